@@ -36,7 +36,7 @@ typedef struct Edge {
 
 typedef struct Bilbao {
   NsScheme base;
-  NsStack stack;
+  NsLayout layout;
   NsNode *nodes;
   Edge *edges;
   NsBlock *blocks;
@@ -168,13 +168,13 @@ static NsStatus bilbao_create(NsScheme **out, const NsIntegrator *integrator, Ns
   b->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *b->nodes);
   b->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *b->blocks);
   b->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *b->edges);
-  NsStackRoom room = {b->nodes, b->edges, b->blocks, sizeof *b->nodes, sizeof *b->edges, sizeof *b->blocks, true};
-  ns_stack_lay_out(&b->stack, arena, nsds, &room, NULL, nsds->nds);
-  for (int e = 0; e < b->stack.nedges; e++) bilbao_take_edge(b, &b->edges[e]);
-  int m = b->stack.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_STACK_VECTORS(arena, b->stack.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->divisor, &b->q, &b->v,
-                   &b->p, &b->room, &b->zero);
-  NS_STACK_VECTORS(arena, m, &b->y_k, &b->u_k, &b->y, &b->u, &b->lambda, &b->none, &b->qvec, &b->guess, &b->change, &b->size);
+  NsLayoutRoom room = {b->nodes, b->edges, b->blocks, sizeof *b->nodes, sizeof *b->edges, sizeof *b->blocks, true};
+  ns_layout_make(&b->layout, arena, nsds, &room, NULL, nsds->nds);
+  for (int e = 0; e < b->layout.nedges; e++) bilbao_take_edge(b, &b->edges[e]);
+  int m = b->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
+  NS_LAYOUT_VECTORS(arena, b->layout.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->divisor, &b->q, &b->v,
+                    &b->p, &b->room, &b->zero);
+  NS_LAYOUT_VECTORS(arena, m, &b->y_k, &b->u_k, &b->y, &b->u, &b->lambda, &b->none, &b->qvec, &b->guess, &b->change, &b->size);
   b->matrix = ns_arena_matrix(arena, rows, rows);
   b->groups = ns_arena_take(arena, (size_t)m, sizeof *b->groups);
   b->interaction = ns_arena_ints(arena, m);
@@ -246,14 +246,14 @@ static NsStatus begin_outputs(Bilbao *b, Edge *edge, NsError *err) {
   NsRelation *relation = e->inter->relation;
   int row = e->row;
   NsStatus status = ns_interaction_update(e->inter, b->t, err);
-  NsRelationPoint at = {b->t_k, ns_stack_gather(&b->stack, e, b->q_k), b->none + row, e->inter->z, false};
+  NsRelationPoint at = {b->t_k, ns_layout_gather(&b->layout, e, b->q_k), b->none + row, e->inter->z, false};
   if (status == NS_OK) status = ns_relation_C(relation, &at, edge->H, err);
   if (status == NS_OK) status = ns_relation_output(relation, &at, b->y_k + row, err);
   if (status != NS_OK) return status;
   memset(b->size + row, 0, (size_t)e->m * sizeof *b->size);
   ns_coef_add_sizes(&relation->C, at.x, b->size + row);
-  ns_stack_times(&b->stack, e, false, b->v_k, b->u_k + row);
-  ns_stack_times(&b->stack, e, false, b->free, b->change + row);
+  ns_layout_times(&b->layout, e, false, b->v_k, b->u_k + row);
+  ns_layout_times(&b->layout, e, false, b->free, b->change + row);
   for (int i = row; i < row + e->m; i++) {
     double u = b->u_k[i], way = ns_mj_tolerance(b->h, u, b->change[i] - u, e->inter->lambda_k[i - row]);
     b->shut[i] = b->y_k[i] + forecast * b->h * u <= way + 4 * DBL_EPSILON * (fabs(b->y_k[i]) + b->size[i]);
@@ -267,10 +267,10 @@ static NsStatus bilbao_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   b->t_k = step->t_k;
   b->t = step->t;
   b->h = step->h;
-  b->stack.part = ns_step_part(step);
-  for (int d = 0; d < b->stack.nnodes && status == NS_OK; d++) status = begin_modes(b, b->stack.nodes[d], err);
+  b->layout.part = ns_step_part(step);
+  for (int d = 0; d < b->layout.nnodes && status == NS_OK; d++) status = begin_modes(b, b->layout.nodes[d], err);
   b->h_formed = status == NS_OK ? b->h : 0;
-  for (int e = 0; e < b->stack.nedges && status == NS_OK; e++) status = begin_outputs(b, &b->edges[e], err);
+  for (int e = 0; e < b->layout.nedges && status == NS_OK; e++) status = begin_outputs(b, &b->edges[e], err);
   return status;
 }
 
@@ -278,13 +278,13 @@ static NsStatus bilbao_begin(NsScheme *scheme, const NsStep *step, NsError *err)
 static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
   (void)full;
-  memcpy(b->divisor, b->inertia, (size_t)b->stack.N * sizeof *b->divisor);
-  memset(b->lambda, 0, (size_t)b->stack.M * sizeof *b->lambda);
-  (void)ns_stack_take_part(&b->stack, b->shut, &b->problem, b->groups, b->interaction, b->guess);
-  for (int k = 0; k < b->stack.nedges; k++) {
+  memcpy(b->divisor, b->inertia, (size_t)b->layout.N * sizeof *b->divisor);
+  memset(b->lambda, 0, (size_t)b->layout.M * sizeof *b->lambda);
+  (void)ns_layout_take_part(&b->layout, b->shut, &b->problem, b->groups, b->interaction, b->guess);
+  for (int k = 0; k < b->layout.nedges; k++) {
     NsEdge *e = &b->edges[k].base;
     for (int p = 0; e->active >= 0 && p < e->nparts; p++) {
-      const NsNode *node = b->stack.nodes[e->parts[p].node];
+      const NsNode *node = b->layout.nodes[e->parts[p].node];
       for (int j = 0; j < node->n; j++)
         for (int i = 0; i < e->m; i++)
           e->X[p][j + (size_t)i * (size_t)node->n] = e->parts[p].H[i + (size_t)j * (size_t)e->m] / b->inertia[node->v + j];
@@ -292,33 +292,33 @@ static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
     for (int i = 0; e->active >= 0 && i < e->m; i++) /* the mean of u in the work has the factor 1/2 */
       b->qvec[e->active + i] = b->change[e->row + i] + ns_law_restitution(e->inter->law, i, 0.5) * b->u_k[e->row + i];
   }
-  return ns_stack_form_matrix(&b->stack, b->matrix, &b->sparse, &b->problem, "the one-step problem", err);
+  return ns_layout_form_matrix(&b->layout, b->matrix, &b->sparse, &b->problem, "the one-step problem", err);
 }
 
 static void bilbao_advance(NsScheme *scheme, const double *lambda, double s) {
   Bilbao *b = (Bilbao *)scheme;
   NsIterate from = {b->zero, b->none}, to = {b->v, b->lambda};
-  ns_stack_advance(&b->stack, lambda, s, b->free, &from, &to, b->guess, b->room);
-  for (int i = 0; i < b->stack.N; i++) b->q[i] = b->q_k[i] + b->h * b->v[i];
+  ns_layout_advance(&b->layout, lambda, s, b->free, &from, &to, b->guess, b->room);
+  for (int i = 0; i < b->layout.N; i++) b->q[i] = b->q_k[i] + b->h * b->v[i];
 }
 
 static NsStatus bilbao_finite(const NsScheme *scheme, NsError *err) {
   const Bilbao *b = (const Bilbao *)scheme;
-  return ns_stack_finite(&b->stack, "v", b->v, err);
+  return ns_layout_finite(&b->layout, "v", b->v, err);
 }
 
 /* Computes outputs, their velocities, and the impulses p = H' P. */
 static NsStatus bilbao_complete(NsScheme *scheme, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
-  memset(b->p, 0, (size_t)b->stack.N * sizeof *b->p);
-  for (int k = 0; k < b->stack.nedges; k++) {
+  memset(b->p, 0, (size_t)b->layout.N * sizeof *b->p);
+  for (int k = 0; k < b->layout.nedges; k++) {
     const NsEdge *e = &b->edges[k].base;
-    NsRelationPoint at = {b->t, ns_stack_gather(&b->stack, e, b->q), b->lambda + e->row, e->inter->z, false};
+    NsRelationPoint at = {b->t, ns_layout_gather(&b->layout, e, b->q), b->lambda + e->row, e->inter->z, false};
     NsStatus status = ns_relation_output(e->inter->relation, &at, b->y + e->row, err);
     if (status != NS_OK) return status;
-    ns_stack_times(&b->stack, e, false, b->v, b->u + e->row);
+    ns_layout_times(&b->layout, e, false, b->v, b->u + e->row);
     for (int p = 0; p < e->nparts; p++) {
-      const NsNode *node = b->stack.nodes[e->parts[p].node];
+      const NsNode *node = b->layout.nodes[e->parts[p].node];
       for (int j = 0; j < node->n; j++)
         for (int i = 0; i < e->m; i++) b->p[node->v + j] += e->parts[p].H[i + (size_t)j * (size_t)e->m] * b->lambda[e->row + i];
     }
@@ -379,11 +379,11 @@ static NsStatus account_start(const Bilbao *b, const NsNode *node, NsEnergyAccou
 static NsStatus bilbao_account(const Bilbao *b, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
   NsStatus status = NS_OK;
-  for (int d = 0; d < b->stack.nnodes && status == NS_OK; d++) {
-    if (goes_on(b->stack.nodes[d])) account_modes(b, b->stack.nodes[d], &sum);
-    else status = account_start(b, b->stack.nodes[d], &sum, err);
+  for (int d = 0; d < b->layout.nnodes && status == NS_OK; d++) {
+    if (goes_on(b->layout.nodes[d])) account_modes(b, b->layout.nodes[d], &sum);
+    else status = account_start(b, b->layout.nodes[d], &sum, err);
   }
-  for (int k = 0; k < b->stack.nedges; k++) {
+  for (int k = 0; k < b->layout.nedges; k++) {
     const NsEdge *e = &b->edges[k].base;
     for (int i = 0; i < e->m; i++) {
       double work = b->lambda[e->row + i] * 0.5 * (b->u[e->row + i] + b->u_k[e->row + i]);
@@ -397,8 +397,8 @@ static NsStatus bilbao_account(const Bilbao *b, NsEnergyAccount *account, NsErro
 static NsStatus bilbao_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
   NsStatus status = account ? bilbao_account(b, account, err) : NS_OK;
-  for (int d = 0; d < b->stack.nnodes && status == NS_OK; d++) {
-    const NsNode *node = b->stack.nodes[d];
+  for (int d = 0; d < b->layout.nnodes && status == NS_OK; d++) {
+    const NsNode *node = b->layout.nodes[d];
     NsMechanicalDs *ds = bilbao_system(node);
     size_t bytes = (size_t)node->n * sizeof *ds->q;
     memcpy(ds->q, b->q + node->x, bytes);
@@ -408,7 +408,7 @@ static NsStatus bilbao_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
     ds->base.moved = true;
     ns_ds_leave(&ds->base, b->h);
   }
-  if (status == NS_OK) ns_stack_write(&b->stack, b->y, b->u, b->lambda);
+  if (status == NS_OK) ns_layout_write(&b->layout, b->y, b->u, b->lambda);
   return status;
 }
 
@@ -416,28 +416,28 @@ static NsStatus bilbao_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
 
 static void bilbao_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const Bilbao *b = (const Bilbao *)scheme;
-  memcpy(w, b->v, (size_t)b->stack.N * sizeof *w);
-  ns_stack_read_rows(&b->stack, b->shut, b->lambda, lambda, open);
+  memcpy(w, b->v, (size_t)b->layout.N * sizeof *w);
+  ns_layout_read_rows(&b->layout, b->shut, b->lambda, lambda, open);
 }
 
-static const NsStack *bilbao_stack(const NsScheme *lin) {
-  return &((const Bilbao *)lin)->stack;
+static const NsLayout *bilbao_layout(const NsScheme *lin) {
+  return &((const Bilbao *)lin)->layout;
 }
 
 static void bilbao_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
   Bilbao *b = (Bilbao *)lin;
-  memcpy(b->v, w, (size_t)b->stack.N * sizeof *w);
-  memcpy(b->lambda, lambda, (size_t)b->stack.M * sizeof *lambda);
-  for (int i = 0; i < b->stack.M; i++) b->shut[i] = !open[i];
-  for (int i = 0; i < b->stack.N; i++) b->q[i] = b->q_k[i] + b->h * b->v[i];
+  memcpy(b->v, w, (size_t)b->layout.N * sizeof *w);
+  memcpy(b->lambda, lambda, (size_t)b->layout.M * sizeof *lambda);
+  for (int i = 0; i < b->layout.M; i++) b->shut[i] = !open[i];
+  for (int i = 0; i < b->layout.N; i++) b->q[i] = b->q_k[i] + b->h * b->v[i];
 }
 
 /* rho = m r (v - v without impulses) - p, y = u + e u_k. */
 static NsStatus bilbao_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
   Bilbao *b = (Bilbao *)lin;
   NsStatus status = bilbao_complete(lin, err);
-  for (int i = 0; i < b->stack.N; i++) rho[i] = b->inertia[i] * (b->v[i] - b->free[i]) - b->p[i];
-  for (int k = 0; k < b->stack.nedges; k++) {
+  for (int i = 0; i < b->layout.N; i++) rho[i] = b->inertia[i] * (b->v[i] - b->free[i]) - b->p[i];
+  for (int k = 0; k < b->layout.nedges; k++) {
     const NsEdge *e = &b->edges[k].base;
     for (int i = 0; i < e->m; i++)
       y[e->row + i] = b->u[e->row + i] + ns_law_restitution(e->inter->law, i, 0.5) * b->u_k[e->row + i];
@@ -447,25 +447,26 @@ static NsStatus bilbao_equations(NsScheme *lin, double *rho, double *y, NsError 
 
 static NsStatus bilbao_before(NsScheme *lin, double *y, NsError *err) {
   (void)err;
-  memcpy(y, ((const Bilbao *)lin)->u_k, (size_t)((const Bilbao *)lin)->stack.M * sizeof *y);
+  memcpy(y, ((const Bilbao *)lin)->u_k, (size_t)((const Bilbao *)lin)->layout.M * sizeof *y);
   return NS_OK;
 }
 
 static void bilbao_divide(const NsScheme *lin, double *w) {
   const Bilbao *b = (const Bilbao *)lin;
-  for (int i = 0; i < b->stack.N; i++) w[i] /= b->divisor[i];
+  for (int i = 0; i < b->layout.N; i++) w[i] /= b->divisor[i];
 }
 
 static void bilbao_respond(const NsScheme *lin, const double *dw, double *dy) {
   const Bilbao *b = (const Bilbao *)lin;
-  for (int k = 0; k < b->stack.nedges; k++) ns_stack_times(&b->stack, &b->edges[k].base, false, dw, dy + b->edges[k].base.row);
+  for (int k = 0; k < b->layout.nedges; k++)
+    ns_layout_times(&b->layout, &b->edges[k].base, false, dw, dy + b->edges[k].base.row);
 }
 
 static NsStatus bilbao_state(NsScheme *lin, double *x, double *r, NsError *err) {
   const Bilbao *b = (const Bilbao *)lin;
   (void)r, (void)err;
-  for (int d = 0; d < b->stack.nnodes; d++) {
-    const NsNode *node = b->stack.nodes[d];
+  for (int d = 0; d < b->layout.nnodes; d++) {
+    const NsNode *node = b->layout.nodes[d];
     memcpy(x, b->q + node->x, (size_t)node->n * sizeof *x);
     memcpy(x + node->n, b->v + node->v, (size_t)node->n * sizeof *x);
     x += 2 * node->n;
@@ -476,7 +477,7 @@ static NsStatus bilbao_state(NsScheme *lin, double *x, double *r, NsError *err) 
 static const NsSchemeTangent bilbao_tangent = {.lin = &ns_scheme_moreau_jean_bilbao,
                                                .curved = true,
                                                .read = bilbao_read,
-                                               .stack = bilbao_stack,
+                                               .layout = bilbao_layout,
                                                .place = bilbao_place,
                                                .equations = bilbao_equations,
                                                .before = bilbao_before,

@@ -137,7 +137,7 @@ bool ns_motion_varying_mass(const NsMotion *motion) {
   return false;
 }
 
-/* ---- the stack ---- */
+/* ---- the layout ---- */
 
 void ns_motion_gather(const NsMotion *motion, double *q, double *v) {
   for (int i = 0; i < motion->nsds->nds; i++) {

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/stack.h"
+#include "integrators/layout.h"
 
 /* Laws that the scheme takes: joints, and contacts with restitution. */
 static const unsigned schatzman_paoli_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
@@ -52,7 +52,7 @@ typedef struct Options {
 /* The workspace. The two-step memory is in the systems: see model/ds.h. */
 typedef struct Paoli {
   NsScheme base;
-  NsStack stack;
+  NsLayout layout;
   Node *nodes;
   Edge *edges;
   NsBlock *blocks;
@@ -135,10 +135,11 @@ static void paoli_take_edge(Paoli *sp, Edge *edge) {
 
 static void paoli_take_vectors(Paoli *sp) {
   NsArena *arena = &sp->base.arena;
-  int m = sp->stack.M, dense = m <= NS_MIXED_DENSE_ROWS ? m : 0;
-  NS_STACK_VECTORS(arena, sp->stack.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
-                   &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale, &sp->delta);
-  NS_STACK_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms);
+  int m = sp->layout.M, dense = m <= NS_MIXED_DENSE_ROWS ? m : 0;
+  NS_LAYOUT_VECTORS(arena, sp->layout.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
+                    &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale, &sp->delta);
+  NS_LAYOUT_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess,
+                    &sp->output_terms);
   sp->room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
   sp->groups = ns_arena_take(arena, (size_t)m, sizeof *sp->groups);
@@ -154,10 +155,10 @@ static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsN
   sp->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->nodes);
   sp->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->blocks);
   sp->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
-  NsStackRoom room = {sp->nodes, sp->edges, sp->blocks, sizeof *sp->nodes, sizeof *sp->edges, sizeof *sp->blocks, false};
-  ns_stack_lay_out(&sp->stack, arena, nsds, &room, NULL, nsds->nds);
-  for (int i = 0; i < sp->stack.nnodes; i++) paoli_take_node(sp, &sp->nodes[i]);
-  for (int e = 0; e < sp->stack.nedges; e++) paoli_take_edge(sp, &sp->edges[e]);
+  NsLayoutRoom room = {sp->nodes, sp->edges, sp->blocks, sizeof *sp->nodes, sizeof *sp->edges, sizeof *sp->blocks, false};
+  ns_layout_make(&sp->layout, arena, nsds, &room, NULL, nsds->nds);
+  for (int i = 0; i < sp->layout.nnodes; i++) paoli_take_node(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->layout.nedges; e++) paoli_take_edge(sp, &sp->edges[e]);
   paoli_take_vectors(sp);
   sp->problem = (NsStepProblem){.groups = sp->groups, .q = sp->qvec, .guess = sp->guess, .interaction = sp->interaction};
   return ns_scheme_hand_over(out, &sp->base);
@@ -165,7 +166,7 @@ static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsN
 
 static void paoli_destroy(NsScheme *scheme) {
   Paoli *sp = (Paoli *)scheme;
-  ns_stack_free(&sp->stack);
+  ns_layout_free(&sp->layout);
   ns_sparse_free(sp->sparse);
 }
 
@@ -178,7 +179,7 @@ static const NsStepProblem *paoli_problem(const NsScheme *scheme) {
 /* The arguments of an interaction's relation at stacked coordinates. */
 static NsRelationPoint paoli_point(const Paoli *sp, const Edge *edge, double t, const double *q) {
   const NsEdge *e = &edge->base;
-  return (NsRelationPoint){t, ns_stack_gather(&sp->stack, e, q), sp->lambda + e->row, e->inter->z, false};
+  return (NsRelationPoint){t, ns_layout_gather(&sp->layout, e, q), sp->lambda + e->row, e->inter->z, false};
 }
 
 /* to += H(q_k)' lambda. */
@@ -201,8 +202,8 @@ static double law_output(const Paoli *sp, const Edge *edge, int i) {
 
 static void paoli_restart(NsScheme *scheme) {
   Paoli *sp = (Paoli *)scheme;
-  for (int i = 0; i < sp->stack.N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
-  memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
+  for (int i = 0; i < sp->layout.N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
+  memset(sp->lambda, 0, paoli_bytes_of(sp->layout.M));
 }
 
 /* Reads q_k, v_k and q- of a system; computes its coefficients at t_k and its mass at q_k. */
@@ -242,13 +243,13 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
   sp->t_k = step->t_k;
   sp->t = step->t;
   sp->h = step->h;
-  sp->stack.part = ns_step_part(step);
-  memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
-  for (int i = 0; i < sp->stack.nnodes && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
-  for (int e = 0; e < sp->stack.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
+  sp->layout.part = ns_step_part(step);
+  memset(sp->lambda, 0, paoli_bytes_of(sp->layout.M));
+  for (int i = 0; i < sp->layout.nnodes && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
+  for (int e = 0; e < sp->layout.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
   paoli_restart(scheme);
-  (void)ns_stack_take_part(&sp->stack, NULL, &sp->problem, sp->groups, sp->interaction, sp->guess);
+  (void)ns_layout_take_part(&sp->layout, NULL, &sp->problem, sp->groups, sp->interaction, sp->guess);
   return NS_OK;
 }
 
@@ -267,9 +268,9 @@ static void form_middle(Paoli *sp, const Node *node) {
 }
 
 static NsStatus paoli_evaluate_relations(Paoli *sp, NsError *err) {
-  memset(sp->p, 0, paoli_bytes_of(sp->stack.N));
-  for (int i = 0; i < sp->stack.nnodes; i++) form_middle(sp, &sp->nodes[i]);
-  for (int e = 0; e < sp->stack.nedges; e++) {
+  memset(sp->p, 0, paoli_bytes_of(sp->layout.N));
+  for (int i = 0; i < sp->layout.nnodes; i++) form_middle(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->layout.nedges; e++) {
     Edge *edge = &sp->edges[e];
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = ns_relation_output(edge->base.inter->relation, &at, sp->y + edge->base.row, err);
@@ -284,7 +285,7 @@ static NsStatus paoli_evaluate(NsScheme *scheme, NsError *err) {
   Paoli *sp = (Paoli *)scheme;
   double h = sp->h;
   NsStatus status = paoli_evaluate_relations(sp, err);
-  for (int d = 0; d < sp->stack.nnodes && status == NS_OK; d++) {
+  for (int d = 0; d < sp->layout.nnodes && status == NS_OK; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->base.v;
     status = ns_mechanical_forces(node->ds, sp->t_k, sp->middle + o, sp->v + o, sp->F + o, err);
@@ -320,14 +321,14 @@ static NsStatus paoli_form_W(Paoli *sp, Node *node, NsError *err) {
 static NsStatus paoli_update_W(Paoli *sp, NsError *err) {
   bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
   sp->h_formed = 0;
-  for (int i = 0; i < sp->stack.nnodes; i++) {
+  for (int i = 0; i < sp->layout.nnodes; i++) {
     Node *node = &sp->nodes[i];
     NsBlock *block = node->base.block;
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     if (node->linear && same && block->factored && block->key == key && node->factored_first == node->first) continue;
     NsStatus status = paoli_form_W(sp, node, err);
     if (status == NS_OK)
-      status = ns_stack_factor(&sp->stack, &sp->base, block, block->W, "M - h^2 theta/2 dF/dq - h/2 dF/dv", sp->h, err);
+      status = ns_layout_factor(&sp->layout, &sp->base, block, block->W, "M - h^2 theta/2 dF/dq - h/2 dF/dv", sp->h, err);
     if (status != NS_OK) return status;
     node->factored_first = node->first;
     block->key = key;
@@ -342,24 +343,24 @@ static NsStatus paoli_linearize(NsScheme *scheme, bool full, NsError *err) {
   (void)full;
   NsStatus status = paoli_update_W(sp, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < sp->stack.N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
-  ns_stack_solve(&sp->stack, sp->free_step);
-  for (int e = 0; e < sp->stack.nedges; e++) {
+  for (int i = 0; i < sp->layout.N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
+  ns_layout_solve(&sp->layout, sp->free_step);
+  for (int e = 0; e < sp->layout.nedges; e++) {
     Edge *edge = &sp->edges[e];
     double *q = sp->qvec + edge->base.row;
-    for (int p = 0; p < edge->base.nparts; p++) ns_stack_solve_part(&sp->stack, &edge->base, p);
-    ns_stack_times(&sp->stack, &edge->base, false, sp->free_step, q);
+    for (int p = 0; p < edge->base.nparts; p++) ns_layout_solve_part(&sp->layout, &edge->base, p);
+    ns_layout_times(&sp->layout, &edge->base, false, sp->free_step, q);
     for (int i = 0; i < edge->base.m; i++) q[i] = law_output(sp, edge, i) + q[i] / sp->h;
   }
-  memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->stack.N));
-  memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->stack.M));
-  return ns_stack_form_matrix(&sp->stack, sp->matrix, &sp->sparse, &sp->problem, "the one-step problem", err);
+  memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->layout.N));
+  memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->layout.M));
+  return ns_layout_form_matrix(&sp->layout, sp->matrix, &sp->sparse, &sp->problem, "the one-step problem", err);
 }
 
 static void paoli_advance(NsScheme *scheme, const double *lambda, double s) {
   Paoli *sp = (Paoli *)scheme;
   NsIterate from = {sp->q_from, sp->lambda_from}, to = {sp->q, sp->lambda};
-  ns_stack_advance(&sp->stack, lambda, s, sp->free_step, &from, &to, sp->guess, sp->work);
+  ns_layout_advance(&sp->layout, lambda, s, sp->free_step, &from, &to, sp->guess, sp->work);
 }
 
 /* ---- the test of an iterate ---- */
@@ -394,12 +395,13 @@ static void paoli_measure_system(Paoli *sp, const Node *node) {
 /* The terms and the sizes for all coordinates. */
 static void measure_changes(Paoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
-  memset(sp->terms, 0, paoli_bytes_of(sp->stack.N));
-  memset(moved, 0, paoli_bytes_of(sp->stack.N));
-  ns_stack_add_impulses(&sp->stack, sp->lambda, sp->terms);
-  ns_stack_add_moved(&sp->stack, sp->lambda, moved);
-  for (int i = 0; i < sp->stack.N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
-  for (int d = 0; d < sp->stack.nnodes; d++) paoli_measure_system(sp, &sp->nodes[d]);
+  memset(sp->terms, 0, paoli_bytes_of(sp->layout.N));
+  memset(moved, 0, paoli_bytes_of(sp->layout.N));
+  ns_layout_add_impulses(&sp->layout, sp->lambda, sp->terms);
+  ns_layout_add_moved(&sp->layout, sp->lambda, moved);
+  for (int i = 0; i < sp->layout.N; i++)
+    sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
+  for (int d = 0; d < sp->layout.nnodes; d++) paoli_measure_system(sp, &sp->nodes[d]);
 }
 
 static double paoli_output_size(const Paoli *sp, const Edge *edge, int i) {
@@ -415,17 +417,17 @@ static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const Ns
   Paoli *sp = (Paoli *)scheme;
   NsStepResidual residual = {0};
   measure_changes(sp, tolerance);
-  NsStackTerms terms = {sp->rho, sp->terms, sp->noise, sp->scale, sp->delta, sp->work};
-  ns_stack_state_residual(&sp->stack, &terms, tolerance->atol, &residual);
-  ns_stack_row_residual(&sp->stack, &terms, &residual);
-  ns_stack_problem_terms(&sp->problem, sp->output_terms);
-  for (int e = 0; e < sp->stack.nedges; e++) {
+  NsLayoutTerms terms = {sp->rho, sp->terms, sp->noise, sp->scale, sp->delta, sp->work};
+  ns_layout_state_residual(&sp->layout, &terms, tolerance->atol, &residual);
+  ns_layout_row_residual(&sp->layout, &terms, &residual);
+  ns_layout_problem_terms(&sp->problem, sp->output_terms);
+  for (int e = 0; e < sp->layout.nedges; e++) {
     const Edge *edge = &sp->edges[e];
     for (int i = 0; i < edge->base.m; i++) {
       double gap = law_output(sp, edge, i) - y[edge->base.row + i];
       double size = ns_step_size(tolerance, paoli_output_size(sp, edge, i), sp->output_terms[edge->base.row + i]);
       residual.gap = fmax(residual.gap, fabs(gap));
-      double rounding = ns_step_roundings(sp->stack.M) *
+      double rounding = ns_step_roundings(sp->layout.M) *
                         (sp->output_terms[edge->base.row + i] + paoli_output_size(sp, edge, i));
       ns_step_add_output(&residual, ns_step_output(gap, size, fmax(tolerance->atol, rounding)), e);
     }
@@ -435,7 +437,7 @@ static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const Ns
 
 static NsStatus paoli_finite(const NsScheme *scheme, NsError *err) {
   const Paoli *sp = (const Paoli *)scheme;
-  return ns_stack_finite(&sp->stack, "q", sp->q, err);
+  return ns_layout_finite(&sp->layout, "q", sp->q, err);
 }
 
 /* ---- acceptance ---- */
@@ -452,7 +454,7 @@ static void paoli_write_system(const Paoli *sp, const Node *node) {
 
 static NsStatus add_energies(Paoli *sp, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
-  for (int d = 0; d < sp->stack.nnodes; d++) {
+  for (int d = 0; d < sp->layout.nnodes; d++) {
     const Node *node = &sp->nodes[d];
     int o = node->base.v;
     NsEnergyTwoSteps step = {sp->t_k,          sp->h,          node->first ? NULL : sp->q_m + o,
@@ -477,16 +479,16 @@ static NsStatus paoli_commit(NsScheme *scheme, NsEnergyAccount *account, NsError
   double *u = sp->u;
   NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
   if (good != NS_OK) return good;
-  for (int e = 0; e < sp->stack.nedges; e++) {
+  for (int e = 0; e < sp->layout.nedges; e++) {
     const Edge *edge = &sp->edges[e];
-    ns_stack_times(&sp->stack, &edge->base, false, sp->v, u + edge->base.row);
+    ns_layout_times(&sp->layout, &edge->base, false, sp->v, u + edge->base.row);
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
     NsStatus status = edge->linear ? NS_OK
                                    : ns_relation_add_rate(edge->base.inter->relation, &at, sp->room, u + edge->base.row, err);
     if (status != NS_OK) return status;
   }
-  for (int d = 0; d < sp->stack.nnodes; d++) paoli_write_system(sp, &sp->nodes[d]);
-  ns_stack_write(&sp->stack, sp->y, u, sp->lambda);
+  for (int d = 0; d < sp->layout.nnodes; d++) paoli_write_system(sp, &sp->nodes[d]);
+  ns_layout_write(&sp->layout, sp->y, u, sp->lambda);
   return NS_OK;
 }
 
@@ -494,27 +496,27 @@ static NsStatus paoli_commit(NsScheme *scheme, NsEnergyAccount *account, NsError
 
 static void paoli_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const Paoli *sp = (const Paoli *)scheme;
-  memcpy(w, sp->q, paoli_bytes_of(sp->stack.N));
-  memcpy(lambda, sp->lambda, paoli_bytes_of(sp->stack.M));
-  memset(open, 0, (size_t)sp->stack.M * sizeof *open);
+  memcpy(w, sp->q, paoli_bytes_of(sp->layout.N));
+  memcpy(lambda, sp->lambda, paoli_bytes_of(sp->layout.M));
+  memset(open, 0, (size_t)sp->layout.M * sizeof *open);
 }
 
-static const NsStack *paoli_stack(const NsScheme *lin) {
-  return &((const Paoli *)lin)->stack;
+static const NsLayout *paoli_layout(const NsScheme *lin) {
+  return &((const Paoli *)lin)->layout;
 }
 
 static void paoli_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
   Paoli *sp = (Paoli *)lin;
   (void)open;
-  memcpy(sp->q, w, paoli_bytes_of(sp->stack.N));
-  memcpy(sp->lambda, lambda, paoli_bytes_of(sp->stack.M));
+  memcpy(sp->q, w, paoli_bytes_of(sp->layout.N));
+  memcpy(sp->lambda, lambda, paoli_bytes_of(sp->layout.M));
 }
 
 static NsStatus paoli_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
   Paoli *sp = (Paoli *)lin;
   NsStatus status = paoli_evaluate(lin, err);
-  memcpy(rho, sp->rho, paoli_bytes_of(sp->stack.N));
-  for (int e = 0; e < sp->stack.nedges; e++)
+  memcpy(rho, sp->rho, paoli_bytes_of(sp->layout.N));
+  for (int e = 0; e < sp->layout.nedges; e++)
     for (int i = 0; i < sp->edges[e].base.m; i++) y[sp->edges[e].base.row + i] = law_output(sp, &sp->edges[e], i);
   return status;
 }
@@ -522,25 +524,25 @@ static NsStatus paoli_equations(NsScheme *lin, double *rho, double *y, NsError *
 static NsStatus paoli_outputs_before(NsScheme *lin, double *y, NsError *err) {
   const Paoli *sp = (const Paoli *)lin;
   (void)err;
-  for (int i = 0; i < sp->stack.M; i++) y[i] = sp->y_m[i] / sp->h;
+  for (int i = 0; i < sp->layout.M; i++) y[i] = sp->y_m[i] / sp->h;
   return NS_OK;
 }
 
 static void paoli_divide(const NsScheme *lin, double *w) {
-  ns_stack_solve(&((const Paoli *)lin)->stack, w);
+  ns_layout_solve(&((const Paoli *)lin)->layout, w);
 }
 
 static void paoli_respond(const NsScheme *lin, const double *dw, double *dy) {
   const Paoli *sp = (const Paoli *)lin;
-  for (int e = 0; e < sp->stack.nedges; e++)
-    ns_stack_times(&sp->stack, &sp->edges[e].base, false, dw, dy + sp->edges[e].base.row);
-  for (int i = 0; i < sp->stack.M; i++) dy[i] /= sp->h;
+  for (int e = 0; e < sp->layout.nedges; e++)
+    ns_layout_times(&sp->layout, &sp->edges[e].base, false, dw, dy + sp->edges[e].base.row);
+  for (int i = 0; i < sp->layout.M; i++) dy[i] /= sp->h;
 }
 
 static NsStatus paoli_state(NsScheme *lin, double *x, double *r, NsError *err) {
   Paoli *sp = (Paoli *)lin;
   (void)r, (void)err;
-  for (int d = 0; d < sp->stack.nnodes; d++) {
+  for (int d = 0; d < sp->layout.nnodes; d++) {
     const Node *node = &sp->nodes[d];
     form_middle(sp, node);
     memcpy(x, sp->q + node->base.v, paoli_bytes_of(node->base.n));
@@ -554,7 +556,7 @@ static const NsSchemeTangent paoli_tangent = {.lin = &ns_scheme_schatzman_paoli,
                                               .before_states = true,
                                               .coordinates = true,
                                               .read = paoli_read,
-                                              .stack = paoli_stack,
+                                              .layout = paoli_layout,
                                               .place = paoli_place,
                                               .equations = paoli_equations,
                                               .before = paoli_outputs_before,

@@ -182,7 +182,7 @@ typedef struct NsDrive {
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 
-/* What NsSchemeTangent.vjp differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the stack. */
+/* What NsSchemeTangent.vjp differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the layout. */
 typedef struct NsStepVjp {
   const double *eta, *psi, *r; /* N, M, N: weights; r: of the inputs after the step */
   double *x, *r_k;             /* N: += the derivatives by x_k and r_k; NULL: they are not wanted */
@@ -196,7 +196,7 @@ typedef struct NsStepVjp {
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
 **   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
 ** are evaluated near its solution on a workspace of their own, the linearisation. The unknowns w (N) and the multipliers lambda (M) of the
-** linearisation are those of its stack. Every function but `read` and `refuses` is called on a linearisation, after its `begin`.
+** linearisation are those of its layout. Every function but `read` and `refuses` is called on a linearisation, after its `begin`.
 */
 typedef struct NsSchemeTangent {
   const NsSchemeClass *lin; /* makes the linearisation; its table has the functions below that are NULL here */
@@ -214,7 +214,7 @@ typedef struct NsSchemeTangent {
   /* The solution of the step: the unknowns in the order of the systems; open: the rows (M) that took no part. */
   void (*read)(const NsScheme *scheme, double *w, double *lambda, bool *open);
 
-  const struct NsStack *(*stack)(const NsScheme *lin);
+  const struct NsLayout *(*layout)(const NsScheme *lin);
 
   /* Sets the iterate; the same rows take no part. */
   void (*place)(NsScheme *lin, const double *w, const double *lambda, const bool *open);

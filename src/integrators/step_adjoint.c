@@ -37,8 +37,8 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
   NsArena *arena = &T->arena;
   T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   if (!T->s->options->adjoint) return T->memories ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
-  NS_STACK_VECTORS(arena, T->n, &T->mu_before);
-  NS_STACK_VECTORS(arena, T->nr, &T->mu_r);
+  NS_LAYOUT_VECTORS(arena, T->n, &T->mu_before);
+  NS_LAYOUT_VECTORS(arena, T->nr, &T->mu_r);
   T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
   T->product = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
@@ -246,7 +246,7 @@ static NsStatus back_form_toward(NsStepEquations *T, NsError *err) {
 static NsStatus back_weights(NsStepEquations *T, const double *mu, double *of_w, NsError *err) {
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
-      memcpy(of_w + T->stack->nodes[d]->v, mu + i, (size_t)T->graph->ds[d]->n * sizeof *of_w);
+      memcpy(of_w + T->layout->nodes[d]->v, mu + i, (size_t)T->graph->ds[d]->n * sizeof *of_w);
     return NS_OK;
   }
   NsStatus status = T->toward && T->inverse_known ? NS_OK : back_form_toward(T, err);
@@ -301,8 +301,8 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
     if (known[j]) s->tape->g[j] += s->least[j];
   for (int d = 0, i = 0; d < T->graph->nds && memories; i += T->graph->ds[d++]->n) {
     size_t bytes = (size_t)T->graph->ds[d]->n * sizeof *mu;
-    memcpy(mu + i, x + T->stack->nodes[d]->v, bytes);
-    memcpy(T->mu_r + i, r_k + T->stack->nodes[d]->v, bytes);
+    memcpy(mu + i, x + T->layout->nodes[d]->v, bytes);
+    memcpy(T->mu_r + i, r_k + T->layout->nodes[d]->v, bytes);
   }
   return status;
 }
@@ -317,7 +317,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   NsStatus status = back_weights(T, mu, of_w, err);
   memset(of_l, 0, (size_t)T->M * sizeof *of_l);
   for (int d = 0, k = 0; d < T->graph->nds && T->input; k += T->graph->ds[d++]->nr)
-    memcpy(of_r + T->stack->nodes[d]->v, T->mu_r + k, (size_t)T->graph->ds[d]->nr * sizeof *of_r);
+    memcpy(of_r + T->layout->nodes[d]->v, T->mu_r + k, (size_t)T->graph->ds[d]->nr * sizeof *of_r);
   for (int i = 0; i < T->nr && T->input; i++) inputs = inputs || T->mu_r[i] != 0;
   if (status == NS_OK && inputs) status = back_add_inputs(T, of_w, of_l, err);
   if (status == NS_OK) status = back_solve(T, of_w, of_l, err);

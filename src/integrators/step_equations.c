@@ -34,13 +34,13 @@ int ns_step_memories_after(const NsStepEquations *T) {
 static void tangent_take_vectors(NsStepEquations *T) {
   NsArena *arena = &T->arena;
   int n = T->n, nr = T->nr, N = T->N, M = T->M, p = T->p, state = n + nr > N + M ? n + nr : N + M;
-  NS_STACK_VECTORS(arena, n, &T->x_k, &T->before, &T->most);
-  NS_STACK_VECTORS(arena, nr, &T->r_k);
-  NS_STACK_VECTORS(arena, N, &T->graph_w, &T->w, &T->w_most, &T->dw, &T->far, &T->kept);
-  NS_STACK_VECTORS(arena, M, &T->lambda, &T->y, &T->y_start, &T->y_terms, &T->lambda_most, &T->dy, &T->row, &T->dl, &T->far_l,
-                   &T->kept_l);
-  NS_STACK_VECTORS(arena, state, &T->sample, &T->once, &T->twice);
-  NS_STACK_VECTORS(arena, p, &T->numbers, &T->weights, &T->mix_weights, &T->parts);
+  NS_LAYOUT_VECTORS(arena, n, &T->x_k, &T->before, &T->most);
+  NS_LAYOUT_VECTORS(arena, nr, &T->r_k);
+  NS_LAYOUT_VECTORS(arena, N, &T->graph_w, &T->w, &T->w_most, &T->dw, &T->far, &T->kept);
+  NS_LAYOUT_VECTORS(arena, M, &T->lambda, &T->y, &T->y_start, &T->y_terms, &T->lambda_most, &T->dy, &T->row, &T->dl, &T->far_l,
+                    &T->kept_l);
+  NS_LAYOUT_VECTORS(arena, state, &T->sample, &T->once, &T->twice);
+  NS_LAYOUT_VECTORS(arena, p, &T->numbers, &T->weights, &T->mix_weights, &T->parts);
   T->unit = ns_arena_doubles(arena, N > M ? N : M);
   T->mix = ns_arena_doubles(arena, 2 * (ptrdiff_t)n + nr + N + M);
   T->open = ns_arena_take(arena, (size_t)M, sizeof *T->open);
@@ -81,12 +81,12 @@ NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError
   NsStatus status = T->read->lin->create(&T->lin, scheme->integrator, T->graph, &plan);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
   T->of = T->lin->class->tangent;
-  T->stack = T->of->stack(T->lin);
+  T->layout = T->of->layout(T->lin);
   T->n = s->nx;
   T->input = T->of->input && T->of->input(scheme->integrator);
   T->settles = s->options->settles > 0;
-  T->N = T->stack->N;
-  T->M = T->stack->M;
+  T->N = T->layout->N;
+  T->M = T->layout->M;
   for (int d = 0; d < T->graph->nds; d++) T->nr += T->graph->ds[d]->nr;
   tangent_take_vectors(T);
   if (T->arena.failed || ns_lu_new(&T->lu, T->M) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -133,10 +133,10 @@ void ns_step_take(NsStepEquations *T, const NsScheme *scheme) {
     memcpy(T->x_k + i, ds->x_k, (size_t)ds->n * sizeof(double));
     memcpy(T->r_k + k, ds->r_k, (size_t)ds->nr * sizeof(double));
     if (T->of->before_states && ds->x_before) memcpy(T->before + i, ds->x_before, (size_t)ds->n * sizeof(double));
-    memcpy(T->w + T->stack->nodes[d]->v, T->graph_w + k, (size_t)ds->nr * sizeof(double));
+    memcpy(T->w + T->layout->nodes[d]->v, T->graph_w + k, (size_t)ds->nr * sizeof(double));
     for (int j = 0; j < ds->n; j++) T->most[i + j] = fmax(T->most[i + j], fabs(ds->x_k[j]));
     for (int j = 0; j < ds->nr; j++) {
-      int at = T->stack->nodes[d]->v + j, last = i + ds->n - ds->nr + j, state = T->of->coordinates ? i + j : last;
+      int at = T->layout->nodes[d]->v + j, last = i + ds->n - ds->nr + j, state = T->of->coordinates ? i + j : last;
       double change = fabs(T->w[at] - T->x_k[state]), size = fmax(fabs(T->w[at]), change);
       T->w_most[at] = fmax(T->w_most[at], size);
       if (T->of->states) T->most[state] = fmax(T->most[state], size);
@@ -249,8 +249,8 @@ NsStatus ns_step_smooth_derivative(NsStepEquations *T, NsStepSampler sampler, co
 /* ---- the linear system ---- */
 
 static void tangent_add_impulses(const NsStepEquations *T, const double *dl, double *dw) {
-  for (int e = 0; e < T->stack->nedges; e++) {
-    const NsEdge *edge = T->stack->edges[e];
+  for (int e = 0; e < T->layout->nedges; e++) {
+    const NsEdge *edge = T->layout->edges[e];
     for (int t = 0; edge->active >= 0 && t < edge->ntouched; t++) {
       int n = edge->touched[t]->n, o = edge->touched[t]->offset;
       for (int j = 0; j < edge->m; j++) {
@@ -268,9 +268,9 @@ bool ns_step_take_matrix(NsStepEquations *T) {
   double *P = T->P;
   T->P = T->P_before, T->P_before = P;
   memset(T->P, 0, M * M * sizeof *T->P);
-  for (int a = 0; a < T->stack->nedges; a++)
-    for (int b = 0; b < T->stack->nedges; b++) {
-      const NsEdge *to = T->stack->edges[a], *from = T->stack->edges[b];
+  for (int a = 0; a < T->layout->nedges; a++)
+    for (int b = 0; b < T->layout->nedges; b++) {
+      const NsEdge *to = T->layout->edges[a], *from = T->layout->edges[b];
       for (int j = 0; to->active >= 0 && from->active >= 0 && j < from->m; j++)
         for (int i = 0; i < to->m; i++) {
           int row = to->active + i, col = from->active + j;
@@ -293,7 +293,7 @@ NsStatus ns_step_form(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_lu_factor_fair(T->lu, T->K, T->M);
   if (status == NS_OK) return NS_OK;
   int row = ns_lu_singular_row(T->lu), e = 0;
-  while (row >= 0 && e + 1 < T->stack->nedges && T->stack->edges[e + 1]->row <= row) e++;
+  while (row >= 0 && e + 1 < T->layout->nedges && T->layout->edges[e + 1]->row <= row) e++;
   return ns_fail(err, NS_ESINGULAR,
                  "sensitivities: the multipliers of '%s' are not unique in the step to t=%.10g: the step has no derivative",
                  T->graph->interactions[e]->name, T->step.t);

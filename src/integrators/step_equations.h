@@ -6,7 +6,7 @@
 #define NS_INTEGRATORS_STEP_EQUATIONS_H
 
 #include "integrators/sensitivity.h"
-#include "integrators/stack.h"
+#include "integrators/layout.h"
 #include "integrators/step_modes.h"
 
 /* A direction: derivatives of memories, unknowns, multipliers and parameters. NULL: 0. */
@@ -18,7 +18,7 @@ typedef struct NsStepDirection {
 
 /*
 ** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` are those of a linearisation,
-** with its stack; X, the derivatives of x_k, is in the companion s.
+** with its layout; X, the derivatives of x_k, is in the companion s.
 */
 typedef struct NsStepEquations {
   NsArena arena;
@@ -26,7 +26,7 @@ typedef struct NsStepEquations {
   NsNsds *graph;
   NsScheme *lin;
   const NsSchemeTangent *read, *of; /* of the scheme; of the linearisation */
-  const NsStack *stack;
+  const NsLayout *layout;
   NsStep step;
   bool linear;  /* the equations are linear in the memories and the solution */
   bool inexact; /* the matrix was found not to be exact: solutions are corrected */
@@ -37,7 +37,7 @@ typedef struct NsStepEquations {
 
   /* the solution of the step; memories at its start */
   double *x_k, *r_k, *before; /* n, nr, n */
-  double *graph_w, *w;        /* N: in the order of the systems; in that of the stack */
+  double *graph_w, *w;        /* N: in the order of the systems; in that of the layout */
   double *lambda;             /* M */
   bool *open;                 /* M */
   NsStepRows rows;

@@ -207,7 +207,7 @@ static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int
   if (T->settles) return keep_column(T, j), NS_OK;
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
-      memcpy(x + i, T->dw + T->stack->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
+      memcpy(x + i, T->dw + T->layout->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
     if (!T->input) return NS_OK;
   }
   along.w = T->dw;

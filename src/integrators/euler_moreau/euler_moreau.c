@@ -60,11 +60,11 @@ static void em_take_edge(NsEulerMoreau *em, NsEmEdge *edge) {
 
 static void em_take_vectors(NsEulerMoreau *em) {
   NsArena *arena = &em->base.arena;
-  NS_STACK_VECTORS(arena, em->stack.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
-                   &em->free_step, &em->work, &em->terms, &em->noise, &em->scale, &em->delta);
-  NS_STACK_VECTORS(arena, em->stack.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
-  em->matrix = ns_arena_matrix(arena, em->stack.M, em->stack.M);
-  for (int c = 0; c < em->stack.nblocks; c++) {
+  NS_LAYOUT_VECTORS(arena, em->layout.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
+                    &em->free_step, &em->work, &em->terms, &em->noise, &em->scale, &em->delta);
+  NS_LAYOUT_VECTORS(arena, em->layout.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
+  em->matrix = ns_arena_matrix(arena, em->layout.M, em->layout.M);
+  for (int c = 0; c < em->layout.nblocks; c++) {
     NsEmCluster *cluster = &em->clusters[c];
     cluster->fixed = ns_arena_matrix(arena, cluster->base.n, cluster->base.n);
     cluster->factors_of = ns_arena_matrix(arena, cluster->base.n, cluster->base.n);
@@ -83,18 +83,18 @@ static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   em->clusters = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->clusters);
   em->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *em->edges);
   int *number = ns_arena_ints(arena, nsds->nds);
-  NsStackRoom room = {em->nodes, em->edges, em->clusters, sizeof *em->nodes, sizeof *em->edges, sizeof *em->clusters, false};
-  if (number) ns_stack_lay_out(&em->stack, arena, nsds, &room, number, find_clusters(nsds, number));
-  for (int i = 0; i < em->stack.nnodes; i++) em_take_node(em, &em->nodes[i]);
-  for (int e = 0; e < em->stack.nedges; e++) em_take_edge(em, &em->edges[e]);
+  NsLayoutRoom room = {em->nodes, em->edges, em->clusters, sizeof *em->nodes, sizeof *em->edges, sizeof *em->clusters, false};
+  if (number) ns_layout_make(&em->layout, arena, nsds, &room, number, find_clusters(nsds, number));
+  for (int i = 0; i < em->layout.nnodes; i++) em_take_node(em, &em->nodes[i]);
+  for (int e = 0; e < em->layout.nedges; e++) em_take_edge(em, &em->edges[e]);
   em_take_vectors(em);
-  em->problem = (NsStepProblem){.n = em->stack.M, .W = em->matrix, .q = em->q, .guess = em->guess};
+  em->problem = (NsStepProblem){.n = em->layout.M, .W = em->matrix, .q = em->q, .guess = em->guess};
   return ns_scheme_hand_over(out, &em->base);
 }
 
 static void em_destroy(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  ns_stack_free(&em->stack);
+  ns_layout_free(&em->layout);
   ns_condensed_free(em->condensed);
   ns_em_vjp_free(em->vjp);
 }
@@ -106,30 +106,30 @@ static const NsStepProblem *em_problem(const NsScheme *scheme) {
 /* ---- the start of a step ---- */
 
 static void em_take_memory(NsEulerMoreau *em) {
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
     memcpy(em->x_k + node->base.v, node->ds->base.x_k, (size_t)node->base.n * sizeof(double));
   }
-  memcpy(em->x, em->x_k, (size_t)em->stack.N * sizeof(double));
-  for (int e = 0; e < em->stack.nedges; e++) {
+  memcpy(em->x, em->x_k, (size_t)em->layout.N * sizeof(double));
+  for (int e = 0; e < em->layout.nedges; e++) {
     NsEmEdge *edge = &em->edges[e];
     memcpy(em->guess + edge->base.row, edge->base.inter->lambda_k, (size_t)edge->base.inter->m * sizeof(double));
     ns_law_project(edge->base.inter->law, em->guess + edge->base.row);
   }
-  if (em->base.linear) memset(em->lambda, 0, (size_t)em->stack.M * sizeof(double));
-  else memcpy(em->lambda, em->guess, (size_t)em->stack.M * sizeof(double));
+  if (em->base.linear) memset(em->lambda, 0, (size_t)em->layout.M * sizeof(double));
+  else memcpy(em->lambda, em->guess, (size_t)em->layout.M * sizeof(double));
 }
 
 static void em_restart(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   em_take_memory(em);
-  memset(em->scale, 0, (size_t)em->stack.N * sizeof *em->scale);
+  memset(em->scale, 0, (size_t)em->layout.N * sizeof *em->scale);
 }
 
 /* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. */
 static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
   double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
     NsFirstOrderDs *ds = node->ds;
     double *known = em->known + node->base.v;
@@ -144,8 +144,9 @@ static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
 }
 
 static NsStatus em_update_coefficients(NsEulerMoreau *em, double t, NsError *err) {
-  NsStatus status = ns_stack_update(&em->stack, t, err);
-  for (int e = 0; e < em->stack.nedges && status == NS_OK; e++) status = ns_interaction_update(em->edges[e].base.inter, t, err);
+  NsStatus status = ns_layout_update(&em->layout, t, err);
+  for (int e = 0; e < em->layout.nedges && status == NS_OK; e++)
+    status = ns_interaction_update(em->edges[e].base.inter, t, err);
   return status;
 }
 
@@ -155,7 +156,7 @@ static void weigh(NsEulerMoreau *em, bool implicit) {
   if (implicit) em->options.theta = em->options.gamma = 1;
   em->weight_r = em->options.gamma_in_relation ? 1 : em->options.gamma;
   em->weight_y = em->options.gamma_in_relation ? em->options.gamma : 1;
-  for (int e = 0; e < em->stack.nedges; e++) em->edges[e].base.weight = em->h * em->weight_r;
+  for (int e = 0; e < em->layout.nedges; e++) em->edges[e].base.weight = em->h * em->weight_r;
 }
 
 /* The bound that a multiplier is at: -1 lower, 0 none, 1 upper. */
@@ -175,7 +176,7 @@ static bool switched(const NsEulerMoreau *em, const NsEmEdge *edge) {
 /* Option `restart`: whether the solved step is the first one, or a multiplier reached or left a bound in it (a switch). */
 static bool has_switch(const NsEulerMoreau *em) {
   bool any = em->first;
-  for (int e = 0; e < em->stack.nedges && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
+  for (int e = 0; e < em->layout.nedges && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
   return em->options.restart && any;
 }
 
@@ -184,7 +185,7 @@ static bool em_again(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   if (em->implicit || !has_switch(em)) return false;
   weigh(em, true);
-  memset(em->known, 0, (size_t)em->stack.N * sizeof *em->known);
+  memset(em->known, 0, (size_t)em->layout.N * sizeof *em->known);
   em_take_memory(em);
   return true;
 }
@@ -210,8 +211,8 @@ static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 /* Evaluates y and r at the iterate; r of a system is the sum over its interactions. */
 static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   const double *x_output = ns_em_output_state(em);
-  memset(em->r, 0, (size_t)em->stack.N * sizeof(double));
-  for (int e = 0; e < em->stack.nedges; e++) {
+  memset(em->r, 0, (size_t)em->layout.N * sizeof(double));
+  for (int e = 0; e < em->layout.nedges; e++) {
     NsEmEdge *edge = &em->edges[e];
     NsRelation *relation = edge->base.inter->relation;
     NsRelationPoint at = ns_em_point(em, edge, x_output);
@@ -231,7 +232,7 @@ static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
 /* rho = M (x - x_k) - h theta f - known - h gamma r. */
 static void em_form_rho(NsEulerMoreau *em) {
   double wf = em->h * em->options.theta, wr = em->h * em->weight_r;
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     const NsEmNode *node = &em->nodes[i];
     int n = node->base.n, o = node->base.v;
     double *rho = em->rho + o, *dx = em->work + o;
@@ -247,7 +248,7 @@ static void em_form_rho(NsEulerMoreau *em) {
 
 static NsStatus em_evaluate(NsScheme *scheme, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
     NsStatus status = ns_first_order_f(node->ds, em->t, em->x + node->base.v, em->f + node->base.v, err);
     if (status != NS_OK) return status;
@@ -270,12 +271,12 @@ static NsStatus em_linearize(NsScheme *scheme, bool full, NsError *err) {
 static void em_advance(NsScheme *scheme, const double *lambda, double s) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   NsIterate from = {em->x_from, em->lambda_from}, to = {em->x, em->lambda};
-  ns_stack_advance(&em->stack, lambda, s, em->free_step, &from, &to, em->guess, em->work);
+  ns_layout_advance(&em->layout, lambda, s, em->free_step, &from, &to, em->guess, em->work);
 }
 
 static NsStatus em_finite(const NsScheme *scheme, NsError *err) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
-  return ns_stack_finite(&em->stack, "x", em->x, err);
+  return ns_layout_finite(&em->layout, "x", em->x, err);
 }
 
 /* ---- acceptance ---- */
@@ -296,7 +297,7 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
     if (status != NS_OK) return status;
   }
   bool any = has_switch(em);
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     const NsEmNode *node = &em->nodes[i];
     size_t bytes = (size_t)node->base.n * sizeof(double);
     memcpy(node->ds->base.x, em->x + node->base.v, bytes);
@@ -305,7 +306,7 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
     node->ds->base.x_version++;
     node->ds->base.moved = true;
   }
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     NsInteraction *inter = em->edges[e].base.inter;
     size_t bytes = (size_t)inter->m * sizeof(double);
     memcpy(inter->lambda, em->lambda + em->edges[e].base.row, bytes);
@@ -322,12 +323,12 @@ static bool algebraic(const NsCoef *M, int j) {
 }
 
 static int em_order(const NsScheme *scheme) {
-  return ((const NsEulerMoreau *)scheme)->stack.N;
+  return ((const NsEulerMoreau *)scheme)->layout.N;
 }
 
 static void em_moved(const NsScheme *scheme, double *dx) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
-  for (int d = 0; d < em->stack.nnodes; d++) {
+  for (int d = 0; d < em->layout.nnodes; d++) {
     const NsEmNode *node = &em->nodes[d];
     for (int j = 0, i = node->base.v; j < node->base.n; j++, i++)
       dx[i] = algebraic(&node->ds->M, j) ? 0 : em->x[i] - em->x_k[i];
@@ -336,7 +337,7 @@ static void em_moved(const NsScheme *scheme, double *dx) {
 
 static const char *em_name_of(const NsScheme *scheme, int i) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
-  for (int d = 0; d < em->stack.nnodes; d++) {
+  for (int d = 0; d < em->layout.nnodes; d++) {
     const NsEmNode *node = &em->nodes[d];
     if (i >= node->base.v && i < node->base.v + node->base.n) return ns_ds_name(&node->ds->base);
   }
@@ -345,7 +346,7 @@ static const char *em_name_of(const NsScheme *scheme, int i) {
 
 static void em_start(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     const NsEmNode *node = &em->nodes[i];
     NsDs *ds = &node->ds->base;
     memcpy(ds->r, em->r + node->base.v, (size_t)ds->n * sizeof *ds->r);
@@ -354,7 +355,7 @@ static void em_start(NsScheme *scheme) {
     ds->x_version++;
     ds->moved = true;
   }
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     NsInteraction *inter = em->edges[e].base.inter;
     memcpy(inter->lambda, em->lambda + em->edges[e].base.row, (size_t)inter->m * sizeof *inter->lambda);
     memcpy(inter->y, em->y + em->edges[e].base.row, (size_t)inter->m * sizeof *inter->y);
@@ -366,7 +367,7 @@ static void em_start(NsScheme *scheme) {
 /* On failure the matrix is unchanged, as it is shown with the last problem. */
 static NsStatus em_rescue(NsScheme *scheme, NsRescue *rescue, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  if (!em->condensed && ns_condensed_new(&em->condensed, scheme, em->stack.M) != NS_OK)
+  if (!em->condensed && ns_condensed_new(&em->condensed, scheme, em->layout.M) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   NsStatus status = ns_condensed_solve(em->condensed, rescue, err);
   if (status == NS_OK) ns_em_form_q(em);

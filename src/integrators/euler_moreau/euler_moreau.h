@@ -5,7 +5,7 @@
 #ifndef NS_INTEGRATORS_EULER_MOREAU_EULER_MOREAU_H
 #define NS_INTEGRATORS_EULER_MOREAU_EULER_MOREAU_H
 
-#include "integrators/stack.h"
+#include "integrators/layout.h"
 #include "model/first_order_ds.h"
 
 /* The options of EulerMoreauOSI. */
@@ -51,7 +51,7 @@ typedef struct NsEmEdge {
 /* The workspace of the dense form. Vectors are stacked over all N states or M multipliers. */
 typedef struct NsEulerMoreau {
   NsScheme base;
-  NsStack stack;
+  NsLayout layout;
   NsCondensed *condensed; /* for steps in which Newton's method fails; made at the first failure */
   NsEmNode *nodes;
   NsEmEdge *edges;

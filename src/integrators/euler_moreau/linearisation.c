@@ -14,12 +14,12 @@ int ns_em_order(const NsScheme *scheme, bool steady) {
 
 const double *ns_em_output_state(NsEulerMoreau *em) {
   if (em->weight_y == 1) return em->x;
-  for (int i = 0; i < em->stack.N; i++) em->x_gamma[i] = em->weight_y * em->x[i] + (1 - em->weight_y) * em->x_k[i];
+  for (int i = 0; i < em->layout.N; i++) em->x_gamma[i] = em->weight_y * em->x[i] + (1 - em->weight_y) * em->x_k[i];
   return em->x_gamma;
 }
 
 NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked) {
-  return (NsRelationPoint){em->t, ns_stack_gather(&em->stack, &edge->base, stacked), em->lambda + edge->base.row,
+  return (NsRelationPoint){em->t, ns_layout_gather(&em->layout, &edge->base, stacked), em->lambda + edge->base.row,
                            edge->base.inter->z, em->exact};
 }
 
@@ -110,8 +110,8 @@ static NsStatus factor_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fre
   if (status == NS_OK && cluster->base.factored && memcmp(cluster->base.W, cluster->factors_of, bytes) == 0) return NS_OK;
   cluster->base.factored = false;
   if (status != NS_OK) return status;
-  status = ns_stack_factor(&em->stack, &em->base, &cluster->base, cluster->base.W, "M - h theta df/dx - h gamma dg/dx", em->h,
-                           err);
+  status = ns_layout_factor(&em->layout, &em->base, &cluster->base, cluster->base.W, "M - h theta df/dx - h gamma dg/dx", em->h,
+                            err);
   if (status != NS_OK) return status;
   double *formed = cluster->base.W;
   cluster->base.W = cluster->factors_of;
@@ -144,7 +144,7 @@ static void add_coupling(NsEulerMoreau *em, const NsEmEdge *ei, const NsEmEdge *
     if (node->base.block != cluster) continue;
     const double *C = ei->C + (size_t)ei->base.parts[p].at * (size_t)mi, *Xn = X + (node->base.v - cluster->offset);
     for (int b = 0; b < mj; b++) {
-      double *to = em->matrix + ei->base.row + (size_t)(ej->base.row + b) * (size_t)em->stack.M;
+      double *to = em->matrix + ei->base.row + (size_t)(ej->base.row + b) * (size_t)em->layout.M;
       for (int k = 0; k < node->base.n; k++) {
         double f = factor * Xn[k + (size_t)b * (size_t)cluster->n];
         if (f != 0)
@@ -157,27 +157,27 @@ static void add_coupling(NsEulerMoreau *em, const NsEmEdge *ei, const NsEmEdge *
 /* The matrix of the one-step problem: h gamma C W^-1 B + D. */
 static void em_form_matrix(NsEulerMoreau *em) {
   double factor = em->h * em->weight_r * em->weight_y;
-  memset(em->matrix, 0, (size_t)em->stack.M * (size_t)em->stack.M * sizeof(double));
-  for (int c = 0; c < em->stack.nblocks; c++) {
-    const NsBlock *cluster = em->stack.blocks[c];
+  memset(em->matrix, 0, (size_t)em->layout.M * (size_t)em->layout.M * sizeof(double));
+  for (int c = 0; c < em->layout.nblocks; c++) {
+    const NsBlock *cluster = em->layout.blocks[c];
     for (int a = 0; a < cluster->edges.count; a++)
       for (int b = 0; b < cluster->edges.count; b++)
         add_coupling(em, &em->edges[cluster->edges.of[a]], &em->edges[cluster->edges.of[b]], cluster, factor);
   }
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     int m = edge->base.inter->m;
     if (edge->base.D)
-      em_add_block(em->matrix + edge->base.row + (size_t)edge->base.row * (size_t)em->stack.M, em->stack.M, edge->base.D, m, m,
-                   m, 1);
+      em_add_block(em->matrix + edge->base.row + (size_t)edge->base.row * (size_t)em->layout.M, em->layout.M, edge->base.D, m,
+                   m, m, 1);
   }
 }
 
 /* Hash of the data of the whole linearisation, when all models are linear. */
 static uint64_t linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
-  for (int i = 0; i < em->stack.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
-  for (int e = 0; e < em->stack.nedges; e++) key += ns_relation_matrix_version(em->edges[e].base.inter->relation);
+  for (int i = 0; i < em->layout.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
+  for (int e = 0; e < em->layout.nedges; e++) key += ns_relation_matrix_version(em->edges[e].base.inter->relation);
   return key;
 }
 
@@ -196,13 +196,13 @@ NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   bool same = em_same_weights(em);
   if (em->base.linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
-  for (int c = 0; !same && c < em->stack.nblocks; c++) em->clusters[c].base.key = 0;
+  for (int c = 0; !same && c < em->layout.nblocks; c++) em->clusters[c].base.key = 0;
   const double *x_output = ns_em_output_state(em);
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
     if (status != NS_OK) return status;
   }
-  for (int c = 0; c < em->stack.nblocks; c++) {
+  for (int c = 0; c < em->layout.nblocks; c++) {
     NsEmCluster *cluster = &em->clusters[c];
     uint64_t key = cluster_key(em, c);
     bool fresh = cluster->base.key != key;
@@ -212,7 +212,7 @@ NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
     if (status != NS_OK) return status;
     cluster->base.key = key;
   }
-  for (int e = 0; e < em->stack.nedges; e++) solve_edge(em, &em->edges[e]);
+  for (int e = 0; e < em->layout.nedges; e++) solve_edge(em, &em->edges[e]);
   em_form_matrix(em);
   em->matrix_key = linear_key(em);
   em->matrix_formed = true;
@@ -237,17 +237,17 @@ static void scatter_input(NsEulerMoreau *em, const NsEmEdge *edge, double factor
 
 /* free_step = -W^-1 (rho + h gamma B lambda): the change of x for lambda = 0. */
 static void em_form_free_step(NsEulerMoreau *em) {
-  for (int i = 0; i < em->stack.N; i++) em->free_step[i] = -em->rho[i];
-  for (int e = 0; e < em->stack.nedges; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
-  ns_stack_solve(&em->stack, em->free_step);
+  for (int i = 0; i < em->layout.N; i++) em->free_step[i] = -em->rho[i];
+  for (int e = 0; e < em->layout.nedges; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  ns_layout_solve(&em->layout, em->free_step);
 }
 
 void ns_em_form_q(NsEulerMoreau *em) {
   double *q = em->q;
   em_form_free_step(em);
-  memcpy(em->x_from, em->x, (size_t)em->stack.N * sizeof(double));
-  memcpy(em->lambda_from, em->lambda, (size_t)em->stack.M * sizeof(double));
-  for (int e = 0; e < em->stack.nedges; e++) {
+  memcpy(em->x_from, em->x, (size_t)em->layout.N * sizeof(double));
+  memcpy(em->lambda_from, em->lambda, (size_t)em->layout.M * sizeof(double));
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     int m = edge->base.inter->m;
     double *qe = q + edge->base.row;

@@ -22,7 +22,7 @@ static void add_terms_of_system(NsEulerMoreau *em, const NsEmNode *node) {
 /* Adds the size of h gamma r per interaction; for a linear interaction per multiplier. */
 static void add_terms_of_inputs(NsEulerMoreau *em) {
   double factor = em->h * em->weight_r;
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
@@ -53,9 +53,9 @@ static double size_by_terms(const double *terms, const NsCoef *M, int j) {
 */
 static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
   double *moved = em->work;
-  memset(moved, 0, (size_t)em->stack.N * sizeof *moved);
-  ns_stack_add_moved(&em->stack, em->lambda, moved);
-  for (int d = 0; d < em->stack.nnodes; d++) {
+  memset(moved, 0, (size_t)em->layout.N * sizeof *moved);
+  ns_layout_add_moved(&em->layout, em->lambda, moved);
+  for (int d = 0; d < em->layout.nnodes; d++) {
     const NsEmNode *node = &em->nodes[d];
     for (int j = 0, i = node->base.v; j < node->base.n; j++, i++) {
       double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
@@ -68,13 +68,13 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
 
 /* The noise of the rows: from each unknown by its size, and from h gamma B lambda. */
 static void em_measure_noise(NsEulerMoreau *em) {
-  memset(em->noise, 0, (size_t)em->stack.N * sizeof *em->noise);
-  for (int c = 0; c < em->stack.nblocks; c++) {
+  memset(em->noise, 0, (size_t)em->layout.N * sizeof *em->noise);
+  for (int c = 0; c < em->layout.nblocks; c++) {
     const NsEmCluster *cluster = &em->clusters[c];
     ns_step_add_sizes(1, cluster->base.n, cluster->base.n, cluster->factors_of, cluster->base.n,
                       em->scale + cluster->base.offset, em->noise + cluster->base.offset);
   }
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
@@ -98,8 +98,8 @@ static bool has_derivative(const NsCoef *M, int i) {
 */
 static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   double *most = em->work;
-  memcpy(most, em->terms, (size_t)em->stack.N * sizeof *most);
-  for (int d = 0; d < em->stack.nnodes; d++) {
+  memcpy(most, em->terms, (size_t)em->layout.N * sizeof *most);
+  for (int d = 0; d < em->layout.nnodes; d++) {
     const NsEmNode *node = &em->nodes[d];
     int n = em->clusters[node->base.number].base.n, o = node->base.v;
     if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->scale + o, most + o);
@@ -116,27 +116,27 @@ static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
 static double size_of_output(NsEulerMoreau *em, const NsEmEdge *edge, const double *y, int i) {
   int m = edge->base.inter->m, row = edge->base.row + i;
   double most = fmax(fabs(y[row]), fabs(em->y[row]));
-  most = ns_step_largest(1, edge->base.inter->nx, edge->C, m, i, ns_stack_gather(&em->stack, &edge->base, em->x), most);
+  most = ns_step_largest(1, edge->base.inter->nx, edge->C, m, i, ns_layout_gather(&em->layout, &edge->base, em->x), most);
   return edge->base.D ? ns_step_largest(1, m, edge->base.D, m, i, em->lambda + edge->base.row, most) : most;
 }
 
 /* The rounding error of an output: from the terms of the problem, and from x, each unknown by its size. */
 static double rounding_of_output(NsEulerMoreau *em, const NsEmEdge *edge, int i) {
-  const double *scale = ns_stack_gather(&em->stack, &edge->base, em->scale);
+  const double *scale = ns_layout_gather(&em->layout, &edge->base, em->scale);
   double sum = em->work_y[edge->base.row + i];
   for (int k = 0; k < edge->base.inter->nx; k++) sum += fabs(edge->C[i + (size_t)k * (size_t)edge->base.inter->m] * scale[k]);
-  return ns_step_roundings(edge->base.inter->nx + em->stack.M) * sum;
+  return ns_step_roundings(edge->base.inter->nx + em->layout.M) * sum;
 }
 
 /* The terms of the outputs in the one-step problem, as its solver measures them. */
 static void em_measure_problem(NsEulerMoreau *em, double *terms) {
-  memset(terms, 0, (size_t)em->stack.M * sizeof *terms);
-  ns_step_add_sizes(1, em->stack.M, em->stack.M, em->matrix, em->stack.M, em->lambda, terms);
+  memset(terms, 0, (size_t)em->layout.M * sizeof *terms);
+  ns_step_add_sizes(1, em->layout.M, em->layout.M, em->matrix, em->layout.M, em->lambda, terms);
 }
 
 static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance, NsStepResidual *residual) {
   em_measure_problem(em, em->work_y);
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     for (int i = 0; i < edge->base.inter->m; i++) {
       double gap = em->y[edge->base.row + i] - y[edge->base.row + i];
@@ -152,8 +152,8 @@ static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTole
 static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   residual->state = residual->equation = 0;
   em_measure_noise(em);
-  NsStackTerms terms = {em->rho, em->terms, em->noise, em->scale, em->delta, em->work};
-  ns_stack_state_residual(&em->stack, &terms, atol, residual);
+  NsLayoutTerms terms = {em->rho, em->terms, em->noise, em->scale, em->delta, em->work};
+  ns_layout_state_residual(&em->layout, &terms, atol, residual);
   equation_residual(em, residual);
 }
 
@@ -161,7 +161,7 @@ static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *re
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   NsStepResidual residual = {0};
-  for (int d = 0; d < em->stack.nnodes; d++) add_terms_of_system(em, &em->nodes[d]);
+  for (int d = 0; d < em->layout.nnodes; d++) add_terms_of_system(em, &em->nodes[d]);
   add_terms_of_inputs(em);
   measure_unknowns(em, tolerance);
   output_residual(em, y, tolerance, &residual);

@@ -14,47 +14,47 @@ static bool em_tangent_input(const NsIntegrator *integrator) {
 
 static void em_tangent_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
-  for (int i = 0; i < em->stack.nnodes; w += em->nodes[i++].base.n)
+  for (int i = 0; i < em->layout.nnodes; w += em->nodes[i++].base.n)
     memcpy(w, em->x + em->nodes[i].base.v, (size_t)em->nodes[i].base.n * sizeof *w);
-  memcpy(lambda, em->lambda, (size_t)em->stack.M * sizeof *lambda);
-  memset(open, 0, (size_t)em->stack.M * sizeof *open);
+  memcpy(lambda, em->lambda, (size_t)em->layout.M * sizeof *lambda);
+  memset(open, 0, (size_t)em->layout.M * sizeof *open);
 }
 
-static const NsStack *em_tangent_stack(const NsScheme *lin) {
-  return &((const NsEulerMoreau *)lin)->stack;
+static const NsLayout *em_tangent_layout(const NsScheme *lin) {
+  return &((const NsEulerMoreau *)lin)->layout;
 }
 
 static void em_tangent_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
   NsEulerMoreau *em = (NsEulerMoreau *)lin;
   (void)open;
-  memcpy(em->x, w, (size_t)em->stack.N * sizeof *w);
-  memcpy(em->lambda, lambda, (size_t)em->stack.M * sizeof *lambda);
+  memcpy(em->x, w, (size_t)em->layout.N * sizeof *w);
+  memcpy(em->lambda, lambda, (size_t)em->layout.M * sizeof *lambda);
 }
 
 static NsStatus em_tangent_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
   NsStatus status = lin->class->evaluate(lin, err);
-  memcpy(rho, em->rho, (size_t)em->stack.N * sizeof *rho);
-  memcpy(y, em->y, (size_t)em->stack.M * sizeof *y);
+  memcpy(rho, em->rho, (size_t)em->layout.N * sizeof *rho);
+  memcpy(y, em->y, (size_t)em->layout.M * sizeof *y);
   return status;
 }
 
 static NsStatus em_tangent_before(NsScheme *lin, double *y, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)lin;
-  memcpy(em->x, em->x_k, (size_t)em->stack.N * sizeof *em->x);
+  memcpy(em->x, em->x_k, (size_t)em->layout.N * sizeof *em->x);
   NsStatus status = lin->class->evaluate(lin, err);
-  memcpy(y, em->y, (size_t)em->stack.M * sizeof *y);
+  memcpy(y, em->y, (size_t)em->layout.M * sizeof *y);
   return status;
 }
 
 static void em_tangent_divide(const NsScheme *lin, double *w) {
-  ns_stack_solve(&((const NsEulerMoreau *)lin)->stack, w);
+  ns_layout_solve(&((const NsEulerMoreau *)lin)->layout, w);
 }
 
 static void em_tangent_respond(const NsScheme *lin, const double *dw, double *dy) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
-  memset(dy, 0, (size_t)em->stack.M * sizeof *dy);
-  for (int e = 0; e < em->stack.nedges; e++) {
+  memset(dy, 0, (size_t)em->layout.M * sizeof *dy);
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     int m = edge->base.m;
     for (int p = 0; p < edge->base.nparts; p++) {
@@ -71,7 +71,7 @@ static void em_tangent_respond(const NsScheme *lin, const double *dw, double *dy
 static NsStatus em_tangent_state(NsScheme *lin, double *x, double *r, NsError *err) {
   const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
   NsStatus status = lin->class->evaluate(lin, err);
-  for (int i = 0; i < em->stack.nnodes; i++) {
+  for (int i = 0; i < em->layout.nnodes; i++) {
     size_t n = (size_t)em->nodes[i].base.n;
     memcpy(x, em->x + em->nodes[i].base.v, n * sizeof *x);
     memcpy(r, em->r + em->nodes[i].base.v, n * sizeof *r);
@@ -84,7 +84,7 @@ const NsSchemeTangent ns_em_tangent = {.lin = &ns_scheme_euler_moreau,
                                        .input = em_tangent_input,
                                        .states = true,
                                        .read = em_tangent_read,
-                                       .stack = em_tangent_stack,
+                                       .layout = em_tangent_layout,
                                        .place = em_tangent_place,
                                        .equations = em_tangent_equations,
                                        .before = em_tangent_before,

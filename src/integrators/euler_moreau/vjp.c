@@ -22,7 +22,7 @@ struct NsEmVjp {
 
 /* The place of a parameter that has a closed form here: z of which nobody has a copy; a relation that only one interaction has. */
 static NsParameterPlace em_find_place(const NsEulerMoreau *em, const NsParameter *parameter) {
-  const NsNsds *nsds = em->stack.nsds;
+  const NsNsds *nsds = em->layout.nsds;
   NsParameterPlace place = ns_parameter_place(nsds, parameter);
   bool shared = ns_number_of_relation(place.kind) && ns_parameter_next(nsds, &place, place.first) >= 0;
   if (place.copied || shared || ns_number_of_law(place.kind)) place.kind = NS_NUMBER_UNKNOWN;
@@ -34,11 +34,11 @@ static void em_mark_places(const NsEulerMoreau *em, struct NsEmVjp *vjp, int p) 
   for (int j = 0; j < p; j++) {
     const NsParameterPlace *place = &vjp->place[j];
     if (ns_number_of_relation(place->kind)) vjp->edge_any[place->first] = true;
-    for (int d = 0; d < em->stack.nnodes && place->kind == NS_NUMBER_Z; d++) {
+    for (int d = 0; d < em->layout.nnodes && place->kind == NS_NUMBER_Z; d++) {
       const NsDs *ds = &em->nodes[d].ds->base;
       vjp->node_z[d] = vjp->node_z[d] || ns_number_in(place->number, ds->z, ds->nz);
     }
-    for (int e = 0; e < em->stack.nedges && place->kind == NS_NUMBER_Z; e++) {
+    for (int e = 0; e < em->layout.nedges && place->kind == NS_NUMBER_Z; e++) {
       const NsInteraction *inter = em->edges[e].base.inter;
       vjp->edge_z[e] = vjp->edge_z[e] || ns_number_in(place->number, inter->z, inter->nz);
     }
@@ -49,23 +49,23 @@ static NsStatus em_take_vjp(NsEulerMoreau *em, const NsStepVjp *of) {
   struct NsEmVjp *vjp = em->vjp = ns_alloc(1, sizeof *vjp);
   if (!vjp) return NS_ENOMEM;
   ptrdiff_t most = 1, wide = 1;
-  for (int d = 0; d < em->stack.nnodes; d++) {
+  for (int d = 0; d < em->layout.nnodes; d++) {
     const NsDs *ds = &em->nodes[d].ds->base;
     int cols = ds->n > ds->nz ? ds->n : ds->nz;
     if ((ptrdiff_t)ds->n * cols > most) most = (ptrdiff_t)ds->n * cols;
   }
-  for (int e = 0; e < em->stack.nedges; e++) {
+  for (int e = 0; e < em->layout.nedges; e++) {
     const NsInteraction *inter = em->edges[e].base.inter;
     ptrdiff_t rows = inter->m > inter->nx ? inter->m : inter->nx;
     if (rows * inter->nz > most) most = rows * inter->nz;
     if (inter->nx > wide) wide = inter->nx;
   }
   vjp->place = ns_arena_take(&vjp->arena, (size_t)of->p, sizeof *vjp->place);
-  vjp->node_z = ns_arena_take(&vjp->arena, (size_t)em->stack.nnodes, sizeof *vjp->node_z);
-  vjp->edge_z = ns_arena_take(&vjp->arena, (size_t)em->stack.nedges, sizeof *vjp->edge_z);
+  vjp->node_z = ns_arena_take(&vjp->arena, (size_t)em->layout.nnodes, sizeof *vjp->node_z);
+  vjp->edge_z = ns_arena_take(&vjp->arena, (size_t)em->layout.nedges, sizeof *vjp->edge_z);
   vjp->J = ns_arena_doubles(&vjp->arena, most);
-  vjp->weight = ns_arena_doubles(&vjp->arena, em->stack.N);
-  vjp->edge_any = ns_arena_take(&vjp->arena, (size_t)em->stack.nedges, sizeof *vjp->edge_any);
+  vjp->weight = ns_arena_doubles(&vjp->arena, em->layout.N);
+  vjp->edge_any = ns_arena_take(&vjp->arena, (size_t)em->layout.nedges, sizeof *vjp->edge_any);
   vjp->u = ns_arena_doubles(&vjp->arena, wide);
   for (int j = 0; j < of->p && !vjp->arena.failed; j++) vjp->place[j] = em_find_place(em, &of->parameters[j]);
   if (!vjp->arena.failed) em_mark_places(em, vjp, of->p);
@@ -201,11 +201,11 @@ NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)lin;
   NsStatus status = em->vjp ? NS_OK : em_take_vjp(em, of);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
-  for (int d = 0; d < em->stack.nnodes; d++)
+  for (int d = 0; d < em->layout.nnodes; d++)
     if (ns_coef_given(&em->nodes[d].ds->M) && !em->nodes[d].ds->M.value) return ns_fail(err, NS_ENOSOL, "M is sparse");
   for (int j = 0; j < of->p; j++) of->known[j] = em->vjp->place[j].kind != NS_NUMBER_UNKNOWN;
   em_vjp_numbers(em, of);
-  for (int d = 0; d < em->stack.nnodes && status == NS_OK; d++) {
+  for (int d = 0; d < em->layout.nnodes && status == NS_OK; d++) {
     const NsFirstOrderDs *ds = em->nodes[d].ds;
     int o = em->nodes[d].base.v;
     status = em_vjp_start(em, of, d, err);
@@ -215,7 +215,7 @@ NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
     if (status == NS_OK && wf != 0) em_vjp_system(em, of, d, em->t, em->x + o, em->vjp->weight);
   }
   const double *x_output = ns_em_output_state(em);
-  for (int e = 0; e < em->stack.nedges && status == NS_OK; e++) {
+  for (int e = 0; e < em->layout.nedges && status == NS_OK; e++) {
     const NsEmEdge *edge = &em->edges[e];
     int m = edge->base.m;
     for (int p = 0; p < edge->base.nparts; p++) {

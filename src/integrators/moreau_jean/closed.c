@@ -13,7 +13,7 @@
 /* The rounding error of y: from the terms of C q, and from y itself. */
 static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double sum = fabs(mj->y_k[edge->base.row + i]);
-  const double *x = ns_stack_gather(&mj->stack, &edge->base, mj->q_k);
+  const double *x = ns_layout_gather(&mj->layout, &edge->base, mj->q_k);
   for (int j = 0; j < edge->base.inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)edge->base.m] * x[j]);
   return 4 * DBL_EPSILON * sum;
 }
@@ -39,13 +39,13 @@ double ns_mj_tolerance(double h, double u, double change, double lambda_k) {
 }
 
 bool ns_mj_decide(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->stack.nedges && !mj->again; e++) {
+  for (int e = 0; e < mj->layout.nedges && !mj->again; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     int rows = edge->base.inter->law->class->joint ? 1 : edge->base.m;
     for (int i = 0; edge->base.unilateral && i < rows; i++) mj->shut[edge->base.row + i] = forecast_closed(mj, edge, i);
   }
   mj->decided = true;
-  return ns_stack_take_part(&mj->stack, mj->shut, &mj->problem, mj->groups, mj->group_edge, mj->guess);
+  return ns_layout_take_part(&mj->layout, mj->shut, &mj->problem, mj->groups, mj->group_edge, mj->guess);
 }
 
 /* ---- its constant part ---- */
@@ -57,11 +57,11 @@ double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 }
 
 void ns_mj_form_q(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->base.active < 0) continue;
     double *q = mj->qvec + edge->base.active, weight = edge->base.weight_out;
-    ns_stack_times(&mj->stack, &edge->base, true, mj->free_step, q);
+    ns_layout_times(&mj->layout, &edge->base, true, mj->free_step, q);
     for (int i = 0; i < edge->base.m; i++) q[i] = ns_mj_law_output(mj, edge, i) + weight * q[i];
     for (int j = 0; edge->base.D && j < edge->base.m; j++)
       for (int i = 0; i < edge->base.m; i++)

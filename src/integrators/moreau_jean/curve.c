@@ -26,7 +26,7 @@ void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena) {
 
 void ns_mj_straighten(NsMoreauJean *mj) {
   mj->curved = false;
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     edge->curved = false;
     for (int p = 0; p < edge->base.nparts; p++) edge->base.parts[p].L = edge->base.parts[p].H;
@@ -56,10 +56,10 @@ static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
 }
 
 void ns_mj_curve(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     if (edge->base.active < 0 || !edge->second) continue;
-    NsRelationPoint at = {mj->t, ns_stack_gather(&mj->stack, &edge->base, mj->q), mj->lambda + edge->base.row,
+    NsRelationPoint at = {mj->t, ns_layout_gather(&mj->layout, &edge->base, mj->q), mj->lambda + edge->base.row,
                           edge->base.inter->z, false};
     edge->curved = ns_relation_second(edge->base.inter->relation, &at, edge->curve_room, edge->second, edge->drift);
     if (!edge->curved) continue;
@@ -81,7 +81,7 @@ void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node) {
   for (int x = 0; x < node->base.block->edges.count; x++) {
     const NsMjEdge *edge = &mj->edges[node->base.block->edges.of[x]];
     if (!edge->curved) continue;
-    const NsPart *part = ns_stack_part(&edge->base, (int)(node - mj->nodes));
+    const NsPart *part = ns_layout_part(&edge->base, (int)(node - mj->nodes));
     size_t m = (size_t)edge->base.m, nx = (size_t)edge->base.inter->nx, at = (size_t)part->at;
     for (size_t k = 0; k < n; k++)
       for (size_t j = 0; j < n; j++)

@@ -70,12 +70,12 @@ static bool has_friction(const NsNsds *nsds) {
 
 static void mj_take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->base.arena;
-  int m = mj->stack.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_STACK_VECTORS(arena, mj->stack.Nx, &mj->q_k, &mj->q, &mj->q_free);
-  NS_STACK_VECTORS(arena, mj->stack.N, &mj->v_k, &mj->F_k, &mj->v, &mj->v_from, &mj->F, &mj->p, &mj->rho, &mj->work,
-                   &mj->free_step, &mj->held, &mj->shift, &mj->correction, &mj->terms, &mj->noise, &mj->scale);
-  NS_STACK_VECTORS(arena, m, &mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess, &mj->nu,
-                   &mj->output_terms);
+  int m = mj->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
+  NS_LAYOUT_VECTORS(arena, mj->layout.Nx, &mj->q_k, &mj->q, &mj->q_free);
+  NS_LAYOUT_VECTORS(arena, mj->layout.N, &mj->v_k, &mj->F_k, &mj->v, &mj->v_from, &mj->F, &mj->p, &mj->rho, &mj->work,
+                    &mj->free_step, &mj->held, &mj->shift, &mj->correction, &mj->terms, &mj->noise, &mj->scale);
+  NS_LAYOUT_VECTORS(arena, m, &mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess, &mj->nu,
+                    &mj->output_terms);
   mj->rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)m, sizeof *mj->groups);
@@ -96,10 +96,10 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   mj->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->blocks);
   mj->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
-  NsStackRoom room = {mj->nodes, mj->edges, mj->blocks, sizeof *mj->nodes, sizeof *mj->edges, sizeof *mj->blocks, false};
-  ns_stack_lay_out(&mj->stack, arena, nsds, &room, NULL, nsds->nds);
-  for (int i = 0; i < mj->stack.nnodes; i++) mj_take_node(mj, &mj->nodes[i]);
-  for (int e = 0; e < mj->stack.nedges; e++) mj_take_edge(mj, &mj->edges[e]);
+  NsLayoutRoom room = {mj->nodes, mj->edges, mj->blocks, sizeof *mj->nodes, sizeof *mj->edges, sizeof *mj->blocks, false};
+  ns_layout_make(&mj->layout, arena, nsds, &room, NULL, nsds->nds);
+  for (int i = 0; i < mj->layout.nnodes; i++) mj_take_node(mj, &mj->nodes[i]);
+  for (int e = 0; e < mj->layout.nedges; e++) mj_take_edge(mj, &mj->edges[e]);
   mj_take_vectors(mj);
   ns_mj_straighten(mj);
   mj->base.linear = mj->linear;
@@ -109,7 +109,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
 
 static void mj_destroy(NsScheme *scheme) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  ns_stack_free(&mj->stack);
+  ns_layout_free(&mj->layout);
   ns_sparse_free(mj->sparse);
 }
 
@@ -152,7 +152,7 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
   size_t of_x = (size_t)edge->base.inter->nx * sizeof *y, of_y = (size_t)edge->base.m * sizeof *y;
   if (!edge->x_formed || !edge->formed || memcmp(edge->x_formed, at->x, of_x) != 0) return false;
   if (memcmp(edge->y_formed, y, of_y) != 0) return false;
-  ns_stack_times(&mj->stack, &edge->base, false, v, u);
+  ns_layout_times(&mj->layout, &edge->base, false, v, u);
   for (int i = 0; i < edge->base.m; i++)
     if (!(y[i] > FAR * mj->h * fabs(u[i]))) return false;
   return true;
@@ -162,33 +162,33 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
 static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                           double *y, double *u, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
-  NsRelationPoint at = {t, ns_stack_gather(&mj->stack, &edge->base, q), lambda + edge->base.row, edge->base.inter->z, false};
+  NsRelationPoint at = {t, ns_layout_gather(&mj->layout, &edge->base, q), lambda + edge->base.row, edge->base.inter->z, false};
   NsStatus status = ns_relation_output(relation, &at, y + edge->base.row, err);
   if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
   if (edge->y_formed) memcpy(edge->y_formed, y + edge->base.row, (size_t)edge->base.m * sizeof *y);
-  ns_stack_times(&mj->stack, &edge->base, false, v, u + edge->base.row);
+  ns_layout_times(&mj->layout, &edge->base, false, v, u + edge->base.row);
   return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->rate_room, u + edge->base.row, err);
 }
 
 /* ---- the start of a step ---- */
 
 static void mj_take_memory(NsMoreauJean *mj) {
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     const NsMechanicalDs *ds = node->ds;
     memcpy(mj->q_k + node->base.x, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
     memcpy(mj->v_k + node->base.v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
   }
-  memset(mj->lambda, 0, (size_t)mj->stack.M * sizeof *mj->lambda);
+  memset(mj->lambda, 0, (size_t)mj->layout.M * sizeof *mj->lambda);
   mj->base.predicted = false;
 }
 
 /* The iterate starts at v_k, except prescribed velocities, which have their prescribed values from the start. */
 static void start_iterate(NsMoreauJean *mj) {
-  memcpy(mj->v, mj->v_k, (size_t)mj->stack.N * sizeof *mj->v);
-  for (int i = 0; i < mj->stack.nnodes; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].base.v);
+  memcpy(mj->v, mj->v_k, (size_t)mj->layout.N * sizeof *mj->v);
+  for (int i = 0; i < mj->layout.nnodes; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].base.v);
 }
 
 static void mj_restart(NsScheme *scheme) {
@@ -212,7 +212,7 @@ static bool reads_start(const NsMoreauJean *mj, const NsMjEdge *edge) {
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
-  for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++) {
+  for (int i = 0; i < mj->layout.nnodes && status == NS_OK; i++) {
     const NsMjNode *node = &mj->nodes[i];
     if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
@@ -220,7 +220,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
                                     err);
     if (status == NS_OK && forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t, err);
   }
-  for (int e = 0; e < mj->stack.nedges && status == NS_OK; e++) {
+  for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
     if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
@@ -232,7 +232,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
 /* Whether a contact is forecast to close, so that there will be impulses. */
 static bool closes(const NsMoreauJean *mj) {
   double threshold = !isnan(mj->options.threshold) ? mj->options.threshold : 0;
-  for (int i = 0; i < mj->stack.M; i++)
+  for (int i = 0; i < mj->layout.M; i++)
     if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= threshold) return true;
   return false;
 }
@@ -240,7 +240,7 @@ static bool closes(const NsMoreauJean *mj) {
 /* Extrapolates the velocities of systems whose last steps had no impulses: by a parabola, or a line after one such step. */
 static void mj_predict(NsMoreauJean *mj) {
   if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMechanicalDs *ds = mj->nodes[i].ds;
     const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
     int smooth = ds->base.smooth;
@@ -256,7 +256,7 @@ static void mj_predict(NsMoreauJean *mj) {
 
 /* Sets the weights of multipliers and of rows. Laws at position have forces as multipliers, and outputs y instead of u. */
 static void mj_weigh(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     edge->base.weight = edge->base.weight_in = edge->at_position ? mj->h : 1;
     edge->base.weight_out = edge->at_position ? mj->h * mj->options.theta : 1;
@@ -270,13 +270,13 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->t_k = step->t_k;
   mj->t = step->t;
   mj->h = step->h;
-  mj->stack.part = ns_step_part(step);
+  mj->layout.part = ns_step_part(step);
   mj->decided = mj->again = mj->projected = false;
-  memset(mj->shift, 0, (size_t)mj->stack.N * sizeof *mj->shift);
-  memset(mj->nu, 0, (size_t)mj->stack.M * sizeof *mj->nu);
+  memset(mj->shift, 0, (size_t)mj->layout.N * sizeof *mj->shift);
+  memset(mj->nu, 0, (size_t)mj->layout.M * sizeof *mj->nu);
   mj_take_memory(mj);
   mj_weigh(mj);
-  NsStatus status = ns_stack_update(&mj->stack, mj->t, err);
+  NsStatus status = ns_layout_update(&mj->layout, mj->t, err);
   if (status == NS_OK) start_iterate(mj);
   if (status == NS_OK) status = evaluate_start(mj, err);
   if (status == NS_OK) mj_predict(mj);
@@ -287,8 +287,8 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 
 void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
-  for (int i = 0; i < mj->stack.N; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.N; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_mechanical_move(node->ds, mj->q_k + node->base.x, mj->work + node->base.v, mj->h, mj->q + node->base.x);
     if (mj->combined && mj->projected) {
@@ -312,8 +312,8 @@ static void mj_scatter(const NsMoreauJean *mj, const NsMjEdge *edge, const doubl
 }
 
 NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
-  memset(mj->p, 0, (size_t)mj->stack.N * sizeof *mj->p);
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  memset(mj->p, 0, (size_t)mj->layout.N * sizeof *mj->p);
+  for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     if (!all && edge->base.active < 0) continue;
     NsStatus status = mj_output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
@@ -350,11 +350,11 @@ NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsErr
 static void mj_start(NsMoreauJean *mj) {
   bool prescribed = false;
   ns_mj_move_coordinates(mj);
-  memset(mj->p, 0, (size_t)mj->stack.N * sizeof *mj->p);
-  memcpy(mj->u, mj->u_k, (size_t)mj->stack.M * sizeof *mj->u);
-  for (int i = 0; i < mj->stack.nnodes && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
-  for (int e = 0; prescribed && e < mj->stack.nedges; e++)
-    ns_stack_times(&mj->stack, &mj->edges[e].base, false, mj->v, mj->u + mj->edges[e].base.row);
+  memset(mj->p, 0, (size_t)mj->layout.N * sizeof *mj->p);
+  memcpy(mj->u, mj->u_k, (size_t)mj->layout.M * sizeof *mj->u);
+  for (int i = 0; i < mj->layout.nnodes && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
+  for (int e = 0; prescribed && e < mj->layout.nedges; e++)
+    ns_layout_times(&mj->layout, &mj->edges[e].base, false, mj->v, mj->u + mj->edges[e].base.row);
 }
 
 static NsStatus mj_evaluate(NsScheme *scheme, NsError *err) {
@@ -362,7 +362,7 @@ static NsStatus mj_evaluate(NsScheme *scheme, NsError *err) {
   NsStatus status = NS_OK;
   if ((mj->linear && !mj->positions) || !mj->decided) mj_start(mj);
   else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
-  for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++)
+  for (int i = 0; i < mj->layout.nnodes && status == NS_OK; i++)
     status = ns_mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].base.x, err);
   return status;
 }
@@ -405,7 +405,7 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
 static const char mj_formula[] = "M - h theta dF/dv - h^2 theta^2 dF/dq";
 
 static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     NsMjNode *node = &mj->nodes[i];
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     node->base.block->fresh = false;
@@ -417,7 +417,7 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
     if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
     ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->base.block->W);
     if (status == NS_OK)
-      status = ns_stack_factor(&mj->stack, &mj->base, node->base.block, node->base.block->W, mj_formula, mj->h, err);
+      status = ns_layout_factor(&mj->layout, &mj->base, node->base.block, node->base.block->W, mj_formula, mj->h, err);
     if (status != NS_OK) return status;
     node->base.block->key = curved ? 0 : key;
   }
@@ -426,17 +426,17 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
 
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
   for (int p = 0; p < edge->base.nparts; p++)
-    if (changed || mj->nodes[edge->base.parts[p].node].base.block->fresh) ns_stack_solve_part(&mj->stack, &edge->base, p);
+    if (changed || mj->nodes[edge->base.parts[p].node].base.block->fresh) ns_layout_solve_part(&mj->layout, &edge->base, p);
 }
 
 /* free_step = -W^-1 (rho + p): the change of v without impulses. */
 static void mj_form_free_step(NsMoreauJean *mj) {
-  for (int i = 0; i < mj->stack.N; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.N; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     ns_boundary_hold(node->ds->boundary, mj->free_step + node->base.v);
   }
-  ns_stack_solve(&mj->stack, mj->free_step);
+  ns_layout_solve(&mj->layout, mj->free_step);
 }
 
 static bool mj_same_weights(NsMoreauJean *mj) {
@@ -470,16 +470,16 @@ static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
   NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
-  for (int i = 0; i < mj->stack.nnodes && !fresh; i++) fresh = mj->nodes[i].base.block->fresh;
+  for (int i = 0; i < mj->layout.nnodes && !fresh; i++) fresh = mj->nodes[i].base.block->fresh;
   mj_form_free_step(mj);
   if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
   bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
-  for (int e = 0; e < mj->stack.nedges && !same; e++)
+  for (int e = 0; e < mj->layout.nedges && !same; e++)
     if (mj->linear || mj->edges[e].base.active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
-  if (!keep) status = ns_stack_form_matrix(&mj->stack, mj->matrix, &mj->sparse, &mj->problem, "the one-step problem", err);
+  if (!keep) status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the one-step problem", err);
   mj->matrix_formed = status == NS_OK;
-  memcpy(mj->v_from, mj->v, (size_t)mj->stack.N * sizeof *mj->v);
-  memcpy(mj->lambda_from, mj->lambda, (size_t)mj->stack.M * sizeof *mj->lambda);
+  memcpy(mj->v_from, mj->v, (size_t)mj->layout.N * sizeof *mj->v);
+  memcpy(mj->lambda_from, mj->lambda, (size_t)mj->layout.M * sizeof *mj->lambda);
   ns_mj_form_q(mj);
   return status;
 }
@@ -489,12 +489,12 @@ static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
 static void mj_advance(NsScheme *scheme, const double *lambda, double s) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsIterate from = {mj->v_from, mj->lambda_from}, to = {mj->v, mj->lambda};
-  ns_stack_advance(&mj->stack, lambda, s, mj->free_step, &from, &to, mj->guess, mj->work);
+  ns_layout_advance(&mj->layout, lambda, s, mj->free_step, &from, &to, mj->guess, mj->work);
 }
 
 static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
-  return ns_stack_finite(&mj->stack, "v", mj->v, err);
+  return ns_layout_finite(&mj->layout, "v", mj->v, err);
 }
 
 /* ---- acceptance ---- */
@@ -506,11 +506,11 @@ static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
 */
 static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
   if (mj->problem.n > 0 || mj->combined) return NS_OK;
-  for (int d = 0; d < mj->stack.nnodes; d++) {
+  for (int d = 0; d < mj->layout.nnodes; d++) {
     int n = mj->nodes[d].ds->nv, o = mj->nodes[d].base.v;
     double correction = ns_step_relative(n, mj->correction + o, mj->scale + o);
     if (correction > 0.1 * ns_step_relative(n, mj->free_step + o, mj->scale + o)) continue;
-    for (int i = o; i < o + n; i++) mj->v[i] = ns_stack_flushed(mj->v[i] - mj->correction[i]);
+    for (int i = o; i < o + n; i++) mj->v[i] = ns_layout_flushed(mj->v[i] - mj->correction[i]);
   }
   ns_mj_move_coordinates(mj);
   return mj_finite(&mj->base, err);
@@ -520,14 +520,14 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (scheme->linear) return mj_evaluate_relations(mj, err);
   NsStatus status = mj_correct(mj, err);
-  for (int e = 0; e < mj->stack.nedges && status == NS_OK; e++)
+  for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++)
     if (mj->edges[e].base.active < 0) status = mj_output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   return status;
 }
 
 /* Adds the works of the multipliers (lambda times mean velocity of y): of friction and relays to `friction`, else to `impacts`. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
       double mean = 0, weight = edge->base.weight;
@@ -567,7 +567,7 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
 /* Computes the impulses of prescribed velocities at the accepted iterate; a linear step does not know them yet. */
 static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
-  for (int d = 0; d < mj->stack.nnodes && status == NS_OK; d++) {
+  for (int d = 0; d < mj->layout.nnodes && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
     const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->base.x;
     if (node->ds->boundary && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
@@ -594,15 +594,15 @@ static NsStatus mj_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
-    for (int d = 0; d < mj->stack.nnodes; d++) {
+    for (int d = 0; d < mj->layout.nnodes; d++) {
       NsStatus status = account_system(mj, &mj->nodes[d], &sum, err);
       if (status != NS_OK) return status;
     }
     account_contacts(mj, &sum);
     *account = sum;
   }
-  for (int d = 0; d < mj->stack.nnodes; d++) mj_write_system(mj, &mj->nodes[d]);
-  ns_stack_write(&mj->stack, mj->y, mj->u, mj->lambda);
+  for (int d = 0; d < mj->layout.nnodes; d++) mj_write_system(mj, &mj->nodes[d]);
+  ns_layout_write(&mj->layout, mj->y, mj->u, mj->lambda);
   return NS_OK;
 }
 
@@ -614,9 +614,9 @@ static int mj_order(const NsScheme *scheme, bool steady) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   const NsMoreauJeanOptions *o = (const NsMoreauJeanOptions *)scheme->integrator;
   if (o->theta != 0.5 || o->linearly_implicit) return 1;
-  for (int d = 0; d < mj->stack.nnodes; d++)
+  for (int d = 0; d < mj->layout.nnodes; d++)
     if (mj->nodes[d].M) return 1;
-  for (int e = 0; e < mj->stack.nedges && !steady; e++) {
+  for (int e = 0; e < mj->layout.nedges && !steady; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (!edge->linear || edge->at_position || ns_law_needs(edge->base.inter->law) & NS_NEEDS_CONE_3D) return 1;
   }

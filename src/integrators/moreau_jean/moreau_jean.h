@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "integrators/stack.h"
+#include "integrators/layout.h"
 
 /* The options of MoreauJeanOSI and MoreauJeanGOSI. */
 typedef struct NsMoreauJeanOptions {
@@ -65,7 +65,7 @@ typedef struct NsMjEdge {
 
 struct NsMoreauJean {
   NsScheme base;
-  NsStack stack;
+  NsLayout layout;
   bool linear;         /* all systems and relations are linear; base.linear: or the step is linearly implicit */
   bool positions;      /* some law acts at position */
   bool lin;            /* for derivatives: see NsSchemePlan */

@@ -28,7 +28,7 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 
 /* The size of row i of a constraint: its largest term of C q, or way h |H v|; not y, which may be 0 in every step. */
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  const double *q = ns_stack_gather(&mj->stack, &edge->base, mj->q);
+  const double *q = ns_layout_gather(&mj->layout, &edge->base, mj->q);
   double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
@@ -47,7 +47,7 @@ static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, doub
 static double project_violation(const NsScheme *scheme, bool absolute) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   double most = 0;
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
       double y = mj->y[edge->base.row + i], nu = mj->nu[edge->base.row + i];
@@ -61,7 +61,7 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
 /* Numbers the rows that take part: equations, and contacts that took part, penetrate, or have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
   mj->problem.n = mj->problem.ngroups = 0;
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
     const double *y = mj->y + edge->base.row, *nu = mj->nu + edge->base.row;
@@ -79,20 +79,20 @@ static void number_positions(NsMoreauJean *mj) {
 
 static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->stack.Nx * sizeof *mj->q);
+  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the projection's matrix overwrites the step's */
   ns_mj_straighten(mj);
   number_positions(mj);
-  for (int e = 0; e < mj->stack.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
+  for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->problem;
-  return ns_stack_form_matrix(&mj->stack, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
+  return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
 }
 
 /* shift = W^-1 H' (multipliers of the problem; in a combined projection: their sums). */
 static void form_shift(NsMoreauJean *mj, const double *nu) {
-  memset(mj->shift, 0, (size_t)mj->stack.N * sizeof *mj->shift);
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  memset(mj->shift, 0, (size_t)mj->layout.N * sizeof *mj->shift);
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     const double *of = mj->combined ? mj->nu + edge->base.row : nu + edge->base.active;
     for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
@@ -106,7 +106,7 @@ static void form_shift(NsMoreauJean *mj, const double *nu) {
 
 /* Adds to the sums of multipliers; a contact's sum stays >= 0 despite rounding. */
 static void add_multipliers(NsMoreauJean *mj, const double *nu) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < constrained_rows(edge); i++) {
       double sum = mj->nu[edge->base.row + i] + nu[edge->base.active + i];
@@ -120,7 +120,7 @@ static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) 
   if (mj->combined) add_multipliers(mj, nu);
   form_shift(mj, nu);
   if (mj->combined) ns_mj_move_coordinates(mj);
-  for (int d = 0; d < mj->stack.nnodes && !mj->combined; d++) {
+  for (int d = 0; d < mj->layout.nnodes && !mj->combined; d++) {
     const NsMjNode *node = &mj->nodes[d];
     ns_mechanical_move(node->ds, mj->q + node->base.x, mj->shift + node->base.v, 1, mj->q + node->base.x);
   }
@@ -132,7 +132,7 @@ static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) 
 static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   bool more = false;
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.unilateral && i < constrained_rows(edge); i++) {
       int row = edge->base.row + i;

@@ -27,7 +27,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
 
 /* The components of a rigid body's velocity get one size, and so do its rotations: rotated frames mix them. */
 static void mj_join_vectors(NsMoreauJean *mj) {
-  for (int d = 0; d < mj->stack.nnodes; d++) {
+  for (int d = 0; d < mj->layout.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int i = 0; ns_mechanical_turns(node->ds) && i < 6; i += 3) {
       ns_step_join(mj->scale + node->base.v + i);
@@ -74,7 +74,7 @@ static void add_levers(const NsMjNode *node, int m, const double *H, double weig
 
 /* Adds the noise of the impulses of the interactions. */
 static void mj_add_noise(NsMoreauJean *mj, bool late) {
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     int m = edge->base.m;
     double weight = edge->base.weight;
@@ -94,18 +94,18 @@ static void mj_add_noise(NsMoreauJean *mj, bool late) {
 /* The size of every velocity: the largest of |v|, |v_k|, |free step| and the contribution of the impulses. */
 static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
   double *moved = mj->work;
-  size_t bytes = (size_t)mj->stack.N * sizeof *moved;
+  size_t bytes = (size_t)mj->layout.N * sizeof *moved;
   memset(mj->terms, 0, bytes);
   memset(mj->noise, 0, bytes);
   memset(moved, 0, bytes);
-  ns_stack_add_impulses(&mj->stack, mj->lambda, mj->terms);
-  ns_stack_add_moved(&mj->stack, mj->lambda, moved);
+  ns_layout_add_impulses(&mj->layout, mj->lambda, mj->terms);
+  ns_layout_add_moved(&mj->layout, mj->lambda, moved);
   mj_add_noise(mj, tolerance->late);
-  for (int i = 0; i < mj->stack.N; i++) {
+  for (int i = 0; i < mj->layout.N; i++) {
     double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
     mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
   }
-  for (int d = 0; d < mj->stack.nnodes; d++) mj_measure_system(mj, &mj->nodes[d]);
+  for (int d = 0; d < mj->layout.nnodes; d++) mj_measure_system(mj, &mj->nodes[d]);
   mj_join_vectors(mj);
 }
 
@@ -149,11 +149,11 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsStepResidual residual = {0};
   measure_velocities(mj, tolerance);
-  NsStackTerms terms = {mj->rho, mj->terms, mj->noise, mj->scale, mj->correction, mj->work};
-  ns_stack_state_residual(&mj->stack, &terms, tolerance->atol, &residual);
-  ns_stack_row_residual(&mj->stack, &terms, &residual);
-  ns_stack_problem_terms(&mj->problem, mj->output_terms);
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  NsLayoutTerms terms = {mj->rho, mj->terms, mj->noise, mj->scale, mj->correction, mj->work};
+  ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
+  ns_layout_row_residual(&mj->layout, &terms, &residual);
+  ns_layout_problem_terms(&mj->problem, mj->output_terms);
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
       double gap = ns_mj_law_output(mj, edge, i) - y[edge->base.active + i];

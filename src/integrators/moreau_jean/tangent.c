@@ -12,19 +12,19 @@ static const char *mj_tangent_refuses(const NsIntegrator *integrator) {
 
 static void mj_tangent_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
-  memcpy(w, mj->v, (size_t)mj->stack.N * sizeof *w);
-  ns_stack_read_rows(&mj->stack, mj->shut, mj->lambda, lambda, open);
+  memcpy(w, mj->v, (size_t)mj->layout.N * sizeof *w);
+  ns_layout_read_rows(&mj->layout, mj->shut, mj->lambda, lambda, open);
 }
 
-static const NsStack *mj_tangent_stack(const NsScheme *lin) {
-  return &((const NsMoreauJean *)lin)->stack;
+static const NsLayout *mj_tangent_layout(const NsScheme *lin) {
+  return &((const NsMoreauJean *)lin)->layout;
 }
 
 static void mj_tangent_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
   NsMoreauJean *mj = (NsMoreauJean *)lin;
-  memcpy(mj->v, w, (size_t)mj->stack.N * sizeof *w);
-  memcpy(mj->lambda, lambda, (size_t)mj->stack.M * sizeof *lambda);
-  for (int i = 0; i < mj->stack.M; i++) mj->shut[i] = !open[i];
+  memcpy(mj->v, w, (size_t)mj->layout.N * sizeof *w);
+  memcpy(mj->lambda, lambda, (size_t)mj->layout.M * sizeof *lambda);
+  for (int i = 0; i < mj->layout.M; i++) mj->shut[i] = !open[i];
   mj->base.predicted = false;
   mj->again = true; /* the contacts that take part are not chosen by the forecast */
   (void)ns_mj_decide(mj);
@@ -34,12 +34,12 @@ static NsStatus mj_tangent_equations(NsScheme *lin, double *rho, double *y, NsEr
   NsMoreauJean *mj = (NsMoreauJean *)lin;
   ns_mj_move_coordinates(mj);
   NsStatus status = ns_mj_evaluate_outputs(mj, false, err);
-  for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++)
+  for (int i = 0; i < mj->layout.nnodes && status == NS_OK; i++)
     status = ns_mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].base.x, err);
   if (status != NS_OK) return status;
-  memcpy(rho, mj->rho, (size_t)mj->stack.N * sizeof *rho);
-  memset(y, 0, (size_t)mj->stack.M * sizeof *y);
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  memcpy(rho, mj->rho, (size_t)mj->layout.N * sizeof *rho);
+  memset(y, 0, (size_t)mj->layout.M * sizeof *y);
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) y[edge->base.row + i] = ns_mj_law_output(mj, edge, i);
   }
@@ -49,7 +49,7 @@ static NsStatus mj_tangent_equations(NsScheme *lin, double *rho, double *y, NsEr
 static NsStatus mj_tangent_before(NsScheme *lin, double *y, NsError *err) {
   const NsMoreauJean *mj = (const NsMoreauJean *)lin;
   (void)err;
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     const double *from = (edge->at_position ? mj->y_k : mj->u_k) + edge->base.row;
     memcpy(y + edge->base.row, from, (size_t)edge->base.m * sizeof *y);
@@ -59,24 +59,24 @@ static NsStatus mj_tangent_before(NsScheme *lin, double *y, NsError *err) {
 
 static void mj_tangent_divide(const NsScheme *lin, double *w) {
   const NsMoreauJean *mj = (const NsMoreauJean *)lin;
-  for (int i = 0; i < mj->stack.nnodes; i++) ns_boundary_hold(mj->nodes[i].ds->boundary, w + mj->nodes[i].base.v);
-  ns_stack_solve(&mj->stack, w);
+  for (int i = 0; i < mj->layout.nnodes; i++) ns_boundary_hold(mj->nodes[i].ds->boundary, w + mj->nodes[i].base.v);
+  ns_layout_solve(&mj->layout, w);
 }
 
 static void mj_tangent_respond(const NsScheme *lin, const double *dw, double *dy) {
   const NsMoreauJean *mj = (const NsMoreauJean *)lin;
-  memset(dy, 0, (size_t)mj->stack.M * sizeof *dy);
-  for (int e = 0; e < mj->stack.nedges; e++) {
+  memset(dy, 0, (size_t)mj->layout.M * sizeof *dy);
+  for (int e = 0; e < mj->layout.nedges; e++) {
     const NsEdge *edge = &mj->edges[e].base;
     if (edge->active < 0) continue;
-    ns_stack_times(&mj->stack, edge, true, dw, dy + edge->row);
+    ns_layout_times(&mj->layout, edge, true, dw, dy + edge->row);
     for (int i = edge->row; i < edge->row + edge->m; i++) dy[i] *= edge->weight_out;
   }
 }
 
 static void mj_tangent_settled(const NsScheme *lin, double *x) {
   const NsMoreauJean *mj = (const NsMoreauJean *)lin;
-  for (int i = 0; i < mj->stack.nnodes; i++) {
+  for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     memcpy(x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *x);
     memcpy(x + node->ds->nq, mj->v + node->base.v, (size_t)node->ds->nv * sizeof *x);
@@ -98,7 +98,7 @@ static NsStatus mj_tangent_unsettled(NsScheme *lin, NsError *err) {
 const NsSchemeTangent ns_mj_tangent = {.lin = &ns_scheme_moreau_jean,
                                        .refuses = mj_tangent_refuses,
                                        .read = mj_tangent_read,
-                                       .stack = mj_tangent_stack,
+                                       .layout = mj_tangent_layout,
                                        .place = mj_tangent_place,
                                        .equations = mj_tangent_equations,
                                        .before = mj_tangent_before,

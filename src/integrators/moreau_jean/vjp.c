@@ -8,7 +8,7 @@
 
 /* The place of a parameter that has a closed form here: a number of a linear system. */
 static NsParameterPlace mj_find_place(const NsMoreauJean *mj, const NsParameter *parameter) {
-  NsParameterPlace place = ns_parameter_place(mj->stack.nsds, parameter);
+  NsParameterPlace place = ns_parameter_place(mj->layout.nsds, parameter);
   bool good = ns_number_of_system(place.kind) && mj->nodes[place.system].linear && !mj->nodes[place.system].ds->boundary;
   if (!good) place.kind = NS_NUMBER_UNKNOWN;
   return place;

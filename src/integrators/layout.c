@@ -1,8 +1,8 @@
 /*
-** stack.c
+** layout.c
 ** Layout, W and its factors, the matrix of the one-step problem, iterates and their residuals.
 */
-#include "integrators/stack.h"
+#include "integrators/layout.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,12 +12,12 @@
 
 /* ---- layout ---- */
 
-static void *stack_member(void *array, size_t bytes, int i) {
+static void *layout_member(void *array, size_t bytes, int i) {
   return (char *)array + (size_t)i * bytes;
 }
 
 /* Links the systems of each block, in the order of the graph. */
-static void chain_nodes(NsStack *s, const int *number) {
+static void chain_nodes(NsLayout *s, const int *number) {
   for (int b = 0; b < s->nblocks; b++) s->blocks[b]->first = -1;
   for (int i = s->nnodes - 1; i >= 0; i--) {
     NsNode *node = s->nodes[i];
@@ -29,7 +29,7 @@ static void chain_nodes(NsStack *s, const int *number) {
   }
 }
 
-static void lay_out_nodes(NsStack *s, NsArena *arena, bool bare) {
+static void lay_out_nodes(NsLayout *s, NsArena *arena, bool bare) {
   for (int b = 0; b < s->nblocks; b++) {
     NsBlock *block = s->blocks[b];
     block->offset = s->N;
@@ -47,14 +47,14 @@ static void lay_out_nodes(NsStack *s, NsArena *arena, bool bare) {
   }
 }
 
-static void stack_touch(NsEdge *edge, NsArena *arena, NsBlock *block) {
+static void layout_touch(NsEdge *edge, NsArena *arena, NsBlock *block) {
   for (int i = 0; i < edge->ntouched; i++)
     if (edge->touched[i] == block) return;
   edge->X[edge->ntouched] = ns_arena_matrix(arena, block->n, edge->m);
   edge->touched[edge->ntouched++] = block;
 }
 
-static void lay_out_edge(NsStack *s, NsArena *arena, NsEdge *edge, NsInteraction *inter) {
+static void lay_out_edge(NsLayout *s, NsArena *arena, NsEdge *edge, NsInteraction *inter) {
   edge->inter = inter;
   edge->m = edge->rows = inter->m;
   edge->row = edge->active = s->M;
@@ -64,11 +64,11 @@ static void lay_out_edge(NsStack *s, NsArena *arena, NsEdge *edge, NsInteraction
   if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
     edge->parts[p] = (NsPart){.node = inter->ds[p]->node, .at = at};
-    stack_touch(edge, arena, s->nodes[inter->ds[p]->node]->block);
+    layout_touch(edge, arena, s->nodes[inter->ds[p]->node]->block);
   }
 }
 
-void ns_stack_lay_out(NsStack *s, NsArena *arena, NsNsds *nsds, const NsStackRoom *room, const int *number, int nblocks) {
+void ns_layout_make(NsLayout *s, NsArena *arena, NsNsds *nsds, const NsLayoutRoom *room, const int *number, int nblocks) {
   s->nsds = nsds;
   s->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *s->nodes);
   s->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *s->edges);
@@ -78,24 +78,24 @@ void ns_stack_lay_out(NsStack *s, NsArena *arena, NsNsds *nsds, const NsStackRoo
   s->nnodes = nsds->nds;
   s->nedges = nsds->ninteractions;
   s->nblocks = nblocks;
-  for (int i = 0; i < s->nnodes; i++) s->nodes[i] = stack_member(room->nodes, room->of_node, i);
-  for (int e = 0; e < s->nedges; e++) s->edges[e] = stack_member(room->edges, room->of_edge, e);
-  for (int b = 0; b < nblocks; b++) s->blocks[b] = stack_member(room->blocks, room->of_block, b);
+  for (int i = 0; i < s->nnodes; i++) s->nodes[i] = layout_member(room->nodes, room->of_node, i);
+  for (int e = 0; e < s->nedges; e++) s->edges[e] = layout_member(room->edges, room->of_edge, e);
+  for (int b = 0; b < nblocks; b++) s->blocks[b] = layout_member(room->blocks, room->of_block, b);
   for (int b = 0; b < nblocks; b++) s->blocks[b]->edges = edges[b];
   chain_nodes(s, number);
   lay_out_nodes(s, arena, room->bare);
   for (int e = 0; e < s->nedges; e++) lay_out_edge(s, arena, s->edges[e], nsds->interactions[e]);
 }
 
-void ns_stack_free(NsStack *s) {
+void ns_layout_free(NsLayout *s) {
   for (int b = 0; b < s->nblocks; b++) ns_lu_free(s->blocks[b]->lu);
 }
 
-void ns_stack_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count) {
+void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count) {
   for (size_t i = 0; i < count; i++) *vectors[i] = ns_arena_doubles(arena, n);
 }
 
-const double *ns_stack_gather(const NsStack *s, const NsEdge *edge, const double *stacked) {
+const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked) {
   if (edge->nparts == 1) return stacked + s->nodes[edge->parts[0].node]->x;
   for (int p = 0; p < 2; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
@@ -104,7 +104,7 @@ const double *ns_stack_gather(const NsStack *s, const NsEdge *edge, const double
   return edge->x;
 }
 
-void ns_stack_times(const NsStack *s, const NsEdge *edge, bool linearised, const double *v, double *out) {
+void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v, double *out) {
   memset(out, 0, (size_t)edge->m * sizeof *out);
   for (int p = 0; p < edge->nparts; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
@@ -114,11 +114,11 @@ void ns_stack_times(const NsStack *s, const NsEdge *edge, bool linearised, const
   }
 }
 
-const NsPart *ns_stack_part(const NsEdge *edge, int node) {
+const NsPart *ns_layout_part(const NsEdge *edge, int node) {
   return &edge->parts[edge->parts[0].node == node ? 0 : 1];
 }
 
-NsStatus ns_stack_update(const NsStack *s, double t, NsError *err) {
+NsStatus ns_layout_update(const NsLayout *s, double t, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < s->nnodes && status == NS_OK; i++) status = ns_ds_update(s->nodes[i]->ds, t, err);
   return status;
@@ -127,15 +127,15 @@ NsStatus ns_stack_update(const NsStack *s, double t, NsError *err) {
 /* ---- W ---- */
 
 /* The system of a block that an unknown belongs to. */
-static int system_of(const NsStack *s, const NsBlock *block, int unknown) {
+static int system_of(const NsLayout *s, const NsBlock *block, int unknown) {
   int found = block->first;
   for (int i = block->first; i >= 0; i = s->nodes[i]->next)
     if (s->nodes[i]->v <= block->offset + unknown) found = i;
   return found;
 }
 
-NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
-                         NsError *err) {
+NsStatus ns_layout_factor(NsLayout *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
+                          NsError *err) {
   scheme->factorizations++;
   NsStatus status = ns_lu_factor_fair(block->lu, W, block->n);
   block->factored = status == NS_OK;
@@ -148,11 +148,11 @@ NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const dou
                  row + block->offset - node->v + 1, h);
 }
 
-void ns_stack_solve(const NsStack *s, double *x) {
+void ns_layout_solve(const NsLayout *s, double *x) {
   for (int b = 0; b < s->nblocks; b++) ns_lu_solve(s->blocks[b]->lu, 1, x + s->blocks[b]->offset, s->blocks[b]->n);
 }
 
-void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p) {
+void ns_layout_solve_part(const NsLayout *s, NsEdge *edge, int p) {
   const NsNode *node = s->nodes[edge->parts[p].node];
   const double *G = edge->parts[p].G;
   int n = node->n;
@@ -176,7 +176,8 @@ static bool takes_part(const NsEdge *edge, const bool *shut) {
   return any;
 }
 
-bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction, double *guess) {
+bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction,
+                         double *guess) {
   bool changed = false;
   p->n = p->ngroups = 0;
   for (int e = 0; e < s->nedges; e++) {
@@ -198,13 +199,13 @@ bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedG
 
 /* Where entries of the matrix go: they are added to a dense matrix, or collected as triplets. */
 typedef struct Sink {
-  const NsStack *s;
+  const NsLayout *s;
   double *dense;
   int n;
   NsTriplets *triplets;
 } Sink;
 
-static void stack_put(const Sink *sink, int i, int j, double v) {
+static void layout_put(const Sink *sink, int i, int j, double v) {
   if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
   else ns_triplets_put(sink->triplets, i, j, v);
 }
@@ -212,18 +213,18 @@ static void stack_put(const Sink *sink, int i, int j, double v) {
 /* Block (a, b) += L_a X_b over one system, for the rows that take part. */
 static void put_coupling(const Sink *sink, int d, const NsEdge *a, const NsEdge *b) {
   int n = sink->s->nodes[d]->n;
-  const double *L = ns_stack_part(a, d)->L, *X = b->X[b->parts[0].node == d ? 0 : 1];
+  const double *L = ns_layout_part(a, d)->L, *X = b->X[b->parts[0].node == d ? 0 : 1];
   double weight = a->weight_out * b->weight_in;
   for (int j = 0; j < b->rows; j++)
     for (int i = 0; i < a->rows; i++) {
       double sum = 0;
       for (int k = 0; k < n; k++) sum += L[i + (size_t)k * (size_t)a->m] * X[k + (size_t)j * (size_t)n];
-      stack_put(sink, a->active + i, b->active + j, weight * sum);
+      layout_put(sink, a->active + i, b->active + j, weight * sum);
     }
 }
 
 static void put_matrix(const Sink *sink) {
-  const NsStack *s = sink->s;
+  const NsLayout *s = sink->s;
   for (int d = 0; d < s->nnodes; d++) {
     const NsEdges *edges = &s->nodes[d]->block->edges;
     for (int x = 0; x < edges->count; x++)
@@ -236,7 +237,7 @@ static void put_matrix(const Sink *sink) {
     const NsEdge *edge = s->edges[e];
     for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
       for (int i = 0; i < edge->m; i++)
-        stack_put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
+        layout_put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
   }
 }
 
@@ -246,8 +247,8 @@ static void put_triplets(const void *context, NsTriplets *t) {
   put_matrix(&sink);
 }
 
-NsStatus ns_stack_form_matrix(const NsStack *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
-                              NsError *err) {
+NsStatus ns_layout_form_matrix(const NsLayout *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
+                               NsError *err) {
   bool small = p->n <= NS_MIXED_DENSE_ROWS;
   Sink sink = {s, small ? dense : NULL, p->n, NULL};
   p->W = small ? dense : NULL;
@@ -262,7 +263,7 @@ NsStatus ns_stack_form_matrix(const NsStack *s, double *dense, NsSparse **sparse
   return status == NS_OK ? NS_OK : ns_fail(err, status, "%s: %s", what, ns_status_message(status));
 }
 
-void ns_stack_problem_terms(const NsStepProblem *p, double *terms) {
+void ns_layout_problem_terms(const NsStepProblem *p, double *terms) {
   for (int i = 0; i < p->n; i++) terms[i] = fabs(p->q[i]);
   if (p->W) ns_step_add_sizes(1, p->n, p->n, p->W, p->n, p->guess, terms);
   for (int j = 0; p->sparse && j < p->n; j++)
@@ -272,12 +273,12 @@ void ns_stack_problem_terms(const NsStepProblem *p, double *terms) {
 
 /* ---- an iterate ---- */
 
-double ns_stack_flushed(double x) {
+double ns_layout_flushed(double x) {
   return fabs(x) < DBL_MIN ? 0 : x;
 }
 
-void ns_stack_advance(const NsStack *s, const double *solution, double fraction, const double *free_step, const NsIterate *from,
-                      const NsIterate *to, double *guess, double *dx) {
+void ns_layout_advance(const NsLayout *s, const double *solution, double fraction, const double *free_step,
+                       const NsIterate *from, const NsIterate *to, double *guess, double *dx) {
   memcpy(dx, free_step, (size_t)s->N * sizeof *dx);
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];
@@ -293,13 +294,13 @@ void ns_stack_advance(const NsStack *s, const double *solution, double fraction,
     }
     for (int i = 0; i < edge->m; i++) {
       double start = from->lambda[edge->row + i], way = fraction * (le[i] - start);
-      to->lambda[edge->row + i] = guess[edge->active + i] = ns_stack_flushed(fraction == 1 ? le[i] : start + way);
+      to->lambda[edge->row + i] = guess[edge->active + i] = ns_layout_flushed(fraction == 1 ? le[i] : start + way);
     }
   }
-  for (int i = 0; i < s->N; i++) to->x[i] = ns_stack_flushed(from->x[i] + fraction * dx[i]);
+  for (int i = 0; i < s->N; i++) to->x[i] = ns_layout_flushed(from->x[i] + fraction * dx[i]);
 }
 
-NsStatus ns_stack_finite(const NsStack *s, const char *letter, const double *x, NsError *err) {
+NsStatus ns_layout_finite(const NsLayout *s, const char *letter, const double *x, NsError *err) {
   for (int d = 0; d < s->nnodes; d++)
     for (int i = 0; i < s->nodes[d]->n; i++)
       if (!isfinite(x[s->nodes[d]->v + i]))
@@ -310,7 +311,7 @@ NsStatus ns_stack_finite(const NsStack *s, const char *letter, const double *x, 
 
 /* ---- the test of an iterate ---- */
 
-void ns_stack_add_moved(const NsStack *s, const double *lambda, double *moved) {
+void ns_layout_add_moved(const NsLayout *s, const double *lambda, double *moved) {
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];
     for (int t = 0; edge->active >= 0 && t < edge->ntouched; t++) {
@@ -320,7 +321,7 @@ void ns_stack_add_moved(const NsStack *s, const double *lambda, double *moved) {
   }
 }
 
-void ns_stack_add_impulses(const NsStack *s, const double *lambda, double *terms) {
+void ns_layout_add_impulses(const NsLayout *s, const double *lambda, double *terms) {
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];
     const double *le = lambda + edge->row;
@@ -333,7 +334,7 @@ void ns_stack_add_impulses(const NsStack *s, const double *lambda, double *terms
   }
 }
 
-void ns_stack_state_residual(const NsStack *s, const NsStackTerms *t, double atol, NsStepResidual *residual) {
+void ns_layout_state_residual(const NsLayout *s, const NsLayoutTerms *t, double atol, NsStepResidual *residual) {
   for (int b = 0; b < s->nblocks; b++) {
     const NsBlock *block = s->blocks[b];
     int o = block->offset, worst = 0;
@@ -343,7 +344,7 @@ void ns_stack_state_residual(const NsStack *s, const NsStackTerms *t, double ato
   }
 }
 
-void ns_stack_row_residual(const NsStack *s, const NsStackTerms *t, NsStepResidual *residual) {
+void ns_layout_row_residual(const NsLayout *s, const NsLayoutTerms *t, NsStepResidual *residual) {
   for (int d = 0; d < s->nnodes; d++) {
     int n = s->nodes[d]->n, o = s->nodes[d]->v;
     for (int i = o; i < o + n; i++) {
@@ -355,7 +356,7 @@ void ns_stack_row_residual(const NsStack *s, const NsStackTerms *t, NsStepResidu
 
 /* ---- acceptance ---- */
 
-void ns_stack_write(const NsStack *s, const double *y, const double *u, const double *lambda) {
+void ns_layout_write(const NsLayout *s, const double *y, const double *u, const double *lambda) {
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];
     size_t bytes = (size_t)edge->m * sizeof *y;
@@ -365,7 +366,7 @@ void ns_stack_write(const NsStack *s, const double *y, const double *u, const do
   }
 }
 
-void ns_stack_read_rows(const NsStack *s, const bool *shut, const double *lambda, double *to, bool *open) {
+void ns_layout_read_rows(const NsLayout *s, const bool *shut, const double *lambda, double *to, bool *open) {
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];
     bool joint = edge->inter->law->class->joint;

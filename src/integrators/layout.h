@@ -1,10 +1,10 @@
 /*
-** stack.h
+** layout.h
 ** All systems and interactions of a graph, with stacked vectors. For schemes that eliminate the unknowns of the systems. A
 ** system has n unknowns (states, or velocities), N in all; an interaction has m multipliers, M in all.
 */
-#ifndef NS_INTEGRATORS_STACK_H
-#define NS_INTEGRATORS_STACK_H
+#ifndef NS_INTEGRATORS_LAYOUT_H
+#define NS_INTEGRATORS_LAYOUT_H
 
 #include "integrators/edges.h"
 #include "integrators/scheme.h"
@@ -54,62 +54,62 @@ typedef struct NsEdge {
   double *D;    /* m x m; NULL: zero */
 } NsEdge;
 
-typedef struct NsStack {
+typedef struct NsLayout {
   NsNsds *nsds;
-  int nnodes, nedges, nblocks; /* numbers when the stack was made: the graph may grow later */
+  int nnodes, nedges, nblocks; /* numbers when the layout was made: the graph may grow later */
   int Nx, N, M;
   double part; /* mechanics: the part of a step of the grid that the present step is (ns_step_part) */
   NsNode **nodes;
   NsEdge **edges;
   NsBlock **blocks;
-} NsStack;
+} NsLayout;
 
 /*
 ** Arrays for nodes, edges and blocks. Each scheme has structs of its own that begin with NsNode, NsEdge and NsBlock; of_* is
 ** the size of such a struct in bytes.
 */
-typedef struct NsStackRoom {
+typedef struct NsLayoutRoom {
   void *nodes, *edges, *blocks;
   size_t of_node, of_edge, of_block;
   bool bare; /* W and lu of the blocks are not used and stay NULL */
-} NsStackRoom;
+} NsLayoutRoom;
 
 /*
 ** Lays out the graph. number[i] is the block of system i; blocks are numbered from 0 in the order of their first systems. NULL:
 ** one block per system. Within a block systems keep the order of the graph. Takes memory for W and X, not for parts and D. When
-** memory runs out the arena has failed. ns_stack_free frees what is not in the arena, also after a failure.
+** memory runs out the arena has failed. ns_layout_free frees what is not in the arena, also after a failure.
 */
-void ns_stack_lay_out(NsStack *s, NsArena *arena, NsNsds *nsds, const NsStackRoom *room, const int *number, int nblocks);
-void ns_stack_free(NsStack *s);
+void ns_layout_make(NsLayout *s, NsArena *arena, NsNsds *nsds, const NsLayoutRoom *room, const int *number, int nblocks);
+void ns_layout_free(NsLayout *s);
 
 /* Takes memory for n doubles for each vector. */
-void ns_stack_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count);
-#define NS_STACK_VECTORS(arena, n, ...)                                                                                        \
-  ns_stack_vectors(arena, n, (double **[]){__VA_ARGS__}, sizeof((double **[]){__VA_ARGS__}) / sizeof(double **))
+void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count);
+#define NS_LAYOUT_VECTORS(arena, n, ...)                                                                                       \
+  ns_layout_vectors(arena, n, (double **[]){__VA_ARGS__}, sizeof((double **[]){__VA_ARGS__}) / sizeof(double **))
 
 /* The interaction's coordinates, gathered from a vector of length Nx. */
-const double *ns_stack_gather(const NsStack *s, const NsEdge *edge, const double *stacked);
+const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked);
 
 /* out (m) = H v, or L v when `linearised`, summed over the systems of the interaction; v has length N. */
-void ns_stack_times(const NsStack *s, const NsEdge *edge, bool linearised, const double *v, double *out);
+void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v, double *out);
 
 /* The part of the interaction that belongs to a system. */
-const NsPart *ns_stack_part(const NsEdge *edge, int node);
+const NsPart *ns_layout_part(const NsEdge *edge, int node);
 
 /* Updates the coefficients of all systems to time t. */
-NsStatus ns_stack_update(const NsStack *s, double t, NsError *err);
+NsStatus ns_layout_update(const NsLayout *s, double t, NsError *err);
 
 /* ---- W ---- */
 
 /* Factors W of a block; `what` is its formula in messages. NS_ESINGULAR naming system and row, NS_ENAN naming the system. */
-NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
-                         NsError *err);
+NsStatus ns_layout_factor(NsLayout *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
+                          NsError *err);
 
 /* x (N) becomes W^-1 x, block by block. */
-void ns_stack_solve(const NsStack *s, double *x);
+void ns_layout_solve(const NsLayout *s, double *x);
 
 /* Mechanics: X = W^-1 G' of part p, with zero rows for prescribed velocities. */
-void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p);
+void ns_layout_solve_part(const NsLayout *s, NsEdge *edge, int p);
 
 /* ---- the one-step problem of a mechanical scheme: L W^-1 G' + D of the active interactions ---- */
 
@@ -118,14 +118,15 @@ void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p);
 ** flags; a joint law reads the flag of its first row; NULL: all are shut). Fills groups, interaction and guess (the last
 ** multipliers), n and ngroups of p, and `active` and `rows` of the edges. Returns true when the choice changed.
 */
-bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction, double *guess);
+bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction,
+                         double *guess);
 
 /* Forms the matrix of p in `dense` (up to NS_MIXED_DENSE_ROWS rows) or in *sparse. `what` names the problem in messages. */
-NsStatus ns_stack_form_matrix(const NsStack *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
-                              NsError *err);
+NsStatus ns_layout_form_matrix(const NsLayout *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
+                               NsError *err);
 
 /* terms (n) = |q| + |W| |guess|: the sizes of the terms of the outputs, as the solver measures them. */
-void ns_stack_problem_terms(const NsStepProblem *p, double *terms);
+void ns_layout_problem_terms(const NsStepProblem *p, double *terms);
 
 /* ---- an iterate ---- */
 
@@ -138,43 +139,43 @@ typedef struct NsIterate {
 ** to = from + fraction * (solution of the one-step problem - from), with dx = free_step + sum of weight X solution. dx (N) is
 ** workspace. Writes the multipliers to guess, too. Subnormal numbers become 0.
 */
-void ns_stack_advance(const NsStack *s, const double *solution, double fraction, const double *free_step, const NsIterate *from,
-                      const NsIterate *to, double *guess, double *dx);
+void ns_layout_advance(const NsLayout *s, const double *solution, double fraction, const double *free_step,
+                       const NsIterate *from, const NsIterate *to, double *guess, double *dx);
 
 /* x, or 0 when x is subnormal: arithmetic with subnormal numbers takes about a hundred times as long. */
-double ns_stack_flushed(double x);
+double ns_layout_flushed(double x);
 
 /* NS_ENAN when an unknown is not finite; err names the first. Messages call the unknowns `letter`. */
-NsStatus ns_stack_finite(const NsStack *s, const char *letter, const double *x, NsError *err);
+NsStatus ns_layout_finite(const NsLayout *s, const char *letter, const double *x, NsError *err);
 
 /* ---- the test of an iterate: see step_residual.h ---- */
 
 /* The terms of the test, N numbers each. */
-typedef struct NsStackTerms {
+typedef struct NsLayoutTerms {
   const double *rho, *terms, *noise, *scale;
   double *delta, *work; /* output: W^-1 rho; workspace */
-} NsStackTerms;
+} NsLayoutTerms;
 
 /* moved (N) += sum over the multipliers of |weight W^-1 G' lambda|. */
-void ns_stack_add_moved(const NsStack *s, const double *lambda, double *moved);
+void ns_layout_add_moved(const NsLayout *s, const double *lambda, double *moved);
 
 /* Mechanics: terms (N) += sum over the multipliers of |weight G' lambda|. */
-void ns_stack_add_impulses(const NsStack *s, const double *lambda, double *terms);
+void ns_layout_add_impulses(const NsLayout *s, const double *lambda, double *terms);
 
-void ns_stack_state_residual(const NsStack *s, const NsStackTerms *terms, double atol, NsStepResidual *residual);
+void ns_layout_state_residual(const NsLayout *s, const NsLayoutTerms *terms, double atol, NsStepResidual *residual);
 
 /* The residual of the rows; for schemes in which every row has a derivative. */
-void ns_stack_row_residual(const NsStack *s, const NsStackTerms *terms, NsStepResidual *residual);
+void ns_layout_row_residual(const NsLayout *s, const NsLayoutTerms *terms, NsStepResidual *residual);
 
 /* ---- acceptance ---- */
 
 /* Writes y, lambda and (u not NULL) the velocities of y of every interaction; M numbers each. */
-void ns_stack_write(const NsStack *s, const double *y, const double *u, const double *lambda);
+void ns_layout_write(const NsLayout *s, const double *y, const double *u, const double *lambda);
 
 /*
 ** open (M) = the rows that took no part in a step: those of contacts that are not shut (M), all rows of a joint law with the first one.
 ** to (M) = lambda, and 0 for those rows.
 */
-void ns_stack_read_rows(const NsStack *s, const bool *shut, const double *lambda, double *to, bool *open);
+void ns_layout_read_rows(const NsLayout *s, const bool *shut, const double *lambda, double *to, bool *open);
 
 #endif

@@ -1,4 +1,4 @@
--- Systems and interactions in one stack: the order in which a script makes them changes nothing but rounding, and errors name them.
+-- Systems and interactions in one layout: the order in which a script makes them changes only rounding, and errors name them.
 local ns = require "nslua"
 local message = require("bind.models").message
 
@@ -27,7 +27,7 @@ local function chain(order, osi)
   return ns.vector(out)
 end
 
-describe("the stack", function()
+describe("the layout", function()
   it("takes systems and interactions in any order", function()
     local n, straight, mixed = 9, {}, {}
     for i = 1, n do straight[i], mixed[i] = i, (4 * i) % n + 1 end
