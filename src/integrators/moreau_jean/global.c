@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/whole.h"
+#include "integrators/monolithic.h"
 
 enum { MANY_ROWS = 100 }; /* MoreauJeanOSI uses the sparse form from this number of rows on; chosen by experience */
 
@@ -22,7 +22,7 @@ enum { MANY_ROWS = 100 }; /* MoreauJeanOSI uses the sparse form from this number
 static const unsigned global_laws = NS_NEEDS_ROWS;
 
 typedef struct Global {
-  NsWhole whole; /* its `now`: velocities */
+  NsMonolithic mono; /* its `now`: velocities */
   NsMoreauJeanOptions options;
   double t_k, t, h;
   double part;                   /* of a step of the grid that the step is */
@@ -34,7 +34,7 @@ typedef struct Global {
 } Global;
 
 static NsMechanicalDs *global_system_at(const Global *mj, int i) {
-  return (NsMechanicalDs *)mj->whole.base.nsds->ds[i];
+  return (NsMechanicalDs *)mj->mono.base.nsds->ds[i];
 }
 
 /* ---- what suits ---- */
@@ -68,13 +68,13 @@ bool ns_mj_global_preferred(const NsNsds *nsds) {
 }
 
 static NsStatus global_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  Global *mj = ns_whole_take(sizeof *mj, &ns_scheme_moreau_jean_global, integrator, nsds, "v");
+  Global *mj = ns_monolithic_take(sizeof *mj, &ns_scheme_moreau_jean_global, integrator, nsds, "v");
   (void)plan;
   if (!mj) return NS_ENOMEM;
-  NS_LAYOUT_VECTORS(&mj->whole.base.arena, mj->whole.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
+  NS_LAYOUT_VECTORS(&mj->mono.base.arena, mj->mono.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
                     &mj->held);
-  NS_LAYOUT_VECTORS(&mj->whole.base.arena, mj->whole.m, &mj->u_k, &mj->change, &mj->size);
-  return ns_scheme_hand_over(out, &mj->whole.base);
+  NS_LAYOUT_VECTORS(&mj->mono.base.arena, mj->mono.m, &mj->u_k, &mj->change, &mj->size);
+  return ns_scheme_hand_over(out, &mj->mono.base);
 }
 
 /* ---- the matrix ---- */
@@ -82,20 +82,20 @@ static NsStatus global_create(NsScheme **out, const NsIntegrator *integrator, Ns
 static void global_put_model(const void *context, NsTriplets *t) {
   const Global *mj = context;
   double a = mj->h * mj->options.theta;
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
-    int n = ds->nv, o = mj->whole.offset[i];
-    NsRectangle whole = {0, n, 0, n};
-    ns_triplets_put_coef(t, &ds->mass, 1, whole, o, o, false);
+    int n = ds->nv, o = mj->mono.offset[i];
+    NsRectangle all = {0, n, 0, n};
+    ns_triplets_put_coef(t, &ds->mass, 1, all, o, o, false);
     for (int k = 0; !ns_coef_given(&ds->mass) && k < n; k++) ns_triplets_put(t, o + k, o + k, 1);
-    if (a != 0) ns_triplets_put_coef(t, &ds->C, a, whole, o, o, false);
-    if (a != 0) ns_triplets_put_coef(t, &ds->K, a * a, whole, o, o, false);
+    if (a != 0) ns_triplets_put_coef(t, &ds->C, a, all, o, o, false);
+    if (a != 0) ns_triplets_put_coef(t, &ds->K, a * a, all, o, o, false);
   }
-  for (int e = 0, row = mj->whole.N; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
-    const NsInteraction *inter = mj->whole.base.nsds->interactions[e];
+  for (int e = 0, row = mj->mono.N; e < mj->mono.base.nsds->ninteractions; row += mj->mono.base.nsds->interactions[e++]->m) {
+    const NsInteraction *inter = mj->mono.base.nsds->interactions[e];
     for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
       NsRectangle part = {0, inter->m, at, inter->ds[p]->nx};
-      int o = mj->whole.offset[inter->ds[p]->node];
+      int o = mj->mono.offset[inter->ds[p]->node];
       ns_triplets_put_coef(t, &inter->relation->C, -1, part, o, row, true);
       ns_triplets_put_coef(t, &inter->relation->C, 1, part, row, o, false);
     }
@@ -106,9 +106,9 @@ static NsStatus global_update_matrix(Global *mj, NsError *err) {
   double weights[4] = {mj->h, mj->options.theta, 0, 0};
   uint64_t versions = 0;
   bool fresh;
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) versions += ns_mechanical_matrix_version(global_system_at(mj, i));
-  NsStatus status = ns_whole_update(&mj->whole, versions, weights, global_put_model, &fresh, err);
-  for (int j = 0; status == NS_OK && fresh && j < mj->whole.N; j++) mj->scale[j] = fabs(ns_sparse_get(mj->whole.matrix, j, j));
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++) versions += ns_mechanical_matrix_version(global_system_at(mj, i));
+  NsStatus status = ns_monolithic_update(&mj->mono, versions, weights, global_put_model, &fresh, err);
+  for (int j = 0; status == NS_OK && fresh && j < mj->mono.N; j++) mj->scale[j] = fabs(ns_sparse_get(mj->mono.matrix, j, j));
   return status;
 }
 
@@ -119,41 +119,40 @@ static void bound_velocities(Global *mj, const NsMechanicalDs *ds, int o) {
   const NsBoundary *b = ds->boundary;
   for (int i = 0; b && i < b->n; i++) {
     int k = b->index[i];
-    mj->whole.lower[o + k] = mj->whole.upper[o + k] = mj->whole.guess[o + k] = b->velocity.value[i] - ds->v_k[k];
+    mj->mono.lower[o + k] = mj->mono.upper[o + k] = mj->mono.guess[o + k] = b->velocity.value[i] - ds->v_k[k];
   }
 }
 
 /* Computes rho, the rows of the velocities, from the forces at q_k + h v_k and at q_k. */
 static NsStatus form_velocity_rows(Global *mj, NsError *err) {
   double theta = mj->options.theta, h = mj->h;
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
-    int n = ds->nv, o = mj->whole.offset[i];
+    int n = ds->nv, o = mj->mono.offset[i];
     bool varies = ns_coef_varies(&ds->fext);
     NsStatus status = ns_ds_update(&ds->base, varies ? mj->t_k : mj->t, err);
     if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t_k, ds->q_k, ds->v_k, mj->F + o, err);
     if (status == NS_OK && varies) status = ns_ds_update(&ds->base, mj->t, err);
     for (int k = 0; k < n; k++) {
-      mj->whole.now[o + k] = ds->v_k[k];
+      mj->mono.now[o + k] = ds->v_k[k];
       mj->x[o + k] = ds->q_k[k] + h * ds->v_k[k];
-      mj->whole.q[o + k] = -h * (1 - theta) * mj->F[o + k];
+      mj->mono.q[o + k] = -h * (1 - theta) * mj->F[o + k];
     }
-    if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->whole.now + o, mj->F + o, err);
+    if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->mono.now + o, mj->F + o, err);
     if (status != NS_OK) return status;
-    memcpy(mj->whole.guess + o, ds->base.change, (size_t)n * sizeof *mj->whole.guess);
+    memcpy(mj->mono.guess + o, ds->base.change, (size_t)n * sizeof *mj->mono.guess);
     bound_velocities(mj, ds, o);
-    for (int k = 0; k < n; k++) mj->whole.q[o + k] -= h * theta * mj->F[o + k];
+    for (int k = 0; k < n; k++) mj->mono.q[o + k] -= h * theta * mj->F[o + k];
   }
   return NS_OK;
 }
 
 /* out (m) = H w for w (N); H is a part of the matrix. */
 static void to_outputs(const Global *mj, const double *w, double *out) {
-  memset(out, 0, (size_t)mj->whole.m * sizeof *out);
-  for (int j = 0; j < mj->whole.N; j++)
-    for (int k = mj->whole.matrix->colptr[j]; w[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
-      if (mj->whole.matrix->row[k] >= mj->whole.N)
-        out[mj->whole.matrix->row[k] - mj->whole.N] += mj->whole.matrix->value[k] * w[j];
+  memset(out, 0, (size_t)mj->mono.m * sizeof *out);
+  for (int j = 0; j < mj->mono.N; j++)
+    for (int k = mj->mono.matrix->colptr[j]; w[j] != 0 && k < mj->mono.matrix->colptr[j + 1]; k++)
+      if (mj->mono.matrix->row[k] >= mj->mono.N) out[mj->mono.matrix->row[k] - mj->mono.N] += mj->mono.matrix->value[k] * w[j];
 }
 
 /* Whether the forecast closes a contact with output y and velocity u; size: the sum of the |terms| of y. */
@@ -164,15 +163,15 @@ static bool global_closed(const Global *mj, double y, double size, double u, dou
 }
 
 static NsStatus global_form_law_rows(Global *mj, NsError *err) {
-  to_outputs(mj, mj->whole.now, mj->u_k);
-  for (int j = 0; j < mj->whole.N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->whole.q[j] / mj->scale[j] : 0;
-  for (int j = 0; j < mj->whole.N; j++)
-    if (mj->whole.lower[j] == mj->whole.upper[j]) mj->room[j] = mj->whole.lower[j];
+  to_outputs(mj, mj->mono.now, mj->u_k);
+  for (int j = 0; j < mj->mono.N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->mono.q[j] / mj->scale[j] : 0;
+  for (int j = 0; j < mj->mono.N; j++)
+    if (mj->mono.lower[j] == mj->mono.upper[j]) mj->room[j] = mj->mono.lower[j];
   to_outputs(mj, mj->room, mj->change);
-  for (int e = 0, row = 0; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
-    NsInteraction *inter = mj->whole.base.nsds->interactions[e];
-    NsRelationPoint at = {mj->t_k, ns_whole_gather(&mj->whole, inter, true), inter->lambda_k, inter->z, false};
-    double *y = mj->whole.q + mj->whole.N + row;
+  for (int e = 0, row = 0; e < mj->mono.base.nsds->ninteractions; row += mj->mono.base.nsds->interactions[e++]->m) {
+    NsInteraction *inter = mj->mono.base.nsds->interactions[e];
+    NsRelationPoint at = {mj->t_k, ns_monolithic_gather(&mj->mono, inter, true), inter->lambda_k, inter->z, false};
+    double *y = mj->mono.q + mj->mono.N + row;
     NsStatus status = ns_relation_output(inter->relation, &at, y, err);
     if (status != NS_OK) return status;
     memset(mj->size + row, 0, (size_t)inter->m * sizeof *mj->size);
@@ -183,9 +182,9 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
                   !global_closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
       NsLawGroup group = ns_interaction_group(inter, i, open, mj->part);
-      mj->whole.lower[mj->whole.N + row + i] = group.lower;
-      mj->whole.upper[mj->whole.N + row + i] = group.upper;
-      mj->whole.guess[mj->whole.N + row + i] = open ? 0 : inter->lambda_k[i];
+      mj->mono.lower[mj->mono.N + row + i] = group.lower;
+      mj->mono.upper[mj->mono.N + row + i] = group.upper;
+      mj->mono.guess[mj->mono.N + row + i] = open ? 0 : inter->lambda_k[i];
     }
   }
   return NS_OK;
@@ -199,8 +198,8 @@ static NsStatus global_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   mj->h = step->h;
   mj->part = ns_step_part(step);
   NsStatus status = NS_OK;
-  for (int i = 0; i < mj->whole.base.nsds->ninteractions && status == NS_OK; i++)
-    status = ns_interaction_update(mj->whole.base.nsds->interactions[i], mj->t, err);
+  for (int i = 0; i < mj->mono.base.nsds->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update(mj->mono.base.nsds->interactions[i], mj->t, err);
   return status == NS_OK ? form_velocity_rows(mj, err) : status;
 }
 
@@ -215,57 +214,57 @@ static NsStatus global_linearize(NsScheme *scheme, bool full, NsError *err) {
 
 /* held = W dv + rho - p in the rows of prescribed velocities, else 0. */
 static void global_find_reactions(Global *mj, const double *z) {
-  for (int i = 0; i < mj->whole.N; i++) mj->held[i] = mj->whole.q[i];
-  for (int j = 0; j < mj->whole.N + mj->whole.m; j++)
-    for (int k = mj->whole.matrix->colptr[j]; z[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
-      if (mj->whole.matrix->row[k] < mj->whole.N) mj->held[mj->whole.matrix->row[k]] += mj->whole.matrix->value[k] * z[j];
-  for (int i = 0; i < mj->whole.N; i++)
-    if (mj->whole.lower[i] != mj->whole.upper[i]) mj->held[i] = 0;
+  for (int i = 0; i < mj->mono.N; i++) mj->held[i] = mj->mono.q[i];
+  for (int j = 0; j < mj->mono.N + mj->mono.m; j++)
+    for (int k = mj->mono.matrix->colptr[j]; z[j] != 0 && k < mj->mono.matrix->colptr[j + 1]; k++)
+      if (mj->mono.matrix->row[k] < mj->mono.N) mj->held[mj->mono.matrix->row[k]] += mj->mono.matrix->value[k] * z[j];
+  for (int i = 0; i < mj->mono.N; i++)
+    if (mj->mono.lower[i] != mj->mono.upper[i]) mj->held[i] = 0;
 }
 
 /* Sets the prescribed velocities, their impulses, and p = H' P; the matrix holds -H'. */
 static void find_impulses(Global *mj, const double *z) {
-  memset(mj->p, 0, (size_t)mj->whole.N * sizeof *mj->p);
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++)
-    ns_boundary_impose(global_system_at(mj, i)->boundary, mj->whole.now + mj->whole.offset[i]);
+  memset(mj->p, 0, (size_t)mj->mono.N * sizeof *mj->p);
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++)
+    ns_boundary_impose(global_system_at(mj, i)->boundary, mj->mono.now + mj->mono.offset[i]);
   global_find_reactions(mj, z);
-  for (int j = mj->whole.N; j < mj->whole.N + mj->whole.m; j++)
-    for (int k = mj->whole.matrix->colptr[j]; z[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
-      if (mj->whole.matrix->row[k] < mj->whole.N) mj->p[mj->whole.matrix->row[k]] -= mj->whole.matrix->value[k] * z[j];
+  for (int j = mj->mono.N; j < mj->mono.N + mj->mono.m; j++)
+    for (int k = mj->mono.matrix->colptr[j]; z[j] != 0 && k < mj->mono.matrix->colptr[j + 1]; k++)
+      if (mj->mono.matrix->row[k] < mj->mono.N) mj->p[mj->mono.matrix->row[k]] -= mj->mono.matrix->value[k] * z[j];
 }
 
 static NsStatus account_step(Global *mj, const double *z, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
-    int o = mj->whole.offset[i];
+    int o = mj->mono.offset[i];
     NsEnergyStep step = {
-        mj->t_k, mj->t, mj->h, mj->options.theta, ds->q_k,      ds->v_k,     mj->x + o, mj->whole.now + o, mj->p + o,
+        mj->t_k, mj->t, mj->h, mj->options.theta, ds->q_k,      ds->v_k,     mj->x + o, mj->mono.now + o, mj->p + o,
         NULL,    NULL,  NULL,  mj->impulse + o,   mj->mean + o, mj->room + o};
     if (ds->boundary) step.held = mj->held + o;
     NsStatus status = ns_energy_add(ds, &step, &sum, err);
     if (status != NS_OK) return status;
   }
-  to_outputs(mj, mj->whole.now, mj->change);
-  const NsNsds *nsds = mj->whole.base.nsds;
+  to_outputs(mj, mj->mono.now, mj->change);
+  const NsNsds *nsds = mj->mono.base.nsds;
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m)
     for (int i = 0; i < nsds->interactions[e]->m; i++) {
       double *work = ns_law_has_friction(nsds->interactions[e]->law, i) ? &sum.friction : &sum.impacts;
-      *work += z[mj->whole.N + row + i] * 0.5 * (mj->u_k[row + i] + mj->change[row + i]);
+      *work += z[mj->mono.N + row + i] * 0.5 * (mj->u_k[row + i] + mj->change[row + i]);
     }
   *account = sum;
   return NS_OK;
 }
 
 static void write_systems(Global *mj, const double *z) {
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
+  for (int i = 0; i < mj->mono.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
     size_t bytes = (size_t)ds->nv * sizeof *ds->v;
-    memcpy(ds->q, mj->x + mj->whole.offset[i], bytes);
-    memcpy(ds->v, mj->whole.now + mj->whole.offset[i], bytes);
-    memcpy(ds->base.r, mj->p + mj->whole.offset[i], bytes);
-    memcpy(ds->base.change, z + mj->whole.offset[i], bytes);
-    ns_boundary_pick(ds->boundary, mj->held + mj->whole.offset[i], ds->base.reaction);
+    memcpy(ds->q, mj->x + mj->mono.offset[i], bytes);
+    memcpy(ds->v, mj->mono.now + mj->mono.offset[i], bytes);
+    memcpy(ds->base.r, mj->p + mj->mono.offset[i], bytes);
+    memcpy(ds->base.change, z + mj->mono.offset[i], bytes);
+    ns_boundary_pick(ds->boundary, mj->held + mj->mono.offset[i], ds->base.reaction);
     ds->base.x_version++;
     ds->base.moved = true;
   }
@@ -276,27 +275,27 @@ static NsStatus global_complete(NsScheme *scheme, NsError *err) {
   Global *mj = (Global *)scheme;
   double theta = mj->options.theta;
   (void)err;
-  find_impulses(mj, mj->whole.z);
+  find_impulses(mj, mj->mono.z);
   for (int i = 0; i < scheme->nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
-    for (int k = 0, o = mj->whole.offset[i]; k < ds->nv; k++)
-      mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->whole.now[o + k] + (1 - theta) * ds->v_k[k]);
+    for (int k = 0, o = mj->mono.offset[i]; k < ds->nv; k++)
+      mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->mono.now[o + k] + (1 - theta) * ds->v_k[k]);
   }
   return NS_OK;
 }
 
 static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   Global *mj = (Global *)scheme;
-  const double *z = mj->whole.z;
+  const double *z = mj->mono.z;
   NsStatus status = account ? account_step(mj, z, account, err) : NS_OK;
   if (status != NS_OK) return status;
   write_systems(mj, z);
-  to_outputs(mj, mj->whole.now, mj->change);
-  for (int e = 0, row = 0; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
-    NsInteraction *inter = mj->whole.base.nsds->interactions[e];
-    memcpy(inter->lambda, z + mj->whole.N + row, (size_t)inter->m * sizeof *z);
+  to_outputs(mj, mj->mono.now, mj->change);
+  for (int e = 0, row = 0; e < mj->mono.base.nsds->ninteractions; row += mj->mono.base.nsds->interactions[e++]->m) {
+    NsInteraction *inter = mj->mono.base.nsds->interactions[e];
+    memcpy(inter->lambda, z + mj->mono.N + row, (size_t)inter->m * sizeof *z);
     memcpy(inter->ydot, mj->change + row, (size_t)inter->m * sizeof *z);
-    NsRelationPoint at = {mj->t, ns_whole_gather(&mj->whole, inter, false), inter->lambda, inter->z, false};
+    NsRelationPoint at = {mj->t, ns_monolithic_gather(&mj->mono, inter, false), inter->lambda, inter->z, false};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, no failure */
   }
   return NS_OK;
@@ -315,15 +314,15 @@ static void global_read(const NsScheme *scheme, double *w, double *lambda, bool 
   const NsNsds *nsds = scheme->nsds;
   for (int i = 0; i < nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
-    memcpy(w, mj->whole.now + mj->whole.offset[i], (size_t)ds->nv * sizeof *w);
+    memcpy(w, mj->mono.now + mj->mono.offset[i], (size_t)ds->nv * sizeof *w);
     ns_boundary_impose(ds->boundary, w);
     w += ds->nv;
   }
-  for (int e = 0, row = mj->whole.N; e < nsds->ninteractions; row += nsds->interactions[e++]->m)
+  for (int e = 0, row = mj->mono.N; e < nsds->ninteractions; row += nsds->interactions[e++]->m)
     for (int i = 0; i < nsds->interactions[e]->m; i++) {
-      bool shut = mj->whole.lower[row + i] < mj->whole.upper[row + i];
+      bool shut = mj->mono.lower[row + i] < mj->mono.upper[row + i];
       *open++ = ns_law_unilateral(nsds->interactions[e]->law) && !shut;
-      *lambda++ = mj->whole.z[row + i];
+      *lambda++ = mj->mono.z[row + i];
     }
 }
 
@@ -354,12 +353,12 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .keeps_gaps = true,
                                                     .accepts = ns_mj_global_suits,
                                                     .create = global_create,
-                                                    .destroy = ns_whole_destroy,
+                                                    .destroy = ns_monolithic_destroy,
                                                     .begin = global_begin,
                                                     .linearize = global_linearize,
-                                                    .problem = ns_whole_problem,
-                                                    .advance = ns_whole_advance,
-                                                    .finite = ns_whole_finite,
+                                                    .problem = ns_monolithic_problem,
+                                                    .advance = ns_monolithic_advance,
+                                                    .finite = ns_monolithic_finite,
                                                     .complete = global_complete,
                                                     .commit = global_commit,
                                                     .order = global_order,

@@ -1,16 +1,16 @@
 /*
-** whole.c
+** monolithic.c
 ** Layout, matrix and iterate of a model as one sparse problem.
 */
-#include "integrators/whole.h"
+#include "integrators/monolithic.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-void *ns_whole_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds,
-                    const char *letter) {
-  NsWhole *w = ns_scheme_take(bytes, class, integrator, nsds);
+void *ns_monolithic_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds,
+                         const char *letter) {
+  NsMonolithic *w = ns_scheme_take(bytes, class, integrator, nsds);
   if (!w) return NULL;
   NsArena *arena = &w->base.arena;
   int widest = 0;
@@ -35,8 +35,8 @@ void *ns_whole_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator
   return w;
 }
 
-NsStatus ns_whole_update(NsWhole *w, uint64_t versions, const double weights[4],
-                         void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err) {
+NsStatus ns_monolithic_update(NsMonolithic *w, uint64_t versions, const double weights[4],
+                              void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err) {
   const NsNsds *nsds = w->base.nsds;
   uint64_t key = 1 + versions;
   for (int i = 0; i < nsds->ninteractions; i++) key += ns_relation_matrix_version(nsds->interactions[i]->relation);
@@ -52,24 +52,24 @@ NsStatus ns_whole_update(NsWhole *w, uint64_t versions, const double weights[4],
   return NS_OK;
 }
 
-const double *ns_whole_gather(const NsWhole *w, const NsInteraction *inter, bool memory) {
+const double *ns_monolithic_gather(const NsMonolithic *w, const NsInteraction *inter, bool memory) {
   if (inter->nds == 1) return memory ? inter->ds[0]->x_k : inter->ds[0]->x;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(w->pair + at, memory ? inter->ds[p]->x_k : inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *w->pair);
   return w->pair;
 }
 
-void ns_whole_destroy(NsScheme *scheme) {
-  ns_sparse_free(((NsWhole *)scheme)->matrix);
+void ns_monolithic_destroy(NsScheme *scheme) {
+  ns_sparse_free(((NsMonolithic *)scheme)->matrix);
 }
 
-const NsStepProblem *ns_whole_problem(const NsScheme *scheme) {
-  return &((const NsWhole *)scheme)->problem;
+const NsStepProblem *ns_monolithic_problem(const NsScheme *scheme) {
+  return &((const NsMonolithic *)scheme)->problem;
 }
 
 /* Subnormal numbers become 0: arithmetic with them is slow. */
-void ns_whole_advance(NsScheme *scheme, const double *solution, double s) {
-  NsWhole *w = (NsWhole *)scheme;
+void ns_monolithic_advance(NsScheme *scheme, const double *solution, double s) {
+  NsMonolithic *w = (NsMonolithic *)scheme;
   (void)s;
   memcpy(w->z, solution, (size_t)(w->N + w->m) * sizeof *solution);
   for (int i = 0; i < scheme->nsds->nds; i++) {
@@ -81,8 +81,8 @@ void ns_whole_advance(NsScheme *scheme, const double *solution, double s) {
   }
 }
 
-NsStatus ns_whole_finite(const NsScheme *scheme, NsError *err) {
-  const NsWhole *w = (const NsWhole *)scheme;
+NsStatus ns_monolithic_finite(const NsScheme *scheme, NsError *err) {
+  const NsMonolithic *w = (const NsMonolithic *)scheme;
   for (int i = 0; i < scheme->nsds->nds; i++)
     for (int k = 0, o = w->offset[i]; k < scheme->nsds->ds[i]->nr; k++)
       if (!isfinite(w->now[o + k]))

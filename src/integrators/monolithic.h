@@ -1,16 +1,16 @@
 /*
-** whole.h
+** monolithic.h
 ** Large linear models: one sparse problem per step in states and multipliers, without elimination. For the sparse forms of
 ** several schemes.
 */
-#ifndef NS_INTEGRATORS_WHOLE_H
-#define NS_INTEGRATORS_WHOLE_H
+#ifndef NS_INTEGRATORS_MONOLITHIC_H
+#define NS_INTEGRATORS_MONOLITHIC_H
 
 #include "integrators/scheme.h"
 #include "integrators/triplets.h"
 
 /* The first member of such a workspace. The unknowns are the changes of states (mechanics: velocities) in the step. */
-typedef struct NsWhole {
+typedef struct NsMonolithic {
   NsScheme base;
   int N, m;           /* unknowns, multipliers */
   int *offset;        /* nds: offset of each system's unknowns */
@@ -22,25 +22,26 @@ typedef struct NsWhole {
   double *now;                           /* N: the states of the iterate */
   double *pair;                          /* the largest nx of an interaction */
   NsStepProblem problem;
-} NsWhole;
+} NsMonolithic;
 
 /*
-** Makes a workspace of `bytes` bytes, with the vectors of NsWhole; the unknowns have no bounds. NULL when there is no memory.
+** Makes a workspace of `bytes` bytes, with the vectors of NsMonolithic; the unknowns have no bounds. NULL when there is no memory.
 ** Memory that the caller takes from its arena may fail later: see ns_scheme_hand_over.
 */
-void *ns_whole_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds, const char *letter);
+void *ns_monolithic_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds,
+                         const char *letter);
 
 /* Forms the matrix (*fresh: true) when the versions of its coefficients, or the weights, have changed. NS_ENOMEM, NS_ENAN. */
-NsStatus ns_whole_update(NsWhole *w, uint64_t versions, const double weights[4],
-                         void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err);
+NsStatus ns_monolithic_update(NsMonolithic *w, uint64_t versions, const double weights[4],
+                              void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err);
 
 /* An interaction's coordinates, from the state of its systems or from their memories. */
-const double *ns_whole_gather(const NsWhole *w, const NsInteraction *inter, bool memory);
+const double *ns_monolithic_gather(const NsMonolithic *w, const NsInteraction *inter, bool memory);
 
 /* Functions for the table of the scheme. */
-void ns_whole_destroy(NsScheme *scheme);
-const NsStepProblem *ns_whole_problem(const NsScheme *scheme);
-void ns_whole_advance(NsScheme *scheme, const double *solution, double s);
-NsStatus ns_whole_finite(const NsScheme *scheme, NsError *err);
+void ns_monolithic_destroy(NsScheme *scheme);
+const NsStepProblem *ns_monolithic_problem(const NsScheme *scheme);
+void ns_monolithic_advance(NsScheme *scheme, const double *solution, double s);
+NsStatus ns_monolithic_finite(const NsScheme *scheme, NsError *err);
 
 #endif
