@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "model/components.h"
-#include "simulation/joined.h"
+#include "simulation/merged.h"
 
 /* ---- the graphs ---- */
 

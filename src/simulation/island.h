@@ -47,7 +47,7 @@ typedef struct NsIsland {
 typedef struct NsIslandPlan {
   NsNsds *nsds;
   const NsIntegrator *integrator;
-  NsOsnsp *problem; /* the simulation's: sized for the graph, or shows the islands' problems (joined.h) */
+  NsOsnsp *problem; /* the simulation's: sized for the graph, or shows the islands' problems (merged.h) */
   NsSchemePlan scheme;
   bool adaptive; /* the steps are adaptive: islands get a workspace for them, linear ones gears too */
 } NsIslandPlan;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simulation/joined.h"
+#include "simulation/merged.h"
 
 /* Default tolerance of solutions. With frictional contacts NS_CONTACTS_TOLERANCE is used instead. */
 #define DEFAULT_TOLERANCE 1e-11
@@ -55,8 +55,8 @@ NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
 }
 
 static void osnsp_release(NsOsnsp *problem) {
-  ns_joined_free(problem->joined);
-  problem->joined = NULL;
+  ns_merged_free(problem->merged);
+  problem->merged = NULL;
   ns_box_free(problem->solver);
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;
@@ -101,15 +101,15 @@ void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
 }
 
 bool ns_osnsp_is_sparse(const NsOsnsp *problem) {
-  return problem->joined ? ns_joined_sparse(problem->joined) : problem->sparse || problem->wide;
+  return problem->merged ? ns_merged_sparse(problem->merged) : problem->sparse || problem->wide;
 }
 
 bool ns_osnsp_solved(const NsOsnsp *problem) {
-  return problem->joined ? ns_joined_solved(problem->joined) : problem->M || ns_osnsp_is_sparse(problem);
+  return problem->merged ? ns_merged_solved(problem->merged) : problem->M || ns_osnsp_is_sparse(problem);
 }
 
 const double *ns_osnsp_matrix(const NsOsnsp *problem) {
-  return problem->joined ? ns_joined_matrix(problem->joined, problem->m) : problem->M;
+  return problem->merged ? ns_merged_matrix(problem->merged, problem->m) : problem->M;
 }
 
 double ns_osnsp_tolerance(const NsOsnsp *problem) {
@@ -119,8 +119,8 @@ double ns_osnsp_tolerance(const NsOsnsp *problem) {
 }
 
 void ns_osnsp_forget(NsOsnsp *problem) {
-  ns_joined_free(problem->joined);
-  problem->joined = NULL;
+  ns_merged_free(problem->merged);
+  problem->merged = NULL;
   problem->wide = false;
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;

@@ -27,8 +27,8 @@ typedef enum NsOsnspKind {
       NS_OSNSP_KINDS
 } NsOsnspKind;
 
-/* The places of the islands' problems in the simulation's problem (joined.h). */
-typedef struct NsJoined NsJoined;
+/* The places of the islands' problems in the simulation's problem (merged.h). */
+typedef struct NsMerged NsMerged;
 
 /*
 ** Find y, lambda with y = M lambda + q and -y in the normal cone of [lower, upper] at lambda. ns_osnsp_prepare takes the
@@ -42,7 +42,7 @@ typedef struct NsOsnsp {
   NsBox *solver;
   int m, capacity; /* rows of the last problem (mechanics: of the closed contacts); the most rows */
   NsArena arena;
-  const double *M; /* m x m, borrowed from the integrator; NULL before the first solve, without a simulation, or when joined */
+  const double *M; /* m x m, borrowed from the integrator; NULL before the first solve, without a simulation, or when merged */
   double *q, *lower, *upper, *lambda, *y; /* m each */
   NsPolyhedron *polyhedron;               /* of an AVI with polyhedral laws, else NULL: lambda is also in {H lambda >= K} */
   int states;                             /* number of states, for a problem in states and multipliers; else -1 */
@@ -59,7 +59,7 @@ typedef struct NsOsnsp {
   bool wide;        /* the last problem was sparse: M is NULL */
   bool again;       /* the next problem belongs to the same step as the last one */
   int *edge;        /* with several islands: the interaction of each row of the last problem; else NULL */
-  NsJoined *joined; /* with several islands: the simulation's problem, which shows the islands' problems; else NULL */
+  NsMerged *merged; /* with several islands: the simulation's problem, which shows the islands' problems; else NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation that uses it; NULL: none yet */
 } NsOsnsp;

@@ -6,7 +6,7 @@
 #include "simulation/step.h"
 
 #include "simulation/adaptive.h"
-#include "simulation/joined.h"
+#include "simulation/merged.h"
 #include "simulation/newton.h"
 #include "simulation/stages.h"
 

@@ -1,9 +1,9 @@
 /*
-** joined.h
+** merged.h
 ** The one-step problems of several islands, shown as one problem.
 */
-#ifndef NS_SIMULATION_JOINED_H
-#define NS_SIMULATION_JOINED_H
+#ifndef NS_SIMULATION_MERGED_H
+#define NS_SIMULATION_MERGED_H
 
 #include "simulation/island.h"
 
@@ -16,7 +16,7 @@ NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *isla
 
 /*
 ** Copies m, q, bounds, groups, lambda, y and info of the islands' last problems to the whole. `failed`: the island whose
-** problem had no solution (NULL: none); the whole gets its status. A problem that is not joined is unchanged.
+** problem had no solution (NULL: none); the whole gets its status. A problem that is not merged is unchanged.
 */
 void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed);
 
@@ -24,9 +24,9 @@ void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed);
 const NsInteraction *ns_island_first_interaction(const NsIsland *island);
 
 /* For one_step_problem.c: whether all parts have been solved; whether one of them is sparse; the matrix, m x m, or NULL. */
-bool ns_joined_solved(const NsJoined *joined);
-bool ns_joined_sparse(const NsJoined *joined);
-const double *ns_joined_matrix(NsJoined *joined, int m);
-void ns_joined_free(NsJoined *joined);
+bool ns_merged_solved(const NsMerged *merged);
+bool ns_merged_sparse(const NsMerged *merged);
+const double *ns_merged_matrix(NsMerged *merged, int m);
+void ns_merged_free(NsMerged *merged);
 
 #endif

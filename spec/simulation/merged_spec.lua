@@ -22,7 +22,7 @@ local function alternating(problem)
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), problem), inter
 end
 
-describe("a joined problem", function()
+describe("a merged problem", function()
   it("has the rows of all islands in the order of the interactions", function()
     local problem = ns.Relay()
     local simu, inter = alternating(problem)
