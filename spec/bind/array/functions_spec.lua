@@ -1,4 +1,4 @@
--- Functions of numbers, vectors and matrices by elements; masks; what stand-ins make of them.
+-- Functions of numbers, vectors and matrices by elements; masks; what proxies make of them.
 local ns = require "nslua"
 local message = require("bind.models").message
 

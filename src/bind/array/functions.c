@@ -27,7 +27,7 @@ static double ceil_of(double x) {
   return not_negative_zero(ceil(x));
 }
 
-/* X(name, function, operation on stand-ins; NS_TAPE_OPS: none). The functions are those of Lua's math library where it has them. */
+/* X(name, function, operation on proxies; NS_TAPE_OPS: none). The functions are those of Lua's math library where it has them. */
 #define ARRAY_FUNCTIONS(X)                                                                                                     \
   X(abs, fabs, NS_TAPE_ABS)                                                                                                    \
   X(acos, acos, NS_TAPE_ACOS)                                                                                                  \
@@ -59,8 +59,8 @@ static const ArrayFunction array_functions[] = {
 #undef X
 };
 
-/* Calls __each of the stand-in at idx 1 or 2, and pushes its result; raises when neither has one. */
-static int of_stand_ins(lua_State *L, int arguments, NsTapeOp op, const char *who) {
+/* Calls __each of the proxy at idx 1 or 2, and pushes its result; raises when neither has one. */
+static int of_proxies(lua_State *L, int arguments, NsTapeOp op, const char *who) {
   lua_settop(L, 2);
   for (int i = 1; i <= arguments && op != NS_TAPE_OPS; i++) {
     if (luaL_getmetafield(L, i, "__each") == LUA_TNIL) continue;
@@ -85,7 +85,7 @@ static int array_function(lua_State *L) {
     return 1;
   }
   if (lua_istable(L, 1)) (void)nsl_to_grid(L, 1, f->name, "x");
-  if (!nsl_grid(L, 1, &g)) return of_stand_ins(L, 1, f->op, f->name);
+  if (!nsl_grid(L, 1, &g)) return of_proxies(L, 1, f->op, f->name);
   double *out = nsl_push_like_grid(L, &g);
   nsl_grid(L, 1, &g);
   for (int j = 0; j < g.cols; j++)
@@ -183,7 +183,7 @@ static int pair_function(lua_State *L) {
   if (lua_gettop(L) == 1 && f->op == NS_TAPE_ATAN) lua_pushinteger(L, 1);
   lua_settop(L, 2);
   bool first = read_pair_operand(L, 1, f->name, &a), second = read_pair_operand(L, 2, f->name, &b);
-  if (!first || !second) return of_stand_ins(L, 2, f->op, f->name);
+  if (!first || !second) return of_proxies(L, 2, f->op, f->name);
   if (!a.alone || !b.alone) return push_pairs(L, f, &a, &b);
   lua_pushnumber(L, f->of(a.number, b.number));
   return 1;

@@ -10,7 +10,7 @@
 /*
 ** Adds sin, exp, abs ..., atan, maximum, minimum, where to the module on top of the stack, and the comparisons gt, lt ..., any,
 ** all, find, pick to the methods of vectors and matrices. Another argument is left to its metamethod __each(a, b, op), where b
-** is nil for a function of one argument and op is the NsTapeOp: so stand-ins keep their derivatives.
+** is nil for a function of one argument and op is the NsTapeOp: so proxies keep their derivatives.
 */
 void nsl_open_functions(lua_State *L);
 

@@ -12,7 +12,7 @@
 #include "bind/diff/dual.h"
 #include "bind/array/matrix.h"
 #include "bind/diff/math_slots.h"
-#include "bind/diff/stand_in_math.h"
+#include "bind/diff/proxy_math.h"
 #include "bind/array/vector.h"
 
 enum { CHUNK = 16, MOST_KEPT = 8 };
@@ -604,7 +604,7 @@ static void make_room(lua_State *L) {
   lua_newtable(L);
   int room = lua_gettop(L);
   nsl_dual_register(L);
-  nsl_stand_in_math(L, &nsl_duals, room + DUAL_META, true);
+  nsl_proxy_math(L, &nsl_duals, room + DUAL_META, true);
   lua_newtable(L);
   lua_newtable(L);
   lua_pushliteral(L, "k");

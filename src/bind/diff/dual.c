@@ -38,7 +38,7 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
   size_t size = sizeof(NslDualVector) + (size_t)n * ((size_t)np + 1) * sizeof(double);
   NslDualVector *v = lua_newuserdatauv(L, size, 1);
   memset(v, 0, size);
-  v->base = (NslStandInVector){
+  v->base = (NslProxyVector){
       .head = {.magic = NSL_MAGIC, .type = &nsl_dual_vector_type}, .tag = tag, .n = n, .step = np + 1, .label = label};
   v->e = v->own;
   v->np = np;
@@ -125,7 +125,7 @@ static bool dual_arithmetic(lua_State *L, NsTapeOp op) {
 
 static int dual_meta_operate(lua_State *L) {
   NsTapeOp op = (NsTapeOp)lua_tointeger(L, lua_upvalueindex(NSL_DUAL_VALUES + 2));
-  return dual_arithmetic(L, op) ? 1 : nsl_stand_in_arithmetic(L, op);
+  return dual_arithmetic(L, op) ? 1 : nsl_proxy_arithmetic(L, op);
 }
 
 static void dual_push_value(lua_State *L, int idx, const char *what) {
@@ -154,7 +154,7 @@ static int dual_extreme(lua_State *L, NsTapeOp op) {
 static int dual_compare(lua_State *L) {
   make_plain(L, 1);
   make_plain(L, 2);
-  lua_pushboolean(L, lua_compare(L, 1, 2, nsl_stand_in_which(L)));
+  lua_pushboolean(L, lua_compare(L, 1, 2, nsl_proxy_which(L)));
   return 1;
 }
 
@@ -193,11 +193,11 @@ static void dual_read(lua_State *L, int idx, NslOperand *o) {
   else o->value = v->e, o->d = v->e + 1, o->step = v->base.step, o->n = v->base.n, o->np = v->np, o->tag = v->base.tag;
 }
 
-static NslStandInVector *dual_push_vector(lua_State *L, const NslOperand *like, int n) {
+static NslProxyVector *dual_push_vector(lua_State *L, const NslOperand *like, int n) {
   return &nsl_push_dual_vector(L, lua_upvalueindex(VECTOR_META), like->tag, n, like->np, NULL)->base;
 }
 
-static NslStandInVector *dual_push_view(lua_State *L, NslStandInVector *base, int first, ptrdiff_t step, int count) {
+static NslProxyVector *dual_push_view(lua_State *L, NslProxyVector *base, int first, ptrdiff_t step, int count) {
   const NslDualVector *v = (NslDualVector *)base;
   NslDualVector *view = nsl_push_dual_vector(L, lua_upvalueindex(VECTOR_META), base->tag, 0, v->np, NULL);
   view->e = nsl_dual_at(v, first);
@@ -206,7 +206,7 @@ static NslStandInVector *dual_push_view(lua_State *L, NslStandInVector *base, in
   return &view->base;
 }
 
-static void dual_push_element(lua_State *L, const NslStandInVector *base, int i) {
+static void dual_push_element(lua_State *L, const NslProxyVector *base, int i) {
   const NslDualVector *v = (const NslDualVector *)base;
   const double *e = nsl_dual_at(v, i);
   int k = 1;
@@ -227,7 +227,7 @@ static void put_element(const NslDualVector *v, int i, double value, const doubl
   else memset(e + 1, 0, (size_t)v->np * sizeof *e);
 }
 
-static bool dual_store(lua_State *L, NslStandInVector *base, int i, int idx) {
+static bool dual_store(lua_State *L, NslProxyVector *base, int i, int idx) {
   const NslDual *x = nsl_test_dual(L, idx);
   if (!x && lua_type(L, idx) != LUA_TNUMBER) return false;
   if (x && x->tag != base->tag) luaL_error(L, mixed_text);
@@ -235,12 +235,12 @@ static bool dual_store(lua_State *L, NslStandInVector *base, int i, int idx) {
   return true;
 }
 
-static void dual_copy(lua_State *L, NslStandInVector *base, int i, const NslOperand *from, int j) {
+static void dual_copy(lua_State *L, NslProxyVector *base, int i, const NslOperand *from, int j) {
   (void)L;
   put_element((NslDualVector *)base, i, from->value[j * from->step], from->d ? from->d + j * from->step : NULL);
 }
 
-static void dual_combine(lua_State *L, NslStandInVector *base, int i, NsTapeOp op, const NslOperand *a, int ia,
+static void dual_combine(lua_State *L, NslProxyVector *base, int i, NsTapeOp op, const NslOperand *a, int ia,
                          const NslOperand *b, int ib) {
   const NslDualVector *out = (NslDualVector *)base;
   double *e = nsl_dual_at(out, i);
@@ -288,7 +288,7 @@ static int dual_missing(lua_State *L) {
   return luaL_error(L, "dual vector: '%s' does not propagate derivatives; give the Jacobian callback", lua_tostring(L, 2));
 }
 
-const NslStandIn nsl_duals = {
+const NslProxy nsl_duals = {
     .number = &nsl_dual_type,
     .vector = &nsl_dual_vector_type,
     .values = NSL_DUAL_VALUES,
@@ -314,7 +314,7 @@ const NslStandIn nsl_duals = {
 };
 
 void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx) {
-  nsl_stand_in_store(L, &nsl_duals, &v->base, i, idx);
+  nsl_proxy_store(L, &nsl_duals, &v->base, i, idx);
 }
 
 /* ---- methods of vectors ---- */
@@ -322,7 +322,7 @@ void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx) {
 /* Reads the vector at 1. */
 static NslOperand dual_self(lua_State *L) {
   NslOperand v;
-  nsl_check_stand_in(L, 1);
+  nsl_check_proxy(L, 1);
   nsl_read_operand(L, 1, &v);
   return v;
 }
@@ -385,7 +385,7 @@ static int dual_norm(lua_State *L) {
 /* Pushes the element found by the plain vector's search. */
 static int dual_extremum(lua_State *L) {
   NslOperand v = dual_self(L);
-  dual_call_plain(L, &v, nsl_stand_in_which(L) ? "argmax" : "argmin", 0);
+  dual_call_plain(L, &v, nsl_proxy_which(L) ? "argmax" : "argmin", 0);
   dual_push_element(L, lua_touserdata(L, 1), (int)lua_tointeger(L, -1) - 1);
   return 1;
 }
@@ -431,6 +431,6 @@ void nsl_dual_register(lua_State *L) {
   nsl_register_type(L, &nsl_dual_vector_type, NULL, NULL);
   luaL_getmetatable(L, nsl_dual_type.name);
   luaL_getmetatable(L, nsl_dual_vector_type.name);
-  nsl_stand_in_type(L, &nsl_duals, first, first, dual_meta, NULL, NULL);
-  nsl_stand_in_vector_type(L, &nsl_duals, first, first + 1, dual_vector_meta, dual_vector_methods);
+  nsl_proxy_type(L, &nsl_duals, first, first, dual_meta, NULL, NULL);
+  nsl_proxy_vector_type(L, &nsl_duals, first, first + 1, dual_vector_meta, dual_vector_methods);
 }

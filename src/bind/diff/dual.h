@@ -6,7 +6,7 @@
 #define NSL_DIFF_DUAL_H
 
 #include "ad/jet.h"
-#include "bind/diff/stand_in.h"
+#include "bind/diff/proxy.h"
 
 /*
 ** A number with np partials; immutable. `tag` identifies the evaluation: duals of two evaluations don't mix, since their
@@ -24,7 +24,7 @@ typedef struct NslDual {
 
 /* Element i (from 0) is at e[i * base.step]: value, np partials; with zero partials it reads as a plain number. */
 typedef struct NslDualVector {
-  NslStandInVector base;
+  NslProxyVector base;
   double *e;
   int np;
   bool busy; /* in use by a pass */
@@ -33,8 +33,8 @@ typedef struct NslDualVector {
 
 extern const NslType nsl_dual_type, nsl_dual_vector_type;
 
-/* The kind of stand-ins that duals are; its values (upvalues) are the two metatables. */
-extern const NslStandIn nsl_duals;
+/* The kind of proxies that duals are; its values (upvalues) are the two metatables. */
+extern const NslProxy nsl_duals;
 enum { NSL_DUAL_VALUES = 2 };
 
 static inline NslDual *nsl_test_dual(lua_State *L, int idx) {

@@ -8,7 +8,7 @@
 
 #include "bind/array/matrix.h"
 #include "bind/diff/math_slots.h"
-#include "bind/diff/stand_in_math.h"
+#include "bind/diff/proxy_math.h"
 #include "bind/diff/trace.h"
 #include "bind/array/vector.h"
 
@@ -154,7 +154,7 @@ static void push_maps(lua_State *L) {
     lua_createtable(L, 2, 0);
     int maps = lua_gettop(L);
     nsl_push_tracer(L);
-    nsl_stand_in_math(L, &nsl_traces, maps + 1, false);
+    nsl_proxy_math(L, &nsl_traces, maps + 1, false);
     lua_rawseti(L, maps, 2);
     lua_rawseti(L, maps, 1);
     lua_settop(L, maps);

@@ -49,11 +49,11 @@ void nsl_push_traced(lua_State *L, int base, int node) {
 static NslTracedVector *new_traced_vector(lua_State *L, int base, int n, int own, const char *label) {
   NslTracedVector *v = lua_newuserdatauv(L, sizeof *v + (size_t)own * sizeof(int), 1);
   memset(v, 0, sizeof *v);
-  v->base = (NslStandInVector){.head = {.magic = NSL_MAGIC, .type = &nsl_traced_vector_type},
-                               .tag = ((NslTracer *)lua_touserdata(L, base))->tag,
-                               .n = n,
-                               .step = 1,
-                               .label = label};
+  v->base = (NslProxyVector){.head = {.magic = NSL_MAGIC, .type = &nsl_traced_vector_type},
+                             .tag = ((NslTracer *)lua_touserdata(L, base))->tag,
+                             .n = n,
+                             .step = 1,
+                             .label = label};
   v->node = v->own;
   v->written = &v->own_written;
   set_traced_meta(L, base, 2);
@@ -147,7 +147,7 @@ static bool traced_arithmetic(lua_State *L, NsTapeOp op) {
 
 static int traced_operate(lua_State *L) {
   NsTapeOp op = (NsTapeOp)lua_tointeger(L, lua_upvalueindex(NSL_TRACE_UPVALUES + 2));
-  return traced_arithmetic(L, op) ? 1 : nsl_stand_in_arithmetic(L, op);
+  return traced_arithmetic(L, op) ? 1 : nsl_proxy_arithmetic(L, op);
 }
 
 static int traced_argument(lua_State *L, int idx) {
@@ -186,12 +186,12 @@ static int operand_node(lua_State *L, const NslOperand *o, int i) {
   return o->node ? o->node[i * o->step] : constant(L, o->value[i * o->step]);
 }
 
-static NslStandInVector *traced_push_vector(lua_State *L, const NslOperand *like, int n) {
+static NslProxyVector *traced_push_vector(lua_State *L, const NslOperand *like, int n) {
   (void)like;
   return &new_traced_vector(L, lua_upvalueindex(TRACER), n, n, NULL)->base;
 }
 
-static NslStandInVector *traced_push_view(lua_State *L, NslStandInVector *base, int first, ptrdiff_t step, int count) {
+static NslProxyVector *traced_push_view(lua_State *L, NslProxyVector *base, int first, ptrdiff_t step, int count) {
   NslTracedVector *v = (NslTracedVector *)base, *view = new_traced_vector(L, lua_upvalueindex(TRACER), count, 0, NULL);
   view->node = v->node + first * base->step;
   view->base.step = step;
@@ -199,27 +199,27 @@ static NslStandInVector *traced_push_view(lua_State *L, NslStandInVector *base, 
   return &view->base;
 }
 
-static void traced_push_element(lua_State *L, const NslStandInVector *base, int i) {
+static void traced_push_element(lua_State *L, const NslProxyVector *base, int i) {
   push_node(L, ((const NslTracedVector *)base)->node[i * base->step]);
 }
 
-static void put_node(NslStandInVector *base, int i, int node) {
+static void put_node(NslProxyVector *base, int i, int node) {
   NslTracedVector *v = (NslTracedVector *)base;
   v->node[i * base->step] = node;
   *v->written = true;
 }
 
-static bool traced_store(lua_State *L, NslStandInVector *v, int i, int idx) {
+static bool traced_store(lua_State *L, NslProxyVector *v, int i, int idx) {
   int node = node_at(L, idx);
   if (node >= 0) put_node(v, i, node);
   return node >= 0;
 }
 
-static void traced_copy(lua_State *L, NslStandInVector *v, int i, const NslOperand *from, int j) {
+static void traced_copy(lua_State *L, NslProxyVector *v, int i, const NslOperand *from, int j) {
   put_node(v, i, operand_node(L, from, j));
 }
 
-static void traced_combine(lua_State *L, NslStandInVector *v, int i, NsTapeOp op, const NslOperand *a, int ia,
+static void traced_combine(lua_State *L, NslProxyVector *v, int i, NsTapeOp op, const NslOperand *a, int ia,
                            const NslOperand *b, int ib) {
   int x = operand_node(L, a, ia);
   put_node(v, i, record(L, op, x, b ? operand_node(L, b, ib) : 0));
@@ -234,7 +234,7 @@ static int traced_product(lua_State *L, bool matrix_first) {
   nsl_matrix_alive(L, m);
   int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
   if (cols != v.n) return nsl_undefined(L, "*", "sizes do not match");
-  NslStandInVector *out = traced_push_vector(L, &v, rows);
+  NslProxyVector *out = traced_push_vector(L, &v, rows);
   for (int i = 0; i < rows; i++) {
     int sum = -1;
     for (int j = 0; j < cols; j++) {
@@ -256,7 +256,7 @@ static int traced_missing(lua_State *L) {
   return luaL_error(L, "compile: %s: '%s' can't be traced", nsl_head(L, 1)->type->name, lua_tostring(L, 2));
 }
 
-const NslStandIn nsl_traces = {
+const NslProxy nsl_traces = {
     .number = &nsl_traced_type,
     .vector = &nsl_traced_vector_type,
     .matrix = &nsl_traced_matrix_type,
@@ -289,7 +289,7 @@ const NslStandIn nsl_traces = {
 /* Reads the vector at 1. */
 static NslOperand traced_self(lua_State *L) {
   NslOperand v;
-  nsl_check_stand_in(L, 1);
+  nsl_check_proxy(L, 1);
   nsl_read_operand(L, 1, &v);
   return v;
 }
@@ -350,7 +350,7 @@ static int traced_norm(lua_State *L) {
 }
 
 static int traced_extremum(lua_State *L) {
-  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
+  NsTapeOp op = (NsTapeOp)nsl_proxy_which(L);
   NslOperand v = traced_self(L);
   if (v.n == 0) return luaL_error(L, "%s: the vector is empty", op == NS_TAPE_MAX ? "max" : "min");
   return push_node(L, extreme_of(L, op, &v, term_itself));
@@ -371,7 +371,7 @@ static const char *traced_matrix_name(const NslTracedMatrix *m) {
 
 /* Pushes the row at the index at 2, a view of the matrix at 1. */
 static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
-  int i = nsl_stand_in_index(L, traced_matrix_name(m), m->rows);
+  int i = nsl_proxy_index(L, traced_matrix_name(m), m->rows);
   NslTracedVector *row = new_traced_vector(L, lua_upvalueindex(TRACER), m->cols, 0, m->label);
   row->node = m->own + i;
   row->base.step = m->rows;
@@ -385,13 +385,13 @@ static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
 /* The number of rows, or of columns. */
 static int traced_matrix_size(lua_State *L) {
   const NslTracedMatrix *m = check_traced_matrix(L);
-  lua_pushinteger(L, nsl_stand_in_which(L) ? m->cols : m->rows);
+  lua_pushinteger(L, nsl_proxy_which(L) ? m->cols : m->rows);
   return 1;
 }
 
 static int traced_matrix_index(lua_State *L) {
   NslTracedMatrix *m = check_traced_matrix(L);
-  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : traced_missing(L);
+  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_proxy_method(L) ? 1 : traced_missing(L);
   if (nsl_ipairs_ends(L, m->rows)) return lua_pushnil(L), 1;
   push_traced_row(L, m);
   return 1;
@@ -415,7 +415,7 @@ enum { LESS, AT_MOST, EQUAL, TEXT, INDEX, CALL, LENGTH, BITS };
 static int traced_refuse(lua_State *L) {
   static const char *const what[] = {"a branch (<) on", "a branch (<=) on", "a branch (==) on", "the text of",
                                      "an index into",   "a call of",        "the length of",    "a bitwise operation on"};
-  return untraceable(L, what[nsl_stand_in_which(L)]);
+  return untraceable(L, what[nsl_proxy_which(L)]);
 }
 
 static const NslVariant traced_meta[] = {
@@ -458,9 +458,9 @@ static void make_tracer(lua_State *L) {
     nsl_register_type(L, types[i], NULL, NULL);
     luaL_getmetatable(L, types[i]->name);
   }
-  nsl_stand_in_type(L, &nsl_traces, base, base + 1, traced_meta, NULL, NULL);
-  nsl_stand_in_vector_type(L, &nsl_traces, base, base + 2, traced_vector_meta, traced_vector_methods);
-  nsl_stand_in_type(L, &nsl_traces, base, base + 3, traced_matrix_meta, traced_matrix_methods, traced_matrix_index);
+  nsl_proxy_type(L, &nsl_traces, base, base + 1, traced_meta, NULL, NULL);
+  nsl_proxy_vector_type(L, &nsl_traces, base, base + 2, traced_vector_meta, traced_vector_methods);
+  nsl_proxy_type(L, &nsl_traces, base, base + 3, traced_matrix_meta, traced_matrix_methods, traced_matrix_index);
 }
 
 NslTracer *nsl_push_tracer(lua_State *L) {

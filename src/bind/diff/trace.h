@@ -5,7 +5,7 @@
 #ifndef NSL_DIFF_TRACE_H
 #define NSL_DIFF_TRACE_H
 
-#include "bind/diff/stand_in.h"
+#include "bind/diff/proxy.h"
 
 /* The current trace, one for each Lua state. tape is NULL when there is none; tag identifies the trace. */
 typedef struct NslTracer {
@@ -22,7 +22,7 @@ typedef struct NslTraced {
 
 /* Element i (from 0) is node[i * base.step]. A write to an element sets *written. */
 typedef struct NslTracedVector {
-  NslStandInVector base;
+  NslProxyVector base;
   int *node;
   bool *written, own_written;
   int own[];
@@ -52,8 +52,8 @@ static inline NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
   return nsl_test_fast(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
 }
 
-/* Traced numbers as a kind of stand-ins; its values (upvalues) are the tracer and the three metatables. */
-extern const NslStandIn nsl_traces;
+/* Traced numbers as a kind of proxies; its values (upvalues) are the tracer and the three metatables. */
+extern const NslProxy nsl_traces;
 enum { NSL_TRACE_UPVALUES = 4 };
 
 /* Pushes these values, which are made once in a Lua state; returns the tracer. */

@@ -1,29 +1,29 @@
 /*
-** stand_in_math.c
-** Lua's math functions for stand-ins; each equals the original when no argument is a stand-in.
+** proxy_math.c
+** Lua's math functions for proxies; each equals the original when no argument is a proxy.
 */
-#include "bind/diff/stand_in_math.h"
+#include "bind/diff/proxy_math.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PI 3.141592653589793238462643383279502884
 
-/* Upvalues of a replacement, after those of all closures: the original, its entry in the list, whether it met a stand-in. */
+/* Upvalues of a replacement, after those of all closures: the original, its entry in the list, whether it met a proxy. */
 enum { ORIGINAL = 2, WHICH, USED };
 
-/* Values of the upvalue USED. ALWAYS is for functions that accept a stand-in without an error, and must not be left out. */
+/* Values of the upvalue USED. ALWAYS is for functions that accept a proxy without an error, and must not be left out. */
 enum { NO, YES, ALWAYS };
 
 /* Largest exponent e for which 2^e and 2^-e are surely normal numbers. */
 enum { MOST_EXPONENT = 1000 };
 
-static inline int math_upvalue(const NslStandIn *kind, int which) {
+static inline int math_upvalue(const NslProxy *kind, int which) {
   return lua_upvalueindex(kind->values + which);
 }
 
 /* Calls the original with the arguments on the stack; returns the number of its results. */
-static int call_original(lua_State *L, const NslStandIn *kind) {
+static int call_original(lua_State *L, const NslProxy *kind) {
   int original = math_upvalue(kind, ORIGINAL);
   if (!lua_getupvalue(L, original, 1)) return lua_tocfunction(L, original)(L);
   lua_pop(L, 1);
@@ -33,12 +33,12 @@ static int call_original(lua_State *L, const NslStandIn *kind) {
   return lua_gettop(L);
 }
 
-static inline bool math_stands_in(lua_State *L, const NslStandIn *kind, int idx) {
+static inline bool math_stands_in(lua_State *L, const NslProxy *kind, int idx) {
   return nsl_test_fast(L, idx, kind->number, sizeof(NslHead)) != NULL;
 }
 
-/* Whether one of the first `most` arguments is a stand-in; if so, marks the replacement as used. */
-static bool math_meets(lua_State *L, const NslStandIn *kind, int most) {
+/* Whether one of the first `most` arguments is a proxy; if so, marks the replacement as used. */
+static bool math_meets(lua_State *L, const NslProxy *kind, int most) {
   int i = 1, use = math_upvalue(kind, USED);
   while (i <= most && !math_stands_in(L, kind, i)) i++;
   if (i > most) return false;
@@ -55,17 +55,17 @@ typedef struct MathFunction {
   NsTapeOp op;
 } MathFunction;
 
-static const MathFunction *entry_of(lua_State *L, const NslStandIn *kind);
+static const MathFunction *entry_of(lua_State *L, const NslProxy *kind);
 
 static int math_of_one(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (!math_meets(L, kind, 1)) return call_original(L, kind);
   kind->apply(L, entry_of(L, kind)->op, 1, 0);
   return 1;
 }
 
 static int math_of_two(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (!math_meets(L, kind, 2)) return call_original(L, kind);
   kind->apply(L, entry_of(L, kind)->op, 1, 2);
   return 1;
@@ -73,20 +73,20 @@ static int math_of_two(lua_State *L) {
 
 /* Pushes op of the argument and a constant. */
 static int math_with_constant(lua_State *L, NsTapeOp op, double constant) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   lua_pushnumber(L, constant);
   kind->apply(L, op, 1, lua_gettop(L));
   return 1;
 }
 
 static int math_atan(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   return !lua_isnoneornil(L, 2) || !math_meets(L, kind, 1) ? math_of_two(L) : math_with_constant(L, NS_TAPE_ATAN, 1);
 }
 
 /* log(x), and log(x, base): log2 and log10 for these bases, else a quotient of logarithms, as in the library. */
 static int math_log(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (!math_meets(L, kind, 2)) return call_original(L, kind);
   if (kind->logarithm && !lua_isnoneornil(L, 2)) return kind->logarithm(L), 1;
   double base = lua_isnoneornil(L, 2) || math_stands_in(L, kind, 2) ? 0 : luaL_checknumber(L, 2);
@@ -101,23 +101,23 @@ static int math_log(lua_State *L) {
 }
 
 static int math_extreme(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   return math_meets(L, kind, lua_gettop(L)) ? kind->extreme(L, entry_of(L, kind)->op) : call_original(L, kind);
 }
 
 static int math_deg(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   return math_meets(L, kind, 1) ? math_with_constant(L, NS_TAPE_MUL, 180.0 / PI) : call_original(L, kind);
 }
 
 static int math_rad(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   return math_meets(L, kind, 1) ? math_with_constant(L, NS_TAPE_MUL, PI / 180.0) : call_original(L, kind);
 }
 
 /* The whole part of a dual number is a plain one. */
 static int math_modf(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (!math_meets(L, kind, 1)) return call_original(L, kind);
   if (kind->records_steps) {
     kind->apply(L, NS_TAPE_WHOLE, 1, 0);
@@ -140,7 +140,7 @@ static void push_power_of_two(lua_State *L, int e) {
 }
 
 static int math_ldexp(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (!math_meets(L, kind, 2)) return call_original(L, kind);
   if (math_stands_in(L, kind, 2)) {
     kind->push_value(L, 2, "math.ldexp with the exponent of");
@@ -152,7 +152,7 @@ static int math_ldexp(lua_State *L) {
 }
 
 static int math_frexp(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   int e;
   if (!math_meets(L, kind, 1)) return call_original(L, kind);
   kind->push_value(L, 1, "math.frexp of");
@@ -164,7 +164,7 @@ static int math_frexp(lua_State *L) {
 
 /* floor, ceil, type, tointeger, ult: computed from the values; floor and ceil are recorded if the kind does so. */
 static int math_step(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   const MathFunction *entry = entry_of(L, kind);
   int top = lua_gettop(L);
   if (!math_meets(L, kind, top)) return call_original(L, kind);
@@ -182,9 +182,9 @@ static int math_step(lua_State *L) {
   return call_original(L, kind);
 }
 
-/* string.format of the values; the text marks stand-ins, so that it is not read back as a number. */
+/* string.format of the values; the text marks proxies, so that it is not read back as a number. */
 static int math_format(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   bool found = math_meets(L, kind, lua_gettop(L));
   int results = math_step(L);
   if (!found) return results;
@@ -207,12 +207,12 @@ static const MathFunction entries[] = {
     {"ult", math_step, NS_TAPE_OPS},     {"frexp", math_frexp, NS_TAPE_OPS},  {"format", math_format, NS_TAPE_OPS},
 };
 
-static const MathFunction *entry_of(lua_State *L, const NslStandIn *kind) {
+static const MathFunction *entry_of(lua_State *L, const NslProxy *kind) {
   return &entries[lua_tointeger(L, math_upvalue(kind, WHICH))];
 }
 
 /* map[original] = replacement for function `which` of the list, in the table on top; the inverse table is behind the map. */
-static void math_replace(lua_State *L, const NslStandIn *kind, int first, int map, int which) {
+static void math_replace(lua_State *L, const NslProxy *kind, int first, int map, int which) {
   bool silent = strcmp(entries[which].name, "type") == 0 || strcmp(entries[which].name, "tointeger") == 0;
   lua_getfield(L, -1, entries[which].name);
   int original = lua_gettop(L);
@@ -233,7 +233,7 @@ static void math_replace(lua_State *L, const NslStandIn *kind, int first, int ma
   lua_settop(L, original - 1);
 }
 
-void nsl_stand_in_math(lua_State *L, const NslStandIn *kind, int first, bool format) {
+void nsl_proxy_math(lua_State *L, const NslProxy *kind, int first, bool format) {
   lua_newtable(L);
   lua_newtable(L);
   int map = lua_gettop(L) - 1;
@@ -252,7 +252,7 @@ void nsl_stand_in_math(lua_State *L, const NslStandIn *kind, int first, bool for
 /* The index of the upvalue USED of the replacement at idx. */
 static int used_upvalue(lua_State *L, int idx) {
   lua_getupvalue(L, idx, 1);
-  const NslStandIn *kind = lua_touserdata(L, -1);
+  const NslProxy *kind = lua_touserdata(L, -1);
   lua_pop(L, 1);
   return kind->values + USED;
 }

@@ -1,97 +1,97 @@
 /*
-** stand_in.c
-** Arithmetic of stand-in numbers and vectors, and the methods of such vectors.
+** proxy.c
+** Arithmetic of proxy numbers and vectors, and the methods of such vectors.
 */
-#include "bind/diff/stand_in.h"
+#include "bind/diff/proxy.h"
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-static bool stands_in(lua_State *L, const NslStandIn *kind, int idx) {
+static bool stands_in(lua_State *L, const NslProxy *kind, int idx) {
   return nsl_test_fast(L, idx, kind->number, sizeof(NslHead)) != NULL;
 }
 
 /* ---- vectors ---- */
 
-static NslStandInVector *test_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
-  return nsl_test_fast(L, idx, kind->vector, sizeof(NslStandInVector));
+static NslProxyVector *test_proxy(lua_State *L, const NslProxy *kind, int idx) {
+  return nsl_test_fast(L, idx, kind->vector, sizeof(NslProxyVector));
 }
 
-static inline NslStandInVector *check_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
-  NslStandInVector *v = test_stand_in(L, kind, idx);
+static inline NslProxyVector *check_proxy(lua_State *L, const NslProxy *kind, int idx) {
+  NslProxyVector *v = test_proxy(L, kind, idx);
   if (!v) v = nsl_check(L, idx, kind->vector);
   if (kind->check) kind->check(L, v->tag);
   return v;
 }
 
-NslStandInVector *nsl_check_stand_in(lua_State *L, int idx) {
-  return check_stand_in(L, nsl_stand_in(L), idx);
+NslProxyVector *nsl_check_proxy(lua_State *L, int idx) {
+  return check_proxy(L, nsl_proxy(L), idx);
 }
 
-static const char *stand_in_name(const NslStandIn *kind, const NslStandInVector *v) {
+static const char *proxy_name(const NslProxy *kind, const NslProxyVector *v) {
   return v->label ? v->label : kind->vector->name;
 }
 
-static NslStandInVector *check_writable_stand_in(lua_State *L, const NslStandIn *kind) {
-  NslStandInVector *v = check_stand_in(L, kind, 1);
-  if (v->readonly) luaL_error(L, kind->readonly, stand_in_name(kind, v));
+static NslProxyVector *check_writable_proxy(lua_State *L, const NslProxy *kind) {
+  NslProxyVector *v = check_proxy(L, kind, 1);
+  if (v->readonly) luaL_error(L, kind->readonly, proxy_name(kind, v));
   return v;
 }
 
-void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *v, int i, int idx) {
+void nsl_proxy_store(lua_State *L, const NslProxy *kind, NslProxyVector *v, int i, int idx) {
   if (!kind->store(L, v, i, idx))
-    luaL_error(L, "%s[%d]: number expected, got %s", stand_in_name(kind, v), i + 1, nsl_describe(L, idx));
+    luaL_error(L, "%s[%d]: number expected, got %s", proxy_name(kind, v), i + 1, nsl_describe(L, idx));
 }
 
-int nsl_stand_in_index(lua_State *L, const char *name, int n) {
+int nsl_proxy_index(lua_State *L, const char *name, int n) {
   int i = nsl_index(L, n);
-  if (i < 0 && nsl_stand_in(L)->refuse_choice && stands_in(L, nsl_stand_in(L), 2)) nsl_stand_in(L)->refuse_choice(L);
+  if (i < 0 && nsl_proxy(L)->refuse_choice && stands_in(L, nsl_proxy(L), 2)) nsl_proxy(L)->refuse_choice(L);
   if (i < 0) nsl_bad_index(L, name, n);
   return i;
 }
 
-bool nsl_push_stand_in_method(lua_State *L) {
+bool nsl_push_proxy_method(lua_State *L) {
   lua_pushvalue(L, 2);
-  return lua_rawget(L, lua_upvalueindex(nsl_stand_in(L)->values + 2)) != LUA_TNIL;
+  return lua_rawget(L, lua_upvalueindex(nsl_proxy(L)->values + 2)) != LUA_TNIL;
 }
 
-static int stand_in_meta_index(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  const NslStandInVector *v = check_stand_in(L, kind, 1);
-  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : kind->missing(L);
+static int proxy_meta_index(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  const NslProxyVector *v = check_proxy(L, kind, 1);
+  if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_proxy_method(L) ? 1 : kind->missing(L);
   int i = nsl_index(L, v->n);
   if (i < 0 && nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
-  kind->push_element(L, v, i < 0 ? nsl_stand_in_index(L, stand_in_name(kind, v), v->n) : i);
+  kind->push_element(L, v, i < 0 ? nsl_proxy_index(L, proxy_name(kind, v), v->n) : i);
   return 1;
 }
 
-static int stand_in_meta_newindex(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = check_writable_stand_in(L, kind);
+static int proxy_meta_newindex(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  NslProxyVector *v = check_writable_proxy(L, kind);
   int i = nsl_index(L, v->n);
-  nsl_stand_in_store(L, kind, v, i < 0 ? nsl_stand_in_index(L, stand_in_name(kind, v), v->n) : i, 3);
+  nsl_proxy_store(L, kind, v, i < 0 ? nsl_proxy_index(L, proxy_name(kind, v), v->n) : i, 3);
   return 0;
 }
 
-static int stand_in_len(lua_State *L) {
-  lua_pushinteger(L, nsl_check_stand_in(L, 1)->n);
+static int proxy_len(lua_State *L) {
+  lua_pushinteger(L, nsl_check_proxy(L, 1)->n);
   return 1;
 }
 
-static int next_stand_in(lua_State *L) {
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+static int next_proxy(lua_State *L) {
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
   lua_Integer i = luaL_checkinteger(L, 2);
   if (i < 0 || i >= v->n) return lua_pushnil(L), 1;
   lua_pushinteger(L, i + 1);
-  nsl_stand_in(L)->push_element(L, v, (int)i);
+  nsl_proxy(L)->push_element(L, v, (int)i);
   return 2;
 }
 
-static int stand_in_meta_pairs(lua_State *L) {
-  int upvalues = 2 + nsl_stand_in(L)->values;
-  nsl_check_stand_in(L, 1);
+static int proxy_meta_pairs(lua_State *L) {
+  int upvalues = 2 + nsl_proxy(L)->values;
+  nsl_check_proxy(L, 1);
   for (int i = 1; i <= upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
-  lua_pushcclosure(L, next_stand_in, upvalues);
+  lua_pushcclosure(L, next_proxy, upvalues);
   lua_pushvalue(L, 1);
   lua_pushinteger(L, 0);
   return 3;
@@ -107,7 +107,7 @@ void nsl_operand_alive(lua_State *L, int idx) {
 }
 
 void nsl_read_operand(lua_State *L, int idx, NslOperand *o) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   const NslHead *head = nsl_head(L, idx);
   const NslType *type = head ? head->type : NULL;
   *o = (NslOperand){.kind = NSL_OTHER};
@@ -129,17 +129,17 @@ void nsl_read_operand(lua_State *L, int idx, NslOperand *o) {
 
 /* Raises when the operands belong to different evaluations. */
 static void check_same(lua_State *L, const NslOperand *a, const NslOperand *b) {
-  if (a->stands_in && b->stands_in && a->tag != b->tag) luaL_error(L, "%s", nsl_stand_in(L)->mixed);
+  if (a->stands_in && b->stands_in && a->tag != b->tag) luaL_error(L, "%s", nsl_proxy(L)->mixed);
 }
 
 void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int n, const char *who, NslOperand *o) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   if (lua_istable(L, idx)) {
     if (lua_rawlen(L, idx) != (lua_Unsigned)n) luaL_error(L, "%s: expected %d elements, got %s", who, n, nsl_describe(L, idx));
-    NslStandInVector *v = kind->push_vector(L, like, n);
+    NslProxyVector *v = kind->push_vector(L, like, n);
     for (int i = 0; i < n; i++) {
       lua_rawgeti(L, idx, i + 1);
-      nsl_stand_in_store(L, kind, v, i, -1);
+      nsl_proxy_store(L, kind, v, i, -1);
       lua_pop(L, 1);
     }
     lua_replace(L, idx);
@@ -154,20 +154,20 @@ void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int
 
 /* Pushes op of the elements of the operands a and b, at stack indices 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   int n = b && a->kind != NSL_VECTOR ? b->n : a->n;
   if (b) check_same(L, a, b);
-  NslStandInVector *out = kind->push_vector(L, a->stands_in ? a : b, n);
+  NslProxyVector *out = kind->push_vector(L, a->stands_in ? a : b, n);
   nsl_operand_alive(L, 1);
   if (b) nsl_operand_alive(L, 2);
   for (int i = 0; i < n; i++) kind->combine(L, out, i, op, a, i, b, i);
   return 1;
 }
 
-int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op) {
+int nsl_proxy_arithmetic(lua_State *L, NsTapeOp op) {
   static const char *const signs[] = {[NS_TAPE_ADD] = "+", [NS_TAPE_SUB] = "-", [NS_TAPE_MUL] = "*", [NS_TAPE_DIV] = "/",
                                       [NS_TAPE_NEG] = "-", [NS_TAPE_POW] = "^", [NS_TAPE_MOD] = "%", [NS_TAPE_IDIV] = "//"};
-  const NslStandIn *kind = nsl_stand_in(L);
+  const NslProxy *kind = nsl_proxy(L);
   NslOperand a, b;
   const char *sign = signs[op];
   nsl_read_operand(L, 1, &a);
@@ -188,67 +188,67 @@ int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op) {
 /* ---- methods ---- */
 
 /* Pushes a vector with the elements of the operand. */
-static NslStandInVector *push_elements(lua_State *L, const NslOperand *from) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *out = kind->push_vector(L, from, from->n);
+static NslProxyVector *push_elements(lua_State *L, const NslOperand *from) {
+  const NslProxy *kind = nsl_proxy(L);
+  NslProxyVector *out = kind->push_vector(L, from, from->n);
   for (int i = 0; i < from->n; i++) kind->copy(L, out, i, from, i);
   return out;
 }
 
-static int stand_in_copy(lua_State *L) {
+static int proxy_copy(lua_State *L) {
   NslOperand self;
-  nsl_check_stand_in(L, 1);
+  nsl_check_proxy(L, 1);
   nsl_read_operand(L, 1, &self);
   push_elements(L, &self);
   return 1;
 }
 
 /* The source is copied first, because the two may be views of the same elements. */
-static int stand_in_assign(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = check_writable_stand_in(L, kind);
+static int proxy_assign(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  NslProxyVector *v = check_writable_proxy(L, kind);
   NslOperand self, from;
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &self);
-  if (test_stand_in(L, kind, 2)) {
+  if (test_proxy(L, kind, 2)) {
     nsl_read_operand(L, 2, &from);
     push_elements(L, &from);
     lua_replace(L, 2);
   }
-  nsl_read_vector_argument(L, 2, &self, v->n, stand_in_name(kind, v), &from);
+  nsl_read_vector_argument(L, 2, &self, v->n, proxy_name(kind, v), &from);
   for (int i = 0; i < v->n; i++) kind->copy(L, v, i, &from, i);
   lua_settop(L, 1);
   return 1;
 }
 
-static int stand_in_fill(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = check_writable_stand_in(L, kind);
+static int proxy_fill(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  NslProxyVector *v = check_writable_proxy(L, kind);
   if (!stands_in(L, kind, 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
-  for (int i = 0; i < v->n; i++) nsl_stand_in_store(L, kind, v, i, 2);
+  for (int i = 0; i < v->n; i++) nsl_proxy_store(L, kind, v, i, 2);
   lua_settop(L, 1);
   return 1;
 }
 
-static int stand_in_totable(lua_State *L) {
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+static int proxy_totable(lua_State *L) {
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
   lua_createtable(L, v->n, 0);
   for (int i = 0; i < v->n; i++) {
-    nsl_stand_in(L)->push_element(L, v, i);
+    nsl_proxy(L)->push_element(L, v, i);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
 }
 
-static int stand_in_slice(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = nsl_check_stand_in(L, 1);
-  const char *name = stand_in_name(kind, v);
+static int proxy_slice(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  NslProxyVector *v = nsl_check_proxy(L, 1);
+  const char *name = proxy_name(kind, v);
   int count;
   lua_settop(L, 4);
   lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, name, "slice step");
   int first = nsl_slice(L, 2, v->n, step, name, &count);
-  NslStandInVector *view = kind->push_view(L, v, first, count > 1 ? v->step * (ptrdiff_t)step : v->step, count);
+  NslProxyVector *view = kind->push_view(L, v, first, count > 1 ? v->step * (ptrdiff_t)step : v->step, count);
   view->label = v->label;
   view->readonly = v->readonly;
   lua_pushvalue(L, 1);
@@ -256,18 +256,18 @@ static int stand_in_slice(lua_State *L) {
   return 1;
 }
 
-static int stand_in_meta_call(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
-  if (lua_gettop(L) != 2) return stand_in_slice(L);
-  kind->push_element(L, v, nsl_position(L, 2, v->n, stand_in_name(kind, v), "index"));
+static int proxy_meta_call(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
+  if (lua_gettop(L) != 2) return proxy_slice(L);
+  kind->push_element(L, v, nsl_position(L, 2, v->n, proxy_name(kind, v), "index"));
   return 1;
 }
 
 /* v:mul(w) and v:div(w). */
-static int stand_in_by_elements(lua_State *L) {
-  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+static int proxy_by_elements(lua_State *L) {
+  NsTapeOp op = (NsTapeOp)nsl_proxy_which(L);
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
   NslOperand a, b;
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &a);
@@ -276,20 +276,20 @@ static int stand_in_by_elements(lua_State *L) {
   return push_elementwise(L, op, &a, &b);
 }
 
-static int stand_in_abs(lua_State *L) {
+static int proxy_abs(lua_State *L) {
   NslOperand a;
-  nsl_check_stand_in(L, 1);
+  nsl_check_proxy(L, 1);
   nsl_read_operand(L, 1, &a);
   return push_elementwise(L, NS_TAPE_ABS, &a, NULL);
 }
 
-static int stand_in_map(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+static int proxy_map(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
   NslOperand self;
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
   nsl_read_operand(L, 1, &self);
-  NslStandInVector *out = kind->push_vector(L, &self, v->n);
+  NslProxyVector *out = kind->push_vector(L, &self, v->n);
   for (int i = 0; i < v->n; i++) {
     lua_pushvalue(L, 2);
     kind->push_element(L, v, i);
@@ -300,16 +300,15 @@ static int stand_in_map(lua_State *L) {
   return 1;
 }
 
-static int stand_in_cross(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
-  const NslStandInVector *v = nsl_check_stand_in(L, 1);
+static int proxy_cross(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
+  const NslProxyVector *v = nsl_check_proxy(L, 1);
   NslOperand a, b, left, right;
   if (v->n != 3) return nsl_bad(L, "cross", "self", "a vector of 3", 1);
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &a);
   nsl_read_vector_argument(L, 2, &a, 3, "cross", &b);
-  NslStandInVector *out = kind->push_vector(L, &a, 3), *plus = kind->push_vector(L, &a, 3),
-                   *minus = kind->push_vector(L, &a, 3);
+  NslProxyVector *out = kind->push_vector(L, &a, 3), *plus = kind->push_vector(L, &a, 3), *minus = kind->push_vector(L, &a, 3);
   nsl_operand_alive(L, 2);
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -323,32 +322,29 @@ static int stand_in_cross(lua_State *L) {
   return 1;
 }
 
-static const NslVariant stand_in_meta[] = {
-    {"__newindex", stand_in_meta_newindex, 0},
-    {"__len", stand_in_len, 0},
-    {"__pairs", stand_in_meta_pairs, 0},
-    {"__call", stand_in_meta_call, 0},
-    {NULL, NULL, 0},
+static const NslVariant proxy_meta[] = {
+    {"__newindex", proxy_meta_newindex, 0}, {"__len", proxy_len, 0}, {"__pairs", proxy_meta_pairs, 0},
+    {"__call", proxy_meta_call, 0},         {NULL, NULL, 0},
 };
 
-static const NslVariant stand_in_methods[] = {
-    {"copy", stand_in_copy, 0},
-    {"assign", stand_in_assign, 0},
-    {"fill", stand_in_fill, 0},
-    {"totable", stand_in_totable, 0},
-    {"slice", stand_in_slice, 0},
-    {"size", stand_in_len, 0},
-    {"abs", stand_in_abs, 0},
-    {"map", stand_in_map, 0},
-    {"cross", stand_in_cross, 0},
-    {"mul", stand_in_by_elements, NS_TAPE_MUL},
-    {"div", stand_in_by_elements, NS_TAPE_DIV},
+static const NslVariant proxy_methods[] = {
+    {"copy", proxy_copy, 0},
+    {"assign", proxy_assign, 0},
+    {"fill", proxy_fill, 0},
+    {"totable", proxy_totable, 0},
+    {"slice", proxy_slice, 0},
+    {"size", proxy_len, 0},
+    {"abs", proxy_abs, 0},
+    {"map", proxy_map, 0},
+    {"cross", proxy_cross, 0},
+    {"mul", proxy_by_elements, NS_TAPE_MUL},
+    {"div", proxy_by_elements, NS_TAPE_DIV},
     {NULL, NULL, 0},
 };
 
 /* __each(a, b, op) of a number or of each element: of a alone when b is nil, else of a and b. ns.sin and its kind call it. */
-static int stand_in_each(lua_State *L) {
-  const NslStandIn *kind = nsl_stand_in(L);
+static int proxy_each(lua_State *L) {
+  const NslProxy *kind = nsl_proxy(L);
   NsTapeOp op = (NsTapeOp)luaL_checkinteger(L, 3);
   NslOperand a, b = {.kind = NSL_OTHER};
   bool two = !lua_isnil(L, 2);
@@ -370,7 +366,7 @@ static int stand_in_each(lua_State *L) {
 /* ---- opening ---- */
 
 /* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
-static void set_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions) {
+static void set_proxy_functions(lua_State *L, const NslProxy *kind, int first, const NslVariant *functions) {
   for (const NslVariant *f = functions; f->name; f++) {
     lua_pushlightuserdata(L, (void *)kind);
     for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
@@ -380,34 +376,39 @@ static void set_stand_in_functions(lua_State *L, const NslStandIn *kind, int fir
   }
 }
 
-void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
-                       const NslVariant *methods, lua_CFunction index) {
-  const NslVariant operators[] = {{"__add", kind->operate, NS_TAPE_ADD}, {"__sub", kind->operate, NS_TAPE_SUB},
-                                  {"__mul", kind->operate, NS_TAPE_MUL}, {"__div", kind->operate, NS_TAPE_DIV},
-                                  {"__pow", kind->operate, NS_TAPE_POW}, {"__mod", kind->operate, NS_TAPE_MOD},
-                                  {"__unm", kind->operate, NS_TAPE_NEG}, {"__idiv", kind->operate, NS_TAPE_IDIV},
-                                  {"__each", stand_in_each, 0},          {NULL, NULL, 0}};
+void nsl_proxy_type(lua_State *L, const NslProxy *kind, int first, int meta, const NslVariant *own, const NslVariant *methods,
+                    lua_CFunction index) {
+  const NslVariant operators[] = {{"__add", kind->operate, NS_TAPE_ADD},
+                                  {"__sub", kind->operate, NS_TAPE_SUB},
+                                  {"__mul", kind->operate, NS_TAPE_MUL},
+                                  {"__div", kind->operate, NS_TAPE_DIV},
+                                  {"__pow", kind->operate, NS_TAPE_POW},
+                                  {"__mod", kind->operate, NS_TAPE_MOD},
+                                  {"__unm", kind->operate, NS_TAPE_NEG},
+                                  {"__idiv", kind->operate, NS_TAPE_IDIV},
+                                  {"__each", proxy_each, 0},
+                                  {NULL, NULL, 0}};
   lua_pushvalue(L, meta);
-  set_stand_in_functions(L, kind, first, operators);
-  set_stand_in_functions(L, kind, first, own);
+  set_proxy_functions(L, kind, first, operators);
+  set_proxy_functions(L, kind, first, own);
   if (methods) {
     lua_pushlightuserdata(L, (void *)kind);
     for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
     lua_newtable(L);
-    set_stand_in_functions(L, kind, first, methods);
+    set_proxy_functions(L, kind, first, methods);
     lua_pushcclosure(L, index, kind->values + 2);
     lua_setfield(L, -2, "__index");
   }
   lua_pop(L, 1);
 }
 
-void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
-                              const NslVariant *methods) {
-  nsl_stand_in_type(L, kind, first, meta, own, stand_in_methods, stand_in_meta_index);
+void nsl_proxy_vector_type(lua_State *L, const NslProxy *kind, int first, int meta, const NslVariant *own,
+                           const NslVariant *methods) {
+  nsl_proxy_type(L, kind, first, meta, own, proxy_methods, proxy_meta_index);
   lua_pushvalue(L, meta);
-  set_stand_in_functions(L, kind, first, stand_in_meta);
+  set_proxy_functions(L, kind, first, proxy_meta);
   lua_getfield(L, -1, "__index");
   lua_getupvalue(L, -1, kind->values + 2);
-  set_stand_in_functions(L, kind, first, methods);
+  set_proxy_functions(L, kind, first, methods);
   lua_pop(L, 3);
 }
