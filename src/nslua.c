@@ -160,12 +160,12 @@ static int run_environment(lua_State *L) {
   return run_string(L, init, lua_pushfstring(L, "=%s", name));
 }
 
-/* Starts nslua.repl with the table of nsi_push_doors, the first script or nil, and its arguments. It handles its errors. */
+/* Starts nslua.repl with the table of nsi_push_api, the first script or nil, and its arguments. It handles its errors. */
 static int run_repl(lua_State *L, char **argv, int script) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl");
   if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
-  nsi_push_doors(L);
+  nsi_push_api(L);
   lua_pushstring(L, argv[script]);
   nsi_stop_prompt(true);
   int status = lua_pcall(L, 2, 0, 0);
@@ -177,13 +177,13 @@ static int run_repl(lua_State *L, char **argv, int script) {
 
 #define WORKER "--kernel-worker="
 
-/* Starts the worker of a kernel: nslua.notebook.worker with the table of nsi_push_doors. It handles its errors. */
+/* Starts the worker of a kernel: nslua.notebook.worker with the table of nsi_push_api. It handles its errors. */
 static int run_worker(lua_State *L, const char *pipes) {
   if (!nsi_channel_open(pipes)) return interpreter_complain("--kernel-worker: only a kernel starts this"), LUA_ERRRUN;
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.notebook.worker");
   if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
-  nsi_push_doors(L);
+  nsi_push_api(L);
   nsi_stop_prompt(true);
   int status = lua_pcall(L, 1, 0, 0);
   nsi_stop_prompt(false);
@@ -228,12 +228,12 @@ static int run_command(lua_State *L, const char *name, char **rest) {
   return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;
 }
 
-/* Runs nslua.repl.doctor, a function of the table of nsi_push_doors; it returns whether everything needed is installed. */
+/* Runs nslua.repl.doctor, a function of the table of nsi_push_api; it returns whether everything needed is installed. */
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl.doctor");
   if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
-  nsi_push_doors(L);
+  nsi_push_api(L);
   lua_pushliteral(L, NSLUA_VERSION);
   if (interpreter_call(L, 2, 1) != LUA_OK) return LUA_ERRRUN;
   return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;

@@ -198,21 +198,21 @@ static bool wants_colour(void) {
   return isatty(STDERR_FILENO) && !(no && *no) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-int nsi_push_doors(lua_State *L) {
-  static const luaL_Reg doors[] = {{"readline", door_readline},
-                                   {"remember", door_remember},
-                                   {"evaluate", door_evaluate},
-                                   {"width", door_width},
-                                   {"height", door_height},
-                                   {"clock", door_clock},
-                                   {"list", door_list},
-                                   {"private", door_private},
-                                   {"make_directory", door_make_directory},
-                                   {"receive", nsi_channel_receive},
-                                   {"send", nsi_channel_send},
-                                   {"ask", nsi_channel_ask},
-                                   {NULL, NULL}};
-  luaL_newlib(L, doors);
+int nsi_push_api(lua_State *L) {
+  static const luaL_Reg api[] = {{"readline", door_readline},
+                                 {"remember", door_remember},
+                                 {"evaluate", door_evaluate},
+                                 {"width", door_width},
+                                 {"height", door_height},
+                                 {"clock", door_clock},
+                                 {"list", door_list},
+                                 {"private", door_private},
+                                 {"make_directory", door_make_directory},
+                                 {"receive", nsi_channel_receive},
+                                 {"send", nsi_channel_send},
+                                 {"ask", nsi_channel_ask},
+                                 {NULL, NULL}};
+  luaL_newlib(L, api);
   lua_pushboolean(L, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
   lua_setfield(L, -2, "terminal");
   lua_pushboolean(L, wants_colour());

@@ -2,8 +2,8 @@
 ** prompt.h
 ** The C functions that the prompt (written in Lua) needs: terminal and system.
 */
-#ifndef NSI_REPL_DOORS_H
-#define NSI_REPL_DOORS_H
+#ifndef NSI_REPL_PROMPT_H
+#define NSI_REPL_PROMPT_H
 
 #include <lua.h>
 
@@ -24,6 +24,6 @@
 **   private(f, ...)         calls f; files created during the call are accessible to this user only
 **   receive(), send(text), ask(text)   messages of a kernel's worker (repl/channel.h)
 */
-int nsi_push_doors(lua_State *L);
+int nsi_push_api(lua_State *L);
 
 #endif
