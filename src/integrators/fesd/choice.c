@@ -21,29 +21,32 @@ static int mode_of_row(NsRowMode mode) {
 
 /* Whether a row is undecided: its switch was located here, or its y or its lambda is at the limit of its mode. */
 static bool is_undecided(const NsFesd *w, int row) {
-  if (w->ended[row]) return true;
-  if (!w->tie[row] || w->mode[row] != MODE_ACTIVE || row == w->reached) return w->tie[row];
-  double near = AT_BOUND * w->lambda_size[row];
-  return w->lambda[row] - w->lower[row] <= near || w->upper[row] - w->lambda[row] <= near;
+  const NsFesdRows *rows = &w->rows;
+  if (rows->ended[row]) return true;
+  if (!rows->tie[row] || rows->mode[row] != MODE_ACTIVE || row == w->reached) return rows->tie[row];
+  double near = AT_BOUND * w->end.lambda_size[row];
+  return w->end.lambda[row] - rows->lower[row] <= near || rows->upper[row] - w->end.lambda[row] <= near;
 }
 
 NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err) {
+  NsFesdFlow *flow = &w->flow;
   NsStatus status = NS_OK;
-  if (!w->flow_begun) status = ns_flow_begin(w->flow, w->t_k, w->h, err);
+  if (!flow->begun) status = ns_flow_begin(flow->of, w->t_k, w->h, err);
   if (status != NS_OK) return status;
-  w->flow_begun = true;
-  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(mode[a]);
-  ns_flow_set_mode(w->flow, w->row_mode);
+  flow->begun = true;
+  for (int a = 0; a < w->m; a++) flow->mode[a] = row_mode_of(mode[a]);
+  ns_flow_set_mode(flow->of, flow->mode);
   return NS_OK;
 }
 
 /* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
 static NsStatus evaluate_before(NsFesd *w, NsError *err) {
-  NsStatus status = ns_fesd_begin_flow(w, w->mode, err);
+  const NsFesdFlow *flow = &w->flow;
+  NsStatus status = ns_fesd_begin_flow(w, w->rows.mode, err);
   if (status != NS_OK) return status;
-  for (int a = 0; a < w->m; a++) w->open[a] = is_undecided(w, a);
-  ns_flow_gather(w->flow, w->x, w->s);
-  status = ns_flow_evaluate(w->flow, w->t, w->s, NULL, err);
+  for (int a = 0; a < w->m; a++) flow->open[a] = is_undecided(w, a);
+  ns_flow_gather(flow->of, w->end.x, flow->s);
+  status = ns_flow_evaluate(flow->of, w->t, flow->s, NULL, err);
   return ns_fesd_worth_retrying(status) ? NS_OK : status;
 }
 
@@ -54,11 +57,12 @@ bool ns_fesd_undecided(const NsFesd *w) {
 }
 
 NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
+  const NsFesdFlow *flow = &w->flow;
   NsError why = {NS_OK, ""};
-  NsStatus status = ns_fesd_begin_flow(w, w->mode, &why);
+  NsStatus status = ns_fesd_begin_flow(w, w->rows.mode, &why);
   if (status == NS_OK) {
-    ns_flow_gather(w->flow, w->x, w->s);
-    status = ns_mode_judge(w->flow, w->t, w->s, w->tie, follows, &why);
+    ns_flow_gather(flow->of, w->end.x, flow->s);
+    status = ns_mode_judge(flow->of, w->t, flow->s, w->rows.tie, follows, &why);
   }
   if (status != NS_OK) *follows = true;
   if (ns_fesd_worth_retrying(status)) return NS_OK;
@@ -68,20 +72,22 @@ NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
 
 /* Takes the states and multipliers that the flow was evaluated at. */
 static NsStatus take_flow_point(NsFesd *w, NsError *err) {
-  const NsFlowView *now = ns_flow_view(w->flow);
-  memcpy(w->x, now->x, (size_t)w->N * sizeof *w->x);
-  memcpy(w->lambda, now->lambda, (size_t)w->m * sizeof *w->lambda);
+  const NsFesdNode *end = &w->end;
+  const NsFlowView *now = ns_flow_view(w->flow.of);
+  memcpy(end->x, now->x, (size_t)w->N * sizeof *end->x);
+  memcpy(end->lambda, now->lambda, (size_t)w->m * sizeof *end->lambda);
   return ns_fesd_measure(w, w->h / w->options.elements, err);
 }
 
 /* Sets the modes that the flow has. */
 static void take_modes(NsFesd *w) {
-  const NsFlowView *now = ns_flow_view(w->flow);
+  const NsFesdRows *rows = &w->rows;
+  const NsFlowView *now = ns_flow_view(w->flow.of);
   for (int a = 0; a < w->m; a++) {
     int mode = mode_of_row(now->mode[a]);
-    if (!(w->lower[a] < w->upper[a]) || w->mode[a] == mode) continue;
-    w->mode[a] = mode;
-    w->tie[a] = true;
+    if (!(rows->lower[a] < rows->upper[a]) || rows->mode[a] == mode) continue;
+    rows->mode[a] = mode;
+    rows->tie[a] = true;
   }
 }
 
@@ -90,14 +96,16 @@ static void take_modes(NsFesd *w) {
 ** are chosen again. Where there is none, *jumped is false and the choice stays.
 */
 static NsStatus jump_to_mode(NsFesd *w, NsModeChoice *choice, bool *jumped) {
+  const NsFesdFlow *flow = &w->flow;
   NsError why = {NS_OK, ""};
   take_modes(w);
-  NsStatus status = ns_mode_jump(w->flow, w->t, w->s, NULL, jumped, &why);
+  NsStatus status = ns_mode_jump(flow->of, w->t, flow->s, NULL, jumped, &why);
   if (status != NS_OK || !*jumped) return *jumped = false, ns_fesd_worth_retrying(status) ? NS_OK : status;
-  return ns_mode_choose(w->flow, w->t, w->s, w->open, (NsAmbiguity)w->options.ambiguity, choice, &why);
+  return ns_mode_choose(flow->of, w->t, flow->s, flow->open, (NsAmbiguity)w->options.ambiguity, choice, &why);
 }
 
 NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
+  const NsFesdFlow *flow = &w->flow;
   NsModeChoice choice = {0};
   NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
   NsError why = {NS_OK, ""};
@@ -105,8 +113,8 @@ NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
   *found = false;
   *w->clock = w->t;
   NsStatus status = evaluate_before(w, &why);
-  if (status == NS_OK && w->anew) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
-  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
+  if (status == NS_OK && w->anew) status = ns_mode_start(flow->of, w->t, w->end.x, w->end.lambda, rule, flow->s, &choice, &why);
+  else if (status == NS_OK) status = ns_mode_choose(flow->of, w->t, flow->s, flow->open, rule, &choice, &why);
   if (status == NS_OK && !w->anew) status = jump_to_mode(w, &choice, &jumped);
   w->ambiguous = status == NS_ENOSOL && choice.count > 1;
   if (w->ambiguous || !ns_fesd_worth_retrying(status)) {

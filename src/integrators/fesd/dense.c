@@ -36,8 +36,8 @@ static void fesd_dense_element(const NsFesd *w, const NsFesdElement *e, double p
   ns_fesd_interpolate(w, 1, place, w->m, e->lambda, row + w->N);
   ns_fesd_interpolate(w, 0, place, w->m, e->y, row + w->N + w->m);
   for (int a = 0; a < w->m; a++) {
-    if (e->mode[a] == MODE_LOWER) row[w->N + a] = w->lower[a];
-    if (e->mode[a] == MODE_UPPER) row[w->N + a] = w->upper[a];
+    if (e->mode[a] == MODE_LOWER) row[w->N + a] = w->rows.lower[a];
+    if (e->mode[a] == MODE_UPPER) row[w->N + a] = w->rows.upper[a];
   }
 }
 

@@ -31,19 +31,20 @@ bool ns_fesd_worth_retrying(NsStatus status) {
 }
 
 NsStatus ns_fesd_prepare(NsFesd *w) {
+  NsFesdNewton *newton = &w->newton;
   int n = w->tableau.s * (w->N + w->m);
   w->node[0] = 0;
   for (int i = 0; i < w->tableau.s; i++) w->node[1 + i] = w->tableau.c[i];
   w->node[w->tableau.s + 1] = 1;
-  if (n <= w->capacity) return NS_OK;
-  ns_lu_free(w->lu);
-  w->lu = NULL;
-  w->capacity = 0;
-  w->J = ns_arena_matrix(&w->base.arena, n, n);
-  w->rho = ns_arena_doubles(&w->base.arena, n);
-  w->size = ns_arena_doubles(&w->base.arena, n);
-  if (!w->J || !w->rho || !w->size || ns_lu_new(&w->lu, n) != NS_OK) return NS_ENOMEM;
-  w->capacity = n;
+  if (n <= newton->capacity) return NS_OK;
+  ns_lu_free(newton->lu);
+  newton->lu = NULL;
+  newton->capacity = 0;
+  newton->J = ns_arena_matrix(&w->base.arena, n, n);
+  newton->rho = ns_arena_doubles(&w->base.arena, n);
+  newton->size = ns_arena_doubles(&w->base.arena, n);
+  if (!newton->J || !newton->rho || !newton->size || ns_lu_new(&newton->lu, n) != NS_OK) return NS_ENOMEM;
+  newton->capacity = n;
   return NS_OK;
 }
 
@@ -71,27 +72,36 @@ static bool take_element(NsFesd *w) {
   return true;
 }
 
+NsFesdNode ns_fesd_node(const NsFesd *w, const NsFesdElement *e, int k) {
+  ptrdiff_t x = (ptrdiff_t)k * w->N, row = (ptrdiff_t)k * w->m;
+  return (NsFesdNode){e->x + x, e->lambda + row, e->y + row, e->y_size + row, e->lambda_size + row};
+}
+
+void ns_fesd_copy_node(const NsFesd *w, NsFesdNode from, NsFesdNode to) {
+  size_t m = (size_t)w->m * sizeof(double);
+  memcpy(to.x, from.x, (size_t)w->N * sizeof(double));
+  memcpy(to.lambda, from.lambda, m);
+  memcpy(to.y, from.y, m);
+  memcpy(to.y_size, from.y_size, m);
+  memcpy(to.lambda_size, from.lambda_size, m);
+}
+
 NsFesdElement *ns_fesd_next(NsFesd *w) {
-  size_t N = (size_t)w->N * sizeof(double), m = (size_t)w->m * sizeof(double);
   if (!take_element(w)) return NULL;
   NsFesdElement *e = w->elements[w->count];
   e->t = w->t;
-  memcpy(e->x, w->x, N);
-  memcpy(e->lambda, w->lambda, m);
-  memcpy(e->y, w->y, m);
-  memcpy(e->y_size, w->y_size, m);
-  memcpy(e->lambda_size, w->lambda_size, m);
-  memcpy(e->mode, w->mode, (size_t)w->m * sizeof(int));
+  ns_fesd_copy_node(w, w->end, ns_fesd_node(w, e, 0));
+  memcpy(e->mode, w->rows.mode, (size_t)w->m * sizeof(int));
   return e;
 }
 
 /* ---- the equations ---- */
 
 static void form_mass(NsFesd *w) {
-  memset(w->M, 0, (size_t)w->N * (size_t)w->N * sizeof *w->M);
+  memset(w->point.M, 0, (size_t)w->N * (size_t)w->N * sizeof *w->point.M);
   for (int d = 0; d < w->eq.nnodes; d++) {
     const NsEquationNode *node = &w->eq.nodes[d];
-    double *corner = w->M + node->x + (size_t)node->x * (size_t)w->N;
+    double *corner = w->point.M + node->x + (size_t)node->x * (size_t)w->N;
     ns_coef_add_to(&node->ds->M, 1, corner, w->N);
     for (int i = 0; i < node->n && !node->given; i++) corner[i + (size_t)i * (size_t)w->N] = 1;
   }
@@ -104,18 +114,18 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
   if (status == NS_OK) status = ns_equations_values(&w->eq, t, x, lambda, err);
   if (status == NS_OK && slopes) status = ns_equations_jacobians(&w->eq, t, x, lambda, true, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < w->N; i++) w->F[i] = w->eq.f[i] + w->eq.r[i];
+  for (int i = 0; i < w->N; i++) w->point.F[i] = w->eq.f[i] + w->eq.r[i];
   if (slopes) form_mass(w);
   return NS_OK;
 }
 
 /* The terms of the rows of the states over an element of length h, without those of M x'. */
-static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
-  int N = w->N;
+static void measure_state_rows(const NsFesdPoint *p, double h, const double *x, const double *lambda, double *row_size) {
+  int N = p->N;
   for (int k = 0; k < N; k++) {
-    row_size[k] = fabs(h * w->F[k]);
-    for (int j = 0; j < N; j++) row_size[k] += fabs(h * w->A[k + (size_t)j * (size_t)N] * x[j]);
-    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * w->B[k + (size_t)j * (size_t)N] * lambda[j]);
+    row_size[k] = fabs(h * p->F[k]);
+    for (int j = 0; j < N; j++) row_size[k] += fabs(h * p->A[k + (size_t)j * (size_t)N] * x[j]);
+    for (int j = 0; j < p->m; j++) row_size[k] += fabs(h * p->B[k + (size_t)j * (size_t)N] * lambda[j]);
   }
 }
 
@@ -131,52 +141,48 @@ static double size_by_rows(int n, const double *row_size, const double *a, doubl
 ** Notes y of the last evaluation, and the sizes of y and lambda. The size of a state is |x_j| and what the terms of its row make
 ** of it, so that a state that stays at 0 because terms cancel has a size, too; likewise lambda.
 */
-static void measure_outputs(NsFesd *w, double h, const double *x, const double *lambda, const double *row_size,
-                            NsFesdOutputs out) {
+static void measure_outputs(NsFesd *w, double h, const double *row_size, NsFesdNode out) {
+  const NsFesdRows *rows = &w->rows;
+  NsFesdPoint *p = &w->point;
   int N = w->N, m = w->m;
   for (int a = 0; a < m; a++) {
-    double size = fabs(w->hold[a]);
+    double size = fabs(p->hold[a]);
     for (int k = 0; k < N; k++) {
-      double slope = fabs(w->C[a + (size_t)k * (size_t)m]);
-      if (slope > 0) size += slope * (fabs(x[k]) + size_by_rows(N, row_size, w->M + (size_t)k * (size_t)N, 1));
+      double slope = fabs(p->C[a + (size_t)k * (size_t)m]);
+      if (slope > 0) size += slope * (fabs(out.x[k]) + size_by_rows(N, row_size, p->M + (size_t)k * (size_t)N, 1));
     }
-    for (int k = 0; k < m; k++) size += fabs(w->D[a + (size_t)k * (size_t)m] * lambda[k]);
-    double own = fabs(w->D[a + (size_t)a * (size_t)m]);
-    double least = size_by_rows(N, row_size, w->B + (size_t)a * (size_t)N, h);
+    for (int k = 0; k < m; k++) size += fabs(p->D[a + (size_t)k * (size_t)m] * out.lambda[k]);
+    double own = fabs(p->D[a + (size_t)a * (size_t)m]);
+    double least = size_by_rows(N, row_size, p->B + (size_t)a * (size_t)N, h);
     if (own > 0) least = least > 0 ? fmin(least, size / own) : size / own;
-    out.y[a] = w->gap[a];
-    out.y_size[a] = w->motion ? ns_fesd_gap_terms(w, a) + h * size + w->reach[a] : size;
-    w->hold_size[a] = size;
-    out.lambda_size[a] = fabs(lambda[a]) + least;
-    if (isfinite(w->lower[a])) out.lambda_size[a] += fabs(w->lower[a]);
-    if (isfinite(w->upper[a])) out.lambda_size[a] += fabs(w->upper[a]);
+    out.y[a] = p->gap[a];
+    out.y_size[a] = w->motion ? ns_fesd_gap_terms(w, a) + h * size + rows->reach[a] : size;
+    p->hold_size[a] = size;
+    out.lambda_size[a] = fabs(out.lambda[a]) + least;
+    if (isfinite(rows->lower[a])) out.lambda_size[a] += fabs(rows->lower[a]);
+    if (isfinite(rows->upper[a])) out.lambda_size[a] += fabs(rows->upper[a]);
   }
 }
 
-/* The places of y and its sizes at a node. */
-static NsFesdOutputs outputs_at(const NsFesd *w, const NsFesdElement *e, int node) {
-  size_t at = (size_t)node * (size_t)w->m;
-  return (NsFesdOutputs){e->y + at, e->y_size + at, e->lambda_size + at};
-}
-
-/* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
-static NsStatus evaluate_outputs(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
-                                 NsError *err) {
-  NsStatus status = ns_fesd_equations(w, t, x, lambda, true, err);
+/* Evaluates the equations with their Jacobians at x and lambda of a node, and measures its y and lambda; h: length of an element there. */
+static NsStatus evaluate_node(NsFesd *w, double t, double h, NsFesdNode node, NsError *err) {
+  double *size = w->newton.size;
+  NsStatus status = ns_fesd_equations(w, t, node.x, node.lambda, true, err);
   if (status != NS_OK) return status;
-  measure_state_rows(w, h, x, lambda, w->size);
+  measure_state_rows(&w->point, h, node.x, node.lambda, size);
   for (int j = 0; j < w->N; j++)
-    for (int i = 0; i < w->N; i++) w->size[i] += fabs(w->M[i + (size_t)j * (size_t)w->N] * x[j]);
-  measure_outputs(w, h, x, lambda, w->size, out);
+    for (int i = 0; i < w->N; i++) size[i] += fabs(w->point.M[i + (size_t)j * (size_t)w->N] * node.x[j]);
+  measure_outputs(w, h, size, node);
   return NS_OK;
 }
 
 NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
-  NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, w->x, w->lambda, false, err);
-  if (status == NS_OK) memcpy(w->q, w->gap, (size_t)w->m * sizeof *w->q);
-  if (status == NS_OK)
-    status = evaluate_outputs(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
-  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) w->y_size[a] = fmax(w->y_size[a], fabs(w->q[a] - w->y[a]));
+  const NsFesdNode *end = &w->end;
+  double *later = w->guess.q, *y = end->y, *size = end->y_size; /* later: y of equal states at the end of the element */
+  NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, end->x, end->lambda, false, err);
+  if (status == NS_OK) memcpy(later, w->point.gap, (size_t)w->m * sizeof *later);
+  if (status == NS_OK) status = evaluate_node(w, w->t, h, w->end, err);
+  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) size[a] = fmax(size[a], fabs(later[a] - y[a]));
   return status;
 }
 
@@ -189,69 +195,71 @@ static int count_active(const NsFesd *w, const NsFesdElement *e) {
 
 /* The rows of stage i (from 0) in rho, size and J; n: the order, na: the number of active rows. */
 static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
+  const NsFesdPoint *point = &w->point;
+  const NsFesdNewton *newton = &w->newton;
   int N = w->N, s = w->tableau.s, first = i * N, active = s * N + i * na;
-  double h = e->h, *rho = w->rho + first, *size = w->size + first;
+  double h = e->h, *rho = newton->rho + first, *size = newton->size + first;
   const double *x0 = e->x, *X = e->x + (size_t)(1 + i) * (size_t)N, *lambda = e->lambda + (size_t)(1 + i) * (size_t)w->m;
-  for (int k = 0; k < N; k++) rho[k] = -h * w->F[k];
-  measure_state_rows(w, h, X, lambda, size);
+  for (int k = 0; k < N; k++) rho[k] = -h * point->F[k];
+  measure_state_rows(&w->point, h, X, lambda, size);
   for (int j = 0; j < s; j++) {
     const double *Xj = e->x + (size_t)(1 + j) * (size_t)N;
     double weight = w->tableau.W[i + j * S];
     for (int l = 0; l < N; l++)
       for (int k = 0; k < N; k++) {
-        double M = weight * w->M[k + (size_t)l * (size_t)N], slope = h * w->A[k + (size_t)l * (size_t)N];
+        double M = weight * point->M[k + (size_t)l * (size_t)N], slope = h * point->A[k + (size_t)l * (size_t)N];
         rho[k] += M * (Xj[l] - x0[l]);
         size[k] += fabs(M) * (fabs(Xj[l]) + fabs(x0[l]));
-        w->J[first + k + (size_t)(j * N + l) * (size_t)n] = i == j ? M - slope : M;
+        newton->J[first + k + (size_t)(j * N + l) * (size_t)n] = i == j ? M - slope : M;
       }
   }
   for (int a = 0, row = active; a < w->m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
-    w->rho[row] = w->hold[a];
-    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = w->C[a + (size_t)l * (size_t)w->m];
-    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * w->B[k + (size_t)a * (size_t)N];
+    newton->rho[row] = point->hold[a];
+    for (int l = 0; l < N; l++) newton->J[row + (size_t)(first + l) * (size_t)n] = point->C[a + (size_t)l * (size_t)w->m];
+    for (int k = 0; k < N; k++) newton->J[first + k + (size_t)row * (size_t)n] = -h * point->B[k + (size_t)a * (size_t)N];
     for (int b = 0, column = active; b < w->m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = w->D[a + (size_t)b * (size_t)w->m];
+      if (e->mode[b] == MODE_ACTIVE) newton->J[row + (size_t)column++ * (size_t)n] = point->D[a + (size_t)b * (size_t)w->m];
     row++;
   }
 }
 
-/* Adds to the sizes of the state rows of a stage what the sizes of the states, from their own rows, make of them. */
-static void spread_sizes(NsFesd *w, double h, double *row_size) {
-  int N = w->N;
-  memcpy(w->kept_size, row_size, (size_t)N * sizeof *row_size);
+/* Adds to the sizes of the state rows of a stage what the sizes of the states, from their own rows, make of them. kept: workspace (N). */
+static void spread_sizes(const NsFesdPoint *p, double h, double *kept, double *row_size) {
+  int N = p->N;
+  memcpy(kept, row_size, (size_t)N * sizeof *row_size);
   for (int j = 0; j < N; j++) {
-    double size = size_by_rows(N, w->kept_size, w->M + (size_t)j * (size_t)N, 1);
-    for (int i = 0; i < N; i++) row_size[i] += fabs(h * w->A[i + (size_t)j * (size_t)N]) * size;
+    double size = size_by_rows(N, kept, p->M + (size_t)j * (size_t)N, 1);
+    for (int i = 0; i < N; i++) row_size[i] += fabs(h * p->A[i + (size_t)j * (size_t)N]) * size;
   }
 }
 
 /* Evaluates all stages: rho, its sizes, J. */
 static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError *err) {
+  const NsFesdNewton *newton = &w->newton;
   int s = w->tableau.s;
-  memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
+  memset(newton->J, 0, (size_t)n * (size_t)n * sizeof *newton->J);
   for (int i = 0; i < s; i++) {
-    size_t node = (size_t)(1 + i);
-    double t = e->t + w->tableau.c[i] * e->h;
-    NsStatus status = ns_fesd_equations(w, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
+    NsFesdNode node = ns_fesd_node(w, e, 1 + i);
+    double *size = newton->size + i * w->N;
+    NsStatus status = ns_fesd_equations(w, e->t + w->tableau.c[i] * e->h, node.x, node.lambda, true, err);
     if (status != NS_OK) return status;
     form_stage(w, e, i, n, na);
-    spread_sizes(w, e->h, w->size + i * w->N);
-    measure_outputs(w, e->h, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, w->size + i * w->N,
-                    outputs_at(w, e, 1 + i));
+    spread_sizes(&w->point, e->h, newton->kept, size);
+    measure_outputs(w, e->h, size, node);
     for (int a = 0, row = s * w->N + i * na; a < w->m; a++)
-      if (e->mode[a] == MODE_ACTIVE) w->size[row++] = w->hold_size[a];
+      if (e->mode[a] == MODE_ACTIVE) newton->size[row++] = w->point.hold_size[a];
   }
   return NS_OK;
 }
 
-/* The largest |rho| of rows of one kind at all stages (the first, `step`, count), over the largest terms of these rows. */
-static double worst_of_kind(const NsFesd *w, int first, int step) {
+/* The largest |rho| of rows of one kind at all s stages (the first, `step`, count), over the largest terms of these rows. */
+static double worst_of_kind(const NsFesdNewton *newton, int s, int first, int step) {
   double rho = 0, size = 0;
-  for (int i = 0; i < w->tableau.s; i++) {
-    double value = fabs(w->rho[first + i * step]);
+  for (int i = 0; i < s; i++) {
+    double value = fabs(newton->rho[first + i * step]);
     if (!(value <= rho)) rho = value;
-    size = fmax(size, w->size[first + i * step]);
+    size = fmax(size, newton->size[first + i * step]);
   }
   return rho == 0 || size < NS_FESD_FADED ? 0 : rho / size;
 }
@@ -261,7 +269,7 @@ static double element_residual(const NsFesd *w, int na) {
   double worst = 0;
   for (int k = 0; k < w->N + na; k++) {
     bool state = k < w->N;
-    double ratio = worst_of_kind(w, state ? k : w->tableau.s * w->N + k - w->N, state ? w->N : na);
+    double ratio = worst_of_kind(&w->newton, w->tableau.s, state ? k : w->tableau.s * w->N + k - w->N, state ? w->N : na);
     if (!(ratio <= worst)) worst = ratio;
     if (isnan(ratio)) return ratio;
   }
@@ -270,10 +278,10 @@ static double element_residual(const NsFesd *w, int na) {
 
 static void move_stages(NsFesd *w, NsFesdElement *e, int na) {
   int s = w->tableau.s;
-  for (int i = 0; i < s * w->N; i++) e->x[w->N + i] -= w->rho[i];
+  for (int i = 0; i < s * w->N; i++) e->x[w->N + i] -= w->newton.rho[i];
   for (int i = 0; i < s; i++)
     for (int a = 0, row = s * w->N + i * na; a < w->m; a++)
-      if (e->mode[a] == MODE_ACTIVE) e->lambda[(1 + i) * w->m + a] -= w->rho[row++];
+      if (e->mode[a] == MODE_ACTIVE) e->lambda[(1 + i) * w->m + a] -= w->newton.rho[row++];
 }
 
 /* The stages start at x_0, the multipliers at their bounds or at those of node 0. */
@@ -281,16 +289,17 @@ static void start_stages(NsFesd *w, NsFesdElement *e) {
   for (int node = 1; node <= w->tableau.s + 1; node++) {
     memcpy(e->x + node * w->N, e->x, (size_t)w->N * sizeof *e->x);
     for (int a = 0; a < w->m; a++)
-      e->lambda[node * w->m + a] = e->mode[a] == MODE_LOWER   ? w->lower[a]
-                                   : e->mode[a] == MODE_UPPER ? w->upper[a]
+      e->lambda[node * w->m + a] = e->mode[a] == MODE_LOWER   ? w->rows.lower[a]
+                                   : e->mode[a] == MODE_UPPER ? w->rows.upper[a]
                                                               : e->lambda[a];
   }
 }
 
 static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
+  const NsFesdNewton *newton = &w->newton;
   int na = count_active(w, e), n = w->tableau.s * (w->N + na);
   double before = INFINITY;
-  ns_lu_set_order(w->lu, n);
+  ns_lu_set_order(newton->lu, n);
   for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
     NsStatus status = form_element(w, e, n, na, err);
     if (status != NS_OK) return status;
@@ -298,10 +307,10 @@ static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) 
     if (isnan(residual)) return ns_fail(err, NS_ENAN, "FESDOSI: the stages are not finite at t=%.10g", e->t);
     if (residual <= FINE || (residual <= GOOD && residual > before / 2)) return NS_OK;
     before = residual;
-    status = ns_lu_factor_fair(w->lu, w->J, n);
+    status = ns_lu_factor_fair(newton->lu, newton->J, n);
     if (status != NS_OK) return ns_fail(err, status, "FESDOSI: the matrix of a finite element is singular at t=%.10g", e->t);
     w->base.factorizations++;
-    ns_lu_solve(w->lu, 1, w->rho, n);
+    ns_lu_solve(newton->lu, 1, newton->rho, n);
     move_stages(w, e, na);
   }
   return ns_fail(err, NS_ENOCONV,
@@ -328,29 +337,31 @@ static void extrapolate_lambda(NsFesd *w, NsFesdElement *e, int end) {
 ** (`direct`), dx = 0 and mu is lambda.
 */
 static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool direct, NsError *err) {
+  const NsFesdPoint *point = &w->point;
+  const NsFesdNewton *newton = &w->newton;
   int N = w->N, m = w->m, n = N + na;
-  memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
-  memset(w->rho, 0, (size_t)n * sizeof *w->rho);
+  memset(newton->J, 0, (size_t)n * (size_t)n * sizeof *newton->J);
+  memset(newton->rho, 0, (size_t)n * sizeof *newton->rho);
   for (int j = 0; j < N; j++)
-    for (int i = 0; i < N; i++) w->J[i + (size_t)j * (size_t)n] = w->M[i + (size_t)j * (size_t)N];
+    for (int i = 0; i < N; i++) newton->J[i + (size_t)j * (size_t)n] = point->M[i + (size_t)j * (size_t)N];
   for (int a = 0, row = N; a < m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
-    w->rho[row] = w->hold[a];
-    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = w->C[a + (size_t)j * (size_t)m];
-    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -w->B[i + (size_t)a * (size_t)N];
+    newton->rho[row] = point->hold[a];
+    for (int j = 0; j < N; j++) newton->J[row + (size_t)j * (size_t)n] = point->C[a + (size_t)j * (size_t)m];
+    for (int i = 0; i < N && !direct; i++) newton->J[i + (size_t)row * (size_t)n] = -point->B[i + (size_t)a * (size_t)N];
     for (int b = 0, column = N; b < m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = w->D[a + (size_t)b * (size_t)m];
+      if (e->mode[b] == MODE_ACTIVE) newton->J[row + (size_t)column++ * (size_t)n] = point->D[a + (size_t)b * (size_t)m];
     row++;
   }
-  ns_lu_set_order(w->lu, n);
-  if (ns_lu_factor_fair(w->lu, w->J, n) != NS_OK)
+  ns_lu_set_order(newton->lu, n);
+  if (ns_lu_factor_fair(newton->lu, newton->J, n) != NS_OK)
     return ns_fail(err, NS_ESINGULAR, "FESDOSI: gauss cannot hold y = 0 at the end of an element (t=%.10g); use radau_iia",
                    e->t + e->h);
-  ns_lu_solve(w->lu, 1, w->rho, n);
-  for (int i = 0; i < N; i++) e->x[end * N + i] -= w->rho[i];
+  ns_lu_solve(newton->lu, 1, newton->rho, n);
+  for (int i = 0; i < N; i++) e->x[end * N + i] -= newton->rho[i];
   for (int a = 0, row = N; a < m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
-    if (direct) e->lambda[end * m + a] -= w->rho[row];
+    if (direct) e->lambda[end * m + a] -= newton->rho[row];
     row++;
   }
   return NS_OK;
@@ -359,12 +370,12 @@ static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool d
 static bool depends_on_lambda(const NsFesd *w, const NsFesdElement *e) {
   for (int a = 0; a < w->m; a++)
     for (int b = 0; b < w->m && e->mode[a] == MODE_ACTIVE; b++)
-      if (e->mode[b] == MODE_ACTIVE && w->D[a + (size_t)b * (size_t)w->m] != 0) return true;
+      if (e->mode[b] == MODE_ACTIVE && w->point.D[a + (size_t)b * (size_t)w->m] != 0) return true;
   return false;
 }
 
 static NsStatus evaluate_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
-  return evaluate_outputs(w, e->t + e->h, e->h, e->x + end * w->N, e->lambda + end * w->m, outputs_at(w, e, end), err);
+  return evaluate_node(w, e->t + e->h, e->h, ns_fesd_node(w, e, end), err);
 }
 
 /* Most corrections of the end: the start is near, and Newton's method is quadratic. */
@@ -377,7 +388,8 @@ static NsStatus finish_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
   for (int i = 0; i < MAX_CORRECTIONS && na > 0 && status == NS_OK; i++) {
     double worst = 0;
     for (int a = 0; a < w->m; a++)
-      if (e->mode[a] == MODE_ACTIVE && w->hold[a] != 0) worst = fmax(worst, fabs(w->hold[a]) / w->hold_size[a]);
+      if (e->mode[a] == MODE_ACTIVE && w->point.hold[a] != 0)
+        worst = fmax(worst, fabs(w->point.hold[a]) / w->point.hold_size[a]);
     if (worst <= DBL_EPSILON || (worst <= GOOD && worst > before / 2)) return NS_OK;
     before = worst;
     status = correct_end(w, e, end, na, depends_on_lambda(w, e), err);
@@ -402,14 +414,10 @@ static void share_sizes(NsFesd *w, NsFesdElement *e) {
 }
 
 static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
-  int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
+  int s = w->tableau.s, end = s + 1, N = w->N;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {
-    memcpy(x, e->x + s * N, (size_t)N * sizeof *x);
-    memcpy(e->lambda + end * m, e->lambda + s * m, (size_t)m * sizeof *x);
-    memcpy(e->y + end * m, e->y + s * m, (size_t)m * sizeof *x);
-    memcpy(e->y_size + end * m, e->y_size + s * m, (size_t)m * sizeof *x);
-    memcpy(e->lambda_size + end * m, e->lambda_size + s * m, (size_t)m * sizeof *x);
+    ns_fesd_copy_node(w, ns_fesd_node(w, e, s), ns_fesd_node(w, e, end));
     return NS_OK;
   }
   memcpy(x, e->x, (size_t)N * sizeof *x);
@@ -440,12 +448,12 @@ double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard,
   size_t at = (size_t)node * (size_t)w->m + (size_t)guard.row;
   if (e->mode[guard.row] == MODE_LOWER) return e->y[at];
   if (e->mode[guard.row] == MODE_UPPER) return -e->y[at];
-  return guard.side == MODE_LOWER ? e->lambda[at] - w->lower[guard.row] : w->upper[guard.row] - e->lambda[at];
+  return guard.side == MODE_LOWER ? e->lambda[at] - w->rows.lower[guard.row] : w->rows.upper[guard.row] - e->lambda[at];
 }
 
 bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard) {
   size_t at = (size_t)node * (size_t)w->m + (size_t)row;
-  if (w->lower[row] == w->upper[row]) return false;
+  if (w->rows.lower[row] == w->rows.upper[row]) return false;
   bool active = e->mode[row] == MODE_ACTIVE;
   double size = active ? e->lambda_size[at] : e->y_size[at];
   if (size < NS_FESD_FADED) return false;

@@ -75,53 +75,61 @@ static void take_dense(NsFesd *w) {
 
 /* First order: the matrices are those of the stacked equations. */
 static void take_equations(NsFesd *w, NsNsds *nsds) {
+  NsFesdPoint *point = &w->point;
+  NsFesdFlow *flow = &w->flow;
   NsEquations *eq = &w->eq;
   ns_equations_take(eq, &w->base.arena, nsds);
-  w->N = eq->n;
-  w->m = eq->m;
-  w->A = eq->A;
-  w->B = eq->B;
-  w->C = eq->C;
-  w->D = eq->D;
-  w->hold = w->gap = eq->y;
-  w->row_mode = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->row_mode);
-  w->open = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->open);
-  w->s = ns_arena_doubles(&w->base.arena, w->N);
-  if (ns_flow_new(&w->flow, nsds) != NS_OK) w->base.arena.failed = true;
+  w->N = point->N = eq->n;
+  w->m = point->m = eq->m;
+  point->A = eq->A;
+  point->B = eq->B;
+  point->C = eq->C;
+  point->D = eq->D;
+  point->hold = point->gap = eq->y;
+  flow->mode = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *flow->mode);
+  flow->open = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *flow->open);
+  flow->s = ns_arena_doubles(&w->base.arena, w->N);
+  if (ns_flow_new(&flow->of, nsds) != NS_OK) w->base.arena.failed = true;
 }
 
 /* Mechanics. */
 static NsStatus take_motion(NsFesd *w, NsNsds *nsds) {
+  NsFesdPoint *point = &w->point;
+  NsFesdImpact *impact = &w->impact;
+  NsFesdSlopes *slopes = &w->slopes;
   NsArena *arena = &w->base.arena;
   NsStatus status = ns_motion_new(&w->motion, nsds);
   if (status != NS_OK) return status;
   w->now = ns_motion_view(w->motion);
-  int m = w->m = w->now->m, N = w->N = w->now->Nq + w->now->Nv;
-  double **rows[] = {&w->q_closed, &w->p_closed, &w->z_kept, &w->before_impact, &w->reach, &w->u_kept};
+  int m = w->m = point->m = w->now->m, N = w->N = point->N = w->now->Nq + w->now->Nv;
+  double **rows[] = {&impact->q, &impact->P, &impact->z, &impact->u_before, &w->rows.reach, &slopes->u};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  w->moved = ns_arena_doubles(arena, N);
-  w->change = ns_arena_doubles(arena, N);
-  w->F_kept = ns_arena_doubles(arena, N);
-  w->impulse = ns_arena_doubles(arena, w->now->Nv);
-  w->v_before = ns_arena_doubles(arena, w->now->Nv);
-  w->rests = ns_arena_take(arena, (size_t)m, sizeof *w->rests);
-  w->A = ns_arena_matrix(arena, N, N);
-  w->B = ns_arena_matrix(arena, N, m);
-  w->C = ns_arena_matrix(arena, m, N);
-  w->D = ns_arena_matrix(arena, m, m);
-  w->W_closed = ns_arena_matrix(arena, m, m);
-  w->rows = ns_arena_ints(arena, m);
-  w->closed = ns_arena_ints(arena, m);
-  w->interaction = ns_arena_ints(arena, m);
-  w->groups = ns_arena_take(arena, (size_t)m, sizeof *w->groups);
-  w->hold = w->now->u;
-  w->gap = w->now->y;
-  for (int a = 0; a < m && !arena->failed; a++) w->rows[a] = a;
+  slopes->moved = ns_arena_doubles(arena, N);
+  slopes->change = ns_arena_doubles(arena, N);
+  slopes->F = ns_arena_doubles(arena, N);
+  impact->impulse = ns_arena_doubles(arena, w->now->Nv);
+  impact->v_before = ns_arena_doubles(arena, w->now->Nv);
+  impact->rests = ns_arena_take(arena, (size_t)m, sizeof *impact->rests);
+  point->A = ns_arena_matrix(arena, N, N);
+  point->B = ns_arena_matrix(arena, N, m);
+  point->C = ns_arena_matrix(arena, m, N);
+  point->D = ns_arena_matrix(arena, m, m);
+  impact->W = ns_arena_matrix(arena, m, m);
+  impact->all = ns_arena_ints(arena, m);
+  impact->closed = ns_arena_ints(arena, m);
+  impact->interaction = ns_arena_ints(arena, m);
+  impact->groups = ns_arena_take(arena, (size_t)m, sizeof *impact->groups);
+  point->hold = w->now->u;
+  point->gap = w->now->y;
+  for (int a = 0; a < m && !arena->failed; a++) impact->all[a] = a;
   return NS_OK;
 }
 
 static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   NsFesd *w = ns_scheme_take(sizeof *w, ns_scheme_form(integrator->class, ns_ds_family(nsds->ds[0])), integrator, nsds);
+  NsFesdPoint *point = &w->point;
+  NsFesdGuess *guess = &w->guess;
+  NsFesdNode *end = &w->end;
   if (!w) return NS_ENOMEM;
   NsArena *arena = &w->base.arena;
   w->clock = plan->clock;
@@ -130,22 +138,23 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
   int N = w->N, m = w->m;
   take_dense(w);
-  w->F = ns_arena_doubles(arena, N);
-  w->M = ns_arena_matrix(arena, N, N);
-  for (int i = 0; w->motion && w->M && i < N; i++) w->M[i + (size_t)i * (size_t)N] = 1;
-  double **rows[] = {&w->lower, &w->upper, &w->lambda, &w->y, &w->y_size, &w->lambda_size, &w->q, &w->hold_size, &w->clear};
+  point->F = ns_arena_doubles(arena, N);
+  point->M = ns_arena_matrix(arena, N, N);
+  for (int i = 0; w->motion && point->M && i < N; i++) point->M[i + (size_t)i * (size_t)N] = 1;
+  double **rows[] = {&w->rows.lower,    &w->rows.upper, &end->lambda,      &end->y,       &end->y_size,
+                     &end->lambda_size, &guess->q,      &point->hold_size, &w->rows.clear};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  w->x = ns_arena_doubles(arena, N);
-  w->step = ns_arena_doubles(arena, N);
-  w->kept_size = ns_arena_doubles(arena, N);
+  end->x = ns_arena_doubles(arena, N);
+  guess->step = ns_arena_doubles(arena, N);
+  w->newton.kept = ns_arena_doubles(arena, N);
   w->values = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, N + 2 * (ptrdiff_t)m);
-  w->W = ns_arena_matrix(arena, N, N);
-  w->X = ns_arena_matrix(arena, N, m);
-  w->Wd = ns_arena_matrix(arena, m, m);
-  w->mode = ns_arena_ints(arena, m);
-  w->before = ns_arena_ints(arena, m);
-  w->ended = ns_arena_take(arena, (size_t)m, sizeof *w->ended);
-  w->tie = ns_arena_take(arena, (size_t)m, sizeof *w->tie);
+  guess->W = ns_arena_matrix(arena, N, N);
+  guess->X = ns_arena_matrix(arena, N, m);
+  guess->Wd = ns_arena_matrix(arena, m, m);
+  w->rows.mode = ns_arena_ints(arena, m);
+  w->rows.before = ns_arena_ints(arena, m);
+  w->rows.ended = ns_arena_take(arena, (size_t)m, sizeof *w->rows.ended);
+  w->rows.tie = ns_arena_take(arena, (size_t)m, sizeof *w->rows.tie);
   return ns_scheme_hand_over(out, &w->base);
 }
 
@@ -156,8 +165,8 @@ static void fesd_destroy(NsScheme *scheme) {
     ns_free(w->elements[i]);
   }
   ns_free(w->elements);
-  ns_lu_free(w->lu);
-  ns_flow_free(w->flow);
+  ns_lu_free(w->newton.lu);
+  ns_flow_free(w->flow.of);
   ns_motion_free(w->motion);
 }
 
@@ -179,29 +188,31 @@ static NsStatus fesd_take_options(NsFesd *w, NsError *err) {
 }
 
 static void fesd_take_memory(NsFesd *w) {
+  const NsFesdNode *end = &w->end;
   const NsNsds *nsds = w->base.nsds;
   for (int d = 0; d < nsds->nds && !w->motion; d++)
-    memcpy(w->x + w->eq.nodes[d].x, nsds->ds[d]->x_k, (size_t)nsds->ds[d]->n * sizeof(double));
+    memcpy(end->x + w->eq.nodes[d].x, nsds->ds[d]->x_k, (size_t)nsds->ds[d]->n * sizeof(double));
   if (w->motion) {
-    ns_motion_gather(w->motion, w->x, w->x + w->now->Nq);
-    memset(w->impulse, 0, (size_t)w->now->Nv * sizeof *w->impulse);
-    w->impact_energy = 0;
+    ns_motion_gather(w->motion, end->x, end->x + w->now->Nq);
+    memset(w->impact.impulse, 0, (size_t)w->now->Nv * sizeof *w->impact.impulse);
+    w->impact.energy = 0;
   }
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
     const NsInteraction *inter = nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(w->lambda + row, inter->lambda_k, bytes);
-    memcpy(w->lower + row, inter->law->lower, bytes);
-    memcpy(w->upper + row, inter->law->upper, bytes);
-    ns_law_project(inter->law, w->lambda + row);
-    if (w->motion) memcpy(w->reach + row, inter->reach_k, bytes);
+    memcpy(end->lambda + row, inter->lambda_k, bytes);
+    memcpy(w->rows.lower + row, inter->law->lower, bytes);
+    memcpy(w->rows.upper + row, inter->law->upper, bytes);
+    ns_law_project(inter->law, end->lambda + row);
+    if (w->motion) memcpy(w->rows.reach + row, inter->reach_k, bytes);
   }
 }
 
 /* The complementarity of lambda at one node with y at another: the larger of the two conditions, each by its size. */
 static double cross_residual(const NsFesd *w, const NsFesdElement *e, int row, size_t of_lambda, size_t of_y) {
   size_t l = of_lambda * (size_t)w->m + (size_t)row, k = of_y * (size_t)w->m + (size_t)row;
-  double below = (e->lambda[l] - w->lower[row]) / e->lambda_size[l], above = (w->upper[row] - e->lambda[l]) / e->lambda_size[l];
+  double below = (e->lambda[l] - w->rows.lower[row]) / e->lambda_size[l],
+         above = (w->rows.upper[row] - e->lambda[l]) / e->lambda_size[l];
   bool holds = w->motion && e->mode[row] == MODE_ACTIVE; /* u = 0, and y is put back to 0 */
   double y = holds || e->y_size[k] < NS_FESD_FADED ? 0 : e->y[k] / e->y_size[k];
   double violation = fmax(fmin(fmax(below, 0), fmax(y, 0)), fmin(fmax(above, 0), fmax(-y, 0)));
@@ -215,7 +226,7 @@ static double fesd_residual(const NsFesd *w) {
     for (int a = 0; a < w->m; a++) {
       const NsFesdElement *e = w->elements[i];
       size_t end = (size_t)w->tableau.s + 1, first = (size_t)ns_fesd_first_node(w, e->mode[a]);
-      if (!(w->lower[a] < w->upper[a])) continue;
+      if (!(w->rows.lower[a] < w->rows.upper[a])) continue;
       for (size_t l = first; l <= end; l++)
         for (size_t k = first; k <= end; k++) worst = fmax(worst, cross_residual(w, e, a, l, k));
     }
@@ -260,7 +271,7 @@ static const double AT_START = 1e-9;
 /* Mechanics: kinetic and potential energy at the present state. */
 static NsStatus fesd_energy(NsFesd *w, double t, double *kinetic, double *potential, NsError *err) {
   *w->clock = t;
-  return ns_motion_energy(w->motion, t, w->x, w->x + w->now->Nq, kinetic, potential, err);
+  return ns_motion_energy(w->motion, t, w->end.x, w->end.x + w->now->Nq, kinetic, potential, err);
 }
 
 /* Adds the works of a step. What they do not explain is numerical, where the inertia does not vary. */
@@ -270,7 +281,7 @@ static NsStatus add_fesd_works(NsFesd *w, double kinetic, double potential, NsEn
   NsStatus status = fesd_energy(w, w->t_end, &kinetic_after, &potential_after, err);
   if (status == NS_OK) status = ns_fesd_works(w, &works, err);
   if (status != NS_OK) return status;
-  double impacts = w->impact_energy + works.multipliers, rest = kinetic_after - kinetic - works.forces - impacts;
+  double impacts = w->impact.energy + works.multipliers, rest = kinetic_after - kinetic - works.forces - impacts;
   bool inertia = ns_motion_varying_mass(w->motion);
   account->impacts += impacts;
   account->damping += works.damping;
@@ -288,7 +299,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->h = step->t - step->t_k;
   w->solver = drive->solver;
   w->log = drive->log;
-  w->flow_begun = w->ambiguous = false;
+  w->flow.begun = w->ambiguous = false;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
   status = check_regular_mass(w, err);
   NsEnergyAccount *account = w->motion ? drive->account : NULL;
@@ -303,19 +314,19 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
     return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms",
                    residual);
   if (drive->sink) status = ns_fesd_dense(w, drive->sink, err);
-  return status == NS_OK ? ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err) : status;
+  return status == NS_OK ? ns_fesd_equations(w, w->t_end, w->end.x, w->end.lambda, false, err) : status;
 }
 
 /* Mechanics: u is in the view of the last evaluation, r are impulses. */
 static void write_mechanics(NsFesd *w) {
   const NsNsds *nsds = w->base.nsds;
-  ns_motion_scatter(w->motion, w->x, w->x + w->now->Nq);
+  ns_motion_scatter(w->motion, w->end.x, w->end.x + w->now->Nq);
   for (int d = 0, at = 0; d < nsds->nds; at += nsds->ds[d++]->nr)
-    memcpy(nsds->ds[d]->r, w->impulse + at, (size_t)nsds->ds[d]->nr * sizeof(double));
+    memcpy(nsds->ds[d]->r, w->impact.impulse + at, (size_t)nsds->ds[d]->nr * sizeof(double));
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
     NsInteraction *inter = nsds->interactions[e];
     memcpy(inter->ydot, w->now->u + row, (size_t)inter->m * sizeof(double));
-    memcpy(inter->reach, w->reach + row, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach, w->rows.reach + row, (size_t)inter->m * sizeof(double));
   }
 }
 
@@ -323,7 +334,7 @@ static void write_first_order(NsFesd *w) {
   for (int d = 0; d < w->base.nsds->nds; d++) {
     NsDs *ds = w->base.nsds->ds[d];
     size_t bytes = (size_t)ds->n * sizeof(double);
-    memcpy(ds->x, w->x + w->eq.nodes[d].x, bytes);
+    memcpy(ds->x, w->end.x + w->eq.nodes[d].x, bytes);
     memcpy(ds->r, w->eq.r + w->eq.nodes[d].x, bytes);
     ds->x_version++;
     ds->moved = true;
@@ -335,12 +346,12 @@ static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError 
   (void)account, (void)err; /* the step has added its works */
   if (w->motion) write_mechanics(w);
   else write_first_order(w);
-  if (!w->motion && w->flow_begun) ns_flow_keep_sizes(w->flow);
+  if (!w->motion && w->flow.begun) ns_flow_keep_sizes(w->flow.of);
   for (int e = 0, row = 0; e < scheme->nsds->ninteractions; row += scheme->nsds->interactions[e++]->m) {
     NsInteraction *inter = scheme->nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(inter->lambda, w->lambda + row, bytes);
-    memcpy(inter->y, w->gap + row, bytes);
+    memcpy(inter->lambda, w->end.lambda + row, bytes);
+    memcpy(inter->y, w->point.gap + row, bytes);
   }
   return NS_OK;
 }

@@ -23,16 +23,19 @@ typedef struct NsFesdOptions {
 /* The mode of a row: lambda = lower and y >= 0; y = 0; lambda = upper and y <= 0. */
 enum { MODE_LOWER = -1, MODE_ACTIVE = 0, MODE_UPPER = 1 };
 
+/* The numbers of a node: x (N); y and lambda (m); the sum of the |terms| of y; the size by which a violated bound of lambda is measured. */
+typedef struct NsFesdNode {
+  double *x, *lambda, *y, *y_size, *lambda_size;
+} NsFesdNode;
+
 /*
 ** A finite element [t, t + h], in which the modes do not change. Nodes: 0 is the start, 1 .. s are the stages, s + 1 is the end.
-** The numbers of a node stand together.
+** The numbers of the nodes stand one after the other.
 */
 typedef struct NsFesdElement {
   double t, h;
-  double *x, *lambda, *y; /* nodes x N, nodes x m, nodes x m */
-  double *y_size;         /* nodes x m: the sum of the |terms| of y */
-  double *lambda_size;    /* nodes x m: the size by which a violated bound of lambda is measured */
-  int *mode;              /* m */
+  double *x, *lambda, *y, *y_size, *lambda_size; /* nodes times the numbers of NsFesdNode */
+  int *mode;                                     /* m */
 } NsFesdElement;
 
 /* Terms below this are near underflow and have lost digits. */
@@ -53,20 +56,73 @@ typedef struct NsFesdGuard {
   int row, side;
 } NsFesdGuard;
 
+/*
+** The last evaluation, M x' = F, with dF/dx = A, dF/dlambda = B. An active row has hold = 0; its derivatives are C and D. A row
+** that is not active has the output gap. First order: hold and gap are y. Mechanics: x = (q, v), M = I, gap is y and hold is dy/dt.
+*/
+typedef struct NsFesdPoint {
+  int N, m;
+  double *F, *M, *A, *B, *C, *D;
+  const double *hold, *gap;
+  double *hold_size; /* m */
+} NsFesdPoint;
+
+/* Newton's method in an element: J (n x n), residuals rho (n) and their terms, with n = s (N + m). */
+typedef struct NsFesdNewton {
+  NsLu *lu;
+  double *J, *rho, *size;
+  double *kept; /* N: workspace of sizes */
+  int capacity; /* its order; 0: not made */
+} NsFesdNewton;
+
+/* Laws and modes by row (m). */
+typedef struct NsFesdRows {
+  double *lower, *upper; /* bounds of the multipliers */
+  int *mode, *before;    /* the present modes; those before the last switch */
+  bool *tie;             /* several modes of the row may follow */
+  double *clear;         /* the row certainly keeps its mode for this time after a switch */
+  bool *ended;           /* the row took part in an accumulation that ends here */
+  double *reach;         /* mechanics: see NsInteraction */
+} NsFesdRows;
+
+/* First order: the smooth motion in a mode, for the choice by rates. */
+typedef struct NsFesdFlow {
+  NsFlow *of;
+  bool begun;      /* in this step */
+  NsRowMode *mode; /* m */
+  bool *open;      /* m */
+  double *s;       /* N: differential states */
+} NsFesdFlow;
+
+/* Mechanics: the rows with y = 0 at an impact, and its problem W z + q. */
+typedef struct NsFesdImpact {
+  int *all;                /* 0 .. m - 1 */
+  int n, *closed;          /* the rows with y = 0 */
+  int *interaction;        /* of each of them */
+  NsMixedGroup *groups;    /* m */
+  double *W, *q, *z, *P;   /* m x m, m, m, m: z is the first guess, P the impulses */
+  double *u_before;        /* m: u before the impact */
+  double *v_before;        /* Nv */
+  bool *rests;             /* m: the contact does not bounce in this impact */
+  double *impulse, energy; /* Nv: the sum of H' P in the step; its work */
+} NsFesdImpact;
+
+/* Mechanics: workspace of differences. */
+typedef struct NsFesdSlopes {
+  double *moved, *change, *F, *u; /* N, N, N, m */
+} NsFesdSlopes;
+
+/* An implicit Euler step dx = step + X lambda, y = Wd lambda + q, for a guess of modes. */
+typedef struct NsFesdGuess {
+  double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
+} NsFesdGuess;
+
 typedef struct NsFesd {
   NsScheme base;
   NsEquations eq;          /* first order */
   NsMotion *motion;        /* mechanics; else NULL */
   const NsMotionView *now; /* borrowed vectors of `motion` */
-
-  /*
-  ** The last evaluation, M x' = F, with dF/dx = A, dF/dlambda = B. An active row has hold = 0; its derivatives are C and D. A row
-  ** that is not active has the output gap. First order: hold and gap are y. Mechanics: x = (q, v), M = I, gap is y and hold is
-  ** dy/dt.
-  */
-  double *F, *M, *A, *B, *C, *D;
-  const double *hold, *gap;
-  double *hold_size, *kept_size; /* m: the sizes of hold; N: workspace of sizes */
+  NsFesdPoint point;
   double *clock;
   int N, m;
 
@@ -74,72 +130,50 @@ typedef struct NsFesd {
   NsFesdOptions options;
   NsTableau tableau;
   double node[NS_FESD_NODES]; /* places of the nodes in [0, 1] */
-  NsLu *lu;
-  double *J, *rho, *size; /* of Newton's method in an element: n x n, n, n with n = s (N + m) */
-  int capacity;           /* its order; 0: not made */
+  NsFesdNewton newton;
 
   /* the step */
   double t_k, t_end, h;
   NsStepSolver solver;
   NsEventLog *log;
-  bool first;                   /* it is the first step of the run */
-  double *lower, *upper;        /* m: bounds of the multipliers */
-  double t, *x, *lambda, *y;    /* the end of the last element; before the first one, the start */
-  double *y_size, *lambda_size; /* m, there */
-  int *mode, *before;           /* m: the modes there; the modes before the last switch */
-  bool *tie;                    /* m: several modes of the row may follow */
-  double *clear;                /* m: the row certainly keeps its mode for this time after a switch */
-  long solves, most_solves;     /* elements solved in the step, and their limit; see drive_in_elements */
-  NsEventMarks marks;           /* the last switches in the step */
-  bool *ended;                  /* m: the row took part in an accumulation that ends here */
-  int reached;                  /* the row whose switch was located last in the step; -1: none */
-  bool broken;                  /* the memories violate a law at the start of the step */
-  bool anew;                    /* the modes are chosen as at a start: it is one, or the memories violate a law */
-  bool ambiguous;               /* the step has failed since several motions may follow */
-  bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
+  bool first; /* it is the first step of the run */
+  double t;
+  NsFesdNode end; /* the end of the last element, at t; before the first one, the start */
+  NsFesdRows rows;
+  long solves, most_solves; /* elements solved in the step, and their limit; see drive_in_elements */
+  NsEventMarks marks;       /* the last switches in the step */
+  int reached;              /* the row whose switch was located last in the step; -1: none */
+  bool broken;              /* the memories violate a law at the start of the step */
+  bool anew;                /* the modes are chosen as at a start: it is one, or the memories violate a law */
+  bool ambiguous;           /* the step has failed since several motions may follow */
+  bool solved;              /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;
   int count, room; /* of elements */
 
-  /* the choice by rates; first order */
-  NsFlow *flow;
-  bool flow_begun;     /* in this step */
-  NsRowMode *row_mode; /* m */
-  bool *open;          /* m */
-  double *s;           /* N: differential states */
+  NsFesdFlow flow;
   NsFesdDense dense;
-
-  /* mechanics: at an impact */
-  int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
-  NsMixedGroup *groups;
-  double *W_closed, *q_closed, *p_closed, *z_kept; /* m x m, m, m, m */
-  double *before_impact, *v_before;                /* m, Nv: u and v before the impact */
-  bool *rests;                                     /* m: the contact does not bounce in this impact */
-  double *reach;                                   /* m: see NsInteraction */
-  double *impulse, impact_energy;                  /* Nv: the sum of H' P in the step */
-  double *moved, *change, *F_kept, *u_kept;        /* N, N, N, m: of differences */
-
-  /* workspace of a guess of modes, and of the dense output */
-  double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
-  double *values;                /* NS_BERNSTEIN_SIZE x (N + 2 m), of the dense output */
+  NsFesdImpact impact;
+  NsFesdSlopes slopes;
+  NsFesdGuess guess;
+  double *values; /* NS_BERNSTEIN_SIZE x (N + 2 m), of the dense output */
 } NsFesd;
-
-/* Places of m numbers each: y and its size, and the size of lambda. */
-typedef struct NsFesdOutputs {
-  double *y, *y_size, *lambda_size;
-} NsFesdOutputs;
 
 /* ---- element.c ---- */
 
 /* Whether another attempt with other modes or shorter elements may help after this status. */
 bool ns_fesd_worth_retrying(NsStatus status);
 
-/* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
+/* Evaluates F, hold and gap of w->point; with `slopes`, M and the Jacobians, too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
 /*
 ** Measures y and lambda at w->t. The size of y is at least its change by time alone, for equal states, in an element of length h.
 */
 NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err);
+
+/* The numbers of node k of an element; *to = *from. */
+NsFesdNode ns_fesd_node(const NsFesd *w, const NsFesdElement *e, int k);
+void ns_fesd_copy_node(const NsFesd *w, NsFesdNode from, NsFesdNode to);
 
 /* Makes the memory of Newton's method for the present tableau. NS_ENOMEM. */
 NsStatus ns_fesd_prepare(NsFesd *w);
@@ -196,7 +230,7 @@ NsStatus ns_fesd_impact(NsFesd *w, int reached, NsError *err);
 /* Sets the modes of the tie rows by the complementarity of accelerations and forces. Statuses of the solver. */
 NsStatus ns_fesd_guess_contacts(NsFesd *w, NsError *err);
 
-/* Puts w->x on the constraints of the active rows. */
+/* Puts w->end on the constraints of the active rows. */
 NsStatus ns_fesd_project(NsFesd *w, NsError *err);
 
 /* The sum of the |terms| of the gap of a row. */
@@ -205,7 +239,7 @@ double ns_fesd_gap_terms(const NsFesd *w, int row);
 /* ---- choice.c ---- */
 
 /*
-** Sets w->mode to what follows at the present state, by ns_mode_choose, or ns_mode_start in the first step of a run; *found:
+** Sets w->rows.mode to what follows at the present state, by ns_mode_choose, or ns_mode_start in the first step of a run; *found:
 ** there is a choice. First order only. NS_ENOSOL, with w->ambiguous, where several motions are possible and the option
 ** `ambiguity` says "error"; statuses of callbacks.
 */
@@ -235,12 +269,12 @@ NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, d
 
 /*
 ** Finds the modes that follow at w->t, by trial elements of length h or less; `keep`: the present modes are tried first. Sets
-** w->mode, w->clear and w->solved. NS_ENOCONV when no modes are consistent.
+** w->rows.mode, w->rows.clear and w->solved. NS_ENOCONV when no modes are consistent.
 */
 NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err);
 
 /*
-** An implicit Euler step of length h without detection of switches: moves w->x, w->lambda and w->mode. Statuses of the solver.
+** An implicit Euler step of length h without detection of switches: moves w->end and w->rows.mode. Statuses of the solver.
 */
 NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err);
 
@@ -252,7 +286,7 @@ void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard);
 
 /* ---- events.c ---- */
 
-/* Logs the rows whose mode has changed from w->before to w->mode. lambda after: at the first stage of elements[count]. */
+/* Logs the rows whose mode has changed. lambda after: at the first stage of elements[count]. */
 NsStatus ns_fesd_log_changes(NsFesd *w, NsError *err);
 
 /*

@@ -32,8 +32,8 @@ enum { MAX_ENUMERATED = 6 };
 static bool on_algebraic(const NsFesd *w, int row) {
   for (int j = 0; j < w->N; j++) {
     bool derivative = false;
-    for (int i = 0; i < w->N && !derivative; i++) derivative = w->M[i + (size_t)j * (size_t)w->N] != 0;
-    if (!derivative && w->C[row + (size_t)j * (size_t)w->m] != 0) return true;
+    for (int i = 0; i < w->N && !derivative; i++) derivative = w->point.M[i + (size_t)j * (size_t)w->N] != 0;
+    if (!derivative && w->point.C[row + (size_t)j * (size_t)w->m] != 0) return true;
   }
   return false;
 }
@@ -41,7 +41,7 @@ static bool on_algebraic(const NsFesd *w, int row) {
 /* Whether y of a row is not determined by the differential states alone. */
 static bool row_is_direct(const NsFesd *w, int row) {
   for (int j = 0; j < w->m; j++)
-    if (w->D[row + (size_t)j * (size_t)w->m] != 0) return true;
+    if (w->point.D[row + (size_t)j * (size_t)w->m] != 0) return true;
   return on_algebraic(w, row);
 }
 
@@ -52,20 +52,21 @@ static const char *fesd_row_name(const NsFesd *w, int row) {
 
 /* The mode that belongs to a multiplier. */
 static int mode_by_lambda(const NsFesd *w, int row) {
-  if (w->lambda[row] <= w->lower[row]) return MODE_LOWER;
-  return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
+  if (w->end.lambda[row] <= w->rows.lower[row]) return MODE_LOWER;
+  return w->end.lambda[row] >= w->rows.upper[row] ? MODE_UPPER : MODE_ACTIVE;
 }
 
 static void begin_row(NsFesd *w, int row) {
-  double y = w->y[row], size = w->y_size[row];
-  bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
-  w->mode[row] = mode_by_lambda(w, row);
-  w->clear[row] = 0;
-  w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
+  const NsFesdRows *rows = &w->rows;
+  double y = w->end.y[row], size = w->end.y_size[row];
+  bool has_lower = isfinite(rows->lower[row]), has_upper = isfinite(rows->upper[row]);
+  rows->mode[row] = mode_by_lambda(w, row);
+  rows->clear[row] = 0;
+  rows->tie[row] = (has_lower || has_upper) && rows->lower[row] < rows->upper[row];
   if (size < NS_FESD_FADED || row_is_direct(w, row)) return;
   if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper)) w->broken = true;
-  if (y > TIE * size && has_lower) w->mode[row] = MODE_LOWER, w->tie[row] = false;
-  if (y < -TIE * size && has_upper) w->mode[row] = MODE_UPPER, w->tie[row] = false;
+  if (y > TIE * size && has_lower) rows->mode[row] = MODE_LOWER, rows->tie[row] = false;
+  if (y < -TIE * size && has_upper) rows->mode[row] = MODE_UPPER, rows->tie[row] = false;
 }
 
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
@@ -78,11 +79,12 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
 }
 
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard) {
+  const NsFesdRows *rows = &w->rows;
   for (int a = 0; a < w->m; a++) {
-    bool bounded = (isfinite(w->lower[a]) || isfinite(w->upper[a])) && w->lower[a] < w->upper[a];
-    w->clear[a] = 0;
-    bool near = w->mode[a] == MODE_ACTIVE || w->y_size[a] < NS_FESD_FADED || fabs(w->y[a]) <= TIE * w->y_size[a];
-    w->tie[a] = bounded && (a == guard.row || near);
+    bool bounded = (isfinite(rows->lower[a]) || isfinite(rows->upper[a])) && rows->lower[a] < rows->upper[a];
+    rows->clear[a] = 0;
+    bool near = rows->mode[a] == MODE_ACTIVE || w->end.y_size[a] < NS_FESD_FADED || fabs(w->end.y[a]) <= TIE * w->end.y_size[a];
+    rows->tie[a] = bounded && (a == guard.row || near);
   }
 }
 
@@ -94,7 +96,7 @@ static bool trial_is_bad(const NsFesd *w, const NsFesdElement *e, bool *all) {
   *all = false;
   for (int a = 0; a < w->m; a++) {
     int node = ns_fesd_first_node(w, e->mode[a]);
-    if (!w->tie[a] || !ns_fesd_violated(w, e, a, node, NULL)) continue;
+    if (!w->rows.tie[a] || !ns_fesd_violated(w, e, a, node, NULL)) continue;
     bad = true;
     while (node <= w->tableau.s + 1 && ns_fesd_violated(w, e, a, node, NULL)) node++;
     if (node > w->tableau.s + 1) *all = true;
@@ -120,7 +122,7 @@ static NsStatus try_elements(NsFesd *w, double h, int most, bool *good, NsError 
     if (status != NS_OK) continue;
     *good = !trial_is_bad(w, e, &all);
     for (int a = 0; a < w->m; a++)
-      if (w->tie[a]) w->clear[a] = clear_time(w, e);
+      if (w->rows.tie[a]) w->rows.clear[a] = clear_time(w, e);
     w->solved = *good && i == 0;
     if (*good || (all && i >= WRONG && most == MAX_SHORTER)) return NS_OK;
   }
@@ -138,28 +140,32 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
 
 /* Linearises an implicit Euler step of length h: dx = step + X lambda, y = Wd lambda + q. */
 static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
+  const NsFesdPoint *point = &w->point;
+  const NsFesdNewton *newton = &w->newton;
+  const NsFesdGuess *guess = &w->guess;
+  const NsFesdNode *end = &w->end;
   int N = w->N, m = w->m;
-  NsStatus status = ns_fesd_equations(w, w->t + h, w->x, w->lambda, true, err);
+  NsStatus status = ns_fesd_equations(w, w->t + h, end->x, end->lambda, true, err);
   if (status != NS_OK) return status;
-  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = w->M[i] - h * w->A[i];
-  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * w->B[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) guess->W[i] = point->M[i] - h * point->A[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) guess->X[i] = h * point->B[i];
   for (int i = 0; i < N; i++) {
-    w->step[i] = h * w->F[i];
-    for (int a = 0; a < m; a++) w->step[i] -= w->X[i + (size_t)a * (size_t)N] * w->lambda[a];
+    guess->step[i] = h * point->F[i];
+    for (int a = 0; a < m; a++) guess->step[i] -= guess->X[i + (size_t)a * (size_t)N] * end->lambda[a];
   }
-  ns_lu_set_order(w->lu, N);
-  status = ns_lu_factor_fair(w->lu, w->W, N);
+  ns_lu_set_order(newton->lu, N);
+  status = ns_lu_factor_fair(newton->lu, guess->W, N);
   if (status != NS_OK) return ns_fail(err, status, "FESDOSI: the matrix M - h df/dx is singular at t=%.10g", w->t);
-  ns_lu_solve(w->lu, m, w->X, N);
-  ns_lu_solve(w->lu, 1, w->step, N);
+  ns_lu_solve(newton->lu, m, guess->X, N);
+  ns_lu_solve(newton->lu, 1, guess->step, N);
   for (int a = 0; a < m; a++) {
-    w->q[a] = w->hold[a];
-    for (int k = 0; k < N; k++) w->q[a] += w->C[a + (size_t)k * (size_t)m] * w->step[k];
+    guess->q[a] = point->hold[a];
+    for (int k = 0; k < N; k++) guess->q[a] += point->C[a + (size_t)k * (size_t)m] * guess->step[k];
     for (int b = 0; b < m; b++) {
       size_t at = (size_t)a + (size_t)b * (size_t)m;
-      w->q[a] -= w->D[at] * w->lambda[b];
-      w->Wd[at] = w->D[at];
-      for (int k = 0; k < N; k++) w->Wd[at] += w->C[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
+      guess->q[a] -= point->D[at] * end->lambda[b];
+      guess->Wd[at] = point->D[at];
+      for (int k = 0; k < N; k++) guess->Wd[at] += point->C[a + (size_t)k * (size_t)m] * guess->X[k + (size_t)b * (size_t)N];
     }
   }
   return NS_OK;
@@ -167,7 +173,7 @@ static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
 
 /* Solves the linearised Euler step: *z points at the multipliers. */
 static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err) {
-  NsStepProblem problem = {.n = w->m, .W = w->Wd, .q = w->q, .guess = w->lambda};
+  NsStepProblem problem = {.n = w->m, .W = w->guess.Wd, .q = w->guess.q, .guess = w->end.lambda};
   NsStatus status = linearise_euler(w, h, err);
   if (status != NS_OK) return status;
   status = w->solver.solve(w->solver.context, &problem, z);
@@ -179,11 +185,12 @@ static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err)
 
 /* Sets the modes of the tie rows as an Euler step of length h has them. */
 static NsStatus guess_modes(NsFesd *w, double h, NsError *err) {
+  const NsFesdRows *rows = &w->rows;
   const double *z;
   if (w->motion) return ns_fesd_guess_contacts(w, err);
   NsStatus status = solve_euler(w, h, &z, err);
   for (int a = 0; a < w->m && status == NS_OK; a++)
-    if (w->tie[a]) w->mode[a] = z[a] <= w->lower[a] ? MODE_LOWER : z[a] >= w->upper[a] ? MODE_UPPER : MODE_ACTIVE;
+    if (rows->tie[a]) rows->mode[a] = z[a] <= rows->lower[a] ? MODE_LOWER : z[a] >= rows->upper[a] ? MODE_UPPER : MODE_ACTIVE;
   return status;
 }
 
@@ -192,12 +199,12 @@ NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
   NsStatus status = solve_euler(w, h, &z, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < w->N; i++) {
-    w->x[i] += w->step[i];
-    for (int a = 0; a < w->m; a++) w->x[i] += w->X[i + (size_t)a * (size_t)w->N] * z[a];
+    w->end.x[i] += w->guess.step[i];
+    for (int a = 0; a < w->m; a++) w->end.x[i] += w->guess.X[i + (size_t)a * (size_t)w->N] * z[a];
   }
   for (int a = 0; a < w->m; a++) {
-    w->lambda[a] = z[a];
-    w->mode[a] = mode_by_lambda(w, a);
+    w->end.lambda[a] = z[a];
+    w->rows.mode[a] = mode_by_lambda(w, a);
   }
   return NS_OK;
 }
@@ -206,13 +213,14 @@ NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
 
 /* Goes to the next choice of modes for the tie rows; false after the last one. */
 static bool next_choice(NsFesd *w) {
+  const NsFesdRows *rows = &w->rows;
   for (int a = 0; a < w->m; a++) {
-    if (!w->tie[a]) continue;
-    int mode = w->mode[a];
+    if (!rows->tie[a]) continue;
+    int mode = rows->mode[a];
     do mode++;
-    while (mode == MODE_UPPER && !isfinite(w->upper[a]));
-    if (mode <= MODE_UPPER) return w->mode[a] = mode, true;
-    w->mode[a] = isfinite(w->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+    while (mode == MODE_UPPER && !isfinite(rows->upper[a]));
+    if (mode <= MODE_UPPER) return rows->mode[a] = mode, true;
+    rows->mode[a] = isfinite(rows->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
   }
   return false;
 }
@@ -220,9 +228,9 @@ static bool next_choice(NsFesd *w) {
 static NsStatus enumerate_modes(NsFesd *w, double h, bool *good, NsError *err) {
   int ties = 0;
   for (int a = 0; a < w->m; a++) {
-    if (!w->tie[a]) continue;
+    if (!w->rows.tie[a]) continue;
     ties++;
-    w->mode[a] = isfinite(w->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+    w->rows.mode[a] = isfinite(w->rows.lower[a]) ? MODE_LOWER : MODE_ACTIVE;
   }
   if (ties == 0 || ties > MAX_ENUMERATED) return NS_OK;
   do {
@@ -234,15 +242,16 @@ static NsStatus enumerate_modes(NsFesd *w, double h, bool *good, NsError *err) {
 
 static bool has_ties(const NsFesd *w) {
   for (int a = 0; a < w->m; a++)
-    if (w->tie[a]) return true;
+    if (w->rows.tie[a]) return true;
   return false;
 }
 
 NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
+  const NsFesdRows *rows = &w->rows;
   bool good = false;
   NsStatus status = NS_OK;
-  size_t bytes = (size_t)w->m * sizeof *w->mode;
-  memcpy(w->before, w->mode, bytes);
+  size_t bytes = (size_t)w->m * sizeof *rows->mode;
+  memcpy(rows->before, rows->mode, bytes);
   w->solved = false;
   bool ties = has_ties(w), open = ties && (w->motion || ns_fesd_undecided(w));
   if (keep && !w->broken && (!w->anew || !ties) && !open) {
@@ -254,26 +263,26 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
     status = ns_fesd_choose_by_rates(w, &found, err);
     if (status == NS_OK && found) status = try_elements(w, h, MAX_SHORTER_BY_RATES, &good, err);
     if (status != NS_OK || good) return status;
-    memcpy(w->mode, w->before, bytes);
+    memcpy(rows->mode, rows->before, bytes);
   }
   if (keep && open && !w->anew) {
     status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }
   for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {
-    memcpy(w->mode, w->before, bytes);
+    memcpy(rows->mode, rows->before, bytes);
     status = guess_modes(w, guesses[g] * h, err);
     if (!ns_fesd_worth_retrying(status)) return status;
     if (status != NS_OK) continue;
     status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }
-  memcpy(w->mode, w->before, bytes);
+  memcpy(rows->mode, rows->before, bytes);
   status = enumerate_modes(w, h, &good, err);
   if (status != NS_OK || good) return status;
   int row = 0;
-  while (row < w->m - 1 && !w->tie[row]) row++;
-  memcpy(w->mode, w->before, bytes);
+  while (row < w->m - 1 && !rows->tie[row]) row++;
+  memcpy(rows->mode, rows->before, bytes);
   return ns_fail(err, NS_ENOCONV, "FESDOSI: no modes of the laws are consistent after t=%.10g, at interaction '%s'", w->t,
                  w->m > 0 ? fesd_row_name(w, row) : "");
 }

@@ -53,13 +53,13 @@ static NsStatus dense_point(NsFesd *w, const NsFesdElement *e, int j, const doub
     memcpy(y, w->now->y, bytes);
     return status;
   }
-  const NsFlowView *now = ns_flow_view(w->flow);
-  NsStatus status = ns_flow_evaluate(w->flow, t, s, rate, err);
+  const NsFlowView *now = ns_flow_view(w->flow.of);
+  NsStatus status = ns_flow_evaluate(w->flow.of, t, s, rate, err);
   if (status != NS_OK) return status;
   memcpy(y, now->y, bytes);
   memcpy(lambda, now->lambda, bytes);
   for (int a = 0; a < w->m; a++) w->dense.lambda_terms[a] = fmax(w->dense.lambda_terms[a], now->lambda_terms[a]);
-  return ns_flow_is_determined(w->flow) ? NS_OK : NS_ESINGULAR;
+  return ns_flow_is_determined(w->flow.of) ? NS_OK : NS_ESINGULAR;
 }
 
 /*
@@ -68,7 +68,7 @@ static NsStatus dense_point(NsFesd *w, const NsFesdElement *e, int j, const doub
 */
 static int dense_error(NsFesd *w, const NsFesdElement *e) {
   NsFesdDense *c = &w->dense;
-  int nd = w->motion ? w->N : ns_flow_view(w->flow)->nd;
+  int nd = w->motion ? w->N : ns_flow_view(w->flow.of)->nd;
   double largest[POINTS] = {0};
   int worst = -1;
   for (int i = 0; i < nd; i++) {
@@ -116,7 +116,7 @@ static NsStatus dense_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err)
   for (int j = 0; j < POINTS && status == NS_OK; j++) {
     double *s = c->s + (ptrdiff_t)j * w->N, *x = c->x + (ptrdiff_t)j * w->N;
     if (w->motion) memcpy(s, x, (size_t)w->N * sizeof *s);
-    else ns_flow_gather(w->flow, x, s);
+    else ns_flow_gather(w->flow.of, x, s);
     status = dense_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m, c->lambda + (ptrdiff_t)j * w->m,
                          err);
   }
@@ -135,12 +135,12 @@ static NsStatus dense_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) 
     double *lambda = c->lambda + (ptrdiff_t)j * m;
     ns_fesd_interpolate(w, 1, ns_bernstein_node(j), m, e->lambda, lambda);
     for (int a = 0; a < m; a++) {
-      if (e->mode[a] == MODE_LOWER) lambda[a] = w->lower[a];
-      if (e->mode[a] == MODE_UPPER) lambda[a] = w->upper[a];
+      if (e->mode[a] == MODE_LOWER) lambda[a] = w->rows.lower[a];
+      if (e->mode[a] == MODE_UPPER) lambda[a] = w->rows.upper[a];
     }
     NsStatus status = ns_fesd_equations(w, e->t + ns_bernstein_node(j) * e->h, c->x + (ptrdiff_t)j * w->N, lambda, false, err);
     if (status != NS_OK) return status;
-    memcpy(c->y + (ptrdiff_t)j * m, w->gap, bytes);
+    memcpy(c->y + (ptrdiff_t)j * m, w->point.gap, bytes);
   }
   return NS_OK;
 }
@@ -210,7 +210,7 @@ static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which
   const NsFesdDense *c = &w->dense;
   int a = which.row, m = w->m;
   bool active = e->mode[a] == MODE_ACTIVE;
-  double bound = which.side == MODE_LOWER ? w->lower[a] : w->upper[a];
+  double bound = which.side == MODE_LOWER ? w->rows.lower[a] : w->rows.upper[a];
   Guard g = {.ends = reached};
   for (int j = 0; j < POINTS; j++) {
     double y = c->y[j * m + a], lambda = c->lambda[j * m + a];
@@ -236,9 +236,11 @@ static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which
 }
 
 NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err) {
+  const NsFesdRows *rows = &w->rows;
   bool any = false;
   *cut = 1;
-  for (int a = 0; a < w->m; a++) any = any || (w->lower[a] < w->upper[a] && (isfinite(w->lower[a]) || isfinite(w->upper[a])));
+  for (int a = 0; a < w->m; a++)
+    any = any || (rows->lower[a] < rows->upper[a] && (isfinite(rows->lower[a]) || isfinite(rows->upper[a])));
   if (!any) return NS_OK;
   NsError why = {NS_OK, ""};
   dense_states(w, e);
@@ -252,11 +254,11 @@ NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, d
   double first = 2;
   bool unsure = false;
   for (int a = 0; a < w->m; a++) {
-    if (!(w->lower[a] < w->upper[a])) continue;
+    if (!(rows->lower[a] < rows->upper[a])) continue;
     bool active = e->mode[a] == MODE_ACTIVE;
     for (int side = MODE_LOWER; side <= MODE_UPPER; side += 2) {
       if (side == MODE_UPPER && !active) continue;
-      if (active && !isfinite(side == MODE_LOWER ? w->lower[a] : w->upper[a])) continue;
+      if (active && !isfinite(side == MODE_LOWER ? rows->lower[a] : rows->upper[a])) continue;
       bool ends = reached.row == a && (!active || reached.side == side);
       Guard guard = guard_of(w, e, (NsFesdGuard){a, side}, ends);
       double place = 1;

@@ -31,18 +31,14 @@ static const double NEAR_END = 1e-5;
 
 /* Accepts elements[count]: the state is its end, in mechanics put on the constraints. */
 static NsStatus accept_element(NsFesd *w, NsError *err) {
+  const NsFesdFlow *flow = &w->flow;
   const NsFesdElement *e = w->elements[w->count++];
-  size_t end = (size_t)w->tableau.s + 1, N = (size_t)w->N, m = (size_t)w->m;
   w->t = e->t + e->h;
-  memcpy(w->x, e->x + end * N, N * sizeof(double));
-  memcpy(w->lambda, e->lambda + end * m, m * sizeof(double));
-  memcpy(w->y, e->y + end * m, m * sizeof(double));
-  memcpy(w->y_size, e->y_size + end * m, m * sizeof(double));
-  memcpy(w->lambda_size, e->lambda_size + end * m, m * sizeof(double));
+  ns_fesd_copy_node(w, ns_fesd_node(w, e, w->tableau.s + 1), w->end);
   if (w->motion) return ns_fesd_project(w, err);
-  if (w->flow_begun) {
-    ns_flow_gather(w->flow, w->x, w->s);
-    ns_flow_note(w->flow, w->s, w->lambda);
+  if (flow->begun) {
+    ns_flow_gather(flow->of, w->end.x, flow->s);
+    ns_flow_note(flow->of, flow->s, w->end.lambda);
   }
   return NS_OK;
 }
@@ -52,11 +48,7 @@ static void return_to(NsFesd *w, int from) {
   const NsFesdElement *e = w->elements[from];
   w->count = from;
   w->t = e->t;
-  memcpy(w->x, e->x, (size_t)w->N * sizeof(double));
-  memcpy(w->lambda, e->lambda, (size_t)w->m * sizeof(double));
-  memcpy(w->y, e->y, (size_t)w->m * sizeof(double));
-  memcpy(w->y_size, e->y_size, (size_t)w->m * sizeof(double));
-  memcpy(w->lambda_size, e->lambda_size, (size_t)w->m * sizeof(double));
+  ns_fesd_copy_node(w, ns_fesd_node(w, e, 0), w->end);
 }
 
 /* Solves one element of length h from the present state, without accepting it. */
@@ -192,7 +184,7 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
   for (int tries = 0; tries <= w->m + 2; tries++) {
     double n = count, good = node > 1 ? w->node[node - 1] : 0;
     Search s = {from, count, guard, (n - 1 + good) / n * h, h, (n - 1 + place) / n * h};
-    if (count == 1) s.low = fmax(s.low, fmin(w->clear[guard.row], h / 2));
+    if (count == 1) s.low = fmax(s.low, fmin(w->rows.clear[guard.row], h / 2));
     if (!(s.guess > s.low && s.guess < s.high)) s.guess = (s.low + s.high) / 2;
     NsStatus status = s.low > 0 ? bracket_length(w, &s, err) : NS_OK;
     if (status == NS_OK) status = find_length(w, &s, err);
@@ -333,7 +325,7 @@ static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuar
   NsStatus status = ns_fesd_choose(w, rest / count, keep, err);
   if (status == NS_OK && tell) status = ns_fesd_log_changes(w, err);
   w->anew = w->broken = false;
-  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  for (int a = 0; a < w->m; a++) w->rows.ended[a] = false;
   return status == NS_OK ? go_segment(w, count, rest / count, reached, err) : status;
 }
 
@@ -341,7 +333,7 @@ static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuar
 static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *passes, bool *keep, NsError *err) {
   double rest;
   int cycle;
-  bool output = w->mode[reached.row] != MODE_ACTIVE;
+  bool output = w->rows.mode[reached.row] != MODE_ACTIVE;
   *keep = false;
   w->reached = reached.row;
   if (w->motion) return ns_fesd_impact(w, reached.row, err);
@@ -363,7 +355,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   w->count = w->marks.count = 0;
   w->t = w->t_k;
   w->reached = -1;
-  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  for (int a = 0; a < w->m; a++) w->rows.ended[a] = false;
   NsStatus status = ns_fesd_measure(w, length, err);
   if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
   while (status == NS_OK && w->t < w->t_end) {
