@@ -166,6 +166,28 @@ describe("rows at events", function()
     assert.same({ 0, 0.3, -1, 0.6 }, { got.t[1], got.x1[1], got["relay1.lambda"][1], got.twice[1] })
   end)
 
+  it("are observed at the start with its multipliers, and with everything else of the start", function()
+    for _, dense in ipairs { false, true } do
+      local block = ns.LagrangianDS { q0 = { 0 }, v0 = { 1 }, mass = { { 1 } }, z = { 0 },
+        fExt = function(t, z, f) f[1] = t + z[1] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      nsds:insertDynamicalSystem(block)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -2, 2), ns.LagrangianLinearTIR { { 1 } }, "belt"), block)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+      simu:addEvent { name = "gust", at = 0.1, action = function() block:z()[1] = 1 end }
+      simu:energy()
+      local sol = simu:run { dense = dense, observe = function(s)
+        return { time = s:startingTime(), step = s:step(), z = block:z(), v = block:velocity()[1],
+          friction = nsds:interaction(1):lambda(1)[1], work = s:energy().friction }
+      end }
+      assert.same({ 0, 0, 0, 1, -2, 0 },
+        { sol.time[1], sol.step[1], sol.z[1], sol.v[1], sol.friction[1], sol.work[1] })
+      assert.same(sol.lambda1:totable(), sol.friction:totable())
+      assert.is_true(sol.work[#sol] < -0.5)
+      assert.same({ 0.5, 2, 1 }, { sol.time[#sol], simu:step(), block:z()[1] })
+    end
+  end)
+
   it("begin with the given multipliers where the run goes on, or has an event at once", function()
     local simu = relays({ 0.3 }, 0.5, "RungeKuttaOSI")
     for _ = 1, 2 do

@@ -80,6 +80,56 @@ static NsStatus record_present(NsRecord *r, bool kept, NsError *err) {
   return record_put(r, o->observed, S, kept && !same, streamed, err);
 }
 
+/* ---- what observers see ---- */
+
+/* Writes the values of the dense output into the systems and interactions. */
+static void show_side(NsNsds *nsds, const double *values) {
+  for (int d = 0; d < nsds->nds; values += nsds->ds[d++]->n) {
+    memcpy(nsds->ds[d]->x, values, (size_t)nsds->ds[d]->n * sizeof *values);
+    nsds->ds[d]->x_version++;
+  }
+  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
+    memcpy(nsds->interactions[e]->lambda, values, (size_t)nsds->interactions[e]->m * sizeof *values);
+  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
+    memcpy(nsds->interactions[e]->y, values, (size_t)nsds->interactions[e]->m * sizeof *values);
+}
+
+static NsRecordClock record_clock(const NsTimeStepping *ts) {
+  return (NsRecordClock){ts->k, ts->divided, ts->total_known, ts->from, ts->total, ts->energy, ts->energy_k};
+}
+
+static void set_record_clock(NsTimeStepping *ts, const NsRecordClock *clock) {
+  ts->k = clock->k;
+  ts->divided = clock->divided;
+  ts->total_known = clock->total_known;
+  ts->from = clock->from;
+  ts->total = clock->total;
+  ts->energy = clock->energy;
+  ts->energy_k = clock->energy_k;
+}
+
+/*
+** Calls the observer with x, lambda and y of the dense output at a time that the clock tells; then everything is as before. state: of the
+** objects at that time; NULL: everything else is as it is now.
+*/
+static NsStatus observe_past(NsRecord *r, const NsRecordClock *clock, const NsSnapshot *state, const double *values,
+                             NsError *err) {
+  NsTimeStepping *ts = r->ts;
+  if (!r->options->observe) return NS_OK;
+  NsStatus status = ns_snapshot_reserve(&r->snapshot, ns_nsds_visit, ts->nsds);
+  if (status != NS_OK) return ns_fail(err, status, "not enough memory");
+  NsRecordClock now = record_clock(ts);
+  ns_snapshot_save(&r->snapshot, ns_nsds_visit, ts->nsds);
+  if (state) (void)ns_snapshot_restore(state, ns_nsds_visit, ts->nsds);
+  show_side(ts->nsds, values);
+  set_record_clock(ts, clock);
+  status = r->options->observe(r->options->observer, err);
+  set_record_clock(ts, &now);
+  (void)ns_snapshot_restore(&r->snapshot, ns_nsds_visit, ts->nsds);
+  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
+  return status;
+}
+
 /* ---- the first row ---- */
 
 /* The numbers of a row with S and what is observed, one after the other. */
@@ -106,6 +156,12 @@ NsStatus ns_record_first(NsRecord *r, NsError *err) {
   if (S) memcpy(r->start + size.row, S, size.S * sizeof *S);
   if (size.observed > 0) memcpy(r->start + size.row + size.S, o->observed, size.observed * sizeof *r->start);
   r->start_has_S = S != NULL;
+  if (o->observe) {
+    if (ns_snapshot_reserve(&r->start_state, ns_nsds_visit, r->ts->nsds) != NS_OK)
+      return ns_fail(err, NS_ENOMEM, "not enough memory");
+    ns_snapshot_save(&r->start_state, ns_nsds_visit, r->ts->nsds);
+    r->start_clock = record_clock(r->ts);
+  }
   if (!o->dense) r->recorder.pieces = NS_PIECES_FIRST; /* it has the multipliers of the start */
   return NS_OK;
 }
@@ -121,22 +177,29 @@ static bool dense_has_start(const NsRecord *r, double t0) {
   return true;
 }
 
-/* Records the first row, if it waits, before any other row. */
-static NsStatus record_start(NsRecord *r, NsError *err) {
+/* Puts the multipliers of the start into the first row, and observes it with them. */
+static NsStatus take_start(NsRecord *r, NsError *err) {
   const NsStepDense *dense = &r->ts->dense;
   RowSizes size = row_sizes(r);
-  double *start = r->start, *values = NULL;
+  double *start = r->start, *values = ns_alloc((size_t)dense->ncols, sizeof *values);
+  if (!values) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_step_dense_at(dense, start[0], false, false, values);
+  memcpy(start + 1 + dense->nx, values + dense->nx, (size_t)dense->m * sizeof *values);
+  NsStatus status = observe_past(r, &r->start_clock, &r->start_state, values, err);
+  if (size.observed > 0) memcpy(start + size.row + size.S, r->options->observed, size.observed * sizeof *start);
+  ns_free(values);
+  return status;
+}
+
+/* Records the first row, if it waits, before any other row. */
+static NsStatus record_start(NsRecord *r, NsError *err) {
+  RowSizes size = row_sizes(r);
+  double *start = r->start;
   if (!start) return NS_OK;
-  if (dense_has_start(r, start[0])) {
-    values = ns_alloc((size_t)dense->ncols, sizeof *values);
-    if (!values) return ns_fail(err, NS_ENOMEM, "not enough memory");
-    ns_step_dense_at(dense, start[0], false, false, values);
-    memcpy(start + 1 + dense->nx, values + dense->nx, (size_t)dense->m * sizeof *values);
-    ns_free(values);
-  }
+  NsStatus status = dense_has_start(r, start[0]) ? take_start(r, err) : NS_OK;
   memcpy(r->row, start, size.row * sizeof *start);
   const double *S = r->start_has_S ? start + size.row : NULL, *observed = start + size.row + size.S;
-  NsStatus status = record_put(r, observed, S, true, r->options->stream != NULL, err);
+  if (status == NS_OK) status = record_put(r, observed, S, true, r->options->stream != NULL, err);
   r->recorder.pieces = r->options->dense ? NS_PIECES_ALL : NS_PIECES_NONE;
   r->start = NULL;
   ns_free(start);
@@ -182,44 +245,15 @@ static void row_of_side(NsRecord *r, double t, const double *values) {
   *y = 0;
 }
 
-/* Writes the values of the dense output into the systems and interactions. */
-static void show_side(NsNsds *nsds, const double *values) {
-  for (int d = 0; d < nsds->nds; values += nsds->ds[d++]->n) {
-    memcpy(nsds->ds[d]->x, values, (size_t)nsds->ds[d]->n * sizeof *values);
-    nsds->ds[d]->x_version++;
-  }
-  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
-    memcpy(nsds->interactions[e]->lambda, values, (size_t)nsds->interactions[e]->m * sizeof *values);
-  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
-    memcpy(nsds->interactions[e]->y, values, (size_t)nsds->interactions[e]->m * sizeof *values);
-}
-
-/* Calls the observer with x, lambda and y of a side of an event, at its time; then everything is as before. */
-static NsStatus observe_side(NsRecord *r, double t, const double *values, NsError *err) {
-  NsTimeStepping *ts = r->ts;
-  if (!r->options->observe) return NS_OK;
-  NsStatus status = ns_snapshot_reserve(&r->snapshot, ns_nsds_visit, ts->nsds);
-  if (status != NS_OK) return ns_fail(err, status, "not enough memory");
-  bool divided = ts->divided;
-  double from = ts->from;
-  ns_snapshot_save(&r->snapshot, ns_nsds_visit, ts->nsds);
-  show_side(ts->nsds, values);
-  ts->divided = true;
-  ts->from = t;
-  status = r->options->observe(r->options->observer, err);
-  ts->divided = divided;
-  ts->from = from;
-  (void)ns_snapshot_restore(&r->snapshot, ns_nsds_visit, ts->nsds);
-  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
-  return status;
-}
-
 /* An NsSideRow. The row after an event at the end of the dense output is that of the state there. */
 static NsStatus record_side(void *context, double t, bool after, const double *values, NsError *err) {
   NsRecord *r = context;
   if (!after && t == r->last && !r->owed) return NS_OK;
   if (after && t == r->ts->dense.to) return r->owed = true, NS_OK;
-  NsStatus status = observe_side(r, t, values, err);
+  NsRecordClock clock = record_clock(r->ts);
+  clock.divided = true;
+  clock.from = t;
+  NsStatus status = observe_past(r, &clock, NULL, values, err);
   if (status != NS_OK) return status;
   row_of_side(r, t, values);
   const NsStepDense *dense = &r->ts->dense;
@@ -293,6 +327,7 @@ NsStatus ns_record_end(NsRecord *r, NsError *err) {
   ns_free(r->interactions);
   ns_free(r->row);
   ns_snapshot_free(&r->snapshot);
+  ns_snapshot_free(&r->start_state);
   if (started != NS_OK) return started;
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }

@@ -7,6 +7,14 @@
 
 #include "simulation/run.h"
 
+/* What a simulation tells an observer of its time and energy. */
+typedef struct NsRecordClock {
+  long k;
+  bool divided, total_known;
+  double from, total;
+  NsEnergyAccount energy, energy_k;
+} NsRecordClock;
+
 /* The rows of one run. Arguments are borrowed. */
 typedef struct NsRecord {
   NsTimeStepping *ts;
@@ -18,6 +26,8 @@ typedef struct NsRecord {
   bool owed;           /* the next row is needed: it is the state after an event */
   double *start;       /* the first row, with S and what is observed, while it waits for its multipliers; else NULL */
   bool start_has_S;
+  NsSnapshot start_state; /* of the objects, where an observer looks at that row again, with its multipliers */
+  NsRecordClock start_clock;
 
   /* the columns: the interactions at the start of the run */
   uint64_t version; /* of the graph at the start */

@@ -499,7 +499,7 @@ static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
 
 /* Goes to t, unless the last computed step ended there and told what is recorded of it. */
 static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, NsError *err) {
-  bool pieces = ts->recorder && (ts->recorder->pieces == NS_PIECES_ALL || ts->islands.count > 1);
+  bool pieces = ts->recorder && (ts->recorder->pieces != NS_PIECES_NONE || ts->islands.count > 1);
   if (ts->dense.to == t && (!pieces || ns_step_dense_is_smooth(&ts->dense))) return NS_OK;
   return ns_ts_go_to(ts, in, t, pieces, err);
 }

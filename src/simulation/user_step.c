@@ -338,7 +338,7 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
 ** been computed.
 */
 static NsStatus search_interval(NsTimeStepping *ts, NsInterval *in, bool known, double *t, int *event, NsError *err) {
-  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->pieces == NS_PIECES_ALL);
+  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->pieces != NS_PIECES_NONE);
   NsStatus status = known ? NS_OK : ns_ts_go_to(ts, in, in->step.t, pieces, err);
   if (ts->stop < in->step.t) in->step.t = ts->stop, in->step.h = ts->stop - in->step.t_k;
   if (status == NS_OK) ns_ts_states(ts, false, in->x);
