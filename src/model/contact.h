@@ -7,22 +7,22 @@
 #define NS_MODEL_CONTACT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/function.h"
 
-/* X(code, name, number of bodies, whether the bodies need quaternions); the comment lists the members of NsContact used. */
-#define NS_CONTACT_LIST(X)                                                                                                     \
-  X(NS_CONTACT_USER, "computeh", 0, false)               /* computeh sets the frame */                                         \
-  X(NS_CONTACT_SPHERE_PLANE, "sphere_plane", 1, false)   /* R1, point, normal */                                               \
-  X(NS_CONTACT_SPHERE_SPHERE, "sphere_sphere", 2, false) /* R1, R2 */                                                          \
-  X(NS_CONTACT_CORNER_PLANE, "corner_plane", 1, true)    /* corner, point, normal */
+/*
+** X(NAME): model/shape/NAME.c defines `const NsShapeClass ns_shape_NAME`. To add a shape: write its file, and add its name here. The first
+** one is the callback computeh, which sets the frame itself.
+*/
+#define NS_SHAPE_LIST(X) X(computeh) X(sphere_plane) X(sphere_sphere) X(corner_plane)
 
-typedef enum NsContactShape {
-#define X(code, name, bodies, turns) code,
-  NS_CONTACT_LIST(X)
+enum {
+#define X(name) NS_SHAPE_AT_##name,
+  NS_SHAPE_LIST(X)
 #undef X
-      NS_CONTACT_SHAPES
-} NsContactShape;
+      NS_SHAPES
+};
 
 /* The touching points pc1 of body 1 and pc2 of body 2 (or the world), and the unit normal nc, which points to body 1. */
 typedef struct NsContactFrame {
@@ -35,16 +35,51 @@ typedef struct NsContactFrame {
 ** frame of the last evaluation.
 */
 typedef struct NsContact {
-  NsContactShape shape;
+  int shape; /* index in ns_shape_classes */
   int rows, nx;
   double R1, R2, corner[3], point[3], normal[3]; /* the normal of a plane has length 1 */
   NsContactFrame frame;
 } NsContact;
 
-const char *ns_contact_shape_name(NsContactShape shape);
+/* What a shape is made of: a member of NsContact, under its name for scripts. RADIUS: positive; POINT; DIRECTION: its length becomes 1. */
+typedef enum NsShapeKind { NS_SHAPE_RADIUS, NS_SHAPE_POINT, NS_SHAPE_DIRECTION } NsShapeKind;
+typedef struct NsShapeNumber {
+  const char *name;
+  NsShapeKind kind;
+  size_t offset; /* in NsContact */
+} NsShapeNumber;
+enum { NS_SHAPE_NUMBERS = 3 };
 
-/* The ready-made shape with this name (never NS_CONTACT_USER); NS_CONTACT_SHAPES: there is none. */
-NsContactShape ns_contact_shape(const char *name);
+struct NsShapeCurve; /* model/shape/shape.h */
+
+/* A shape: a pair of bodies, or a body and the world, that touch. */
+typedef struct NsShapeClass {
+  const char *name;
+  int bodies;                              /* 1, 2; 0: both are possible */
+  bool turns;                              /* the bodies need quaternions */
+  NsShapeNumber numbers[NS_SHAPE_NUMBERS]; /* the list ends with it, or before, at a name that is NULL */
+
+  /* The gap at q, and contact->frame. 1: there is none at q, `failure` tells why. NULL: computeh sets the frame. */
+  int (*gap)(NsContact *contact, const double *q, double *gap);
+  const char *failure; /* NULL: it never fails */
+
+  /* How the rows change along w (contact->nx); rows: zeros at first. False: there are no derivatives at q. NULL with `gap`. */
+  bool (*curve)(const NsContact *contact, const double *q, const double *w, struct NsShapeCurve *rows);
+} NsShapeClass;
+
+extern const NsShapeClass *const ns_shape_classes[NS_SHAPES];
+
+static inline const NsShapeClass *ns_contact_shape(const NsContact *contact) {
+  return ns_shape_classes[contact->shape];
+}
+
+/* Whether a ready-made shape sets the frame, not computeh. */
+static inline bool ns_contact_is_ready(const NsContact *contact) {
+  return ns_contact_shape(contact)->gap != NULL;
+}
+
+/* The index of the ready-made shape with this name; NS_SHAPES: there is none. */
+int ns_contact_find_shape(const char *name);
 
 /* Whether the contact can have nx coordinates. *what: a text for messages that says which numbers of coordinates it takes. */
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what);
@@ -61,9 +96,6 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 ** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0).
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);
-
-/* Writes the gap of a ready-made shape and contact->frame. Returns 0, or 1 when the centres of two spheres coincide. */
-int ns_contact_gap(NsContact *contact, const double *q, double *gap);
 
 /* The function h of a ready-made contact: the value is (gap, 0, 0), the Jacobian by x is C. The contact is borrowed. */
 NsFunction ns_contact_function(NsContact *contact);

@@ -101,7 +101,7 @@ static NsStatus relation_check_contact(const NsRelation *rel, int nx, int m, con
                    ns_relation_class_name(rel), rel->contact->rows, m);
   if (ns_contact_fits(rel->contact, nx, &what)) return NS_OK;
   return ns_fail(err, NS_ESIZE, "relation '%s': %s: expected %s, got %d of %s", relation_name_of(rel),
-                 ns_contact_shape_name(rel->contact->shape), what, nx, whose);
+                 ns_contact_shape(rel->contact)->name, what, nx, whose);
 }
 
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *whose, NsError *err) {
@@ -146,9 +146,8 @@ static NsStatus relation_evaluate(const NsRelation *rel, const NsFunction *f, co
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
   if (status == NS_OK) return NS_OK;
-  if (rel->contact && rel->contact->shape == NS_CONTACT_SPHERE_SPHERE)
-    return ns_fail(err, status, "relation '%s': the centres of the spheres coincide, or are nan, at t=%g",
-                   relation_name_of(rel), at->t);
+  const char *why = rel->contact ? ns_contact_shape(rel->contact)->failure : NULL;
+  if (why) return ns_fail(err, status, "relation '%s': %s at t=%g", relation_name_of(rel), why, at->t);
   return ns_fail(err, status, "relation '%s': %s failed at t=%g", relation_name_of(rel), what, at->t);
 }
 
@@ -172,7 +171,7 @@ NsStatus ns_relation_input(const NsRelation *rel, const NsRelationPoint *at, dou
 }
 
 static bool timed(const NsRelation *rel) {
-  return rel->class->timed || (rel->contact && rel->contact->shape == NS_CONTACT_USER);
+  return rel->class->timed || (rel->contact && !ns_contact_is_ready(rel->contact));
 }
 
 /*
@@ -452,7 +451,7 @@ bool ns_relation_curvature(const NsRelation *rel, const NsRelationPoint *at, con
 
 bool ns_relation_exact_C(const NsRelation *rel) {
   if (!rel->h.value) return true;
-  if (rel->contact) return rel->contact->shape != NS_CONTACT_USER;
+  if (rel->contact) return ns_contact_is_ready(rel->contact);
   return rel->h.along && !rel->jac.value && !ns_coef_given(&rel->C);
 }
 
@@ -460,7 +459,7 @@ bool ns_relation_ignores_z(const NsRelation *rel, const NsRelationPoint *at) {
   const NsFunction *callbacks[] = {&rel->h, &rel->jac, &rel->hdot, &rel->dotjac};
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   if (ns_coef_varies(&rel->C) || ns_coef_varies(&rel->e) || ns_coef_given(&rel->F)) return false;
-  if (rel->contact) return rel->contact->shape != NS_CONTACT_USER;
+  if (rel->contact) return ns_contact_is_ready(rel->contact);
   if (rel->dotjac.value) args[1] = at->x; /* its rate: any point will do */
   for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
     if (callbacks[i]->value && !(callbacks[i]->ignores && callbacks[i]->ignores(callbacks[i]->context, at->t, args, 2)))

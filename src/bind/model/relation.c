@@ -67,7 +67,7 @@ static int contact_along(void *context, double t, const double *const *args, dou
 static void bind_contact(NslRelation *self) {
   NsRelation *relation = self->relation;
   self->computeh = relation->h;
-  if (relation->contact->shape != NS_CONTACT_USER) relation->h = ns_contact_function(relation->contact);
+  if (ns_contact_is_ready(relation->contact)) relation->h = ns_contact_function(relation->contact);
   else if (self->computeh.value)
     relation->h = (NsFunction){.value = bind_contact_value,
                                .jacobian = bind_contact_jacobian,
@@ -136,27 +136,42 @@ static void make_unit(lua_State *L, const char *who, const char *what, double *n
   for (int i = 0; i < 3; i++) n[i] /= length;
 }
 
+/* Pushes the names of the ready-made shapes: "'a', 'b' or 'c'". */
+static const char *push_shapes(lua_State *L) {
+  const char *text = lua_pushstring(L, "");
+  for (int i = NS_SHAPES - 1, found = 0; i >= 0; i--) {
+    if (!ns_shape_classes[i]->gap) continue;
+    text = lua_pushfstring(L, "'%s'%s%s", ns_shape_classes[i]->name, found == 0 ? "" : found == 1 ? " or " : ", ", text);
+    lua_replace(L, -2);
+    found++;
+  }
+  return text;
+}
+
+/* The index of the shape at idx. */
+static int check_contact_shape(lua_State *L, int idx, const char *who) {
+  bool text = lua_type(L, idx) == LUA_TSTRING;
+  int shape = text ? ns_contact_find_shape(lua_tostring(L, idx)) : NS_SHAPES;
+  if (shape < NS_SHAPES) return shape;
+  const char *known = push_shapes(L);
+  if (text) return luaL_error(L, "%s: shape: expected %s, got '%s'", who, known, lua_tostring(L, idx));
+  return nsl_bad(L, who, "shape", known, idx);
+}
+
 /* Reads a ready-made geometry: the option "shape" and its dimensions. */
 static void apply_shape(lua_State *L, int options, NslRelation *self) {
   NsContact *contact = self->relation->contact;
   const char *who = self->callee.head.type->name;
   if (!contact || lua_getfield(L, options, "shape") == LUA_TNIL) return;
-  NsContactShape shape = lua_type(L, -1) == LUA_TSTRING ? ns_contact_shape(lua_tostring(L, -1)) : NS_CONTACT_SHAPES;
-  static const char known[] = "'sphere_plane', 'sphere_sphere' or 'corner_plane'";
-  if (shape == NS_CONTACT_SHAPES && lua_type(L, -1) == LUA_TSTRING)
-    luaL_error(L, "%s: shape: expected %s, got '%s'", who, known, lua_tostring(L, -1));
-  if (shape == NS_CONTACT_SHAPES) nsl_bad(L, who, "shape", known, lua_gettop(L));
+  int shape = check_contact_shape(L, lua_gettop(L), who);
   if (lua_getfield(L, options, "h") != LUA_TNIL) luaL_error(L, "%s: expected h or shape, got both", who);
   contact->shape = shape;
-  if (shape == NS_CONTACT_SPHERE_SPHERE) {
-    contact->R1 = read_radius(L, options, who, "R1");
-    contact->R2 = read_radius(L, options, who, "R2");
-  } else {
-    if (shape == NS_CONTACT_SPHERE_PLANE) contact->R1 = read_radius(L, options, who, "R");
-    else bind_relation_read_point(L, options, who, "corner", contact->corner);
-    bind_relation_read_point(L, options, who, "point", contact->point);
-    bind_relation_read_point(L, options, who, "normal", contact->normal);
-    make_unit(L, who, "normal", contact->normal);
+  const NsShapeNumber *numbers = ns_shape_classes[shape]->numbers;
+  for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++) {
+    double *to = (double *)(void *)((char *)contact + numbers[i].offset);
+    if (numbers[i].kind == NS_SHAPE_RADIUS) *to = read_radius(L, options, who, numbers[i].name);
+    else bind_relation_read_point(L, options, who, numbers[i].name, to);
+    if (numbers[i].kind == NS_SHAPE_DIRECTION) make_unit(L, who, numbers[i].name, to);
   }
   (void)bind_relation(&self->callee);
 }
@@ -271,8 +286,8 @@ static int get_point(lua_State *L) {
 
 /* Raises when the contact has a ready-made shape. */
 static void refuse_shape(lua_State *L, const NsContact *contact, const char *who) {
-  if (contact && contact->shape != NS_CONTACT_USER)
-    luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(contact->shape));
+  if (contact && ns_contact_is_ready(contact))
+    luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape(contact)->name);
 }
 
 /* Replaces a dual vector, or a list with duals, at idx by its values: a frame has no derivatives. */

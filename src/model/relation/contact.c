@@ -12,8 +12,8 @@ typedef struct ContactRelation {
 } ContactRelation;
 
 static const char *const shapes[] = {
-#define X(code, name, bodies, turns) name,
-    NS_CONTACT_LIST(X)
+#define X(name) #name,
+    NS_SHAPE_LIST(X)
 #undef X
         NULL};
 

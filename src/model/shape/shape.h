@@ -1,0 +1,38 @@
+/*
+** shape.h
+** What the shapes of contacts share. Private to model/: contact.c and contact_curve.c use it, too.
+*/
+#ifndef NS_MODEL_SHAPE_SHAPE_H
+#define NS_MODEL_SHAPE_SHAPE_H
+
+#include "model/contact.h"
+
+enum { SPACE = 3, MOST_COORDINATES = 14, MOST_ROWS = 3 };
+
+/*
+** How a row changes. Of d: its derivative by each coordinate, and the rate of that along w. Of a, for each body: the value, its rate
+** along w, and the same derivatives.
+*/
+typedef struct NsShapeCurve {
+  double d_k[MOST_COORDINATES][SPACE], d_rate_k[MOST_COORDINATES][SPACE];
+  double a[2][SPACE], a_rate[2][SPACE];
+  double a_k[2][MOST_COORDINATES][SPACE], a_rate_k[2][MOST_COORDINATES][SPACE];
+} NsShapeCurve;
+
+static inline double ns_shape_dot(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void ns_shape_cross(const double *a, const double *b, double *out) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* foot = the orthogonal projection of p on the plane; returns the signed distance. */
+double ns_shape_drop(const NsContact *contact, const double *p, double *foot);
+
+/* The directions of the rows: the normal and, with three rows, the tangents. */
+void ns_shape_directions(const NsContact *contact, const double *normal, double d[MOST_ROWS][SPACE]);
+
+#endif
