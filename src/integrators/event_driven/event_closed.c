@@ -4,14 +4,15 @@
 */
 #include <string.h>
 
+#include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_reset.h"
 
 SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row) {
   if (row < 0 || row >= ed->m) return SENSE_NONE;
-  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_ACTIVE ? SENSE_FORCE : SENSE_GAP;
-  if (ns_ed_friction_is(ed, row, FRICTION_STICK)) return SENSE_STICK;
-  return ns_ed_friction_is(ed, row, FRICTION_SLIP) ? SENSE_SLIP
-                                                   : SENSE_NONE; /* friction past the onset of slip: nothing jumps */
+  if (ed->mode->rows[row].unilateral) return ed->mode->rows[row].state == ROW_ACTIVE ? SENSE_FORCE : SENSE_GAP;
+  if (ns_motion_friction_is(ed->mode, row, FRICTION_STICK)) return SENSE_STICK;
+  return ns_motion_friction_is(ed->mode, row, FRICTION_SLIP) ? SENSE_SLIP
+                                                             : SENSE_NONE; /* friction past the onset of slip: nothing jumps */
 }
 
 /* ---- the motion ---- */
@@ -21,7 +22,7 @@ NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, do
   NsMotionLinearisation *w = context;
   bool skip = w->rough;
   *exact = false;
-  if (w->dependent || (skip && !P)) return NS_OK;
+  if (w->ed->mode->dependent || (skip && !P)) return NS_OK;
   NsStatus status = ns_motion_tangent_terms(w->tangent, t, u, w->size, skip ? NULL : J, P, known, exact, err);
   if (status == NS_OK && J && !skip) w->rough = !*exact;
   *exact = *exact && !skip;
@@ -30,12 +31,13 @@ NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, do
 
 NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double **u, NsError *err) {
   NsEventDriven *ed = w->ed;
+  const NsMotionMode *mode = ed->mode;
   NsStatus status = NS_OK;
-  if (w->dependent) {
+  if (w->ed->mode->dependent) {
     memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
     *u = w->fitting;
-    status = ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, t, ed->reach, w->fitting, w->fitting + ed->Nq,
-                               ed->W, err);
+    status = ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, t, mode->reach, w->fitting,
+                               w->fitting + ed->Nq, ed->W, err);
   }
   return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
 }
@@ -44,7 +46,7 @@ NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *m
   NsMotionLinearisation *w = context;
   NsMotionWeights weights = {.mu = mu + w->ed->Nq};
   ns_motion_vjp_nothing(w->vjp, out, known);
-  if (w->dependent) return NS_OK;
+  if (w->ed->mode->dependent) return NS_OK;
   NsStatus status = ns_ed_accelerate(w->ed, t, u, u + w->ed->Nq, err);
   if (status == NS_OK) ns_motion_vjp(w->vjp, t, u, &weights, out, known);
   return status;
@@ -83,9 +85,7 @@ static NsStatus slip_guard_slope(NsMotionLinearisation *w, double t, int row, co
 }
 
 static double force_guard_value(NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nactive; k++)
-    if (ed->active[k] == row) return ed->lambda[k];
-  return 0;
+  return ns_motion_active_force(ed->mode, row);
 }
 
 static NsStatus force_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
@@ -97,7 +97,7 @@ static NsStatus force_guard_slope(NsMotionLinearisation *w, double t, int row, c
 
 static double stick_guard_value(NsEventDriven *ed, int row) {
   double scale;
-  return ns_ed_stick_guard(ed, row, &scale);
+  return ns_motion_stick_guard(ed->mode, row, &scale);
 }
 
 static NsStatus stick_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
@@ -140,7 +140,7 @@ NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, b
   const GuardKind *kind = guard_kind_of(w);
   *exact = false;
   *still = ns_motion_tangent_still(w->tangent, kind->forces ? -1 : w->guard);
-  if (!kind->slope || (kind->forces && w->dependent)) return NS_OK;
+  if (!kind->slope || (kind->forces && w->ed->mode->dependent)) return NS_OK;
   NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err)
                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
   return status == NS_OK ? kind->slope(w, t, w->guard, u, gu, exact, err) : status;
@@ -151,7 +151,7 @@ NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *o
   NsEventDriven *ed = w->ed;
   const GuardKind *kind = guard_kind_of(w);
   ns_motion_vjp_nothing(w->vjp, out, known);
-  if (!kind->vjp || (kind->forces && w->dependent)) return NS_OK;
+  if (!kind->vjp || (kind->forces && w->ed->mode->dependent)) return NS_OK;
   NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
   if (status == NS_OK) kind->vjp(w->vjp, t, w->guard, u, out, known);
   return status;

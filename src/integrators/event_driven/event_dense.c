@@ -4,7 +4,9 @@
 */
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_dense.h"
+
+#include "integrators/event_driven/event_active.h"
 #include "integrators/sensitivity.h"
 
 int ns_ed_columns(const NsEventDriven *ed) {
@@ -23,11 +25,12 @@ static void dense_row(const NsEventDriven *ed, const double *q, const double *v,
   memcpy(row + ed->m, ed->now->y, (size_t)ed->m * sizeof *row);
 }
 
-/* ed->multiplier (m) = the multipliers of all rows; those that are not active are 0. */
+/* ed->mode->multiplier (m) = the multipliers of all rows; those that are not active are 0. */
 static void spread_multipliers(NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   if (ed->has_friction) return; /* the accelerations have set them */
-  memset(ed->multiplier, 0, (size_t)ed->m * sizeof *ed->multiplier);
-  for (int k = 0; k < ed->nactive; k++) ed->multiplier[ed->active[k]] = ed->lambda[k];
+  memset(mode->multiplier, 0, (size_t)ed->m * sizeof *mode->multiplier);
+  for (int k = 0; k < mode->nactive; k++) mode->multiplier[mode->active[k]] = mode->lambda[k];
 }
 
 /* The derivatives by parameters on the side before an event. */
@@ -51,19 +54,19 @@ NsStatus ns_ed_dense_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int e = 0, at = 0; e < ed->base.nsds->ninteractions; at += ed->base.nsds->interactions[e++]->m) {
     const NsInteraction *inter = ed->base.nsds->interactions[e];
-    memcpy(ed->multiplier + at, inter->lambda_k, (size_t)inter->m * sizeof(double));
+    memcpy(ed->mode->multiplier + at, inter->lambda_k, (size_t)inter->m * sizeof(double));
   }
-  if (status == NS_OK) dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  if (status == NS_OK) dense_row(ed, ed->q, ed->v, ed->mode->multiplier, ed->side_before);
   return status;
 }
 
 NsStatus ns_ed_dense_before(NsEventDriven *ed, NsError *err) {
   if (!ed->sink) return NS_OK;
-  NsStatus status = ed->nacting > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
+  NsStatus status = ed->mode->nacting > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);
-  dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  dense_row(ed, ed->q, ed->v, ed->mode->multiplier, ed->side_before);
   keep_side_before(ed);
   return NS_OK;
 }
@@ -74,7 +77,7 @@ NsStatus ns_ed_dense_after(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK) status = tell_side_before(ed, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);
-  dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  dense_row(ed, ed->q, ed->v, ed->mode->multiplier, ed->side_before);
   return ed->sink->side(ed->sink->context, ed->t, ed->side_before, err);
 }
 
@@ -91,7 +94,7 @@ NsStatus ns_ed_dense_piece(NsEventDriven *ed, NsError *err) {
     status = ns_ed_accelerate(ed, at, q, v, err);
     if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, at, q, v, err);
     spread_multipliers(ed);
-    dense_row(ed, q, v, ed->multiplier, ed->dense + (ptrdiff_t)j * ns_ed_columns(ed));
+    dense_row(ed, q, v, ed->mode->multiplier, ed->dense + (ptrdiff_t)j * ns_ed_columns(ed));
   }
   return status == NS_OK ? ed->sink->piece(ed->sink->context, t_old, t, ed->dense, err) : status;
 }

@@ -1,7 +1,6 @@
 /*
 ** event_driven.c
 ** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, located events, impacts, rest.
-** D1MinusLinearOSI: steps of fixed length, with the event at the end of the step.
 ** Between events the active contacts (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0. dop853.h
 ** integrates the motion, and the impulse of each active contact along with it, so that the step control sees the contact forces.
 ** After every step the state is projected on the constraints. An event is the first time at which an open contact has y = 0,
@@ -20,12 +19,6 @@
 ** the run (the height at the start, and the height of a fall to its velocity at impacts); with tolerance_in_units it is in the
 ** units of y. max_step NAN is 1/300 of the run where a force or a moving constraint may depend on time, else infinite. Outputs
 ** that are not linear are checked at that distance in any case.
-** A step of D1MinusLinear has order 2 between impacts:
-**   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
-** where accelerations include the forces of the active contacts. The event is at the end of the step; contacts with y <= 0 have
-** impacts. A bounce that would end within a step is rest. y of contacts is not corrected.
-** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
-** Simul. 95, 2014.
 */
 
 #include <float.h>
@@ -33,18 +26,10 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "integrators/event_driven/event_active.h"
+#include "integrators/event_driven/event_dense.h"
+#include "integrators/event_driven/event_modes.h"
 #include "integrators/event_driven/event_sensitivity.h"
-
-/* Laws that a scheme takes, as bits, and their names: joints, contacts with restitution; with friction and relays. */
-typedef struct Taken {
-  unsigned needs;
-  const char *names;
-} Taken;
-
-static const Taken runge_kutta_takes = {
-    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
-    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
-static const Taken d1_takes = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT, "NewtonImpactNSL and EqualityConditionNSL"};
 
 enum { MAX_SMOOTH_STEPS = 100000 }; /* limit from one event to the next, or to the end of a step of the grid */
 
@@ -65,13 +50,13 @@ static const char *advice(const NsLaw *law) {
   return "TimeStepping with a MoreauJeanOSI takes every law";
 }
 
-static NsStatus motion_events_accept(const NsNsds *nsds, Taken takes, bool locates, const char *who, NsError *err) {
+NsStatus ns_ed_accepts(const NsNsds *nsds, NsMotionLaws laws, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
-    if (ns_law_needs(inter->law) & ~takes.needs)
+    if (ns_law_needs(inter->law) & ~laws.needs)
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; it takes %s (%s)", who, inter->name, ns_law_name(inter->law),
-                     takes.names, advice(inter->law));
+                     laws.names, advice(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
                      who, inter->name, ns_relation_class_name(inter->relation));
@@ -83,9 +68,9 @@ static NsStatus motion_events_accept(const NsNsds *nsds, Taken takes, bool locat
 
 /* ---- making ---- */
 
-/* The rate of the smooth motion: qdot, accelerations, powers, and forces of the active constraints. */
-static NsStatus motion_events_rate(void *context, double t, const double *x, double *xdot, NsError *err) {
+NsStatus ns_ed_rate(void *context, double t, const double *x, double *xdot, NsError *err) {
   NsEventDriven *ed = context;
+  const NsMotionMode *mode = ed->mode;
   const double *q = x, *v = x + ed->Nq;
   double *works = xdot + ed->Nq + ed->Nv;
   *ed->clock = t;
@@ -96,53 +81,62 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
   memset(works, 0, WORKS * sizeof *works);
   double *impulses = works + WORKS;
   memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
-  for (int k = 0; k < ed->nactive; k++) impulses[ed->active[k]] = ed->lambda[k];
+  for (int k = 0; k < mode->nactive; k++) impulses[mode->active[k]] = mode->lambda[k];
   ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
-  for (int k = 0; k < ed->nplaces; k++)
-    works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->active[k], v);
-  for (int k = 0; k < ed->nacting && ed->has_friction; k++) {
-    int row = ed->acting[k];
-    if (!ed->rows[row].joint && !ed->rows[row].unilateral)
-      works[WORK_FRICTION] += ed->multiplier[row] * ns_motion_speed(ed->motion, row, v);
+  for (int k = 0; k < mode->nplaces; k++)
+    works[WORK_MULTIPLIERS] += mode->lambda[k] * ns_motion_speed(ed->motion, mode->active[k], v);
+  for (int k = 0; k < mode->nacting && ed->has_friction; k++) {
+    int row = mode->acting[k];
+    if (!mode->rows[row].joint && !mode->rows[row].unilateral)
+      works[WORK_FRICTION] += mode->multiplier[row] * ns_motion_speed(ed->motion, row, v);
   }
   return NS_OK;
 }
 
+static void motion_events_take_event(NsMotionEvent *event, NsArena *arena, int m) {
+  double **rows[] = {&event->before, &event->pressing, &event->u_after, &event->past, &event->kept};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  event->closed = ns_arena_ints(arena, m);
+  event->others = ns_arena_ints(arena, m);
+  event->resting = ns_arena_take(arena, (size_t)m, sizeof *event->resting);
+  event->was_active = ns_arena_take(arena, (size_t)m, sizeof *event->was_active);
+  event->was = ns_arena_take(arena, (size_t)m, sizeof *event->was);
+}
+
+static void motion_events_take_search(NsMotionSearch *search, NsArena *arena, int m) {
+  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
+    search->value[j] = ns_arena_doubles(arena, m + 1);
+    search->rate[j] = ns_arena_doubles(arena, m + 1);
+  }
+  search->noise = ns_arena_doubles(arena, m + 1);
+  search->curved = ns_arena_ints(arena, m);
+}
+
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
+  NsMotionScales *scales = &ed->scales;
   int m = ed->m;
-  double **rows[] = {&ed->lambda,     &ed->before, &ed->slow,     &ed->pressing,    &ed->q_part,  &ed->z,
-                     &ed->drift,      &ed->part,   &ed->part_rhs, &ed->part_before, &ed->u_after, &ed->reach,
-                     &ed->multiplier, &ed->slid,   &ed->share,    &ed->pulled,      &ed->past};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
-    ed->value[j] = ns_arena_doubles(arena, m + 1);
-    ed->rate[j] = ns_arena_doubles(arena, m + 1);
-  }
-  ed->noise = ns_arena_doubles(arena, m + 1);
-  ed->pole_matrix = ns_arena_matrix(arena, m, m);
-  ed->part_matrix = ns_arena_matrix(arena, m, m);
-  double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
+  double **stacked[] = {&ed->x, &ed->sample, &ed->slope, &scales->atol, &scales->pace};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
-  double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
-                       &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
+  double **moving[] = {&ed->p,
+                       &ed->acceleration,
+                       &ed->account.impulse,
+                       &scales->even,
+                       &scales->even_free,
+                       &scales->even_all,
+                       &scales->even_noise,
+                       &scales->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
+  ed->mode = ns_motion_mode_new(arena, m);
+  ns_motion_problem_make(&ed->problem, arena, m);
+  motion_events_take_event(&ed->event, arena, m);
+  motion_events_take_search(&ed->search, arena, m);
+  ed->W = ns_arena_matrix(arena, m, m);
+  ed->pole_matrix = ns_arena_matrix(arena, m, m);
+  ed->pulling = ns_arena_ints(arena, m);
+  ed->pull = ns_arena_doubles(arena, m);
   ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
   ed->dense = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
-  ed->W = ns_arena_matrix(arena, m, m);
-  ed->active = ns_arena_ints(arena, m);
-  ed->acting = ns_arena_ints(arena, m);
-  ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
-  ed->closed = ns_arena_ints(arena, m);
-  ed->pulling = ns_arena_ints(arena, m);
-  ed->unknown = ns_arena_ints(arena, m);
-  ed->sets = ns_arena_take(arena, (size_t)m, sizeof *ed->sets);
-  ed->interaction = ns_arena_ints(arena, m);
-  ed->curved = ns_arena_ints(arena, m);
-  ed->rows = ns_arena_take(arena, (size_t)m + 1, sizeof *ed->rows);
-  ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
-  ed->was_active = ns_arena_take(arena, (size_t)m, sizeof *ed->was_active);
-  ed->groups = ns_arena_take(arena, (size_t)m, sizeof *ed->groups);
   ed->q = ed->x;
   ed->v = ed->x ? ed->x + ed->Nq : NULL;
   ed->works = ed->x ? ed->v + ed->Nv : NULL;
@@ -160,34 +154,28 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   for (int e = 0; e < ed->base.nsds->ninteractions; e++)
     if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
   if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
-  if (ed->has_friction) ns_motion_share(ed->motion, ed->share, ed->slow);
+  if (ed->has_friction && ed->mode) ns_motion_share(ed->motion, ed->mode->share, ed->mode->slow);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
-static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
-  return motion_events_accept(nsds, runge_kutta_takes, true, ns_scheme_runge_kutta_text, err);
-}
-
-static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
-  return motion_events_accept(nsds, d1_takes, false, ns_scheme_d1_minus_linear_text, err);
-}
-
-static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+NsStatus ns_ed_create(NsScheme **out, const NsMotionSteps *steps, const NsIntegrator *integrator, NsNsds *nsds,
+                      const NsSchemePlan *plan) {
   const NsSchemeClass *form = ns_scheme_form(integrator->class, NS_MECHANICS);
   NsEventDriven *ed = ns_scheme_take(sizeof *ed, form, integrator, nsds);
   if (!ed) return NS_ENOMEM;
   ed->clock = plan->clock;
-  ed->fixed = !form->locates;
+  ed->steps = steps;
+  ed->problem.who = form->locates ? "EventDriven" : form->name;
   ed->base.linear = true;
   if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
   return ns_scheme_hand_over(out, &ed->base);
 }
 
-static void events_destroy(NsScheme *scheme) {
+void ns_ed_destroy(NsScheme *scheme) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   ns_rk_destroy((NsStepper *)ed->rk);
   ns_motion_free(ed->motion);
-  ns_sparse_free(ed->sparse);
+  ns_sparse_free(ed->problem.sparse);
 }
 
 /* ---- the start of a step ---- */
@@ -198,9 +186,9 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
   ed->options = *options;
   if (same) return NS_OK;
   ns_rk_destroy((NsStepper *)ed->rk);
-  NsOdeProblem problem = {ed->n, motion_events_rate, ed, options->rtol, ed->atol, NULL};
+  NsOdeProblem problem = {ed->n, ns_ed_rate, ed, options->rtol, ed->scales.atol, NULL};
   NsStatus status = ns_dop853_new(&ed->rk, &problem);
-  if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->pace, ed->Nq);
+  if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->scales.pace, ed->Nq);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
@@ -209,7 +197,8 @@ static const double AT_BOUND = 16 * DBL_EPSILON;
 
 /* Whether friction stuck or slipped at the end of the last step, read off its forces; lambda: from its first component on. */
 static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, double normal_force, const double *lambda) {
-  double size = friction->width == 1 ? fabs(lambda[0]) : ns_ed_length(lambda[0], lambda[1]), most = friction->mu * normal_force;
+  double size = friction->width == 1 ? fabs(lambda[0]) : ns_motion_length(lambda[0], lambda[1]),
+         most = friction->mu * normal_force;
   if (ed->t == ed->t_first || (friction->normal >= 0 && !(most > 0))) return;
   bool above = lambda[0] >= friction->upper, below = lambda[0] <= friction->lower;
   bool slips = friction->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
@@ -237,25 +226,33 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
   return friction;
 }
 
-/* Sets laws and states of the rows at the start. A contact that carried a force is active until an event shows otherwise. */
-void ns_ed_start_rows(NsEventDriven *ed) {
-  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
-    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
+Row ns_ed_start_row(const NsEventDriven *ed, int i) {
+  int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
+  const NsInteraction *inter = ed->base.nsds->interactions[e];
+  const NsLaw *law = inter->law;
+  bool tangent = law->class->joint && at > 0;
+  bool unilateral = ns_law_unilateral(law) && !tangent;
+  return (Row){.unilateral = unilateral,
+               .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
+               .friction = start_friction(ed, inter, i, at),
+               .restitution = ns_law_restitution(law, at, 1),
+               .state = unilateral && inter->lambda_k[at] > 0 ? ROW_ACTIVE : ROW_OPEN,
+               .straight = ns_motion_straight(ed->motion, i)};
+}
+
+/* The mode where a step begins: laws, states and sizes of the rows from the objects. */
+static void start_rows(NsEventDriven *ed) {
+  NsMotionMode *mode = ed->mode;
+  for (int i = 0; i < ed->m; i++) {
+    int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
     const NsInteraction *inter = ed->base.nsds->interactions[e];
-    const NsLaw *law = inter->law;
-    bool tangent = law->class->joint && i > first;
-    bool unilateral = ns_law_unilateral(law) && !tangent;
-    bool active = unilateral && inter->lambda_k[i - first] > 0;
-    ed->rows[i] = (Row){.unilateral = unilateral,
-                        .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
-                        .friction = start_friction(ed, inter, i, i - first),
-                        .restitution = ns_law_restitution(law, i - first, 1),
-                        .state = active ? ROW_ACTIVE : ROW_OPEN,
-                        .straight = ns_motion_straight(ed->motion, i)};
-    ed->reach[i] = inter->reach_k[i - first];
-    ed->drift[i] = 0;
-    ed->multiplier[i] = inter->lambda_k[i - first];
+    mode->rows[i] = ns_ed_start_row(ed, i);
+    mode->reach[i] = inter->reach_k[at];
+    mode->drift[i] = 0;
+    mode->multiplier[i] = inter->lambda_k[at];
   }
+  mode->nactive = mode->nplaces = mode->nacting = 0;
+  mode->pole_size = 0;
 }
 
 /* Tolerance of a constraint at the start of a step, relative to the sum of the |terms| of y. 1e-6: data may have 6 digits. */
@@ -266,31 +263,34 @@ static const double START = 1e-6;
 ** way that forces and sliding would make in a step: that much is left of bodies that others hold, where y = 0 has no terms.
 */
 static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   double way = 0;
   *status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
   if (*status != NS_OK || ed->t == ed->t_first) return true;
-  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
-  for (int j = 0; j < ed->Nv; j++) way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even_free[j] * ed->h * ed->h;
-  if (row + 1 < ed->m && ed->rows[row + 1].friction.width > 0) way += ed->reach[row + 1] * ed->h;
+  ns_motion_even(ed->motion, ed->now->a_free, ed->scales.even_free);
+  for (int j = 0; j < ed->Nv; j++)
+    way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->scales.even_free[j] * mode->h * mode->h;
+  if (row + 1 < ed->m && mode->rows[row + 1].friction.width > 0) way += mode->reach[row + 1] * mode->h;
   return ed->now->y[row] < -START * way;
 }
 
 /* Checks the rows at the start of a step. A contact that a script has opened is not active. The first step sets the reach. */
 NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
-    status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have changed it */
+  for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && ed->base.class->locates; i++)
+    status = check_restitution(ed->base.nsds->interactions[i], ed->problem.who, err); /* a script may have changed it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i));
-    if (ed->t == ed->t_first) ed->reach[i] = ed->rows[i].unilateral || ed->rows[i].joint ? fabs(y) : 0;
-    if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i)) ed->rows[i].state = ROW_OPEN;
-    if (ed->rows[i].joint && fabs(y) > off)
-      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
-                     ns_ed_row_name(ed, i), y);
-    if (ed->rows[i].unilateral && y < -off && !ed->fixed && overlaps(ed, i, &status, err) && status == NS_OK)
+    if (ed->t == ed->t_first) mode->reach[i] = mode->rows[i].unilateral || mode->rows[i].joint ? fabs(y) : 0;
+    if (mode->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i)) mode->rows[i].state = ROW_OPEN;
+    if (mode->rows[i].joint && fabs(y) > off)
+      return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ed->problem.who,
+                     ns_motion_row_name(ed->motion, i), y);
+    if (mode->rows[i].unilateral && y < -off && !ed->base.class->keeps_gaps && overlaps(ed, i, &status, err) && status == NS_OK)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
-                     ns_ed_row_name(ed, i), y);
+                     ns_motion_row_name(ed->motion, i), y);
   }
   return status;
 }
@@ -301,7 +301,7 @@ NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
 static double longest_flight(const NsEventDriven *ed) {
   double least = INFINITY;
   for (int i = 0; i < ed->m; i++) {
-    const Row *row = &ed->rows[i];
+    const Row *row = &ed->mode->rows[i];
     if (row->state != ROW_DEPARTING) continue;
     double a = ed->now->bias[i];
     for (int j = 0; j < ed->Nv; j++) a += ed->now->H[i + (size_t)j * (size_t)ed->m] * ed->acceleration[j];
@@ -312,11 +312,12 @@ static double longest_flight(const NsEventDriven *ed) {
 
 /* Friction that slips: updates the largest sliding velocity, and the direction in space. */
 static void renew_sliding(NsEventDriven *ed, int row) {
-  Friction *friction = &ed->rows[row].friction;
+  const NsMotionMode *mode = ed->mode;
+  Friction *friction = &mode->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row);
-  ed->reach[row] = fmax(ed->reach[row], speed);
-  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) friction->stops = false;
-  for (int i = 0; i < 2 && friction->width == 2 && speed > ed->slow[row]; i++) friction->d[i] = ed->now->u[row + i] / speed;
+  mode->reach[row] = fmax(mode->reach[row], speed);
+  if (speed > 4 * NS_NEARLY_STOPPED * mode->reach[row]) friction->stops = false;
+  for (int i = 0; i < 2 && friction->width == 2 && speed > mode->slow[row]; i++) friction->d[i] = ed->now->u[row + i] / speed;
 }
 
 /*
@@ -324,12 +325,13 @@ static void renew_sliding(NsEventDriven *ed, int row) {
 ** velocity vanishes: then no polynomial has a root.
 */
 static int slowed_down(NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   int row = -1;
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
-    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP)) continue;
-    double before = ed->slid[i];
-    ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (ed->rows[i].friction.width == 2 && before > ed->slow[i] && ed->slid[i] <= ed->slow[i]) row = i;
+    if (!ns_motion_friction_is(mode, i, FRICTION_SLIP)) continue;
+    double before = mode->slid[i];
+    mode->slid[i] = ns_ed_sliding_speed(ed, i);
+    if (mode->rows[i].friction.width == 2 && before > mode->slow[i] && mode->slid[i] <= mode->slow[i]) row = i;
   }
   return row;
 }
@@ -338,8 +340,8 @@ static int slowed_down(NsEventDriven *ed) {
 NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    Row *row = &ed->rows[i];
-    if (ns_ed_friction_is(ed, i, FRICTION_SLIP)) renew_sliding(ed, i);
+    Row *row = &ed->mode->rows[i];
+    if (ns_motion_friction_is(ed->mode, i, FRICTION_SLIP)) renew_sliding(ed, i);
     if (row->state == ROW_ACTIVE || !row->unilateral) continue;
     double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
     bool clear = y > tolerance;
@@ -369,54 +371,58 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
     ed->acceleration[i] = a[i];
     a[i] = share * (changed - a[i]);
   }
-  ns_motion_even(ed->motion, a, ed->even_noise);
+  ns_motion_even(ed->motion, a, ed->scales.even_noise);
   return NS_OK;
 }
 
 /* Error tolerance of the impulse of an active contact: from the tolerances of the velocities of its row. */
 static void weigh_impulse(NsEventDriven *ed, int k, double share) {
-  int row = ed->active[k], at = ed->Nq + ed->Nv + WORKS + row;
-  double own = ed->W[k + (size_t)k * (size_t)ed->nactive], speed = 0, gain = 0;
-  if (ed->rows[row].joint || !(own > 0)) return;
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionScales *scales = &ed->scales;
+  int row = mode->active[k], at = ed->Nq + ed->Nv + WORKS + row;
+  double own = ed->W[k + (size_t)k * (size_t)mode->nactive], speed = 0, gain = 0;
+  if (mode->rows[row].joint || !(own > 0)) return;
   for (int j = 0; j < ed->Nv; j++) {
     double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
-    speed += h * ed->even[j];
-    gain += h * (share * (ed->even_free[j] + ed->even_all[j]) + ed->even_noise[j]);
+    speed += h * scales->even[j];
+    gain += h * (share * (scales->even_free[j] + scales->even_all[j]) + scales->even_noise[j]);
   }
-  ed->atol[at] = share * speed / own;
-  ed->pace[at] = gain / own;
+  scales->atol[at] = share * speed / own;
+  scales->pace[at] = gain / own;
 }
 
 /*
-** Computes ed->atol and ed->pace for the next step of about length h, from the present state and accelerations. The errors of
+** Computes ed->scales.atol and ed->scales.pace for the next step of about length h, from the present state and accelerations. The errors of
 ** velocities, integrated over h, are allowed for coordinates.
 */
 static void weigh_errors(NsEventDriven *ed, double h) {
+  const NsMotionScales *scales = &ed->scales;
   const NsEventOptions *o = &ed->options;
   double share = o->atol_in_units ? DBL_EPSILON : o->atol, units = o->atol_in_units ? o->atol : 0;
   double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
-    ed->atol[ed->Nq + i] = units + share * ed->even[i];
-    ed->pace[ed->Nq + i] = share * (ed->even_free[i] + ed->even_all[i]) + ed->even_noise[i];
-    way[i] = share * ed->even[i] + h * ed->pace[ed->Nq + i];
+    scales->atol[ed->Nq + i] = units + share * scales->even[i];
+    scales->pace[ed->Nq + i] = share * (scales->even_free[i] + scales->even_all[i]) + scales->even_noise[i];
+    way[i] = share * scales->even[i] + h * scales->pace[ed->Nq + i];
   }
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
   ns_motion_fastest(ed->motion, way, fastest);
   for (int i = 0; i < ed->Nq; i++) {
-    ed->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
-    ed->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
+    scales->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
+    scales->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
   }
-  for (int i = ed->Nq + ed->Nv; i < ed->n; i++) ed->atol[i] = INFINITY, ed->pace[i] = 0;
-  for (int k = 0; k < ed->nactive; k++) weigh_impulse(ed, k, share);
+  for (int i = ed->Nq + ed->Nv; i < ed->n; i++) scales->atol[i] = INFINITY, scales->pace[i] = 0;
+  for (int k = 0; k < ed->mode->nactive; k++) weigh_impulse(ed, k, share);
 }
 
 /* Before a step: computes the accelerations, and the scales of velocities and accelerations. */
 static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
+  const NsMotionScales *scales = &ed->scales;
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
-  ns_motion_even(ed->motion, ed->v, ed->even);
-  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
-  ns_motion_even(ed->motion, ed->acceleration, ed->even_all);
+  ns_motion_even(ed->motion, ed->v, scales->even);
+  ns_motion_even(ed->motion, ed->now->a_free, scales->even_free);
+  ns_motion_even(ed->motion, ed->acceleration, scales->even_all);
   return motion_events_measure_noise(ed, err);
 }
 
@@ -429,9 +435,10 @@ static const double AT_REST = 1e-6;
 ** rtol^(1/8) times the shortest, as the error of a method of order 8 allows. When nothing changes it is the way to the end.
 */
 static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
+  const NsMotionScales *scales = &ed->scales;
   double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
-    double turn = 0.01 * ed->even[i] / (ed->even_free[i] + ed->even_all[i]);
+    double turn = 0.01 * scales->even[i] / (scales->even_free[i] + scales->even_all[i]);
     if (turn > AT_REST * way) h = fmin(h, turn);
   }
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
@@ -441,10 +448,10 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
   *length = 1e-3 * way;
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
-  ns_motion_even(ed->motion, jump, ed->even_rate);
+  ns_motion_even(ed->motion, jump, scales->even_rate);
   *length = way;
   for (int i = 0; i < ed->Nv; i++) {
-    double v = ed->even[i], a = ed->even_all[i], j = ed->even_rate[i];
+    double v = scales->even[i], a = scales->even_all[i], j = scales->even_rate[i];
     if (j > 0) *length = fmin(*length, 4 * pow(ed->options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
   }
   if (!(*length > 0)) *length = 1e-3 * way;
@@ -453,12 +460,14 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
 
 /* Takes the stepper's state, projected on the constraints. */
 static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
+  NsMotionMode *mode = ed->mode;
   const NsStepperState *step = &ed->rk->base.state;
   memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
-  if (ed->nactive == 0) return NS_OK;
-  return ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (mode->nactive == 0) return NS_OK;
+  return ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, ed->t, mode->reach, ed->q, ed->v, ed->W,
+                           err);
 }
 
 /* One step of the integrator towards t_next. *row: its event, or -1. The state is taken at the end of the step. */
@@ -493,7 +502,8 @@ static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
 /* Integrates to the next event, and handles it, or to t_next. */
 static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
   double most = INFINITY, longest;
-  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nacting, ed->acting)) most = ns_ed_resolution(ed);
+  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->mode->nacting, ed->mode->acting))
+    most = ns_ed_resolution(ed);
   longest = most;
   NsStatus status = begin_smoothly(ed, t_next, &longest, err);
   if (status != NS_OK) return status;
@@ -518,58 +528,39 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     ns_rk_replace(&ed->rk->base, ed->x);
   }
   if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
-  ed->hit = row;
+  ed->event.hit = row;
   status = ns_ed_dense_before(ed, err);
   return status == NS_OK ? handle_and_tell(ed, err) : status;
-}
-
-/* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */
-static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) {
-  double h = ed->h, *before = ed->sample, *mean = before + ed->Nv;
-  NsStatus status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
-  if (status != NS_OK) return status;
-  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
-  for (int i = 0; i < ed->Nv; i++) {
-    before[i] = ed->v[i];
-    mean[i] = ed->v[i] + h / 2 * ed->acceleration[i];
-    ed->v[i] += h * ed->acceleration[i];
-  }
-  ns_motion_move(ed->motion, mean, h, ed->q);
-  ed->t = t_next;
-  status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
-  if (status != NS_OK) return status;
-  for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
-  for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
-  if (ed->nactive > 0) status = ns_motion_stop(ed->motion, ed->nactive, ed->active, ed->t, ed->q, ed->v, ed->W, err);
-  return status == NS_OK ? ns_ed_handle(ed, err) : status;
 }
 
 /* ---- the end of a step ---- */
 
 /* The force of a row for the interaction. Friction that sticks is less than its bound, see AT_BOUND. */
-static double force_of(const NsEventDriven *ed, int row) {
-  int first = ed->rows[row].friction.width > 0 || row == 0 ? row : row - 1;
-  const Friction *friction = &ed->rows[first].friction;
-  if (!(ns_ed_friction_is(ed, first, FRICTION_STICK) || (ns_ed_friction_is(ed, first, FRICTION_SLIP) && friction->tied)) ||
+static double force_of(const NsMotionMode *mode, int row) {
+  int first = mode->rows[row].friction.width > 0 || row == 0 ? row : row - 1;
+  const Friction *friction = &mode->rows[first].friction;
+  if (!(ns_motion_friction_is(mode, first, FRICTION_STICK) ||
+        (ns_motion_friction_is(mode, first, FRICTION_SLIP) && friction->tied)) ||
       friction->normal < 0 || friction->width <= row - first)
-    return ed->multiplier[row];
-  const double *force = ed->multiplier + first;
-  double size = friction->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
-  double most = friction->mu * ed->multiplier[friction->normal] * (1 - AT_BOUND);
-  return size > most ? ed->multiplier[row] / size * most : ed->multiplier[row];
+    return mode->multiplier[row];
+  const double *force = mode->multiplier + first;
+  double size = friction->width == 1 ? fabs(force[0]) : ns_motion_length(force[0], force[1]);
+  double most = friction->mu * mode->multiplier[friction->normal] * (1 - AT_BOUND);
+  return size > most ? mode->multiplier[row] / size * most : mode->multiplier[row];
 }
 
 static void write_interactions(NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
     NsInteraction *inter = ed->base.nsds->interactions[e];
     inter->y[i - first] = ed->now->y[i];
     inter->ydot[i - first] = ed->now->u[i];
     inter->lambda[i - first] = 0;
-    inter->reach[i - first] = ed->reach[i];
-    if (ed->has_friction) inter->lambda[i - first] = force_of(ed, i);
-    for (int k = 0; k < ed->nactive && !ed->has_friction; k++)
-      if (ed->active[k] == i) inter->lambda[i - first] = ed->lambda[k];
+    inter->reach[i - first] = mode->reach[i];
+    if (ed->has_friction) inter->lambda[i - first] = force_of(mode, i);
+    for (int k = 0; k < mode->nactive && !ed->has_friction; k++)
+      if (mode->active[k] == i) inter->lambda[i - first] = mode->lambda[k];
   }
 }
 
@@ -578,7 +569,7 @@ static void write_motion(NsEventDriven *ed) {
   for (int d = 0, at = 0; d < ed->base.nsds->nds; d++) {
     NsMechanicalDs *ds = (NsMechanicalDs *)ed->base.nsds->ds[d];
     size_t bytes = (size_t)ds->nv * sizeof(double);
-    memcpy(ds->base.r, ed->impulse + at, bytes);
+    memcpy(ds->base.r, ed->account.impulse + at, bytes);
     memcpy(ds->acceleration, ed->acceleration + at, bytes);
     at += ds->nv;
   }
@@ -588,7 +579,7 @@ static void write_motion(NsEventDriven *ed) {
 static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
   double kinetic = after[0] - before[0], potential = after[1] - before[1];
   const double *w = ed->works;
-  double impacts = ed->impact_energy + w[WORK_MULTIPLIERS], friction = ed->friction_energy + w[WORK_FRICTION];
+  double impacts = ed->account.impacts + w[WORK_MULTIPLIERS], friction = ed->account.friction + w[WORK_FRICTION];
   double rest = kinetic - w[WORK_FORCES] - impacts - friction;
   bool inertia = ns_motion_varying_mass(ed->motion);
   account->damping += w[WORK_DAMPING];
@@ -608,7 +599,7 @@ static NsStatus motion_events_finish(NsEventDriven *ed, const double *before, Ns
   return NS_OK;
 }
 
-static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+NsStatus ns_ed_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   (void)account, (void)err; /* the works were added by the step */
   ns_motion_scatter(ed->motion, ed->q, ed->v);
@@ -619,31 +610,29 @@ static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
 
 NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err) {
   const NsScheme *scheme = &ed->base;
-  ed->h = h;
+  ed->mode->h = h;
   ed->log = drive->log;
-  ed->sink = ed->fixed ? NULL : drive->sink;
-  ed->sensitivity = ed->fixed ? NULL : drive->sensitivity;
+  ed->sink = ed->base.class->locates ? drive->sink : NULL;
+  ed->sensitivity = ed->base.class->locates ? drive->sensitivity : NULL;
   ed->log->slope = 0;
-  ed->solver = drive->solver;
-  ed->t = ed->t_k = t_k;
-  ed->handled = ed->nactive = 0;
-  ed->impact_energy = ed->friction_energy = 0;
-  ed->hit = -1;
-  ed->pole_size = 0;
-  ed->nplaces = ed->nacting = 0;
+  ed->problem.solver = drive->solver;
+  ed->t = ed->mode->t_k = t_k;
+  ed->handled = 0;
+  ed->account.impacts = ed->account.friction = 0;
+  ed->event.hit = -1;
   NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
   if (status != NS_OK) return status;
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
   ed->t_first = scheme->nsds->t0;
   ed->t_last = scheme->nsds->T;
-  memset(ed->impulse, 0, (size_t)ed->Nv * sizeof *ed->impulse);
+  memset(ed->account.impulse, 0, (size_t)ed->Nv * sizeof *ed->account.impulse);
   ns_motion_gather(ed->motion, ed->q, ed->v);
-  ns_ed_start_rows(ed);
+  start_rows(ed);
   return NS_OK;
 }
 
 /* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
-static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+NsStatus ns_ed_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   double before[2] = {0, 0};
   NsStatus status = ns_ed_begin(ed, step->t_k, step->t - step->t_k, drive, err);
@@ -653,12 +642,36 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
   if (status == NS_OK) status = ns_ed_dense_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
-  while (status == NS_OK && ed->t < step->t && !ed->log->stopped)
-    status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
+  while (status == NS_OK && ed->t < step->t && !ed->log->stopped) status = ed->steps->go_on(ed, step->t, err);
   return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
 }
 
-/* ---- the classes ---- */
+/* ---- the class ---- */
+
+/* A bounce of that velocity, under the pressing acceleration, rises to the tolerance plus the rounding of y. */
+static double runge_kutta_slow(const NsEventDriven *ed, double press, double rise) {
+  (void)ed;
+  return sqrt(2 * press * rise);
+}
+
+static NsStatus runge_kutta_stop(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
+  return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->mode->reach, ed->q, ed->v, ed->W, err);
+}
+
+static const NsMotionSteps runge_kutta_steps = {motion_events_go_on, runge_kutta_slow, runge_kutta_stop};
+
+/* Joints, contacts with restitution; with friction and relays. */
+static const NsMotionLaws runge_kutta_laws = {
+    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
+
+static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
+  return ns_ed_accepts(nsds, runge_kutta_laws, true, ns_scheme_runge_kutta_text, err);
+}
+
+static NsStatus runge_kutta_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  return ns_ed_create(out, &runge_kutta_steps, integrator, nsds, plan);
+}
 
 const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .family = NS_MECHANICS,
@@ -668,29 +681,8 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .accelerates = true,
                                       .constant_bounds = true,
                                       .accepts = runge_kutta_accepts,
-                                      .create = events_create,
-                                      .destroy = events_destroy,
-                                      .commit = events_commit,
-                                      .drive = events_drive,
+                                      .create = runge_kutta_create,
+                                      .destroy = ns_ed_destroy,
+                                      .commit = ns_ed_commit,
+                                      .drive = ns_ed_drive,
                                       .exchange = &ns_ed_exchange};
-
-static const NsField d1_fields[] = {NS_FIELD_END};
-static const char *const d1_arguments[] = {NULL};
-
-const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
-
-const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
-                                                 .bytes = sizeof(NsEventOptions),
-                                                 .defaults = &ns_event_defaults.base,
-                                                 .fields = d1_fields,
-                                                 .arguments = d1_arguments,
-                                                 .family = NS_MECHANICS,
-                                                 .keeps_gaps = true,
-                                                 .whole = true,
-                                                 .accelerates = true,
-                                                 .constant_bounds = true,
-                                                 .accepts = d1_accepts,
-                                                 .create = events_create,
-                                                 .destroy = events_destroy,
-                                                 .commit = events_commit,
-                                                 .drive = events_drive};

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_modes.h"
 #include "linalg/qr.h"
 
@@ -57,20 +58,21 @@ static void unit_may(Unit *unit, Option option) {
 
 /* The direction in which friction at rest would slip: where it slipped until now, or against the force at its bound. */
 static bool expected_direction(const NsEventDriven *ed, int friction, double *d) {
-  const Friction *was = &ed->was[friction];
-  const double *lambda = ed->multiplier + friction;
-  double size = ns_ed_length(lambda[0], lambda[1]);
-  if (was->stick_slip == FRICTION_SLIP && ed->hit != friction) {
+  const NsMotionEvent *event = &ed->event;
+  const Friction *was = &event->was[friction];
+  const double *lambda = ed->mode->multiplier + friction;
+  double size = ns_motion_length(lambda[0], lambda[1]);
+  if (was->stick_slip == FRICTION_SLIP && event->hit != friction) {
     d[0] = was->d[0], d[1] = was->d[1];
     return true;
   }
-  if (was->stick_slip != FRICTION_STICK || ed->hit != friction || !(size > 0)) return false;
+  if (was->stick_slip != FRICTION_STICK || event->hit != friction || !(size > 0)) return false;
   d[0] = -lambda[0] / size, d[1] = -lambda[1] / size;
   return true;
 }
 
-static void relay_options(const NsEventDriven *ed, Unit *unit) {
-  const Friction *friction = &ed->rows[unit->friction].friction;
+static void relay_options(const NsMotionMode *mode, Unit *unit) {
+  const Friction *friction = &mode->rows[unit->friction].friction;
   bool fixed = friction->lower == friction->upper;
   if (unit->moving) unit_may(unit, OPTION_ALONG);
   if (unit->moving) return;
@@ -86,23 +88,25 @@ static void friction_options(const NsEventDriven *ed, Unit *unit) {
 }
 
 static Unit modes_unit(const NsEventDriven *ed, int k) {
-  int row = ed->closed[k];
-  const Row *r = &ed->rows[row];
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  int row = event->closed[k];
+  const Row *r = &mode->rows[row];
   Unit unit = {.k = k, .row = row, .friction = -1, .contact = r->unilateral};
   if (r->friction.width > 0) unit.friction = row;
-  if (r->unilateral && k + 1 < ed->nclosed && ed->closed[k + 1] == row + 1 && ed->rows[row + 1].friction.normal == row &&
-      ed->rows[row + 1].friction.width > 0)
+  if (r->unilateral && k + 1 < event->nclosed && event->closed[k + 1] == row + 1 &&
+      mode->rows[row + 1].friction.normal == row && mode->rows[row + 1].friction.width > 0)
     unit.friction = row + 1;
   if (unit.friction >= 0) {
-    const Friction *friction = &ed->rows[unit.friction].friction;
+    const Friction *friction = &mode->rows[unit.friction].friction;
     unit.width = friction->width;
-    unit.moving = !ed->resting[unit.friction];
+    unit.moving = !event->resting[unit.friction];
     double speed = ns_ed_sliding_speed(ed, unit.friction);
     for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.friction + i] / speed;
   }
   if (unit.friction < 0) unit_may(&unit, OPTION_STICK);
   else if (unit.contact) friction_options(ed, &unit);
-  else relay_options(ed, &unit);
+  else relay_options(mode, &unit);
   if (unit.contact) unit_may(&unit, OPTION_OPEN);
   return unit;
 }
@@ -112,7 +116,7 @@ static void modes_scale(NsEventDriven *ed, NsModes *s) {
   int first = 0, exponent;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    double own = ed->W[unit->k + (size_t)unit->k * (size_t)s->n];
+    double own = ed->problem.W[unit->k + (size_t)unit->k * (size_t)s->n];
     exponent = first;
     if (own > 0 && isfinite(own)) (void)frexp(own, &exponent);
     if (u == 0) first = exponent;
@@ -121,9 +125,10 @@ static void modes_scale(NsEventDriven *ed, NsModes *s) {
   }
 }
 
-/* Takes the problem of the rows ed->closed: W, q, units. */
+/* Takes the problem of the rows ed->event.closed: W, q, units. */
 void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
-  int n = s->n = ed->nclosed;
+  const NsMotionEvent *event = &ed->event;
+  int n = s->n = event->nclosed;
   size_t rows = (size_t)n;
   s->nunits = 0;
   for (int k = 0; k < n;) {
@@ -133,16 +138,16 @@ void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
     while (k < end) s->owner[k++] = s->nunits;
     s->nunits++;
   }
-  ns_motion_delassus(ed->motion, n, ed->closed, ed->W);
+  ns_motion_delassus(ed->motion, n, event->closed, ed->problem.W);
   modes_scale(ed, s);
   for (int k = 0; k < n; k++) {
-    int row = ed->closed[k];
+    int row = event->closed[k];
     double terms = fabs(ed->now->bias[row]);
     for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
     s->q[k] = s->unit[k] * ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
     s->terms[k] = s->unit[k] * terms;
     for (int i = 0; i < n; i++)
-      s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->W[(size_t)i + (size_t)k * rows];
+      s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->problem.W[(size_t)i + (size_t)k * rows];
   }
 }
 
@@ -159,7 +164,7 @@ bool ns_ed_unit_slips(const Unit *unit) {
 
 /* The force of a relay at a bound, in the units of the problem. */
 double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  const Friction *friction = &ed->rows[unit->friction].friction;
+  const Friction *friction = &ed->mode->rows[unit->friction].friction;
   return (ns_ed_option_direction(unit)[0] > 0 ? friction->lower : friction->upper) / s->unit[unit->k];
 }
 
@@ -190,16 +195,16 @@ double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k) 
   if (!unit->contact || !ns_ed_unit_slips(unit)) return sum;
   const double *d = ns_ed_option_direction(unit);
   for (int j = 0; j < unit->width; j++)
-    sum -= ed->rows[unit->friction].friction.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
+    sum -= ed->mode->rows[unit->friction].friction.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
   return sum;
 }
 
 /* The bound mu lambda_n of the a-th unknown, for multipliers x of the unknowns; -1 when it is not friction of a contact. */
-static double friction_bound(const NsEventDriven *ed, const NsModes *s, int count, const double *x, int a) {
+static double friction_bound(const NsMotionMode *mode, const NsModes *s, int count, const double *x, int a) {
   const Unit *unit = unit_of(s, s->unknown[a]);
   if (!unit->contact || s->unknown[a] == unit->k) return -1;
   for (int b = a - 1; b >= 0 && b < count; b--)
-    if (s->unknown[b] == unit->k) return ed->rows[unit->friction].friction.mu * fmax(0, x[b]);
+    if (s->unknown[b] == unit->k) return mode->rows[unit->friction].friction.mu * fmax(0, x[b]);
   return -1;
 }
 
@@ -210,9 +215,9 @@ static double friction_bound(const NsEventDriven *ed, const NsModes *s, int coun
 */
 static void find_shares(const NsEventDriven *ed, NsModes *s, int count, const double *x) {
   double most = 0;
-  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed, s, count, x, a));
+  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed->mode, s, count, x, a));
   for (int a = 0; a < count && most > 0; a++) {
-    double bound = friction_bound(ed, s, count, x, a);
+    double bound = friction_bound(ed->mode, s, count, x, a);
     if (bound >= 0) s->share[a] = sqrt(fmax(bound / most, LEAST_SHARE));
   }
 }
@@ -291,7 +296,7 @@ bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s) {
     s->z[k] = s->part[a];
     if (!unit->contact || !ns_ed_unit_slips(unit)) continue;
     const double *d = ns_ed_option_direction(unit);
-    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->rows[unit->friction].friction.mu * d[j] * s->z[k];
+    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->mode->rows[unit->friction].friction.mu * d[j] * s->z[k];
   }
   ns_ed_mode_outputs(s);
   return true;

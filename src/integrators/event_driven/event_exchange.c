@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_active.h"
+#include "integrators/event_driven/event_pole.h"
 
 /*
 ** Least tolerance of a contact for such a solver, a part of the reach, see ns_ed_tolerance. 1e-10: bounces end when they take 1e-5 of
@@ -36,41 +37,35 @@ static void exchange_motion_name(const NsScheme *scheme, int i, int *system, cha
 
 /* Takes the state z at t, projected on the constraints of the mode; evaluates all outputs and the accelerations. */
 static NsStatus exchange_take(NsEventDriven *ed, double t, const double *z, NsError *err) {
-  double *reach = ed->part; /* the state may be a guess of the solver: it leaves no trace in the reach */
+  const NsMotionMode *mode = ed->mode;
+  double *reach = ed->event.kept; /* the state may be a guess of the solver: it leaves no trace in the reach */
   NsStatus status = NS_OK;
   memcpy(ed->x, z, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   ed->t = *ed->clock = t;
   ns_motion_normalise(ed->motion, ed->q);
-  memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
-  if (ed->nactive > 0)
-    status = ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, t, reach, ed->q, ed->v, ed->W, err);
+  memcpy(reach, mode->reach, (size_t)ed->m * sizeof *reach);
+  if (mode->nactive > 0)
+    status = ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, t, reach, ed->q, ed->v, ed->W, err);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, ed->q, ed->v, err);
   return status == NS_OK ? ns_ed_accelerate(ed, t, ed->q, ed->v, err) : status;
 }
 
-/* The force of an active row at the last accelerations. */
-static double active_force(const NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nactive; k++)
-    if (ed->active[k] == row) return ed->lambda[k];
-  return 0;
-}
-
 /* The guard of an open contact. One that leaves starts at its y0 up to rounding: each bounce that began lower would gain velocity. */
 static double exchange_gap(const NsEventDriven *ed, int row) {
-  const Row *r = &ed->rows[row];
+  const Row *r = &ed->mode->rows[row];
   double level = r->state == ROW_DEPARTING && r->level < 0 ? r->y0 - fmax(ns_ed_rounding(ed, row), DBL_MIN) : r->level;
   return ed->now->y[row] - level;
 }
 
 /* The guard of a row at the point that was taken: above 0 in the mode. Friction that begins to slip has u = 0 up to rounding. */
 static double exchange_guard(const NsEventDriven *ed, int row) {
-  const Row *r = &ed->rows[row];
+  const Row *r = &ed->mode->rows[row];
   double scale;
-  switch (ns_ed_guard_kind(ed, row)) {
+  switch (ns_motion_guard_kind(ed->mode, row)) {
     case GUARD_GAP: return exchange_gap(ed, row);
-    case GUARD_FORCE: return active_force(ed, row);
-    case GUARD_STICK: return ns_ed_stick_guard(ed, row, &scale) - r->friction.level;
-    case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->slow[row], DBL_MIN);
+    case GUARD_FORCE: return ns_motion_active_force(ed->mode, row);
+    case GUARD_STICK: return ns_motion_stick_guard(ed->mode, row, &scale) - r->friction.level;
+    case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->mode->slow[row], DBL_MIN);
     case GUARD_ONSET: return ns_ed_youth(ed, row - 1);
     case GUARD_POLE: return ns_ed_pole_guard(ed);
     case GUARD_NONE: break;
@@ -102,23 +97,23 @@ static NsStatus exchange_motion_place(NsScheme *scheme, double t, const double *
 */
 static void measure_past(NsEventDriven *ed) {
   for (int i = 0; i < ed->m; i++) {
-    double e = ed->rows[i].restitution, off = ns_ed_guard_kind(ed, i) == GUARD_GAP ? -exchange_gap(ed, i) : 0;
-    ed->past[i] = off > 0 && e < 1 ? 2 * off * e * e / (1 - e * e) : 0;
+    double e = ed->mode->rows[i].restitution, off = ns_motion_guard_kind(ed->mode, i) == GUARD_GAP ? -exchange_gap(ed, i) : 0;
+    ed->event.past[i] = off > 0 && e < 1 ? 2 * off * e * e / (1 - e * e) : 0;
   }
 }
 
 /* Handles the event of a row (-1: none in particular) at the present state. */
 static NsStatus exchange_handle(NsEventDriven *ed, int row, NsError *err) {
   ed->handled = 0;
-  ed->hit = row;
+  ed->event.hit = row;
   return ns_ed_handle(ed, err);
 }
 
 static NsStatus exchange_motion_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   NsStatus status = ns_ed_begin(ed, step->t_k, step->h, drive, err);
-  ed->asked = -1;
-  ed->outside = true;
+  ed->mode->asked = -1;
+  ed->event.outside = true;
   if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, EXCHANGE_TOLERANCE);
   if (status == NS_OK && ed->t == ed->t_first)
     status = ns_ed_check_rows(ed, err); /* later on a gap of time-stepping may be below 0 */
@@ -132,52 +127,48 @@ static NsStatus exchange_motion_begin(NsScheme *scheme, const NsStep *step, cons
 ** friction, or -1.
 */
 static int exchange_slowed(NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   int row = -1;
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
-    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP)) continue;
-    double before = ed->slid[i], slow = NS_NEARLY_STOPPED * ed->reach[i];
-    ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (ed->rows[i].friction.width == 2 && before > slow && ed->slid[i] <= slow) row = i;
+    if (!ns_motion_friction_is(ed->mode, i, FRICTION_SLIP)) continue;
+    double before = mode->slid[i], slow = NS_NEARLY_STOPPED * mode->reach[i];
+    mode->slid[i] = ns_ed_sliding_speed(ed, i);
+    if (mode->rows[i].friction.width == 2 && before > slow && mode->slid[i] <= slow) row = i;
   }
   return row;
 }
 
 static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
+  NsMotionMode *mode = ed->mode;
   NsStatus status = exchange_take(ed, t, z, err);
   *event = false;
   for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || exchange_guard(ed, i) <= 0;
   if (status != NS_OK || *event) return status;
-  double *level = ed->part; /* no level falls: the solver may end its steps just before an event, again and again */
-  for (int i = 0; i < ed->m; i++) level[i] = ed->rows[i].level;
+  double *level = ed->event.kept; /* no level falls: the solver may end its steps just before an event, again and again */
+  for (int i = 0; i < ed->m; i++) level[i] = mode->rows[i].level;
   status = ns_ed_renew_levels(ed, err);
-  for (int i = 0; i < ed->m; i++) ed->rows[i].level = fmax(ed->rows[i].level, level[i]);
-  if (status == NS_OK) ed->asked = exchange_slowed(ed);
-  *event = status == NS_OK && ed->asked >= 0;
+  for (int i = 0; i < ed->m; i++) mode->rows[i].level = fmax(mode->rows[i].level, level[i]);
+  if (status == NS_OK) mode->asked = exchange_slowed(ed);
+  *event = status == NS_OK && mode->asked >= 0;
   return status;
 }
 
 /* Reads the laws anew: bounds, friction, restitution. Active contacts and friction stay as they are until the event is handled. */
 static void read_laws(NsEventDriven *ed) {
-  double *reach = ed->part, *multiplier = ed->part_rhs;
-  memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
-  memcpy(multiplier, ed->multiplier, (size_t)ed->m * sizeof *multiplier);
-  for (int i = 0; i < ed->m; i++) ed->was[i] = ed->rows[i].friction, ed->was_active[i] = ed->rows[i].state == ROW_ACTIVE;
-  ns_ed_start_rows(ed);
   for (int i = 0; i < ed->m; i++) {
-    Friction *friction = &ed->rows[i].friction, before = ed->was[i];
-    if (ed->rows[i].unilateral) ed->rows[i].state = ed->was_active[i] ? ROW_ACTIVE : ROW_OPEN;
-    if (before.width == 0 || friction->width == 0) continue;
-    before.mu = friction->mu, before.lower = friction->lower, before.upper = friction->upper;
-    *friction = before;
+    Row *row = &ed->mode->rows[i], before = *row;
+    *row = ns_ed_start_row(ed, i);
+    ed->mode->drift[i] = 0;
+    if (row->unilateral) row->state = before.state == ROW_ACTIVE ? ROW_ACTIVE : ROW_OPEN;
+    if (before.friction.width > 0 && row->friction.width > 0) row->friction = before.friction;
   }
-  memcpy(ed->reach, reach, (size_t)ed->m * sizeof *reach);
-  memcpy(ed->multiplier, multiplier, (size_t)ed->m * sizeof *multiplier);
+  ns_motion_mode_read_laws(ed->mode, ed->motion);
 }
 
 static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  int first = ed->asked;
+  int first = ed->mode->asked;
   for (int i = 0; i <= ed->m && first < 0; i++)
     if (passed[i]) first = i;
   if (first < 0 && !renew) return NS_OK;
@@ -187,33 +178,18 @@ static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, con
   if (renew) read_laws(ed);
   status = exchange_handle(ed, first, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) { /* friction that has stopped at the same time */
-    bool stopped = i != first && passed[i] && ns_ed_guard_kind(ed, i) == GUARD_SLIP && ns_ed_sliding_along(ed, i) <= 0;
+    bool stopped = i != first && passed[i] && ns_motion_guard_kind(ed->mode, i) == GUARD_SLIP &&
+                   ns_ed_sliding_along(ed, i) <= 0;
     if (stopped) status = exchange_handle(ed, i, err);
   }
-  ed->asked = -1;
+  ed->mode->asked = -1;
   if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   return status;
 }
 
 static void exchange_motion_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  size_t m = (size_t)ed->m, numbers = m * sizeof(double), ints = m * sizeof(int);
-  visitor(context, "rows", ed->rows, (m + 1) * sizeof *ed->rows);
-  visitor(context, "reach", ed->reach, numbers);
-  visitor(context, "drift", ed->drift, numbers);
-  visitor(context, "multiplier", ed->multiplier, numbers);
-  visitor(context, "pulled", ed->pulled, numbers);
-  visitor(context, "slid", ed->slid, numbers);
-  visitor(context, "slow", ed->slow, numbers);
-  visitor(context, "lambda", ed->lambda, numbers);
-  visitor(context, "held", ed->active, ints);
-  visitor(context, "acting", ed->acting, ints);
-  visitor(context, "nheld", &ed->nactive, sizeof ed->nactive);
-  visitor(context, "nplaces", &ed->nplaces, sizeof ed->nplaces);
-  visitor(context, "nacting", &ed->nacting, sizeof ed->nacting);
-  visitor(context, "pole size", &ed->pole_size, sizeof ed->pole_size);
-  visitor(context, "asked", &ed->asked, sizeof ed->asked);
-  visitor(context, "t_k", &ed->t_k, sizeof ed->t_k);
+  visitor(context, "mode", ns_motion_mode_block(ed->mode), ed->mode->bytes);
 }
 
 const NsSchemeExchange ns_ed_exchange = {.sizes = exchange_motion_sizes,

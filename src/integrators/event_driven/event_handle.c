@@ -6,6 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrators/event_driven/event_handle.h"
+
+#include "integrators/event_driven/event_active.h"
+#include "integrators/event_driven/event_modes.h"
+#include "integrators/event_driven/event_pole.h"
 #include "integrators/event_driven/event_sensitivity.h"
 
 /* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
@@ -13,17 +18,8 @@ static const double ROUNDING_OF_FORCES = 1e-13;
 
 /* ---- rows of friction ---- */
 
-/* The row in which the friction of a row begins: the row itself, or the one before. */
-static int friction_of(const NsEventDriven *ed, int row) {
-  return ed->rows[row].friction.width == 0 && row > 0 && ed->rows[row - 1].friction.width == 2 ? row - 1 : row;
-}
-
-static bool row_has_friction(const NsEventDriven *ed, int row) {
-  return ed->rows[friction_of(ed, row)].friction.width > 0;
-}
-
-static bool is_relay(const NsEventDriven *ed, int row) {
-  return ed->rows[row].friction.width > 0 && ed->rows[row].friction.normal < 0;
+static bool is_relay(const NsMotionMode *mode, int row) {
+  return mode->rows[row].friction.width > 0 && mode->rows[row].friction.normal < 0;
 }
 
 /* ---- closed contacts ---- */
@@ -38,47 +34,51 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
-  return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
+  return ns_motion_couple(ed->motion, ed->event.nclosed, ed->event.closed, ed->t, ed->q, ed->v, err);
 }
 
 /* Whether a row was active until now: then its velocity is only rounding. At the start of a step a script may have written it. */
 static bool active_so_far(const NsEventDriven *ed, int row) {
-  bool sticks = ed->has_friction && row_has_friction(ed, row) &&
-                ed->rows[friction_of(ed, row)].friction.stick_slip == FRICTION_STICK;
-  return (ed->rows[row].state == ROW_ACTIVE || sticks) && ed->t > ed->t_k && !ed->fixed;
+  const NsMotionMode *mode = ed->mode;
+  bool sticks = ed->has_friction && ns_motion_has_friction(ed->mode, row) &&
+                mode->rows[ns_motion_friction_row(mode, row)].friction.stick_slip == FRICTION_STICK;
+  return (mode->rows[row].state == ROW_ACTIVE || sticks) && ed->t > mode->t_k && ed->base.class->locates;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
+  NsMotionEvent *event = &ed->event;
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  ed->nclosed = 0;
+  event->nclosed = 0;
   bool contact = false; /* of the last normal */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    const Row *row = &ed->rows[i];
-    ed->before[i] = active_so_far(ed, i) ? 0 : ed->now->u[i];
-    ed->resting[i] = row->joint;
+    const Row *row = &ed->mode->rows[i];
+    event->before[i] = active_so_far(ed, i) ? 0 : ed->now->u[i];
+    event->resting[i] = row->joint;
     bool closed = row->joint || row->state == ROW_ACTIVE || (row->unilateral && ed->now->y[i] <= closed_below(ed, i));
     if (row->unilateral) contact = closed;
-    if (!row->joint && !row->unilateral) closed = row_has_friction(ed, i) && (contact || is_relay(ed, i));
-    if (closed) ed->closed[ed->nclosed++] = i;
+    if (!row->joint && !row->unilateral) closed = ns_motion_has_friction(ed->mode, i) && (contact || is_relay(ed->mode, i));
+    if (closed) event->closed[event->nclosed++] = i;
   }
   return status;
 }
 
 /*
-** Computes ed->pressing (k): |y''| of closed row k without multipliers, or the largest value that another row j passes on to it
+** Computes ed->event.pressing (k): |y''| of closed row k without multipliers, or the largest value that another row j passes on to it
 ** through couplings, a_j sqrt(W_kk / W_jj), which has the same energy.
 */
 static void measure_pressing(NsEventDriven *ed) {
-  int n = ed->nclosed;
-  double *a = ed->pressing;
-  for (int k = 0; k < n; k++) a[k] = fabs(ns_motion_output_acceleration(ed->motion, ed->closed[k], ed->now->a_free));
+  const NsMotionEvent *event = &ed->event;
+  const NsMotionProblem *problem = &ed->problem;
+  int n = event->nclosed;
+  double *a = event->pressing;
+  for (int k = 0; k < n; k++) a[k] = fabs(ns_motion_output_acceleration(ed->motion, event->closed[k], ed->now->a_free));
   for (bool changed = true; changed;) {
     changed = false;
     for (int k = 0; k < n; k++)
       for (int j = 0; j < n; j++) {
-        double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
-        if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
-        if (ed->rows[ed->closed[k]].unilateral && row_has_friction(ed, ed->closed[j]))
+        double own = problem->W[k + (size_t)k * (size_t)n], other = problem->W[j + (size_t)j * (size_t)n];
+        if (k == j || problem->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
+        if (ed->mode->rows[event->closed[k]].unilateral && ns_motion_has_friction(ed->mode, event->closed[j]))
           continue; /* friction presses no contact */
         double passed = a[j] * sqrt(own / other);
         if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
@@ -91,27 +91,28 @@ static void measure_pressing(NsEventDriven *ed) {
 ** within the rounding of t. 1e-12: the error of the steps at the default tolerances.
 */
 static double slow_sliding(const NsEventDriven *ed, int row, double press) {
-  int first = friction_of(ed, row);
+  int first = ns_motion_friction_row(ed->mode, row);
   double terms = ed->now->u_terms[first];
-  if (ed->rows[first].friction.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
-  return 1e-12 * terms + 1e-13 * ed->reach[first] + 4 * DBL_EPSILON * fabs(ed->t) * press;
+  if (ed->mode->rows[first].friction.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
+  return 1e-12 * terms + 1e-13 * ed->mode->reach[first] + 4 * DBL_EPSILON * fabs(ed->t) * press;
 }
 
 /*
-** The velocity below which a closed row is at rest. With located events a bounce of that velocity, under the pressing
-** acceleration, rises to the tolerance plus the rounding of y. With fixed steps it ends within one step. Plus rounding: of the
-** terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
+** The velocity below which a closed row is at rest: that of NsMotionSteps, plus rounding: of the terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
 */
 static void measure_slow(NsEventDriven *ed) {
-  ns_motion_even(ed->motion, ed->v, ed->even);
-  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + ed->past[row], even = 0;
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  const NsMotionScales *scales = &ed->scales;
+  ns_motion_even(ed->motion, ed->v, scales->even);
+  ns_motion_even(ed->motion, ed->now->a_free, scales->even_free);
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    double press = event->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + event->past[row], even = 0;
     for (int j = 0; j < ed->Nv; j++)
-      even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (ed->even[j] + ed->h * ed->even_free[j]);
-    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
-    if (row_has_friction(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
+      even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (scales->even[j] + mode->h * scales->even_free[j]);
+    mode->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + ed->steps->slow(ed, press, rise);
+    if (ns_motion_has_friction(ed->mode, row)) mode->slow[row] = slow_sliding(ed, row, press);
   }
 }
 
@@ -120,12 +121,14 @@ static void measure_slow(NsEventDriven *ed) {
 ** velocity since the start of the run. Both are independent of the grid.
 */
 static void measure_reach(NsEventDriven *ed) {
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    double u = event->before[row], press = event->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
-    if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
-    if (ed->rows[row].friction.width > 0) ed->reach[row] = fmax(ed->reach[row], ns_ed_sliding_speed(ed, row));
+    if (mode->rows[row].unilateral && u < 0) mode->reach[row] = fmax(mode->reach[row], height);
+    if (mode->rows[row].friction.width > 0) mode->reach[row] = fmax(mode->reach[row], ns_ed_sliding_speed(ed, row));
   }
 }
 
@@ -137,18 +140,19 @@ static NsMixedGroup group_of(const Row *row) {
 
 /* The groups of the closed rows for impulses: contacts with their friction; relays, whose finite forces have no impulse. */
 static void group_impulses(NsEventDriven *ed) {
-  ed->ngroups = 0;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k], begins = friction_of(ed, row);
-    const Friction *friction = &ed->rows[begins].friction;
-    NsMixedGroup group = group_of(&ed->rows[row]);
-    if (is_relay(ed, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
-    if (is_relay(ed, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
+  NsMotionProblem *problem = &ed->problem;
+  problem->ngroups = 0;
+  for (int k = 0; k < ed->event.nclosed; k++) {
+    int row = ed->event.closed[k], begins = ns_motion_friction_row(ed->mode, row);
+    const Friction *friction = &ed->mode->rows[begins].friction;
+    NsMixedGroup group = group_of(&ed->mode->rows[row]);
+    if (is_relay(ed->mode, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
+    if (is_relay(ed->mode, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
     if (friction->width > 0 && friction->normal >= 0) {
-      if (row == begins) ed->groups[ed->ngroups - 1] = (NsMixedGroup){1 + friction->width, 0, 0, friction->mu};
+      if (row == begins) problem->groups[problem->ngroups - 1] = (NsMixedGroup){1 + friction->width, 0, 0, friction->mu};
       continue;
     }
-    ed->groups[ed->ngroups++] = group;
+    problem->groups[problem->ngroups++] = group;
   }
 }
 
@@ -166,11 +170,12 @@ static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent 
 
 /* Friction never asks for an impulse; a relay does where the bound that its velocity leads to is infinite. */
 static bool approaching(const NsEventDriven *ed, int row) {
-  const Friction *friction = &ed->rows[row].friction;
-  double u = ed->before[row], slow = ed->slow[row];
-  if (is_relay(ed, row)) return (isinf(friction->lower) && u > slow) || (isinf(friction->upper) && u < -slow);
-  if (row_has_friction(ed, row)) return false;
-  return ed->rows[row].unilateral ? u < -slow : fabs(u) > slow;
+  const NsMotionMode *mode = ed->mode;
+  const Friction *friction = &mode->rows[row].friction;
+  double u = ed->event.before[row], slow = mode->slow[row];
+  if (is_relay(mode, row)) return (isinf(friction->lower) && u > slow) || (isinf(friction->upper) && u < -slow);
+  if (ns_motion_has_friction(ed->mode, row)) return false;
+  return mode->rows[row].unilateral ? u < -slow : fabs(u) > slow;
 }
 
 /*
@@ -178,40 +183,46 @@ static bool approaching(const NsEventDriven *ed, int row) {
 ** bounces that are left out is that of the impulse w / W and of the pressing force in their time.
 */
 static bool ends_to_bounce(const NsEventDriven *ed, int row) {
-  bool has_friction = row + 1 < ed->m && ed->rows[row + 1].friction.width > 0 && ed->rows[row + 1].friction.normal == row;
-  return has_friction && ed->rows[row].unilateral && ed->rows[row].restitution * fabs(ed->before[row]) <= ed->slow[row];
+  const NsMotionMode *mode = ed->mode;
+  bool has_friction = row + 1 < ed->m && mode->rows[row + 1].friction.width > 0 && mode->rows[row + 1].friction.normal == row;
+  return has_friction && mode->rows[row].unilateral &&
+         mode->rows[row].restitution * fabs(ed->event.before[row]) <= mode->slow[row];
 }
 
 /* Adds half of the impulses' work at the present velocities; it is called before and after the impact. */
 static void add_half_work(NsEventDriven *ed) {
-  for (int k = 0; k < ed->nclosed; k++) {
-    double work = 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
-    *(row_has_friction(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+  const NsMotionEvent *event = &ed->event;
+  for (int k = 0; k < event->nclosed; k++) {
+    double work = 0.5 * ed->problem.z[k] * ns_motion_speed(ed->motion, event->closed[k], ed->v);
+    *(ns_motion_has_friction(ed->mode, event->closed[k]) ? &ed->account.friction : &ed->account.impacts) += work;
   }
 }
 
 /* Whether the impulse of closed row k is only rounding: W z of the row against its other terms. */
 static bool event_negligible(const NsEventDriven *ed, int k) {
-  size_t n = (size_t)ed->nclosed;
-  double terms = fabs(ed->before[ed->closed[k]]);
-  for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
-  return ed->W[(size_t)k + (size_t)k * n] * ed->z[k] <= 1e-12 * terms;
+  const NsMotionEvent *event = &ed->event;
+  const NsMotionProblem *problem = &ed->problem;
+  size_t n = (size_t)event->nclosed;
+  double terms = fabs(event->before[event->closed[k]]);
+  for (size_t j = 0; j < n; j++) terms += fabs(problem->W[(size_t)k + j * n] * problem->z[j]);
+  return problem->W[(size_t)k + (size_t)k * n] * problem->z[k] <= 1e-12 * terms;
 }
 
-/* Adds the impulses ed->z to the velocities and to the accounts. */
+/* Adds the impulses ed->problem.z to the velocities and to the accounts. */
 static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
+  const NsMotionProblem *problem = &ed->problem;
   add_half_work(ed);
-  ns_motion_add_input(ed->motion, ed->nclosed, ed->closed, ed->z, ed->v);
+  ns_motion_add_input(ed->motion, ed->event.nclosed, ed->event.closed, problem->z, ed->v);
   add_half_work(ed);
-  for (int k = 0; k < ed->nclosed; k++)
-    for (int j = 0; j < ed->Nv && ed->z[k] != 0; j++)
-      ed->impulse[j] += ed->z[k] * ed->now->H[ed->closed[k] + (size_t)j * (size_t)ed->m];
+  for (int k = 0; k < ed->event.nclosed; k++)
+    for (int j = 0; j < ed->Nv && problem->z[k] != 0; j++)
+      ed->account.impulse[j] += problem->z[k] * ed->now->H[ed->event.closed[k] + (size_t)j * (size_t)ed->m];
   NsStatus status = evaluate_closed(ed, err);
-  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
-    int row = ed->closed[k];
+  for (int k = 0; k < ed->event.nclosed && status == NS_OK; k++) {
+    int row = ed->event.closed[k];
     double after = ed->now->u[row];
-    if (!ed->rows[row].unilateral || event_negligible(ed, k)) continue;
-    NsEvent event = {.before = ed->before[row], .after = after, .impulse = ed->z[k]};
+    if (!ed->mode->rows[row].unilateral || event_negligible(ed, k)) continue;
+    NsEvent event = {.before = ed->event.before[row], .after = after, .impulse = problem->z[k]};
     status = log_event(ed, NS_EVENT_IMPACT, row, event, err);
   }
   return status;
@@ -219,65 +230,57 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 
 /* Whether a contact closes after a bounce that stayed below the tolerance. */
 static bool hopped(const NsEventDriven *ed, int i) {
-  const Row *row = &ed->rows[i];
+  const Row *row = &ed->mode->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
+  return row->state == ROW_DEPARTING && ed->event.before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
   bool any = false, bounces = false; /* bounces: the last normal */
-  for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);
+  for (int k = 0; k < event->nclosed; k++) any = any || approaching(ed, event->closed[k]);
   if (!any) return NS_OK;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row) && !ends_to_bounce(ed, row);
-    bool applies = ed->rows[row].unilateral || row_has_friction(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
-    double e = applies ? ed->rows[row].restitution : 0;
-    if (hopped(ed, row)) ed->resting[row] = true;
-    ed->q_part[k] = (1 + e) * ed->before[row];
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    if (mode->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row) && !ends_to_bounce(ed, row);
+    bool applies = mode->rows[row].unilateral || ns_motion_has_friction(ed->mode, row) ? bounces && !is_relay(mode, row)
+                                                                                       : approaching(ed, row);
+    double e = applies ? mode->rows[row].restitution : 0;
+    if (hopped(ed, row)) event->resting[row] = true;
+    ed->problem.q[k] = (1 + e) * event->before[row];
   }
   group_impulses(ed);
-  NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "impulses", err);
+  NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, event->nclosed, event->closed, "impulses", err);
   if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
 /* ---- rest ---- */
 
-/* Projects the rows on y = 0 (with fixed steps: only the bilateral rows, which come first) and all rows on u = 0. */
-static NsStatus stop_rows_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
-  int bilateral = 0;
-  if (!ed->fixed) return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
-  while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
-  NsStatus status = NS_OK;
-  if (bilateral > 0)
-    status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
-  return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
-}
-
 /*
 ** Puts the rows at rest. The impulses that stop them have works, as those of impacts: a table that moves exchanges energy with
 ** the body that it stops.
 */
 static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
-  NsStatus status = stop_rows_at_rest(ed, places, n, rows, err);
+  NsStatus status = ed->steps->stop(ed, places, n, rows, err);
   if (status != NS_OK) return status;
   double *mean = ed->p; /* the mean of the velocities before and after */
-  for (int k = 0; k < n; k++) ed->q_part[k] = -0.5 * ed->now->stopped[k];
+  for (int k = 0; k < n; k++) ed->problem.q[k] = -0.5 * ed->now->stopped[k];
   memcpy(mean, ed->v, (size_t)ed->Nv * sizeof *mean);
-  ns_motion_add_input(ed->motion, n, rows, ed->q_part, mean);
+  ns_motion_add_input(ed->motion, n, rows, ed->problem.q, mean);
   for (int k = 0; k < n; k++) {
     double work = ed->now->stopped[k] * ns_motion_speed(ed->motion, rows[k], mean);
-    *(row_has_friction(ed, rows[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+    *(ns_motion_has_friction(ed->mode, rows[k]) ? &ed->account.friction : &ed->account.impacts) += work;
   }
   return NS_OK;
 }
 
 /* Whether an impact at this event has changed the velocity of friction that begins in this row. */
 static bool impact_changes(const NsEventDriven *ed, int row) {
-  for (int i = row; i < row + ed->rows[row].friction.width; i++)
-    if (fabs(ed->now->u[i] - ed->before[i]) > ed->slow[row]) return true;
+  for (int i = row; i < row + ed->mode->rows[row].friction.width; i++)
+    if (fabs(ed->now->u[i] - ed->event.before[i]) > ed->mode->slow[row]) return true;
   return false;
 }
 
@@ -288,48 +291,53 @@ static bool impact_changes(const NsEventDriven *ed, int row) {
 ** the stop and u is opposed to its direction before.
 */
 static bool slides_no_more(const NsEventDriven *ed, int row) {
-  const Friction *friction = &ed->rows[row].friction;
-  if (friction->normal >= 0 && !ed->resting[friction->normal]) return false;
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  const Friction *friction = &mode->rows[row].friction;
+  if (friction->normal >= 0 && !event->resting[friction->normal]) return false;
   double speed = ns_ed_sliding_speed(ed, row);
-  if (speed <= ed->slow[row]) return true;
-  bool turned = ed->outside && ns_ed_sliding_along(ed, row) <= -0.5 * speed;
-  bool stops = friction->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row] || turned;
-  return ed->hit == row && stops && !impact_changes(ed, row);
+  if (speed <= mode->slow[row]) return true;
+  bool turned = event->outside && ns_ed_sliding_along(ed, row) <= -0.5 * speed;
+  bool stops = friction->width == 1 || speed <= NS_NEARLY_STOPPED * mode->reach[row] || turned;
+  return event->hit == row && stops && !impact_changes(ed, row);
 }
 
 /* Marks the closed rows that are at rest now, beside those that are marked already; returns how many are marked. */
 static int mark_resting(NsEventDriven *ed) {
+  const NsMotionEvent *event = &ed->event;
   int count = 0;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    if (row_has_friction(ed, row)) {
-      int first = friction_of(ed, row);
-      ed->resting[row] = ed->resting[row] || (first == row ? slides_no_more(ed, row) : ed->resting[first]);
-    } else if (fabs(ed->now->u[row]) <= ed->slow[row]) {
-      ed->resting[row] = true;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    if (ns_motion_has_friction(ed->mode, row)) {
+      int first = ns_motion_friction_row(ed->mode, row);
+      event->resting[row] = event->resting[row] || (first == row ? slides_no_more(ed, row) : event->resting[first]);
+    } else if (fabs(ed->now->u[row]) <= ed->mode->slow[row]) {
+      event->resting[row] = true;
     }
-    count += ed->resting[row];
+    count += event->resting[row];
   }
   return count;
 }
 
 /*
-** Puts closed rows that are at rest on y = 0, u = 0; ed->closed is unchanged. This changes the velocities of other rows, and those
+** Puts closed rows that are at rest on y = 0, u = 0; ed->event.closed is unchanged. This changes the velocities of other rows, and those
 ** that become 0 rest, too: a mass that sits on its stop can no longer drag at its neighbour.
 */
 static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
   NsStatus status = NS_OK;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    ed->u_after[row] = ed->now->u[row];
-    if (row_has_friction(ed, row)) ed->resting[row] = false;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    event->u_after[row] = ed->now->u[row];
+    if (ns_motion_has_friction(ed->mode, row)) event->resting[row] = false;
   }
   for (int marked = mark_resting(ed), stopped = 0; marked > stopped && status == NS_OK; marked = mark_resting(ed)) {
-    int n = 0, places = 0, *rows = ed->active;                            /* workspace: the active rows are found next */
+    int n = 0, places = 0, *rows = mode->active;                          /* workspace: the active rows are found next */
     for (int pass = 0; pass < 3; pass++, places = pass == 2 ? n : places) /* bilateral rows first, friction last */
-      for (int k = 0; k < ed->nclosed; k++) {
-        int row = ed->closed[k], turn = ed->rows[row].joint ? 0 : ed->rows[row].unilateral ? 1 : 2;
-        if (ed->resting[row] && turn == pass) rows[n++] = row;
+      for (int k = 0; k < event->nclosed; k++) {
+        int row = event->closed[k], turn = mode->rows[row].joint ? 0 : mode->rows[row].unilateral ? 1 : 2;
+        if (event->resting[row] && turn == pass) rows[n++] = row;
       }
     status = ns_ed_sense_rest(ed, places, n, rows, err);
     if (status == NS_OK) status = put_at_rest(ed, places, n, rows, err);
@@ -341,45 +349,50 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
 
 /* ---- forces ---- */
 
-/* Removes all but the resting rows from ed->closed; friction stays with its normal. */
+/* Removes all but the resting rows from ed->event.closed; friction stays with its normal. */
 static void keep_resting(NsEventDriven *ed) {
+  NsMotionEvent *event = &ed->event;
   int n = 0;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k], normal = ed->rows[friction_of(ed, row)].friction.normal;
-    bool stays = row_has_friction(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
-    if (stays) ed->closed[n++] = row;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k], normal = ed->mode->rows[ns_motion_friction_row(ed->mode, row)].friction.normal;
+    bool stays = ns_motion_has_friction(ed->mode, row) ? is_relay(ed->mode, row) || event->resting[normal]
+                                                       : event->resting[row];
+    if (stays) event->closed[n++] = row;
   }
-  ed->nclosed = n;
+  event->nclosed = n;
 }
 
-/* Finds the resting rows that carry a force: ed->active, ed->lambda. */
+/* Finds the resting rows that carry a force: ed->mode->active, ed->mode->lambda. */
 static NsStatus find_active(NsEventDriven *ed, NsError *err) {
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    ed->q_part[k] = ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
-    ed->groups[k] = group_of(&ed->rows[row]);
+  NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  NsMotionProblem *problem = &ed->problem;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    problem->q[k] = ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
+    problem->groups[k] = group_of(&mode->rows[row]);
   }
-  ed->ngroups = ed->nclosed;
-  NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "forces", err);
+  problem->ngroups = event->nclosed;
+  NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, event->nclosed, event->closed, "forces", err);
   if (status != NS_OK) return status;
-  ed->nactive = 0;
-  for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k];
-    double own = ed->W[k + (size_t)k * (size_t)ed->nclosed];
-    if (ed->rows[row].unilateral && !ns_ed_carries(ed, k, row, own, ed->z[k])) continue;
-    ed->lambda[ed->nactive] = ed->z[k];
-    ed->active[ed->nactive++] = row;
+  mode->nactive = 0;
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    double own = problem->W[k + (size_t)k * (size_t)event->nclosed];
+    if (mode->rows[row].unilateral && !ns_motion_carries(ed->now, row, event->pressing[k], own, problem->z[k])) continue;
+    mode->lambda[mode->nactive] = problem->z[k];
+    mode->active[mode->nactive++] = row;
   }
-  ed->nplaces = ed->nacting = ed->nactive;
-  memcpy(ed->acting, ed->active, (size_t)ed->nactive * sizeof *ed->active);
+  mode->nplaces = mode->nacting = mode->nactive;
+  memcpy(mode->acting, mode->active, (size_t)mode->nactive * sizeof *mode->active);
   return NS_OK;
 }
 
-/* Chooses what is active, sticks and slips. *impulse: an impulse without collision, ed->z, goes before. */
+/* Chooses what is active, sticks and slips. *impulse: an impulse without collision, ed->problem.z, goes before. */
 static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
   *impulse = false;
   keep_resting(ed);
-  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  ns_motion_delassus(ed->motion, ed->event.nclosed, ed->event.closed, ed->problem.W);
   measure_pressing(ed);
   return ed->has_friction ? ns_ed_choose(ed, impulse, err) : find_active(ed, err);
 }
@@ -388,13 +401,14 @@ static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
 
 /* *fall: |y''| of the active contact `row` while it is open, and joints and the other contacts are active. */
 static NsStatus find_fall(NsEventDriven *ed, int row, double *fall, NsError *err) {
-  int *others = ed->curved, n = 0; /* workspace of the search */
-  for (int k = 0; k < ed->nplaces; k++)
-    if (ed->active[k] != row) others[n++] = ed->active[k];
-  NsStatus status = ns_motion_hold(ed->motion, n, others, ed->W, ed->z, err);
+  const NsMotionMode *mode = ed->mode;
+  int *others = ed->event.others, n = 0;
+  for (int k = 0; k < mode->nplaces; k++)
+    if (mode->active[k] != row) others[n++] = mode->active[k];
+  NsStatus status = ns_motion_hold(ed->motion, n, others, ed->W, ed->problem.z, err);
   if (status != NS_OK) return status;
   memcpy(ed->p, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->p);
-  ns_motion_add_input(ed->motion, n, others, ed->z, ed->p);
+  ns_motion_add_input(ed->motion, n, others, ed->problem.z, ed->p);
   *fall = fabs(ns_motion_output_acceleration(ed->motion, row, ed->p));
   return NS_OK;
 }
@@ -410,41 +424,43 @@ static NsStatus add_bounces(NsEventDriven *ed, const Row *row, double u, double 
     *end += (ed->t - row->t0) * u / (row->u0 - u);
     return NS_OK;
   }
-  NsStatus status = left > 0 ? find_fall(ed, (int)(row - ed->rows), &fall, err) : NS_OK;
+  NsStatus status = left > 0 ? find_fall(ed, (int)(row - ed->mode->rows), &fall, err) : NS_OK;
   if (status == NS_OK && left > 0 && fall > 0) *end += 2 * u / (fall * left);
   return status;
 }
 
 static NsStatus log_rest(NsEventDriven *ed, int i, NsError *err) {
-  const Row *row = &ed->rows[i];
-  double u = ends_to_bounce(ed, i) ? -row->restitution * ed->before[i] : fmax(0, ed->u_after[i]);
-  NsEvent event = {.before = ed->before[i], .after = 0, .accumulation = ed->t};
-  NsStatus status = u > 0 && ed->before[i] < 0 ? add_bounces(ed, row, u, &event.accumulation, err) : NS_OK;
+  const Row *row = &ed->mode->rows[i];
+  double u = ends_to_bounce(ed, i) ? -row->restitution * ed->event.before[i] : fmax(0, ed->event.u_after[i]);
+  NsEvent event = {.before = ed->event.before[i], .after = 0, .accumulation = ed->t};
+  NsStatus status = u > 0 && ed->event.before[i] < 0 ? add_bounces(ed, row, u, &event.accumulation, err) : NS_OK;
   return status == NS_OK ? log_event(ed, NS_EVENT_REST, i, event, err) : status;
 }
 
 static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
   NsStatus status = NS_OK;
   for (int i = 0; i < ed->m; i++) {
-    Row *row = &ed->rows[i];
+    Row *row = &mode->rows[i];
     double y = ed->now->y[i], u = ed->now->u[i];
-    ed->was_active[i] = row->state == ROW_ACTIVE;
+    event->was_active[i] = row->state == ROW_ACTIVE;
     row->state = ROW_OPEN;
     bool clear = y > closed_below(ed, i);
     row->level = clear ? 0 : ns_ed_touching_level(ed, i, y);
-    if (clear || ed->resting[i] || u <= 0 || !row->unilateral) continue;
+    if (clear || event->resting[i] || u <= 0 || !row->unilateral) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
     row->y0 = y;
     row->u0 = u;
   }
-  for (int k = 0; k < ed->nactive; k++) ed->rows[ed->active[k]].state = ROW_ACTIVE;
+  for (int k = 0; k < mode->nactive; k++) mode->rows[mode->active[k]].state = ROW_ACTIVE;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    bool active = ed->rows[i].state == ROW_ACTIVE;
-    if (!ed->rows[i].unilateral || active == ed->was_active[i]) continue;
-    NsEvent release = {.before = ed->before[i], .after = ed->now->u[i]};
+    bool active = mode->rows[i].state == ROW_ACTIVE;
+    if (!mode->rows[i].unilateral || active == event->was_active[i]) continue;
+    NsEvent release = {.before = event->before[i], .after = ed->now->u[i]};
     status = active ? log_rest(ed, i, err) : log_event(ed, NS_EVENT_RELEASE, i, release, err);
-    ed->rows[i].u0 = 0;
+    mode->rows[i].u0 = 0;
   }
   return status;
 }
@@ -458,38 +474,39 @@ static StickSlip visible_stick_slip(const Friction *friction) {
 
 /* Logs how the stick-slip state of the friction that begins in row i has changed. What there is at the start of the run is no event. */
 static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
-  const Friction *was = &ed->was[i], *now = &ed->rows[i].friction;
+  const Friction *was = &ed->event.was[i], *now = &ed->mode->rows[i].friction;
   StickSlip before = visible_stick_slip(was), after = visible_stick_slip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
-  NsEvent event = {.before = was->force, .after = ed->multiplier[i]};
+  NsEvent event = {.before = was->force, .after = ed->mode->multiplier[i]};
   if (ed->t == ed->t_first) return NS_OK;
   if (after == FRICTION_STICK && before != FRICTION_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
   if (after == FRICTION_SLIP && before == FRICTION_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
-  if (after == FRICTION_SLIP && before == FRICTION_SLIP && ed->resting[i] && turned)
+  if (after == FRICTION_SLIP && before == FRICTION_SLIP && ed->event.resting[i] && turned)
     return log_event(ed, NS_EVENT_CROSS, i, event, err);
   return NS_OK;
 }
 
 /* Logs the stick-slip states, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
 static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);
+    if (mode->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    Friction *friction = &ed->rows[i].friction;
+    Friction *friction = &mode->rows[i].friction;
     double scale, guard;
-    if (ns_ed_friction_is(ed, i, FRICTION_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    friction->onset = friction->onset && ns_ed_friction_is(ed, i, FRICTION_SLIP) && ns_ed_youth(ed, i) > 0;
-    if (!ns_ed_friction_is(ed, i, FRICTION_STICK)) continue;
-    guard = ns_ed_stick_guard(ed, i, &scale);
+    if (ns_motion_friction_is(mode, i, FRICTION_SLIP)) mode->slid[i] = ns_ed_sliding_speed(ed, i);
+    friction->onset = friction->onset && ns_motion_friction_is(mode, i, FRICTION_SLIP) && ns_ed_youth(ed, i) > 0;
+    if (!ns_motion_friction_is(mode, i, FRICTION_STICK)) continue;
+    guard = ns_motion_stick_guard(mode, i, &scale);
     friction->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);
   }
   return status;
 }
 
 /*
-** Takes the impulse without collision ed->z, and chooses the forces that follow. An impulse that stops one contact may leave
+** Takes the impulse without collision ed->problem.z, and chooses the forces that follow. An impulse that stops one contact may leave
 ** others without forces, and so on.
 */
 static NsStatus jam(NsEventDriven *ed, NsError *err) {
@@ -508,23 +525,24 @@ static NsStatus jam(NsEventDriven *ed, NsError *err) {
 static NsStatus jam_at_pole(NsEventDriven *ed, int contact, NsError *err) {
   keep_resting(ed);
   NsStatus status = ns_ed_pass_pole(ed, contact, err);
-  ed->hit = -1;
+  ed->event.hit = -1;
   return status == NS_OK ? jam(ed, err) : status;
 }
 
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
+  NsMotionEvent *event = &ed->event;
   bool impulse = false;
   int pole = -1;
   *ed->clock = ed->t;
-  if (ed->hit == ed->m) pole = ns_ed_pole_contact(ed);
+  if (event->hit == ed->m) pole = ns_ed_pole_contact(ed);
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
-    ed->was[i] = ed->rows[i].friction;
-    ed->was[i].force = ed->multiplier[i];
+    event->was[i] = ed->mode->rows[i].friction;
+    event->was[i].force = ed->mode->multiplier[i];
   }
   NsStatus status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;
-  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  ns_motion_delassus(ed->motion, event->nclosed, event->closed, ed->problem.W);
   measure_pressing(ed);
   measure_reach(ed);
   measure_slow(ed);

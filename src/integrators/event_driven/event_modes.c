@@ -19,6 +19,8 @@
 
 #include "integrators/event_driven/event_modes.h"
 
+#include "integrators/event_driven/event_active.h"
+
 enum {
   MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
   MOST_TRIED = 40    /* largest number of rows of which all modes are tried */
@@ -38,7 +40,7 @@ static double row_width(const NsModes *s, int k) {
 }
 
 static double tangential(const Unit *unit, const double *x) {
-  return unit->width == 1 ? fabs(x[0]) : ns_ed_length(x[0], x[1]);
+  return unit->width == 1 ? fabs(x[0]) : ns_motion_length(x[0], x[1]);
 }
 
 /* Whether friction that begins to slip along d accelerates along d. */
@@ -51,8 +53,8 @@ static bool starts_along(const NsModes *s, const Unit *unit, int k) {
   return along >= -allowed && across <= allowed;
 }
 
-static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  const Friction *friction = &ed->rows[unit->friction].friction;
+static bool friction_holds(const NsMotionMode *mode, const NsModes *s, const Unit *unit) {
+  const Friction *friction = &mode->rows[unit->friction].friction;
   int k = unit->k + (unit->contact ? 1 : 0);
   if (unit->moving) return true;
   if (unit->option != OPTION_STICK) return starts_along(s, unit, k);
@@ -66,9 +68,10 @@ static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit
 static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   int k = unit->k;
   if (unit->option == OPTION_OPEN) return s->w[k] >= -FEASIBLE * s->size[k];
-  if (unit->contact && !ns_ed_carries(ed, k, unit->row, ed->W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
+  if (unit->contact && !ns_motion_carries(ed->now, unit->row, ed->event.pressing[k],
+                                          ed->problem.W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
     return false;
-  return unit->friction < 0 || friction_holds(ed, s, unit);
+  return unit->friction < 0 || friction_holds(ed->mode, s, unit);
 }
 
 static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
@@ -78,9 +81,9 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
 }
 
 /* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
-static bool friction_has_room(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+static bool friction_has_room(const NsMotionMode *mode, const NsModes *s, const Unit *unit) {
   if (!unit->contact) return false;
-  return tangential(unit, s->z + unit->k + 1) < ed->rows[unit->friction].friction.mu * s->z[unit->k] * (1 - SAME);
+  return tangential(unit, s->z + unit->k + 1) < mode->rows[unit->friction].friction.mu * s->z[unit->k] * (1 - SAME);
 }
 
 /* ---- all modes ---- */
@@ -95,13 +98,13 @@ static int mode_score(const NsEventDriven *ed, const NsModes *s) {
     const Unit *unit = &s->units[u];
     if (unit->option == OPTION_STICK) score++;
     if (unit->friction < 0 || unit->moving || unit->option == OPTION_OPEN) continue;
-    const Friction *was = &ed->was[unit->friction];
-    bool hit = ed->hit == unit->friction, slips = ns_ed_unit_slips(unit);
+    const Friction *was = &ed->event.was[unit->friction];
+    bool hit = ed->event.hit == unit->friction, slips = ns_ed_unit_slips(unit);
     const double *d = ns_ed_option_direction(unit);
-    double along = slips ? -(d[0] * ed->multiplier[unit->friction] +
-                             (unit->width == 2 ? d[1] * ed->multiplier[unit->friction + 1] : 0))
+    double along = slips ? -(d[0] * ed->mode->multiplier[unit->friction] +
+                             (unit->width == 2 ? d[1] * ed->mode->multiplier[unit->friction + 1] : 0))
                          : 0;
-    if (hit && was->stick_slip == FRICTION_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit))
+    if (hit && was->stick_slip == FRICTION_STICK && unit->option == OPTION_STICK && friction_has_room(ed->mode, s, unit))
       score += 2000;
     if (hit && was->stick_slip == FRICTION_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
     if (!hit && was->stick_slip == FRICTION_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
@@ -166,20 +169,21 @@ static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
 
 /* ---- the one-step solver ---- */
 
-/* Forms the problem of the normals, of friction and of relays with u = 0, in ed->W, ed->q_part and ed->groups: its rows. */
+/* Forms the problem of the normals, of friction and of relays with u = 0, in ed->problem.W, ed->problem.q and ed->problem.groups: its rows. */
 static int form_problem(NsEventDriven *ed, NsModes *s) {
+  NsMotionProblem *problem = &ed->problem;
   int n = 0;
-  ed->ngroups = 0;
+  problem->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
     Unit *unit = &s->units[u];
-    const Friction *friction = unit->friction >= 0 ? &ed->rows[unit->friction].friction : NULL;
+    const Friction *friction = unit->friction >= 0 ? &ed->mode->rows[unit->friction].friction : NULL;
     unit->option = unit->moving ? OPTION_ALONG : OPTION_STICK;
     if (unit->moving && !unit->contact) continue;
     NsMixedGroup group = {1, unit->contact ? 0 : -INFINITY, INFINITY, 0};
     if (friction && !unit->contact)
       group.lower = friction->lower / s->unit[unit->k], group.upper = friction->upper / s->unit[unit->k];
     if (friction && unit->contact && !unit->moving) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
-    ed->groups[ed->ngroups++] = group;
+    problem->groups[problem->ngroups++] = group;
     for (int i = 0; i < group.dim; i++) s->unknown[n++] = unit->k + i;
   }
   memset(s->z, 0, (size_t)s->n * sizeof *s->z);
@@ -187,22 +191,22 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
     if (s->units[u].moving && !s->units[u].contact) s->z[s->units[u].k] = ns_ed_relay_force(ed, s, &s->units[u]);
   ns_ed_mode_outputs(s);
   for (int a = 0; a < n; a++) {
-    ed->q_part[a] = s->w[s->unknown[a]];
-    s->rows[a] = ed->closed[s->unknown[a]];
+    problem->q[a] = s->w[s->unknown[a]];
+    s->rows[a] = ed->event.closed[s->unknown[a]];
   }
   for (int b = 0; b < n; b++)
-    for (int a = 0; a < n; a++) ed->W[a + (size_t)b * (size_t)n] = ns_ed_effective(ed, s, s->unknown[a], s->unknown[b]);
+    for (int a = 0; a < n; a++) problem->W[a + (size_t)b * (size_t)n] = ns_ed_effective(ed, s, s->unknown[a], s->unknown[b]);
   return n;
 }
 
 /* Reads the option of a unit off the solver's answer s->z, s->w. */
-static void read_unit(const NsEventDriven *ed, NsModes *s, Unit *unit) {
+static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit) {
   static const double bound = 1e-7; /* accuracy of the solver's answer, with a margin of 1e3 */
   int k = unit->k, first = k + (unit->contact ? 1 : 0);
   double own = s->W[k + (size_t)k * (size_t)s->n];
   if (unit->contact && !(s->z[k] * own > 1e-9 * s->size[k])) unit->option = OPTION_OPEN;
   if (unit->friction < 0 || unit->moving || unit->option == OPTION_OPEN) return;
-  const Friction *friction = &ed->rows[unit->friction].friction;
+  const Friction *friction = &mode->rows[unit->friction].friction;
   double speed = tangential(unit, s->w + first);
   bool moves = speed > bound * fmax(s->size[first], unit->width == 2 ? s->size[first + 1] : 0);
   bool bounded = !unit->contact || tangential(unit, s->z + first) >= friction->mu * s->z[k] * (1 - bound);
@@ -236,17 +240,17 @@ static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
 /* One solution by the one-step solver. */
 static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
   int n = form_problem(ed, s);
-  NsStatus status = ns_ed_solve(ed, n, s->rows, "forces", err);
+  NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, n, s->rows, "forces", err);
   if (status != NS_OK) return status;
-  for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->z[a];
+  for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->problem.z[a];
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)
-      s->z[unit->k + 1 + j] = -ed->rows[unit->friction].friction.mu * unit->d[j] * s->z[unit->k];
+      s->z[unit->k + 1 + j] = -ed->mode->rows[unit->friction].friction.mu * unit->d[j] * s->z[unit->k];
   }
   ns_ed_mode_outputs(s);
-  for (int u = 0; u < s->nunits; u++) read_unit(ed, s, &s->units[u]);
-  if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ns_ed_name(ed));
+  for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u]);
+  if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ed->problem.who);
   s->kept = 0;
   solution_add(ed, s);
   return NS_OK;
@@ -256,31 +260,35 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
 
 /*
 ** Looks for an impulse that stops the sliding of the units with a flag in `stops`: their u becomes 0, normal and tangential; all
-** other contacts have an impact without restitution. The impulse must be in the cone of friction, up to `slack` of it. ed->z: by
+** other contacts have an impact without restitution. The impulse must be in the cone of friction, up to `slack` of it. ed->problem.z: by
 ** closed row.
 */
 static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack) {
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionEvent *event = &ed->event;
+  NsMotionProblem *problem = &ed->problem;
   int n = s->n;
-  ed->ngroups = 0;
+  problem->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    const Friction *friction = unit->friction >= 0 ? &ed->rows[unit->friction].friction : NULL;
+    const Friction *friction = unit->friction >= 0 ? &mode->rows[unit->friction].friction : NULL;
     bool stops = unit->contact && unit->moving && (only < 0 || only == u);
     NsMixedGroup group = {1, unit->contact && !stops ? 0 : -INFINITY, INFINITY, 0};
     if (friction && !unit->contact) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
     if (friction && !unit->contact) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
     if (friction && unit->contact && !stops) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
-    ed->groups[ed->ngroups++] = group;
-    for (int i = 0; i < unit->width && stops; i++) ed->groups[ed->ngroups++] = group;
+    problem->groups[problem->ngroups++] = group;
+    for (int i = 0; i < unit->width && stops; i++) problem->groups[problem->ngroups++] = group;
   }
-  for (int k = 0; k < n; k++) ed->q_part[k] = ed->rows[ed->closed[k]].unilateral ? 0 : ed->now->u[ed->closed[k]];
-  ns_motion_delassus(ed->motion, n, ed->closed, ed->W);
-  if (ns_ed_solve(ed, n, ed->closed, "impulses", NULL) != NS_OK) return false;
+  for (int k = 0; k < n; k++) problem->q[k] = mode->rows[event->closed[k]].unilateral ? 0 : ed->now->u[event->closed[k]];
+  ns_motion_delassus(ed->motion, n, event->closed, problem->W);
+  if (ns_motion_problem_solve(&ed->problem, ed->motion, n, event->closed, "impulses", NULL) != NS_OK) return false;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (!unit->contact || !unit->moving || (only >= 0 && only != u)) continue;
-    double normal = ed->z[unit->k];
-    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->friction].friction.mu * normal * (1 + slack))
+    double normal = problem->z[unit->k];
+    if (!(normal > 0) ||
+        tangential(unit, problem->z + unit->k + 1) > mode->rows[unit->friction].friction.mu * normal * (1 + slack))
       return false;
   }
   return true;
@@ -309,7 +317,8 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
     if (!differs) continue;
     const char *word = option_words[solution->option[u]];
     if (s->units[u].friction < 0 && solution->option[u] == OPTION_STICK) word = "stays closed";
-    int used = snprintf(text + at, room - at, "%s'%s' %s", first ? "" : ", ", ns_ed_row_name(ed, s->units[u].row), word);
+    int used = snprintf(text + at, room - at, "%s'%s' %s", first ? "" : ", ", ns_motion_row_name(ed->motion, s->units[u].row),
+                        word);
     at += used > 0 ? (size_t)used : 0;
     first = 0;
   }
@@ -325,7 +334,7 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
       describe(ed, s, &s->solutions[i], sizeof text, text);
       if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");
     }
-    (void)ns_fail(err, NS_ENOSOL, "%s: the next mode is not unique: %s", ns_ed_name(ed), text);
+    (void)ns_fail(err, NS_ENOSOL, "%s: the next mode is not unique: %s", ed->problem.who, text);
     return NULL;
   }
   for (int i = 1; i < s->kept; i++)
@@ -337,7 +346,7 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
 
 /* Sets whether the friction of a unit sticks or slips. */
 static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  Friction *friction = &ed->rows[unit->friction].friction;
+  Friction *friction = &ed->mode->rows[unit->friction].friction;
   int first = unit->k + (unit->contact ? 1 : 0);
   friction->stick_slip = unit->option == OPTION_OPEN ? FRICTION_NONE : ns_ed_unit_slips(unit) ? FRICTION_SLIP : FRICTION_STICK;
   friction->level = 0;
@@ -351,14 +360,15 @@ static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit
   }
   friction->stops = false;
   friction->since = unit->moving ? NAN : ed->t;
-  bool grown = ed->was[unit->friction].onset && ed->hit == unit->friction + 1;
+  bool grown = ed->event.was[unit->friction].onset && ed->event.hit == unit->friction + 1;
   friction->onset = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_onset(ed, along, size);
   friction->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
 static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
-  ed->lambda[ed->nactive] = s->z[k] * s->unit[k];
-  ed->active[ed->nactive++] = ed->closed[k];
+  NsMotionMode *mode = ed->mode;
+  mode->lambda[mode->nactive] = s->z[k] * s->unit[k];
+  mode->active[mode->nactive++] = ed->event.closed[k];
 }
 
 /*
@@ -384,8 +394,9 @@ static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int c
   return fabs(left) <= 1e-9 * own;
 }
 
-/* Takes the mode: ed->active, ed->acting, ed->lambda and what sticks and slips. */
+/* Takes the mode: ed->mode->active, ed->mode->acting, ed->mode->lambda and what sticks and slips. */
 static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
+  NsMotionMode *mode = ed->mode;
   for (int u = 0; u < s->nunits; u++) {
     s->units[u].option = (Option)solution->option[u];
     for (int i = 0; i < 2; i++) s->units[u].d[i] = solution->d[u][i];
@@ -393,22 +404,23 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   int count = ns_ed_mode_unknowns(ed, s);
   (void)ns_ed_mode_solve(ed, s); /* forms the equations */
   for (int u = 0; u < s->nunits; u++)
-    if (s->units[u].friction >= 0) ed->rows[s->units[u].friction].friction.tied = is_tied(ed, s, &s->units[u], count);
+    if (s->units[u].friction >= 0) mode->rows[s->units[u].friction].friction.tied = is_tied(ed, s, &s->units[u], count);
   (void)ns_ed_mode_solve(ed, s); /* finds the shares, which those of the ties have replaced */
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   ns_ed_mode_outputs(s);
-  for (int i = 0; i < ed->m; i++) ed->rows[i].friction.stick_slip = FRICTION_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;
-  for (int a = 0; a < count; a++) ed->share[ed->closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
-  ed->nactive = ed->nacting = 0;
+  for (int i = 0; i < ed->m; i++)
+    mode->rows[i].friction.stick_slip = FRICTION_NONE, mode->multiplier[i] = 0, mode->share[i] = 1;
+  for (int a = 0; a < count; a++) mode->share[ed->event.closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
+  mode->nactive = mode->nacting = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (unit->friction >= 0) set_stick_slip(ed, s, unit);
     if (unit->option == OPTION_OPEN) continue;
     if (unit->contact || unit->friction < 0) hold_row(ed, s, unit->k);
-    if (unit->contact || unit->friction < 0) ed->acting[ed->nacting++] = unit->row;
-    for (int i = 0; i < unit->width; i++) ed->acting[ed->nacting++] = unit->friction + i;
+    if (unit->contact || unit->friction < 0) mode->acting[mode->nacting++] = unit->row;
+    for (int i = 0; i < unit->width; i++) mode->acting[mode->nacting++] = unit->friction + i;
   }
-  ed->nplaces = ed->nactive;
+  mode->nplaces = mode->nactive;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (unit->friction < 0 || unit->option != OPTION_STICK) continue;
@@ -419,7 +431,7 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
 static NsStatus fail_without_forces(const NsEventDriven *ed, int row, bool others, NsError *err) {
   return ns_fail(err, NS_ENOSOL,
                  "%s: Painleve: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding",
-                 ns_ed_name(ed), ns_ed_row_name(ed, row), others ? " and others" : "");
+                 ed->problem.who, ns_motion_row_name(ed->motion, row), others ? " and others" : "");
 }
 
 /* At the pole the impulse is at the bound of the cone. It may exceed it by this part; 1e-6: the pole is located to 1e-10. */
@@ -444,7 +456,7 @@ NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
     *impulse = true;
     return NS_OK;
   }
-  if (status != NS_OK && all) return fail_without_forces(ed, ed->closed[0], s->nunits > 1, err);
+  if (status != NS_OK && all) return fail_without_forces(ed, ed->event.closed[0], s->nunits > 1, err);
   if (status != NS_OK) return status;
   const Solution *solution = pick_solution(ed, s, err);
   if (!solution) return NS_ENOSOL;

@@ -13,7 +13,7 @@ typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPT
 
 /* A joint, a contact with its friction, or a relay. */
 typedef struct Unit {
-  int k, row;   /* its first row: index in ed->closed; row */
+  int k, row;   /* its first row: index in ed->event.closed; row */
   int friction; /* the row of its friction, or of a relay; -1: none */
   int width;    /* of the friction */
   bool contact; /* it may open */
@@ -44,7 +44,19 @@ typedef struct NsModes {
   Solution solutions[NS_ED_SOLUTIONS];
 } NsModes;
 
-/* Takes the problem of the rows ed->closed: units, W, q, in units of the rows that are powers of two. */
+/* Takes memory for m rows; NULL: no memory. */
+NsModes *ns_ed_modes_new(NsArena *arena, int m);
+
+/*
+** Decides which of the rows ed->event.closed are active, stick and slip in the mode that follows. Friction whose flag in ed->event.resting
+** is set has u = 0. *impulse: there are no forces, and an impulse without collision, in ed->problem.z, goes before.
+*/
+NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
+
+/* At the pole of the forces at `contact` (a normal's row): finds the impulse without collision that goes on, in ed->problem.z, or fails. */
+NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err);
+
+/* Takes the problem of the rows ed->event.closed: units, W, q, in units of the rows that are powers of two. */
 void ns_ed_modes_take(NsEventDriven *ed, NsModes *s);
 
 /* Whether the option of a unit is that it slips; the direction in which it does; then the force of a relay. */

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_pole.h"
+
+#include "integrators/event_driven/event_active.h"
 
 /*
 ** The mode ends where det A falls below this part of its value at the start of the mode, or of LARGE when that is larger. 1e-10:
@@ -23,13 +25,13 @@ static const double DEPENDENT = 1e-12;
 
 /* A = H X of the active rows, in units of the rows that are powers of two; own: the product of the sums of |terms| of its A_kk. */
 static void form_pole(const NsEventDriven *ed, double *A, double *own) {
-  size_t n = (size_t)ed->nactive;
+  size_t n = (size_t)ed->mode->nactive;
   double *x = ed->p;
   int first = 0, exponent = 0;
   *own = 1;
   memcpy(A, ed->W, n * n * sizeof *A);
   for (size_t k = 0; k < n; k++) {
-    int row = ed->active[k];
+    int row = ed->mode->active[k];
     double one = 1, terms = 0;
     memset(x, 0, (size_t)ed->Nv * sizeof *x);
     ns_motion_add_input(ed->motion, 1, &row, &one, x);
@@ -69,37 +71,40 @@ static double pole_determinant(int n, double *A) {
 static double measure_pole(const NsEventDriven *ed) {
   double own;
   form_pole(ed, ed->pole_matrix, &own);
-  return pole_determinant(ed->nactive, ed->pole_matrix) / own;
+  return pole_determinant(ed->mode->nactive, ed->pole_matrix) / own;
 }
 
-static bool contact_slips(const NsEventDriven *ed, int row) {
-  return ns_ed_friction_is(ed, row, FRICTION_SLIP) && ed->rows[row].friction.normal >= 0 && ed->rows[row].friction.mu > 0;
+static bool contact_slips(const NsMotionMode *mode, int row) {
+  return ns_motion_friction_is(mode, row, FRICTION_SLIP) && mode->rows[row].friction.normal >= 0 &&
+         mode->rows[row].friction.mu > 0;
 }
 
 void ns_ed_pole_begin(NsEventDriven *ed) {
+  NsMotionMode *mode = ed->mode;
   bool slips = false;
-  ed->pole_size = 0;
-  for (int k = 0; k < ed->nacting; k++) slips = slips || contact_slips(ed, ed->acting[k]);
-  if (!slips || ed->nactive == 0) return;
+  mode->pole_size = 0;
+  for (int k = 0; k < mode->nacting; k++) slips = slips || contact_slips(mode, mode->acting[k]);
+  if (!slips || mode->nactive == 0) return;
   double size = measure_pole(ed);
-  if (fabs(size) > DEPENDENT) ed->pole_size = size;
+  if (fabs(size) > DEPENDENT) mode->pole_size = size;
 }
 
 double ns_ed_pole_guard(const NsEventDriven *ed) {
-  double size = fabs(ed->pole_size), value = measure_pole(ed);
-  return (ed->pole_size > 0 ? value : -value) - POLE * fmax(size, LARGE);
+  double size = fabs(ed->mode->pole_size), value = measure_pole(ed);
+  return (ed->mode->pole_size > 0 ? value : -value) - POLE * fmax(size, LARGE);
 }
 
 int ns_ed_pole_contact(const NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   int contact = -1;
   double most = 0;
-  for (int k = 0; k < ed->nacting; k++) {
-    int row = ed->acting[k];
-    if (!contact_slips(ed, row)) continue;
+  for (int k = 0; k < mode->nacting; k++) {
+    int row = mode->acting[k];
+    if (!contact_slips(mode, row)) continue;
     /* the powers of the contacts compare, whatever their units */
-    double power = ed->rows[row].friction.mu * fabs(ed->multiplier[ed->rows[row].friction.normal]) *
+    double power = mode->rows[row].friction.mu * fabs(mode->multiplier[mode->rows[row].friction.normal]) *
                    ns_ed_sliding_speed(ed, row);
-    if (contact < 0 || power > most) most = power, contact = ed->rows[row].friction.normal;
+    if (contact < 0 || power > most) most = power, contact = mode->rows[row].friction.normal;
   }
   return contact;
 }

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_problem.h"
+#include "integrators/event_driven/motion_mode.h"
 #include "linalg/qr.h"
 
 /* A value that is 0 in the solution is below this part of its terms in the answer: 100 times the accuracy of the solver. */
@@ -27,11 +28,11 @@ enum { POLISHES = 6 };
 enum { SET_FIXED, SET_FREE, SET_OPEN, SET_STICKS, SET_SLIPS };
 
 /* w of row i; *terms: the sum of its |terms|. */
-static double polish_output(const NsEventDriven *ed, int n, int i, double *terms) {
-  double w = ed->q_part[i];
+static double polish_output(const NsMotionProblem *p, int i, double *terms) {
+  double w = p->q[i];
   *terms = fabs(w);
-  for (int j = 0; j < n; j++) {
-    double term = ed->W[i + (size_t)j * (size_t)n] * ed->z[j];
+  for (int j = 0; j < p->n; j++) {
+    double term = p->W[i + (size_t)j * (size_t)p->n] * p->z[j];
     w += term;
     *terms += fabs(term);
   }
@@ -39,29 +40,29 @@ static double polish_output(const NsEventDriven *ed, int n, int i, double *terms
 }
 
 /* The outputs w and the sum of all |terms| of a group that begins in row k. */
-static double polish_outputs(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, double *w) {
+static double polish_outputs(const NsMotionProblem *p, const NsMixedGroup *group, int k, double *w) {
   double sum = 0, terms;
-  for (int i = 0; i < group->dim; i++) w[i] = polish_output(ed, n, k + i, &terms), sum = fmax(sum, terms);
+  for (int i = 0; i < group->dim; i++) w[i] = polish_output(p, k + i, &terms), sum = fmax(sum, terms);
   return sum;
 }
 
 static double polish_tangential(const NsMixedGroup *group, const double *x) {
-  return group->dim == 2 ? fabs(x[1]) : ns_ed_length(x[1], x[2]);
+  return group->dim == 2 ? fabs(x[1]) : ns_motion_length(x[1], x[2]);
 }
 
 /* The part of the active set that the answer of a group belongs to. */
-static int polish_set_of(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k) {
-  double w[3], terms = polish_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n];
-  const double *z = ed->z + k;
+static int polish_set_of(const NsMotionProblem *p, const NsMixedGroup *group, int k) {
+  double w[3], terms = polish_outputs(p, group, k, w), own = p->W[k + (size_t)k * (size_t)p->n];
+  const double *z = p->z + k;
   if (group->dim == 1) return z[0] > group->lower && z[0] < group->upper && fabs(w[0]) <= SMALL * terms ? SET_FREE : SET_FIXED;
   if (z[0] * own <= SMALL * terms) return SET_OPEN;
   return polish_tangential(group, w) <= SMALL * terms ? SET_STICKS : SET_SLIPS;
 }
 
 /* How far the equations of a group in its set are from 0, as part of their terms. */
-static double polish_residual(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, int set) {
-  double w[3], terms = polish_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n], off = 0;
-  const double *z = ed->z + k;
+static double polish_residual(const NsMotionProblem *p, const NsMixedGroup *group, int k, int set) {
+  double w[3], terms = polish_outputs(p, group, k, w), own = p->W[k + (size_t)k * (size_t)p->n], off = 0;
+  const double *z = p->z + k;
   if (set == SET_FIXED || !(terms > 0)) return 0;
   if (set == SET_OPEN) return fmax(fabs(z[0]), polish_tangential(group, z)) * own / terms;
   off = fabs(w[0]);
@@ -74,75 +75,76 @@ static double polish_residual(const NsEventDriven *ed, int n, const NsMixedGroup
 }
 
 /* Whether the answer of a group obeys the inequalities of its set. */
-static bool polish_keeps_set(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, int set) {
-  double w[3], terms = polish_outputs(ed, n, group, k, w);
-  const double *z = ed->z + k;
+static bool polish_keeps_set(const NsMotionProblem *p, const NsMixedGroup *group, int k, int set) {
+  double w[3], terms = polish_outputs(p, group, k, w);
+  const double *z = p->z + k;
   if (set == SET_FREE) return z[0] >= group->lower && z[0] <= group->upper;
   if (set == SET_OPEN) return w[0] >= -SMALL * terms;
   if (set == SET_FIXED) return true;
   return z[0] > 0 && (set == SET_SLIPS || polish_tangential(group, z) <= group->mu * z[0] * (1 + SMALL));
 }
 
-static double polish_off(const NsEventDriven *ed, int n, const signed char *sets) {
+static double polish_off(const NsMotionProblem *p, const signed char *sets) {
   double most = 0;
-  for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim)
-    most = fmax(most, polish_residual(ed, n, &ed->groups[g], k, sets[g]));
+  for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim)
+    most = fmax(most, polish_residual(p, &p->groups[g], k, sets[g]));
   return most;
 }
 
-/* One correction of ed->z: the unknowns are those of the free rows; the friction of slip comes along with its normal. */
-static bool polish_correct(NsEventDriven *ed, int n, const signed char *sets) {
+/* One correction of p->z: the unknowns are those of the free rows; the friction of slip comes along with its normal. */
+static bool polish_correct(NsMotionProblem *p, const signed char *sets) {
+  const NsMotionPolish *own = &p->polish;
   int count = 0, rank;
-  size_t rows = (size_t)n;
-  for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim) {
-    const NsMixedGroup *group = &ed->groups[g];
+  size_t rows = (size_t)p->n;
+  for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
+    const NsMixedGroup *group = &p->groups[g];
     double w[3];
-    (void)polish_outputs(ed, n, group, k, w);
-    for (int i = 0; i < group->dim && sets[g] == SET_OPEN; i++) ed->z[k + i] = 0;
+    (void)polish_outputs(p, group, k, w);
+    for (int i = 0; i < group->dim && sets[g] == SET_OPEN; i++) p->z[k + i] = 0;
     for (int i = 1; i < group->dim && sets[g] == SET_SLIPS; i++)
-      ed->z[k + i] = -group->mu * ed->z[k] * w[i] / polish_tangential(group, w);
+      p->z[k + i] = -group->mu * p->z[k] * w[i] / polish_tangential(group, w);
     int width = sets[g] == SET_STICKS ? group->dim : sets[g] == SET_FREE || sets[g] == SET_SLIPS ? 1 : 0;
-    for (int i = 0; i < width; i++) ed->unknown[count++] = k + i;
+    for (int i = 0; i < width; i++) own->unknown[count++] = k + i;
   }
   for (int a = 0; a < count; a++) {
     double terms;
-    ed->part_rhs[a] = -polish_output(ed, n, ed->unknown[a], &terms);
+    own->rhs[a] = -polish_output(p, own->unknown[a], &terms);
   }
-  for (int g = 0, k = 0, b = 0; g < ed->ngroups && b < count; k += ed->groups[g++].dim)
-    for (; b < count && ed->unknown[b] < k + ed->groups[g].dim; b++)
+  for (int g = 0, k = 0, b = 0; g < p->ngroups && b < count; k += p->groups[g++].dim)
+    for (; b < count && own->unknown[b] < k + p->groups[g].dim; b++)
       for (int a = 0; a < count; a++) {
-        const double *row = ed->W + ed->unknown[a];
-        double sum = row[(size_t)ed->unknown[b] * rows];
-        for (int i = 1; i < ed->groups[g].dim && sets[g] == SET_SLIPS && ed->z[k] != 0; i++)
-          sum += ed->z[k + i] / ed->z[k] * row[(size_t)(k + i) * rows];
-        ed->part_matrix[a + (size_t)b * (size_t)count] = sum;
+        const double *row = p->W + own->unknown[a];
+        double sum = row[(size_t)own->unknown[b] * rows];
+        for (int i = 1; i < p->groups[g].dim && sets[g] == SET_SLIPS && p->z[k] != 0; i++)
+          sum += p->z[k + i] / p->z[k] * row[(size_t)(k + i) * rows];
+        own->matrix[a + (size_t)b * (size_t)count] = sum;
       }
-  if (count > 0 &&
-      ns_lstsq(count, count, 1, ed->part_matrix, count, ed->part_rhs, count, 1e-12, ed->part, &rank, NULL) != NS_OK)
+  if (count > 0 && ns_lstsq(count, count, 1, own->matrix, count, own->rhs, count, 1e-12, own->step, &rank, NULL) != NS_OK)
     return false;
-  for (int g = 0, k = 0, b = 0; g < ed->ngroups; k += ed->groups[g++].dim)
-    for (; b < count && ed->unknown[b] < k + ed->groups[g].dim; b++) {
-      double before = ed->z[ed->unknown[b]];
-      ed->z[ed->unknown[b]] += ed->part[b];
-      for (int i = 1; i < ed->groups[g].dim && sets[g] == SET_SLIPS && before != 0; i++) ed->z[k + i] *= ed->z[k] / before;
+  for (int g = 0, k = 0, b = 0; g < p->ngroups; k += p->groups[g++].dim)
+    for (; b < count && own->unknown[b] < k + p->groups[g].dim; b++) {
+      double before = p->z[own->unknown[b]];
+      p->z[own->unknown[b]] += own->step[b];
+      for (int i = 1; i < p->groups[g].dim && sets[g] == SET_SLIPS && before != 0; i++) p->z[k + i] *= p->z[k] / before;
     }
   return true;
 }
 
-void ns_ed_polish(NsEventDriven *ed, int n) {
+void ns_motion_problem_polish(NsMotionProblem *p) {
+  const NsMotionPolish *own = &p->polish;
   bool cones = false, good = true;
-  for (int g = 0; g < ed->ngroups; g++) cones = cones || ed->groups[g].dim > 1;
-  if (!cones || n > NS_MIXED_DENSE_ROWS) return;
-  for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim)
-    ed->sets[g] = (signed char)polish_set_of(ed, n, &ed->groups[g], k);
-  double first = polish_off(ed, n, ed->sets), off = first;
+  for (int g = 0; g < p->ngroups; g++) cones = cones || p->groups[g].dim > 1;
+  if (!cones || p->n > NS_MIXED_DENSE_ROWS) return;
+  for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim)
+    own->sets[g] = (signed char)polish_set_of(p, &p->groups[g], k);
+  double first = polish_off(p, own->sets), off = first;
   if (off <= EXACT) return;
-  memcpy(ed->part_before, ed->z, (size_t)n * sizeof *ed->z);
+  memcpy(own->before, p->z, (size_t)p->n * sizeof *p->z);
   for (int i = 0; i < POLISHES && good && off > EXACT; i++) {
-    good = polish_correct(ed, n, ed->sets);
-    off = good ? polish_off(ed, n, ed->sets) : INFINITY;
+    good = polish_correct(p, own->sets);
+    off = good ? polish_off(p, own->sets) : INFINITY;
   }
-  for (int g = 0, k = 0; g < ed->ngroups && good; k += ed->groups[g++].dim)
-    good = polish_keeps_set(ed, n, &ed->groups[g], k, ed->sets[g]);
-  if (!good || !(off < first)) memcpy(ed->z, ed->part_before, (size_t)n * sizeof *ed->z);
+  for (int g = 0, k = 0; g < p->ngroups && good; k += p->groups[g++].dim)
+    good = polish_keeps_set(p, &p->groups[g], k, own->sets[g]);
+  if (!good || !(off < first)) memcpy(p->z, own->before, (size_t)p->n * sizeof *p->z);
 }

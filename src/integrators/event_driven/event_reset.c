@@ -21,25 +21,26 @@ static const double NO_IMPULSE = 1e-12;
 /* ---- impulses ---- */
 
 /* The row in which the friction of a row begins; -1: the row has no friction of a contact. */
-static int friction_row(const NsEventDriven *ed, int row) {
-  int first = ed->rows[row].friction.width == 0 && row > 0 && ed->rows[row - 1].friction.width == 2 ? row - 1 : row;
-  return ed->rows[first].friction.width > 0 && ed->rows[first].friction.normal >= 0 ? first : -1;
+static int friction_row(const NsMotionMode *mode, int row) {
+  int first = ns_motion_friction_row(mode, row);
+  return ns_motion_has_friction(mode, row) && mode->rows[first].friction.normal >= 0 ? first : -1;
 }
 
 /* The kind of the impulse of closed row k in the run. */
 static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
-  size_t n = (size_t)ed->nclosed;
-  int row = ed->closed[k], first = friction_row(ed, row);
-  double terms = fabs(ed->q_part[k]), own = ed->W[(size_t)k + (size_t)k * n];
-  for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
-  if (ed->rows[row].joint) return IMPULSE_EQUATION;
-  if (first < 0) return fabs(own * ed->z[k]) > NO_IMPULSE * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
+  const NsMotionProblem *problem = &ed->problem;
+  size_t n = (size_t)ed->event.nclosed;
+  int row = ed->event.closed[k], first = friction_row(ed->mode, row);
+  double terms = fabs(problem->q[k]), own = problem->W[(size_t)k + (size_t)k * n];
+  for (size_t j = 0; j < n; j++) terms += fabs(problem->W[(size_t)k + j * n] * problem->z[j]);
+  if (ed->mode->rows[row].joint) return IMPULSE_EQUATION;
+  if (first < 0) return fabs(own * problem->z[k]) > NO_IMPULSE * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
   int at = k - (row - first); /* of the first component */
-  const Friction *friction = &ed->rows[first].friction;
-  double most = friction->mu * ed->z[at - 1],
-         size = friction->width == 1 ? fabs(ed->z[at]) : ns_ed_length(ed->z[at], ed->z[at + 1]);
-  double normal = ed->W[(size_t)(at - 1) * (n + 1)];
-  if (!(fabs(normal * ed->z[at - 1]) > NO_IMPULSE * terms)) return IMPULSE_NONE;
+  const Friction *friction = &ed->mode->rows[first].friction;
+  double most = friction->mu * problem->z[at - 1],
+         size = friction->width == 1 ? fabs(problem->z[at]) : ns_motion_length(problem->z[at], problem->z[at + 1]);
+  double normal = problem->W[(size_t)(at - 1) * (n + 1)];
+  if (!(fabs(normal * problem->z[at - 1]) > NO_IMPULSE * terms)) return IMPULSE_NONE;
   if (size < most * (1 - IMPULSE_BOUND)) return IMPULSE_EQUATION;
   return friction->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
 }
@@ -47,10 +48,11 @@ static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
 /* Residuals and their derivatives by z, for rows in units of z. */
 static void impulse_equations(NsMotionLinearisation *w) {
   const NsEventDriven *ed = w->ed;
+  const NsMotionMode *mode = ed->mode;
   size_t n = (size_t)w->nclosed;
   memset(w->A, 0, n * n * sizeof *w->A);
   for (size_t k = 0; k < n; k++) {
-    int row = w->closed[k], first = friction_row(ed, row);
+    int row = w->closed[k], first = friction_row(mode, row);
     double own = w->W[k + k * n];
     if (w->kind[k] == IMPULSE_NONE || !(own > 0)) {
       w->residual[k] = w->z[k], w->A[k + k * n] = 1;
@@ -59,15 +61,15 @@ static void impulse_equations(NsMotionLinearisation *w) {
       for (size_t j = 0; j < n; j++) sum += w->W[k + j * n] * w->z[j], w->A[k + j * n] = w->W[k + j * n] / own;
       w->residual[k] = sum / own;
     } else if (w->kind[k] == IMPULSE_SLIP) {
-      double side = w->z_run[k] > 0 ? ed->rows[first].friction.mu : -ed->rows[first].friction.mu;
+      double side = w->z_run[k] > 0 ? mode->rows[first].friction.mu : -mode->rows[first].friction.mu;
       w->residual[k] = w->z[k] - side * w->z[k - 1];
       w->A[k + k * n] = 1, w->A[k + (k - 1) * n] = -side;
     } else {
       size_t at = k - (size_t)(row - first);
-      double slide[2] = {w->q[at], w->q[at + 1]}, mu = ed->rows[first].friction.mu, normal = w->z[at - 1];
+      double slide[2] = {w->q[at], w->q[at + 1]}, mu = mode->rows[first].friction.mu, normal = w->z[at - 1];
       for (size_t j = 0; j < n; j++)
         for (size_t c = 0; c < 2; c++) slide[c] += w->W[at + c + j * n] * w->z[j];
-      double speed = ns_ed_length(slide[0], slide[1]), d[2] = {slide[0] / speed, slide[1] / speed};
+      double speed = ns_motion_length(slide[0], slide[1]), d[2] = {slide[0] / speed, slide[1] / speed};
       size_t c = k - at;
       w->residual[k] = w->z[k] + mu * normal * d[c];
       for (size_t j = 0; j < n; j++) {
@@ -109,7 +111,7 @@ static NsStatus lin_impulse(void *context, double t, const double *u, double *af
   ns_motion_delassus(ed->motion, w->nclosed, w->closed, w->W);
   for (int k = 0; k < w->nclosed; k++) {
     int row = w->closed[k];
-    w->q[k] = (1 + (w->bounces[k] ? ed->rows[row].restitution : 0)) * ed->now->u[row];
+    w->q[k] = (1 + (w->bounces[k] ? ed->mode->rows[row].restitution : 0)) * ed->now->u[row];
   }
   status = impulse_solve_fixed(w, t, err);
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
@@ -127,17 +129,18 @@ static NsMotionImpulse impulse_of_lin(const NsMotionLinearisation *w) {
 }
 
 NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
+  const NsMotionEvent *event = &ed->event;
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
   if (jam)
     return ns_fail(err, NS_EARG, "sensitivities: the impulse without collision at t=%.10g has no derivatives here", ed->t);
   NsMotionLinearisation *w = s->lin;
-  w->nclosed = ed->nclosed;
-  memcpy(w->closed, ed->closed, (size_t)ed->nclosed * sizeof *w->closed);
-  memcpy(w->z_run, ed->z, (size_t)ed->nclosed * sizeof *w->z_run);
-  for (int k = 0; k < ed->nclosed; k++) {
+  w->nclosed = event->nclosed;
+  memcpy(w->closed, event->closed, (size_t)event->nclosed * sizeof *w->closed);
+  memcpy(w->z_run, ed->problem.z, (size_t)event->nclosed * sizeof *w->z_run);
+  for (int k = 0; k < event->nclosed; k++) {
     w->kind[k] = impulse_kind(ed, k);
-    w->bounces[k] = ed->q_part[k] != ed->before[ed->closed[k]];
+    w->bounces[k] = ed->problem.q[k] != event->before[event->closed[k]];
   }
   w->acted = true;
   return ns_sensitivity_map(s, &w->lin, lin_impulse, ed->t, ed->x, err);
@@ -150,14 +153,14 @@ static NsStatus lin_rest(void *context, double t, const double *u, double *after
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
-  return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->reach, after, after + ed->Nq, ed->W, err);
+  return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->mode->reach, after, after + ed->Nq, ed->W, err);
 }
 
 /* Whether a row was active before the event: then S keeps it at rest, and the projection removes rounding only. */
 static bool rested_before(const NsEventDriven *ed, int row) {
-  int first = friction_row(ed, row);
-  if (ed->rows[row].joint || ed->rows[row].state == ROW_ACTIVE) return true;
-  return first >= 0 && ns_ed_friction_is(ed, first, FRICTION_STICK);
+  int first = friction_row(ed->mode, row);
+  if (ed->mode->rows[row].joint || ed->mode->rows[row].state == ROW_ACTIVE) return true;
+  return first >= 0 && ns_motion_friction_is(ed->mode, first, FRICTION_STICK);
 }
 
 NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
@@ -217,6 +220,6 @@ NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const do
   if (status != NS_OK) return status;
   impulse_equations(w);
   NsMotionImpulse impulse = impulse_of_lin(w);
-  ns_motion_vjp_impulse(w->vjp, &impulse, u, out, known);
+  ns_motion_vjp_impulse(w->vjp, t, &impulse, u, out, known);
   return NS_OK;
 }

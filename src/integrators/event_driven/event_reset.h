@@ -20,14 +20,14 @@ typedef struct NsMotionLinearisation {
   NsSensitivity *s; /* that it belongs to */
   double clock;
   NsLinearisation lin;
-  double *size;      /* Nq + Nv: largest |u| in the run */
-  double *u;         /* Nq + Nv: before the event */
-  double *unknowns;  /* n: of the stepper */
-  double *direction; /* m x 2: of friction in space, see keep_directions */
-  double *fitting;   /* Nq + Nv: a state that fits the constraints */
-  bool dependent;    /* rows that are active depend on each other */
-  bool holds;        /* S does not change in the last piece, see ns_sensitivity_holds */
-  double *segment;   /* n x NS_RK_ROWS */
+  double *size;              /* Nq + Nv: largest |u| in the run */
+  double *u;                 /* Nq + Nv: before the event */
+  double *unknowns;          /* n: of the stepper */
+  NsMotionMode *mode_before; /* workspace of a comparison */
+  double *direction;         /* m x 2: of friction in space, see keep_directions */
+  double *fitting;           /* Nq + Nv: a state that fits the constraints */
+  bool holds;                /* S does not change in the last piece, see ns_sensitivity_holds */
+  double *segment;           /* n x NS_RK_ROWS */
   NsDenseRows dense;
   NsLinearisationGuard *guards; /* m + 1 */
   int guard, hit;               /* the row that is evaluated; the row of the event */

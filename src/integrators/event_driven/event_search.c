@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_search.h"
+
+#include "integrators/event_driven/event_active.h"
+#include "integrators/event_driven/event_pole.h"
 
 enum {
   MAX_POLISH = 6,    /* Newton iterations for the time of an event */
@@ -37,20 +40,9 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /* ---- guards ---- */
 
-NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row) {
-  const Row *r = &ed->rows[row];
-  if (row == ed->m) return ed->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
-  if (row > 0 && ns_ed_friction_is(ed, row - 1, FRICTION_SLIP) && r[-1].friction.onset) return GUARD_ONSET;
-  if (r->unilateral) return r->state == ROW_ACTIVE ? GUARD_FORCE : GUARD_GAP;
-  if (ns_ed_friction_is(ed, row, FRICTION_STICK))
-    return r->friction.normal < 0 && isinf(r->friction.lower) && isinf(r->friction.upper) ? GUARD_NONE : GUARD_STICK;
-  bool fixed = r->friction.normal < 0 && r->friction.lower == r->friction.upper;
-  return ns_ed_friction_is(ed, row, FRICTION_SLIP) && !fixed && !r->friction.tied ? GUARD_SLIP : GUARD_NONE;
-}
-
 /* Whether a row has left the contact at the start of this step: then the root of y at the start is no event. */
 static bool leaves(const NsEventDriven *ed, int row) {
-  return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ed->rk->base.state.t_old;
+  return ed->mode->rows[row].state == ROW_DEPARTING && ed->mode->rows[row].t0 == ed->rk->base.state.t_old;
 }
 
 /*
@@ -59,10 +51,10 @@ static bool leaves(const NsEventDriven *ed, int row) {
 ** that stays below the one that counts as 0 has no event: other friction keeps it there.
 */
 static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, double *b) {
-  const Friction *friction = &ed->rows[row].friction;
+  const Friction *friction = &ed->mode->rows[row].friction;
   double most = 0;
   for (int k = 0; k <= *n; k++) most = fmax(most, fabs(b[k]));
-  if (most <= ed->slow[row]) {
+  if (most <= ed->mode->slow[row]) {
     for (int k = 0; k <= *n; k++) b[k] = 1;
     return;
   }
@@ -83,8 +75,8 @@ static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, 
 ** bounce of a contact that does not rest.
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
-  const Row *r = &ed->rows[row];
-  NsGuardKind kind = ns_ed_guard_kind(ed, row);
+  const Row *r = &ed->mode->rows[row];
+  NsGuardKind kind = ns_motion_guard_kind(ed->mode, row);
   if (kind == GUARD_SLIP) take_sliding(ed, row, piece, n, b);
   for (int k = 0; k <= *n && kind == GUARD_STICK; k++) b[k] -= r->friction.level;
   if (kind != GUARD_GAP) return;
@@ -106,8 +98,8 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
   double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE], noise = 0;
   int n = DENSE_ROWS;
   NsStatus status = NS_OK;
-  if (ed->rows[row].level < 0) status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
-  if (ed->rows[row].level < 0) noise = ns_ed_rounding(ed, row);
+  if (ed->mode->rows[row].level < 0) status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
+  if (ed->mode->rows[row].level < 0) noise = ns_ed_rounding(ed, row);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
   if (status != NS_OK) return status;
   noise = fmax(noise, ns_ed_rounding(ed, row));
@@ -122,76 +114,81 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
 
 /* The noise of the k-th force, just computed: the rounding of its terms. */
 static double force_noise(const NsEventDriven *ed, int k) {
-  int row = ed->active[k];
-  double own = ed->W[k + (size_t)k * (size_t)ed->nactive], terms = fabs(ed->now->bias[row]);
+  const NsMotionMode *mode = ed->mode;
+  int row = mode->active[k];
+  double own = ed->W[k + (size_t)k * (size_t)mode->nactive], terms = fabs(ed->now->bias[row]);
   for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
-  return 4 * DBL_EPSILON * (own > 0 ? terms / own : fabs(ed->lambda[k]));
+  return 4 * DBL_EPSILON * (own > 0 ? terms / own : fabs(mode->lambda[k]));
 }
 
 static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
-  ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
+  ed->search.noise[row] = j == 0 ? noise : fmax(ed->search.noise[row], noise);
 }
 
 /* The noise of the force of an active row, just computed. */
 static double noise_of(const NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nactive; k++)
-    if (ed->active[k] == row) return force_noise(ed, k);
+  for (int k = 0; k < ed->mode->nactive; k++)
+    if (ed->mode->active[k] == row) return force_noise(ed, k);
   return 0;
 }
 
 /* Takes the guard of friction that begins in the row, at node j; the accelerations have been computed there. */
 static void take_friction(NsEventDriven *ed, int row, int j) {
-  const Friction *friction = &ed->rows[row].friction;
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionSearch *search = &ed->search;
+  const Friction *friction = &mode->rows[row].friction;
   double scale, noise = 0;
-  NsGuardKind kind = ns_ed_guard_kind(ed, row);
+  NsGuardKind kind = ns_motion_guard_kind(ed->mode, row);
   if (kind == GUARD_SLIP) {
-    ed->value[j][row] = ns_ed_sliding_along(ed, row);
+    search->value[j][row] = ns_ed_sliding_along(ed, row);
     for (int i = 0; i < friction->width; i++) noise = fmax(noise, 4 * DBL_EPSILON * ed->now->u_terms[row + i]);
   }
   if (kind == GUARD_STICK) {
-    ed->value[j][row] = ns_ed_stick_guard(ed, row, &scale);
+    search->value[j][row] = ns_motion_stick_guard(ed->mode, row, &scale);
     bool both = isfinite(friction->lower) && isfinite(friction->upper);
-    double reach = friction->normal >= 0 ? 2 * friction->mu * ed->multiplier[friction->normal]
+    double reach = friction->normal >= 0 ? 2 * friction->mu * mode->multiplier[friction->normal]
                    : both                ? friction->upper - friction->lower
                                          : 1;
     for (int i = 0; i < friction->width; i++) noise += reach * noise_of(ed, row + i);
     if (friction->normal >= 0) noise += reach * friction->mu * noise_of(ed, friction->normal);
   }
   if (kind == GUARD_ONSET) {
-    ed->value[j][row] = ns_ed_youth(ed, row - 1);
-    noise = noise_of(ed, ed->rows[row - 1].friction.normal);
+    search->value[j][row] = ns_ed_youth(ed, row - 1);
+    noise = noise_of(ed, mode->rows[row - 1].friction.normal);
   }
   if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_ONSET) keep_noise(ed, row, j, noise);
 }
 
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  const NsMotionSearch *search = &ed->search;
   const NsStepperState *step = &ed->rk->base.state;
   double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * event_search_step_length(ed);
   if (j == NS_BERNSTEIN_DEGREE && piece.from + piece.width == 1) t = step->t;
   ns_rk_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
   *ed->clock = t;
-  bool active = row < 0 ? ed->nacting > 0 : ns_ed_guard_kind(ed, row) != GUARD_GAP;
-  const int *outputs = row < 0 ? ed->curved : &row;
-  int n = row < 0 ? ed->ncurved : !active;
+  bool active = row < 0 ? mode->nacting > 0 : ns_motion_guard_kind(ed->mode, row) != GUARD_GAP;
+  const int *outputs = row < 0 ? search->curved : &row;
+  int n = row < 0 ? search->ncurved : !active;
   NsStatus status = active ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
-  for (int k = 0; k < ed->nacting && active && ed->has_friction && status == NS_OK; k++)
-    if (row < 0 || ed->acting[k] == row) take_friction(ed, ed->acting[k], j);
-  if (status == NS_OK && (row < 0 || row == ed->m) && ns_ed_guard_kind(ed, ed->m) == GUARD_POLE) {
-    ed->value[j][ed->m] = ns_ed_pole_guard(ed);
-    keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * ed->nactive);
+  for (int k = 0; k < mode->nacting && active && ed->has_friction && status == NS_OK; k++)
+    if (row < 0 || mode->acting[k] == row) take_friction(ed, mode->acting[k], j);
+  if (status == NS_OK && (row < 0 || row == ed->m) && ns_motion_guard_kind(ed->mode, ed->m) == GUARD_POLE) {
+    search->value[j][ed->m] = ns_ed_pole_guard(ed);
+    keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * mode->nactive);
   }
-  for (int k = 0; k < ed->nactive && active && status == NS_OK; k++) {
-    if ((row >= 0 && ed->active[k] != row) || ns_ed_guard_kind(ed, ed->active[k]) != GUARD_FORCE) continue;
-    ed->value[j][ed->active[k]] = ed->lambda[k];
-    keep_noise(ed, ed->active[k], j, force_noise(ed, k));
+  for (int k = 0; k < mode->nactive && active && status == NS_OK; k++) {
+    if ((row >= 0 && mode->active[k] != row) || ns_motion_guard_kind(ed->mode, mode->active[k]) != GUARD_FORCE) continue;
+    search->value[j][mode->active[k]] = mode->lambda[k];
+    keep_noise(ed, mode->active[k], j, force_noise(ed, k));
   }
   if (status == NS_OK && n > 0) status = ns_motion_outputs(ed->motion, n, outputs, t, q, v, err);
   for (int k = 0; k < n && status == NS_OK; k++) {
     int i = outputs[k];
-    ed->value[j][i] = ed->now->y[i];
-    ed->rate[j][i] = ed->now->u[i];
+    search->value[j][i] = ed->now->y[i];
+    search->rate[j][i] = ed->now->u[i];
     keep_noise(ed, i, j, ns_ed_rounding(ed, i));
   }
   return status;
@@ -216,20 +213,21 @@ typedef struct Guard {
 ** oscillations between nodes.
 */
 static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
+  const NsMotionSearch *search = &ed->search;
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
-  bool open = ns_ed_guard_kind(ed, row) == GUARD_GAP;
+  bool open = ns_motion_guard_kind(ed->mode, row) == GUARD_GAP;
   double v[NS_BERNSTEIN_SIZE], length = piece.width * event_search_step_length(ed), most = 0, fastest = 0, apart = 0;
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
-    v[j] = ed->value[j][row];
+    v[j] = search->value[j][row];
     most = fmax(most, fabs(v[j]));
   }
   guard.error = ns_bernstein_interpolate(v, guard.b);
   for (int j = 0; j < NS_BERNSTEIN_SIZE && open; j++) {
-    double rate = ed->rate[j][row] * length;
+    double rate = search->rate[j][row] * length;
     fastest = fmax(fastest, fabs(rate));
     apart = fmax(apart, fabs(rate - ns_bernstein_slope(guard.n, guard.b, ns_bernstein_node(j))));
   }
-  double noise = ed->noise[row] + 16 * DBL_EPSILON * most;
+  double noise = search->noise[row] + 16 * DBL_EPSILON * most;
   guard.exact = guard.error <= 4 * noise && apart <= TRUSTED * fastest + 64 * noise;
   guard.error = fmax(guard.error, 0.1 * apart);
   take_guard(ed, row, piece, noise, &guard.n, guard.b);
@@ -249,12 +247,12 @@ static NsStatus piece_root(NsEventDriven *ed, int row, Piece piece, int halvings
   Guard guard = fit_guard(ed, row, piece);
   *x = INFINITY;
   if (guard_is_positive(&guard)) return NS_OK;
-  if (guard.exact || halvings == 0 || ed->halved >= MAX_HALVED) {
+  if (guard.exact || halvings == 0 || ed->search.halved >= MAX_HALVED) {
     if (ns_bernstein_first(guard.n, guard.b, x)) *x = piece.from + *x * piece.width;
     return NS_OK;
   }
   NsStatus status = NS_OK;
-  ed->halved++;
+  ed->search.halved++;
   for (int half = 0; half < 2 && status == NS_OK && *x == INFINITY; half++) {
     Piece part = {piece.from + half * piece.width / 2, piece.width / 2};
     status = take_nodes(ed, row, part, err);
@@ -271,15 +269,15 @@ static void keep_first(int i, double x, int *row, double *first) {
 
 /* The first root before *first of the rows that are not straight; the pieces follow from the resolution. */
 static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
-  double parts = ed->ncurved > 0 ? ceil(event_search_step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
+  double parts = ed->search.ncurved > 0 ? ceil(event_search_step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
   NsStatus status = NS_OK;
   if (!(parts >= 1)) parts = 1;
   for (double k = 0; k < parts && k / parts < *first && status == NS_OK; k++) {
     Piece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts};
     status = take_nodes(ed, -1, piece, err);
     for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-      NsGuardKind kind = ns_ed_guard_kind(ed, i);
-      if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->rows[i].straight)) continue;
+      NsGuardKind kind = ns_motion_guard_kind(ed->mode, i);
+      if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->mode->rows[i].straight)) continue;
       status = piece_root(ed, i, piece, HALVINGS, &x, err);
       keep_first(i, x, row, first);
     }
@@ -289,20 +287,21 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
 
 /* The first root of all rows in the step, in units of its length. When there is none: *first > 1 and *row = -1. */
 static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
+  NsMotionSearch *search = &ed->search;
   NsStatus status = NS_OK;
   bool active = false;
   *first = INFINITY;
-  ed->ncurved = ed->halved = 0;
+  search->ncurved = search->halved = 0;
   for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-    NsGuardKind kind = ns_ed_guard_kind(ed, i);
+    NsGuardKind kind = ns_motion_guard_kind(ed->mode, i);
     double x = INFINITY;
     if (kind == GUARD_NONE) continue;
     if (kind != GUARD_GAP) active = true;
-    else if (ed->rows[i].straight) status = straight_root(ed, i, &x, err);
-    else ed->curved[ed->ncurved++] = i;
+    else if (ed->mode->rows[i].straight) status = straight_root(ed, i, &x, err);
+    else search->curved[search->ncurved++] = i;
     if (status == NS_OK) keep_first(i, x, row, first);
   }
-  if (status != NS_OK || (!active && ed->ncurved == 0)) return status;
+  if (status != NS_OK || (!active && search->ncurved == 0)) return status;
   return curved_root(ed, row, first, err);
 }
 
@@ -310,8 +309,8 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
 static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double *rate, double *rounding, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   const double *q = step->y, *v = q + ed->Nq;
-  const Row *r = &ed->rows[row];
-  if (ns_ed_guard_kind(ed, row) == GUARD_GAP) {
+  const Row *r = &ed->mode->rows[row];
+  if (ns_motion_guard_kind(ed->mode, row) == GUARD_GAP) {
     NsStatus status = ns_motion_outputs(ed->motion, 1, &row, step->t, q, v, err);
     *off = ed->now->y[row] - (r->state == ROW_DEPARTING ? r->y0 : r->level);
     *rate = ed->now->u[row];
@@ -331,7 +330,7 @@ static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double end = step->t, off, rate, rounding;
-  NsGuardKind kind = ns_ed_guard_kind(ed, row);
+  NsGuardKind kind = ns_motion_guard_kind(ed->mode, row);
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
@@ -349,12 +348,13 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
 ** APPROACH of the way, until u is nearly 0. The last one keeps its direction. *row: -1 when this step is one of them.
 */
 static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   const NsStepperState *step = &ed->rk->base.state;
-  Friction *friction = &ed->rows[*row].friction;
-  if (ns_ed_guard_kind(ed, *row) != GUARD_SLIP || friction->width != 2 || friction->stops) return NS_OK;
+  Friction *friction = &mode->rows[*row].friction;
+  if (ns_motion_guard_kind(ed->mode, *row) != GUARD_SLIP || friction->width != 2 || friction->stops) return NS_OK;
   double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
   if (!(t > step->t_old)) return NS_OK;
-  friction->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
+  friction->stops = mode->slid[*row] <= NS_NEARLY_STOPPED * mode->reach[*row];
   *row = -1;
   return ns_rk_retake(&ed->rk->base, t, err);
 }
@@ -364,7 +364,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   double x;
   bool any = false;
   *row = -1;
-  for (int i = 0; i <= ed->m; i++) any = any || ns_ed_guard_kind(ed, i) != GUARD_NONE;
+  for (int i = 0; i <= ed->m; i++) any = any || ns_motion_guard_kind(ed->mode, i) != GUARD_NONE;
   if (!any) return NS_OK;
   ns_ed_measure_drift(ed, event_search_step_length(ed));
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);

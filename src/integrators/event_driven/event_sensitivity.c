@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_reset.h"
 #include "linalg/qr.h"
 #include "ode/control.h"
@@ -34,33 +35,25 @@ static void motion_lin_free(void *lin) {
 
 /* The numbers of the laws; the states of the rows stay. */
 static NsStatus motion_lin_reread(void *context, double t, NsError *err) {
-  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
+  const NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
   (void)t, (void)err;
-  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
-    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
-    const NsLaw *law = ed->base.nsds->interactions[e]->law;
-    Row *row = &ed->rows[i];
-    row->restitution = ns_law_restitution(law, i - first, 1);
-    if (row->friction.width == 0) continue;
-    if (row->friction.normal >= 0) row->friction.mu = ns_law_group(law, 0, false).mu;
-    else row->friction.lower = law->lower[i - first], row->friction.upper = law->upper[i - first];
-  }
+  ns_motion_mode_read_laws(ed->mode, ed->motion);
   return NS_OK;
 }
 
-/* w->dependent at (t, u), which fits the constraints. */
+/* Whether rows that are active depend on each other at (t, u), which fits the constraints. */
 static NsStatus find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
-  int n = ed->nactive, rank;
-  w->dependent = false;
+  int n = ed->mode->nactive, rank;
+  w->ed->mode->dependent = false;
   if (n < 2) return NS_OK;
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
-  ns_motion_delassus(ed->motion, n, ed->active, ed->W);
+  ns_motion_delassus(ed->motion, n, ed->mode->active, ed->W);
   for (int k = 0; k < n; k++) w->residual[k] = 1 / sqrt(ed->W[k + (ptrdiff_t)k * n]);
   for (int k = 0; k < n * n; k++) ed->W[k] *= w->residual[k % n] * w->residual[k / n];
   status = ns_lstsq(n, n, 1, ed->W, n, w->residual, n, NS_MOTION_DEPENDENT, w->step, &rank, NULL);
-  w->dependent = status == NS_OK && rank < n;
+  w->ed->mode->dependent = status == NS_OK && rank < n;
   return status == NS_OK ? NS_OK
                          : ns_fail(err, status, "sensitivities: constraints at t=%.10g: %s", t, ns_status_message(status));
 }
@@ -99,19 +92,20 @@ static NsStatus motion_lin_states(void *context, NsSensitivity *s, double t, con
 
 /* Whether the motion is linear with constant coefficients, and no friction slips in space. */
 static bool motion_is_linear(const NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     if (!ns_mechanical_linear(ds) || ns_mechanical_turns(ds)) return false;
   }
   for (int i = 0; i < ed->m; i++)
-    if (!ed->rows[i].straight || (ed->rows[i].friction.width == 2 && ed->rows[i].friction.stick_slip == FRICTION_SLIP))
+    if (!mode->rows[i].straight || (mode->rows[i].friction.width == 2 && mode->rows[i].friction.stick_slip == FRICTION_SLIP))
       return false;
   return true;
 }
 
 /* Whether sliding in space was nearly at rest when the last step began. */
-static bool nearly_stopped(const NsEventDriven *run, int row) {
-  return run->slid[row] > 0 && run->slid[row] <= NEARLY_STOPPED_FOR_S * run->reach[row];
+static bool nearly_stopped(const NsMotionMode *mode, int row) {
+  return mode->slid[row] > 0 && mode->slid[row] <= NEARLY_STOPPED_FOR_S * mode->reach[row];
 }
 
 /*
@@ -120,102 +114,39 @@ static bool nearly_stopped(const NsEventDriven *run, int row) {
 */
 static void keep_directions(NsMotionLinearisation *w, const NsEventDriven *run) {
   for (int i = 0; i < run->m; i++) {
-    const Friction *friction = &run->rows[i].friction;
-    bool kept = w->holds || (w->ed->rows[i].friction.stops && (friction->stops || nearly_stopped(run, i)));
+    const Friction *friction = &run->mode->rows[i].friction;
+    bool kept = w->holds || (w->ed->mode->rows[i].friction.stops && (friction->stops || nearly_stopped(run->mode, i)));
     for (int k = 0; k < 2 && friction->width == 2 && !kept; k++) w->direction[2 * i + k] = friction->d[k];
   }
 }
 
 /* Takes the mode of the run. */
 static void motion_lin_mode(NsMotionLinearisation *w, const NsEventDriven *run) {
-  NsEventDriven *ed = w->ed;
-  size_t m = (size_t)run->m;
+  NsMotionMode *mode = w->ed->mode;
+  bool dependent = mode->dependent; /* is known here alone */
   keep_directions(w, run);
-  memcpy(ed->rows, run->rows, m * sizeof *ed->rows);
-  for (size_t i = 0; i < m; i++)
-    if (ed->rows[i].friction.width == 2) memcpy(ed->rows[i].friction.d, w->direction + 2 * i, 2 * sizeof(double));
-  memcpy(ed->active, run->active, m * sizeof *ed->active);
-  memcpy(ed->acting, run->acting, m * sizeof *ed->acting);
-  memcpy(ed->was, run->was, m * sizeof *ed->was);
-  const double *from[] = {run->multiplier, run->share, run->slow, run->reach, run->pulled, run->slid, run->before};
-  double *const to[] = {ed->multiplier, ed->share, ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
-  for (size_t i = 0; i < sizeof to / sizeof *to; i++) memcpy(to[i], from[i], m * sizeof(double));
-  ed->nactive = run->nactive, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
-  ed->options = run->options;
-  ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
-  w->lin.constant = motion_is_linear(ed);
-}
-
-/* The scalars of a kept mode; the arrays of motion_lin_arrays follow. */
-typedef struct KeptMotion {
-  bool dependent;
-  int nactive, nplaces, nacting;
-  double h, t, t_k, t_first, t_last;
-} KeptMotion;
-
-enum { KEPT_ARRAYS = 11 };
-
-/* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
-static void motion_lin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
-  void *const all[KEPT_ARRAYS] = {ed->rows, ed->active, ed->acting, ed->was,  ed->multiplier, ed->share,
-                                  ed->slow, ed->reach,  ed->pulled, ed->slid, ed->before};
-  const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->active, sizeof *ed->acting, sizeof *ed->was};
-  for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);
-}
-
-static size_t motion_lin_bytes(NsEventDriven *ed) {
-  void *of[KEPT_ARRAYS];
-  size_t size[KEPT_ARRAYS], sum = 0;
-  motion_lin_arrays(ed, of, size);
-  for (int k = 0; k < KEPT_ARRAYS; k++) sum += size[k] * (size_t)ed->m;
-  return sum;
+  ns_motion_mode_take(mode, ns_motion_mode_block(run->mode));
+  mode->dependent = dependent;
+  for (int i = 0; i < mode->m; i++)
+    if (mode->rows[i].friction.width == 2) memcpy(mode->rows[i].friction.d, w->direction + 2 * i, 2 * sizeof(double));
+  w->lin.constant = motion_is_linear(w->ed);
 }
 
 static void motion_lin_keep(void *context, void *to) {
-  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
-  KeptMotion head;
-  void *of[KEPT_ARRAYS];
-  size_t size[KEPT_ARRAYS];
-  char *at = to;
-  memset(&head, 0, sizeof head);
-  head.dependent = ((NsMotionLinearisation *)context)->dependent;
-  head.nactive = ed->nactive, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
-  head.h = ed->h, head.t = ed->t, head.t_k = ed->t_k, head.t_first = ed->t_first, head.t_last = ed->t_last;
-  memcpy(at, &head, sizeof head);
-  at += sizeof head;
-  motion_lin_arrays(ed, of, size);
-  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * (size_t)ed->m) memcpy(at, of[k], size[k] * (size_t)ed->m);
-}
-
-/* Whether two rows have the same forces as functions of the state. */
-static bool same_row(const Row *a, const Row *b) {
-  return a->state == b->state && a->friction.stick_slip == b->friction.stick_slip && a->friction.tied == b->friction.tied &&
-         a->friction.onset == b->friction.onset && a->friction.stops == b->friction.stops &&
-         a->friction.d[0] == b->friction.d[0] && a->friction.d[1] == b->friction.d[1];
+  const NsMotionMode *mode = ((NsMotionLinearisation *)context)->ed->mode;
+  memcpy(to, ns_motion_mode_block(mode), mode->bytes);
 }
 
 static NsStatus motion_lin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
   NsMotionLinearisation *w = context;
-  NsEventDriven *ed = w->ed;
-  KeptMotion head;
-  void *of[KEPT_ARRAYS];
-  size_t size[KEPT_ARRAYS], m = (size_t)ed->m;
-  const char *at = from;
+  NsMotionMode *mode = w->ed->mode;
   (void)t, (void)u, (void)err;
-  memcpy(&head, at, sizeof head);
-  at += sizeof head;
-  *same = head.dependent == w->dependent && head.nactive == ed->nactive && head.nacting == ed->nacting &&
-          head.nplaces == ed->nplaces;
-  motion_lin_arrays(ed, of, size);
-  const Row *rows = (const Row *)(const void *)at;
-  for (size_t i = 0; i < m && *same; i++) *same = same_row(&rows[i], &ed->rows[i]);
-  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
+  ns_motion_mode_take(w->mode_before, ns_motion_mode_block(mode));
+  ns_motion_mode_take(mode, from);
+  *same = ns_motion_mode_same(w->mode_before, mode);
   w->rough = w->rough && *same;
-  w->dependent = head.dependent;
-  ed->nactive = head.nactive, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
-  ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
-  w->lin.h = ed->h;
-  w->lin.constant = motion_is_linear(ed);
+  w->lin.h = mode->h;
+  w->lin.constant = motion_is_linear(w->ed);
   return NS_OK;
 }
 
@@ -253,6 +184,7 @@ static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
   w->bounces = ns_arena_take(&w->arena, (size_t)ed->m, sizeof *w->bounces);
   double **vectors[] = {&w->z, &w->z_run, &w->q, &w->residual, &w->step, &w->sliding};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&w->arena, ed->m);
+  w->mode_before = ns_motion_mode_new(&w->arena, ed->m);
   w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
   w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
   bool good = status == NS_OK && !w->arena.failed;
@@ -276,9 +208,9 @@ static NsStatus motion_lin_normalise(void *context, double t, const double *u, d
 ** so small that they are rounding, too.
 */
 static void grow_sizes(NsMotionLinearisation *w, const NsEventDriven *ed) {
-  ns_motion_fastest(ed->motion, ed->even, w->fitting);
+  ns_motion_fastest(ed->motion, ed->scales.even, w->fitting);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) {
-    double fastest = i < ed->Nq ? w->fitting[i] * ed->h : ed->even[i - ed->Nq];
+    double fastest = i < ed->Nq ? w->fitting[i] * ed->mode->h : ed->scales.even[i - ed->Nq];
     w->size[i] = fmax(w->size[i], fmax(fabs(ed->x[i]), LEAST_SIZE * fastest));
   }
 }
@@ -309,11 +241,11 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
   w->lin = (NsLinearisation){.context = w,
                              .n = s->n,
                              .size = w->size,
-                             .h = ed->h,
+                             .h = ed->mode->h,
                              .reread = motion_lin_reread,
                              .rate = motion_lin_rate,
                              .states = motion_lin_states,
-                             .mode_bytes = sizeof(KeptMotion) + motion_lin_bytes(w->ed),
+                             .mode_bytes = w->ed->mode->bytes,
                              .keep = motion_lin_keep,
                              .take = motion_lin_take,
                              .place = motion_lin_place,
@@ -355,11 +287,12 @@ static NsStatus find_nearly_stopped(NsMotionLinearisation *w, const NsEventDrive
   const NsStepperState *step = &run->rk->base.state;
   NsStatus status = NS_OK;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    Friction *friction = &ed->rows[i].friction;
-    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP) || friction->width != 2 || friction->stops || friction->onset) continue;
-    if (!nearly_stopped(run, i)) continue;
+    Friction *friction = &ed->mode->rows[i].friction;
+    if (!ns_motion_friction_is(ed->mode, i, FRICTION_SLIP) || friction->width != 2 || friction->stops || friction->onset)
+      continue;
+    if (!nearly_stopped(run->mode, i)) continue;
     status = ns_motion_outputs(ed->motion, 1, &i, step->t, step->y, step->y + ed->Nq, err);
-    friction->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->slid[i];
+    friction->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->mode->slid[i];
   }
   return status;
 }
@@ -401,7 +334,7 @@ static void motion_lin_choose(void *context, int guard) {
 }
 
 static void add_guard(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, int row) {
-  w->guards[(*count)++] = (NsLinearisationGuard){ns_ed_lin_guard, motion_lin_choose, row, ns_ed_row_name(ed, row)};
+  w->guards[(*count)++] = (NsLinearisationGuard){ns_ed_lin_guard, motion_lin_choose, row, ns_motion_row_name(ed->motion, row)};
 }
 
 /*
@@ -409,17 +342,18 @@ static void add_guard(NsMotionLinearisation *w, const NsEventDriven *ed, int *co
 ** event, in one step of the motion: that event has let go what holds on, at the force at which friction takes over.
 */
 static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *ed, bool *rests, NsError *err) {
+  const NsMotionEvent *event = &ed->event;
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
-  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].friction.width == 1 &&
+  *rests = ns_ed_sense_kind(w->ed, event->hit) == SENSE_SLIP && ed->mode->rows[event->hit].friction.width == 1 &&
            w->t_event == w->dense.t_old && step->t == w->dense.t;
-  w->guard = ed->hit;
+  w->guard = event->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
     double t = w->dense.t_old + ns_bernstein_node(k) * (w->dense.t - w->dense.t_old);
     status = motion_lin_at(w, t, w->fitting, err);
     if (status == NS_OK) status = ns_ed_lin_guard(w, t, w->fitting, &along, err);
-    *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];
+    *rests = status == NS_OK && fabs(along) <= ed->mode->slow[event->hit];
   }
   return status;
 }
@@ -428,14 +362,14 @@ static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *e
 static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsStatus status = NS_OK;
-  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
-    int row = ed->closed[k];
+  for (int k = 0; k < ed->event.nclosed && status == NS_OK; k++) {
+    int row = ed->event.closed[k];
     bool falls;
     double along;
     w->guard = row;
     if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
     status = ns_ed_lin_guard(w, ed->t, w->u, &along, err);
-    if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
+    if (status != NS_OK || fabs(along) > ed->mode->slow[row]) continue;
     status = ns_sensitivity_falls(s, &w->lin, ns_ed_lin_guard, ed->t, w->u, &falls, err);
     if (status == NS_OK && falls) add_guard(w, ed, count, row);
   }
@@ -445,18 +379,20 @@ static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *
 /* ---- events ---- */
 
 NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
+  NsMotionEvent *event = &ed->event;
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
   NsMotionLinearisation *w = s->lin;
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_lin_mode(w, ed);
-  if (ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].friction.stops = true; /* u / |u| is rounding */
+  if (ns_ed_sense_kind(w->ed, event->hit) == SENSE_SLIP)
+    w->ed->mode->rows[event->hit].friction.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
-  w->hit = ed->hit;
+  w->hit = event->hit;
   w->acted = false;
   w->n = w->places = 0;
-  if (ed->hit == ed->m)
+  if (event->hit == ed->m)
     return ns_fail(err, NS_EARG,
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
@@ -464,11 +400,11 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
-  if (!rests && ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
-  for (int k = 0; k < ed->nclosed && !start; k++) {
-    int row = ed->closed[k];
-    const Row *r = &ed->rows[row];
-    if (row != ed->hit && r->unilateral && r->state != ROW_ACTIVE && ed->before[row] < -ed->slow[row])
+  if (!rests && ns_ed_sense_kind(ed, event->hit) != SENSE_NONE) add_guard(w, ed, &count, event->hit);
+  for (int k = 0; k < event->nclosed && !start; k++) {
+    int row = event->closed[k];
+    const Row *r = &ed->mode->rows[row];
+    if (row != event->hit && r->unilateral && r->state != ROW_ACTIVE && event->before[row] < -ed->mode->slow[row])
       add_guard(w, ed, &count, row);
   }
   if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
@@ -484,7 +420,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
 static bool only_touched(const NsEventDriven *ed, const NsMotionLinearisation *w) {
   int row = w->hit;
   if (row < 0 || ns_ed_sense_kind(w->ed, row) != SENSE_GAP) return false;
-  return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_ACTIVE;
+  return fabs(ed->event.before[row]) <= ed->mode->slow[row] && ed->mode->rows[row].state != ROW_ACTIVE;
 }
 
 NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
@@ -494,7 +430,7 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   bool touched = only_touched(ed, w);
   w->rough = false;
   w->t_event = ed->t;
-  if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
+  if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_motion_row_name(ed->motion, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
   NsStatus status = ed->t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;

@@ -16,8 +16,8 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err);
 NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err);
 
 /*
-** At an event, in this order: its time, from the guard of ed->hit, in the mode before it, where ed->closed, ed->before and
-** ed->slow are known; impulses (ed->z of the rows ed->closed, before they act; jam: an impulse without collision); rows that
+** At an event, in this order: its time, from the guard of ed->event.hit, in the mode before it, where ed->event.closed, ed->event.before and
+** ed->mode->slow are known; impulses (ed->problem.z of the rows ed->event.closed, before they act; jam: an impulse without collision); rows that
 ** come to rest (before they do, as for ns_motion_project); the mode after the event.
 */
 NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err);

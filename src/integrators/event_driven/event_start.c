@@ -50,28 +50,29 @@ static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError
 
 /* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
 NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   NsSensitivity *s = ed->sensitivity;
   NsMotionLinearisation *w = s->lin;
   NsStatus status = NS_OK;
-  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+  for (int k = 0; k < ed->event.nclosed && status == NS_OK; k++) {
     double row[2], change[2];
-    w->guard = ed->closed[k];
+    w->guard = ed->event.closed[k];
     status = start_row(w, ed->t, ed->x, row, err);
-    bool hits = row[1]<-ed->slow[w->guard], departs = row[1]> ed->slow[w->guard];
+    bool hits = row[1]<-mode->slow[w->guard], departs = row[1]> mode->slow[w->guard];
     if (departs || (s->options->one_sided && !hits)) continue; /* one that departs has no part in the motion */
-    for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
+    for (int j = 0; j < s->p && mode->rows[w->guard].unilateral && status == NS_OK; j++) {
       status = start_change(ed, j, change, err);
       if (status == NS_OK && hits && change[0] != 0)
         return ns_fail(
             err, NS_EARG,
             "sensitivities: the contact '%s' is hit where the run starts at t=%.10g, and a parameter moves it: start "
             "the run before the impact, or after it",
-            ns_ed_row_name(ed, w->guard), ed->t);
+            ns_motion_row_name(ed->motion, w->guard), ed->t);
       if (status == NS_OK && !hits && (change[0] != 0 || change[1] != 0))
         return ns_fail(err, NS_EARG,
                        "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
                        "on_grazing = \"one-sided\" takes the side that the run goes: closed, or open where it opens at once",
-                       ns_ed_row_name(ed, w->guard), ed->t);
+                       ns_motion_row_name(ed->motion, w->guard), ed->t);
     }
   }
   return status;
@@ -84,7 +85,7 @@ NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
 static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionLinearisation *w = s->lin;
-  const Friction *friction = &ed->rows[row].friction;
+  const Friction *friction = &ed->mode->rows[row].friction;
   NsStatus status = NS_OK;
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double u[2] = {0, 0}, change[2];
@@ -95,16 +96,16 @@ static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
     }
     if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
     double across = friction->width == 2 ? fabs(friction->d[0] * u[1] - friction->d[1] * u[0]) : 0;
-    if (across > START_OPENS * ns_ed_length(u[0], u[1]))
+    if (across > START_OPENS * ns_motion_length(u[0], u[1]))
       return ns_fail(err, NS_EARG,
                      "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
                      "across the slip: there is no derivative, to no side; start the run with a velocity",
-                     ns_ed_row_name(ed, row), ed->t);
+                     ns_motion_row_name(ed->motion, row), ed->t);
     if (!s->options->one_sided)
       return ns_fail(err, NS_EARG,
                      "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity; "
                      "on_grazing = \"one-sided\" takes the side that the run goes",
-                     ns_ed_row_name(ed, row), ed->t);
+                     ns_motion_row_name(ed->motion, row), ed->t);
   }
   return status;
 }
@@ -114,15 +115,16 @@ static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
 ** as it is.
 */
 NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
   NsMotionLinearisation *w = ed->sensitivity->lin;
   NsStatus status = NS_OK;
   int n = 0, places = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->resting[i] && ns_ed_friction_is(ed, i, FRICTION_SLIP) && !ed->rows[i].friction.tied)
+    if (ed->event.resting[i] && ns_motion_friction_is(ed->mode, i, FRICTION_SLIP) && !mode->rows[i].friction.tied)
       status = check_start_slip(ed, i, err);
   for (int k = 0; k < w->n; k++) {
     bool active = false;
-    for (int i = 0; i < ed->nactive; i++) active = active || ed->active[i] == w->rows[k];
+    for (int i = 0; i < mode->nactive; i++) active = active || mode->active[i] == w->rows[k];
     if (!active) continue;
     places += k < w->places;
     w->rows[n++] = w->rows[k];
@@ -143,7 +145,7 @@ static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
   w->guard = row;
   NsStatus status = ns_ed_lin_guard(w, ed->t, ed->x, &value, err);
   if (status != NS_OK) return status;
-  (void)ns_ed_stick_guard(w->ed, row, &scale);
+  (void)ns_motion_stick_guard(w->ed->mode, row, &scale);
   if (!(value <= AT_LIMIT * scale)) return NS_OK;
   status = w->lin.rate(w, ed->t, ed->x, s->f, err);
   if (status == NS_OK) status = ns_sensitivity_slope(s, &w->lin, ns_ed_lin_guard, ed->t, ed->x, &slope, err);
@@ -163,7 +165,7 @@ static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
           err, NS_EARG,
           "sensitivities: the force of '%s' is at its limit where the run starts at t=%.10g, and stays there; a parameter "
           "moves it beyond; on_grazing = \"one-sided\" takes the side that the run goes: no slip",
-          ns_ed_row_name(ed, row), ed->t);
+          ns_motion_row_name(ed->motion, row), ed->t);
   }
   return status;
 }
@@ -172,6 +174,6 @@ NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   if (ed->sensitivity->options->one_sided) return NS_OK;
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ns_ed_friction_is(ed, i, FRICTION_STICK)) status = check_start_limit(ed, i, err);
+    if (ns_motion_friction_is(ed->mode, i, FRICTION_STICK)) status = check_start_limit(ed, i, err);
   return status;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_bend.h"
 #include "linalg/dense.h"
 
@@ -137,8 +138,8 @@ static void add_bent_output(NsMotionTangent *g, int first) {
 }
 
 static bool edge_acts(const NsMotionTangent *g, int e) {
-  for (int k = 0; k < g->ed->nacting; k++)
-    if (ns_motion_interaction(g->ed->motion, g->ed->acting[k]) == e) return true;
+  for (int k = 0; k < g->ed->mode->nacting; k++)
+    if (ns_motion_interaction(g->ed->motion, g->ed->mode->acting[k]) == e) return true;
   return false;
 }
 
@@ -149,7 +150,7 @@ static void slide_change(const NsMotionTangent *g, int row, bool curved, double 
   const NsEventDriven *ed = g->ed;
   const NsEdgeBend *b = &g->bend;
   int first = row - ns_motion_first_row(ed->motion, ns_motion_interaction(ed->motion, row)),
-      width = ed->rows[row].friction.width;
+      width = ed->mode->rows[row].friction.width;
   memset(change, 0, 2 * (size_t)g->n * sizeof *change);
   for (int c = 0; c < width; c++)
     for (int i = 0; i < ed->Nv; i++) change[c + 2 * (ed->Nq + i)] = ed->now->H[row + c + (ptrdiff_t)i * ed->m];
@@ -160,9 +161,9 @@ static void slide_change(const NsMotionTangent *g, int row, bool curved, double 
 /* R += the change of the direction of friction that slips in space. */
 static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
   const NsEventDriven *ed = g->ed;
-  const Friction *friction = &ed->rows[row].friction;
+  const Friction *friction = &ed->mode->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
-  if (friction->stops || !(speed > ed->slow[row])) return;
+  if (friction->stops || !(speed > ed->mode->slow[row])) return;
   double d[2], normal = g->force[friction->normal], *change = g->part;
   for (int c = 0; c < 2; c++) d[c] = side * ed->now->u[row + c] / speed;
   slide_change(g, row, curved, change);
@@ -191,8 +192,8 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) 
     if (curved) add_bent_force(g, g->force + first);
     if (curved) add_bent_output(g, first);
     for (int row = first; row < first + inter->m; row++) {
-      if (!ns_ed_friction_is(ed, row, FRICTION_SLIP) || ed->rows[row].friction.width != 2) continue;
-      if (ed->rows[row].friction.onset) return false;
+      if (!ns_motion_friction_is(ed->mode, row, FRICTION_SLIP) || ed->mode->rows[row].friction.width != 2) continue;
+      if (ed->mode->rows[row].friction.onset) return false;
       add_turning_friction(g, row, curved);
     }
   }
@@ -202,18 +203,19 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) 
 /* The forces of all rows, and the terms of the accelerations, where they have been evaluated. */
 static void tangent_take_forces(NsMotionTangent *g) {
   const NsEventDriven *ed = g->ed;
+  const NsMotionMode *mode = ed->mode;
   ns_ed_forces(ed, g->force);
   for (int i = 0; i < ed->Nv; i++) {
     g->terms[i] = fabs(ed->now->a_free[i]);
-    for (int k = 0; k < ed->nactive; k++)
-      g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->active[k] * ed->Nv]);
+    for (int k = 0; k < mode->nactive; k++)
+      g->terms[i] += fabs(mode->lambda[k] * ed->now->X[i + (ptrdiff_t)mode->active[k] * ed->Nv]);
   }
 }
 
 static bool factor_active(NsMotionTangent *g) {
-  int n = g->ed->nactive;
+  int n = g->ed->mode->nactive;
   if (n == 0) return true;
-  ns_motion_delassus(g->ed->motion, n, g->ed->active, g->W);
+  ns_motion_delassus(g->ed->motion, n, g->ed->mode->active, g->W);
   ns_lu_set_order(g->lu, n);
   return ns_lu_factor_fair(g->lu, g->W, n) == NS_OK;
 }
@@ -221,14 +223,15 @@ static bool factor_active(NsMotionTangent *g) {
 /* Column j of R becomes da, and column j of r, by row, dlambda. */
 static void tangent_solve_column(NsMotionTangent *g, int j) {
   const NsEventDriven *ed = g->ed;
+  const NsMotionMode *mode = ed->mode;
   double *a = g->R + (ptrdiff_t)j * ed->Nv, *r = g->r + (ptrdiff_t)j * ed->m;
-  int n = ed->nactive;
+  int n = mode->nactive;
   ns_motion_divide(ed->motion, false, a);
   if (n == 0) return;
-  for (int k = 0; k < n; k++) g->part[k] = r[ed->active[k]] - ns_motion_speed(ed->motion, ed->active[k], a);
+  for (int k = 0; k < n; k++) g->part[k] = r[mode->active[k]] - ns_motion_speed(ed->motion, mode->active[k], a);
   ns_lu_solve(g->lu, 1, g->part, n);
-  ns_motion_add_input(ed->motion, n, ed->active, g->part, a);
-  for (int k = 0; k < n; k++) r[ed->active[k]] = g->part[k];
+  ns_motion_add_input(ed->motion, n, mode->active, g->part, a);
+  for (int k = 0; k < n; k++) r[mode->active[k]] = g->part[k];
 }
 
 static void clear_sources(NsMotionTangent *g, int columns) {
@@ -319,10 +322,11 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, 
 
 bool ns_motion_tangent_still(const NsMotionTangent *g, int row) {
   const NsEventDriven *ed = g->ed;
+  const NsMotionMode *mode = ed->mode;
   if (row >= 0) return !ns_relation_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, row))->relation);
-  for (int k = 0; k < ed->nacting; k++)
-    if (ns_relation_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, ed->acting[k]))->relation)) return false;
-  return !ns_motion_driven(ed->motion, ed->nacting, ed->acting);
+  for (int k = 0; k < mode->nacting; k++)
+    if (ns_relation_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, mode->acting[k]))->relation)) return false;
+  return !ns_motion_driven(ed->motion, mode->nacting, mode->acting);
 }
 
 bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
@@ -338,7 +342,7 @@ bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
 
 bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu) {
   const NsEventDriven *ed = g->ed;
-  const Friction *friction = &ed->rows[row].friction;
+  const Friction *friction = &ed->mode->rows[row].friction;
   int e = ns_motion_interaction(ed->motion, row);
   bool curved = !edge_is_straight(edge_of_tangent(g, e));
   if (curved && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
@@ -351,13 +355,14 @@ bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const doub
 NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u, const double *weight, double *gu, bool *exact,
                                   NsError *err) {
   NsEventDriven *ed = g->ed;
+  const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
   tangent_take_forces(g);
   *exact = factor_active(g) && tangent_motion(g, t, u);
   for (int j = 0; j < g->n && *exact; j++) {
     gu[j] = 0;
-    for (int k = 0; k < ed->nactive; k++) gu[j] += weight[ed->active[k]] * g->r[ed->active[k] + (ptrdiff_t)j * ed->m];
+    for (int k = 0; k < mode->nactive; k++) gu[j] += weight[mode->active[k]] * g->r[mode->active[k] + (ptrdiff_t)j * ed->m];
   }
   return NS_OK;
 }
@@ -378,7 +383,7 @@ static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, co
   for (int k = 0; k < impulse->n; k++) {
     int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row), first = ns_motion_first_row(ed->motion, e);
     const NsInteraction *inter = edge_of_tangent(g, e);
-    double bounce = 1 + (impulse->bounces[k] ? ed->rows[row].restitution : 0);
+    double bounce = 1 + (impulse->bounces[k] ? ed->mode->rows[row].restitution : 0);
     bool curved = !edge_is_straight(inter), begins = k == 0 || ns_motion_interaction(ed->motion, impulse->rows[k - 1]) != e;
     if (ns_relation_moves(inter->relation)) return false;
     for (int i = 0; i < ed->Nv; i++) g->r[row + (ed->Nq + i) * m] = bounce * ed->now->H[row + i * m];
@@ -405,8 +410,8 @@ static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *
     double own = impulse->W[k + k * n];
     if (impulse->kind[k] == IMPULSE_SLIP_IN_SPACE && own > 0) {
       const double *s = impulse->sliding + k; /* both components come one after the other */
-      double speed = ns_ed_length(s[0], s[1]), d[2] = {s[0] / speed, s[1] / speed}, along = d[0] * dz[k] + d[1] * dz[k + 1];
-      double factor = -ed->rows[impulse->rows[k]].friction.mu * impulse->z[k - 1] / speed;
+      double speed = ns_motion_length(s[0], s[1]), d[2] = {s[0] / speed, s[1] / speed}, along = d[0] * dz[k] + d[1] * dz[k + 1];
+      double factor = -ed->mode->rows[impulse->rows[k]].friction.mu * impulse->z[k - 1] / speed;
       for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along);
       k++;
     } else {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/event_driven/event_active.h"
 #include "linalg/dense.h"
 
 /* What a parameter is, and what it changes. */
@@ -207,29 +208,30 @@ static int velocity_of(const NsMotionVjp *vjp, int e, int j) {
 }
 
 /* Whether the direction of some friction depends on the forces. */
-static bool some_in_onset(const NsEventDriven *ed) {
-  for (int k = 0; k < ed->nacting; k++)
-    if (ns_ed_friction_is(ed, ed->acting[k], FRICTION_SLIP) && ed->rows[ed->acting[k]].friction.onset) return true;
+static bool some_in_onset(const NsMotionMode *mode) {
+  for (int k = 0; k < mode->nacting; k++)
+    if (ns_motion_friction_is(mode, mode->acting[k], FRICTION_SLIP) && mode->rows[mode->acting[k]].friction.onset) return true;
   return false;
 }
 
 /* Fills nu and kappa. False: there are none. */
 static bool take_weights(NsMotionVjp *vjp, const NsMotionWeights *w) {
   const NsEventDriven *ed = vjp->ed;
-  int n = ed->nactive, m = ed->m, Nv = ed->Nv;
+  const NsMotionMode *mode = ed->mode;
+  int n = mode->nactive, m = ed->m, Nv = ed->Nv;
   memset(vjp->kappa, 0, (size_t)m * sizeof *vjp->kappa);
   for (int i = 0; i < Nv; i++) vjp->nu[i] = w->mu ? w->mu[i] : 0;
-  ns_motion_delassus(ed->motion, n, ed->active, vjp->W);
+  ns_motion_delassus(ed->motion, n, mode->active, vjp->W);
   ns_lu_set_order(vjp->lu, n);
   if (n > 0 && ns_lu_factor_fair(vjp->lu, vjp->W, n) != NS_OK) return false;
   for (int k = 0; k < n; k++) {
-    const double *X = ed->now->X + (ptrdiff_t)ed->active[k] * Nv;
-    vjp->part[k] = -ns_dense_dot(Nv, X, 1, vjp->nu, 1) - (w->force ? w->force[ed->active[k]] : 0);
+    const double *X = ed->now->X + (ptrdiff_t)mode->active[k] * Nv;
+    vjp->part[k] = -ns_dense_dot(Nv, X, 1, vjp->nu, 1) - (w->force ? w->force[mode->active[k]] : 0);
   }
   if (n > 0) ns_lu_solve_transposed(vjp->lu, 1, vjp->part, n);
   for (int k = 0; k < n; k++) {
-    const double *H = ed->now->H + ed->active[k];
-    vjp->kappa[ed->active[k]] = vjp->part[k];
+    const double *H = ed->now->H + mode->active[k];
+    vjp->kappa[mode->active[k]] = vjp->part[k];
     for (int i = 0; i < Nv; i++) vjp->nu[i] += vjp->part[k] * H[(ptrdiff_t)i * m];
   }
   ns_motion_divide(ed->motion, true, vjp->nu);
@@ -240,7 +242,7 @@ static bool take_weights(NsMotionVjp *vjp, const NsMotionWeights *w) {
 static bool edge_slips_in_space(const NsMotionVjp *vjp, int e) {
   const NsEventDriven *ed = vjp->ed;
   for (int i = vjp->row[e]; i < vjp->row[e] + edge_of_vjp(vjp, e)->m; i++)
-    if (ns_ed_friction_is(ed, i, FRICTION_SLIP) && ed->rows[i].friction.width == 2) return true;
+    if (ns_motion_friction_is(ed->mode, i, FRICTION_SLIP) && ed->mode->rows[i].friction.width == 2) return true;
   return false;
 }
 
@@ -283,7 +285,7 @@ static bool change_of_relation(const NsMotionVjp *vjp, const MotionPlace *at, Mo
 
 /* By the coefficient of friction, which the number changes by d_mu, of the friction that begins in a row, which slips. */
 static bool change_of_friction(const NsMotionVjp *vjp, int row, double d_mu, MotionChange *change) {
-  const Friction *friction = &vjp->ed->rows[row].friction;
+  const Friction *friction = &vjp->ed->mode->rows[row].friction;
   double normal = vjp->force[friction->normal];
   if (normal == 0) return true;
   if (friction->width == 1) change_row(vjp, row, -d_mu * friction->d[0] * normal, change);
@@ -301,8 +303,8 @@ static bool change_of_law(const NsMotionVjp *vjp, const MotionPlace *at, MotionC
   for (int e = at->in.first; e >= 0; e = next_of_place(vjp, at, e))
     for (int i = 0; i < edge_of_vjp(vjp, e)->m; i++) {
       int row = vjp->row[e] + i;
-      const Friction *friction = &ed->rows[row].friction;
-      if (!ns_ed_friction_is(ed, row, FRICTION_SLIP)) continue;
+      const Friction *friction = &ed->mode->rows[row].friction;
+      if (!ns_motion_friction_is(ed->mode, row, FRICTION_SLIP)) continue;
       if (friction->normal < 0 && place_is_bound(at, !(friction->d[0] > 0), i)) change_row(vjp, row, 1, change);
       if (friction->normal >= 0 && at->mu != 0 && !change_of_friction(vjp, row, at->mu, change)) return false;
     }
@@ -377,13 +379,13 @@ void ns_motion_vjp_begin(NsMotionVjp *vjp, double t, const double *u) {
 
 bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, const double *u, double *push, double *off) {
   MotionChange change = {.push = push, .off = off};
-  return !some_in_onset(vjp->ed) && change_of_number(vjp, &vjp->place[j], u, &change);
+  return !some_in_onset(vjp->ed->mode) && change_of_number(vjp, &vjp->place[j], u, &change);
 }
 
 void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
   ns_motion_vjp_nothing(vjp, out, known);
   ns_motion_vjp_begin(vjp, t, u);
-  if (some_in_onset(vjp->ed) || !take_weights(vjp, weights)) return;
+  if (some_in_onset(vjp->ed->mode) || !take_weights(vjp, weights)) return;
   for (int j = 0; j < vjp->p; j++) {
     MotionChange change = {.push = NULL};
     known[j] = change_of_number(vjp, &vjp->place[j], u, &change);
@@ -409,7 +411,7 @@ void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, 
 }
 
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
-  const Friction *friction = &vjp->ed->rows[row].friction;
+  const Friction *friction = &vjp->ed->mode->rows[row].friction;
   ns_motion_vjp_nothing(vjp, out, known);
   look_at_relations(vjp, t, u);
   for (int j = 0; j < vjp->p; j++) {
@@ -436,11 +438,12 @@ void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, d
 }
 
 NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight) {
-  const Friction *friction = &ed->rows[row].friction;
-  const double *force = ed->multiplier + row;
+  const NsMotionMode *mode = ed->mode;
+  const Friction *friction = &mode->rows[row].friction;
+  const double *force = mode->multiplier + row;
   NsStickSlope slope = {0, 0, 0};
   if (friction->normal >= 0) {
-    double normal = ed->multiplier[friction->normal];
+    double normal = mode->multiplier[friction->normal];
     weight[friction->normal] = 2 * friction->mu * friction->mu * normal;
     for (int i = 0; i < friction->width; i++) weight[row + i] = -2 * force[i];
     slope.mu = 2 * friction->mu * normal * normal;
@@ -458,7 +461,7 @@ void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, d
   NsStickSlope slope = ns_motion_stick_weights(vjp->ed, row, vjp->weight);
   vjp_weighted(vjp, t, u, out, known);
   int e = ns_motion_interaction(vjp->ed->motion, row);
-  bool bounded = vjp->ed->rows[row].friction.normal < 0;
+  bool bounded = vjp->ed->mode->rows[row].friction.normal < 0;
   const void *law = edge_of_vjp(vjp, e)->law;
   for (int j = 0; j < vjp->p; j++) {
     const MotionPlace *at = &vjp->place[j];
@@ -479,7 +482,7 @@ static int place_in_impulse(const NsMotionImpulse *impulse, int row) {
 }
 
 static double impulse_bounce(const NsMotionVjp *vjp, const NsMotionImpulse *impulse, int k) {
-  return 1 + (impulse->bounces[k] ? vjp->ed->rows[impulse->rows[k]].restitution : 0);
+  return 1 + (impulse->bounces[k] ? vjp->ed->mode->rows[impulse->rows[k]].restitution : 0);
 }
 
 /* How a number changes M dv = H' z by `push` (Nv), and the equations of z, in the units of W, by `off` (n), at fixed z and dv. */
@@ -529,11 +532,12 @@ static bool z_in_mass(const NsMotionVjp *vjp, const MotionPlace *at) {
   return !ns_mechanical_constant_mass((const NsMechanicalDs *)vjp->ed->base.nsds->ds[at->in.system]);
 }
 
-void ns_motion_vjp_impulse(NsMotionVjp *vjp, const NsMotionImpulse *impulse, const double *u, double *out, bool *known) {
+void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *impulse, const double *u, double *out,
+                           bool *known) {
   const NsEventDriven *ed = vjp->ed;
   ptrdiff_t size = ed->Nq + ed->Nv;
   double *change = vjp->part + ed->m;
-  look_at_relations(vjp, ed->t, u);
+  look_at_relations(vjp, t, u);
   ns_motion_vjp_rest(vjp, out, known);
   ns_lu_set_order(vjp->lu, impulse->n);
   bool good = impulse->n == 0 ||

@@ -62,20 +62,21 @@ void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWe
 void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
-/* The same of the multiplier of an active row; of ns_ed_stick_guard. */
+/* The same of the multiplier of an active row; of ns_motion_stick_guard. */
 void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
-/* The derivatives of ns_ed_stick_guard by the coefficient of friction and by the bounds of a relay, at fixed forces. */
+/* The derivatives of ns_motion_stick_guard by the coefficient of friction and by the bounds of a relay, at fixed forces. */
 typedef struct NsStickSlope {
   double mu, lower, upper;
 } NsStickSlope;
 
-/* weight (m, zeros) = the derivatives of ns_ed_stick_guard by the multipliers, at the last accelerations. */
+/* weight (m, zeros) = the derivatives of ns_motion_stick_guard by the multipliers, at the last accelerations. */
 NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight);
 
 /* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
-void ns_motion_vjp_impulse(NsMotionVjp *vjp, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);
+void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *impulse, const double *u, double *out,
+                           bool *known);
 
 /* Rows come to rest: out is 0 for the parameters that have no effect on it. */
 void ns_motion_vjp_rest(NsMotionVjp *vjp, double *out, bool *known);
