@@ -35,11 +35,11 @@ static const double EXACT = 1e-10;
 static double tangent_apart(const NsStepEquations *T, const double *dw, const double *dl, double e) {
   double most = 0;
   for (int i = 0; i < T->N; i++) {
-    double off = fabs(dw[i] - T->far[i]) / 3, size = fmax(fabs(dw[i]), LEAST * T->w_most[i] / e);
+    double off = fabs(dw[i] - T->room.far[i]) / 3, size = fmax(fabs(dw[i]), LEAST * T->sizes.w[i] / e);
     if (off > 0) most = fmax(most, off / size);
   }
   for (int i = 0; i < T->M; i++) {
-    double off = fabs(dl[i] - T->far_l[i]) / 3, size = fmax(fabs(dl[i]), LEAST * T->lambda_most[i] / e);
+    double off = fabs(dl[i] - T->room.far_l[i]) / 3, size = fmax(fabs(dl[i]), LEAST * T->sizes.lambda[i] / e);
     if (off > 0) most = fmax(most, off / size);
   }
   return most;
@@ -51,18 +51,19 @@ static double tangent_apart(const NsStepEquations *T, const double *dw, const do
 */
 static NsStatus smooth_solution(NsStepEquations *T, const NsStepDirection *along, double *part, double *dw, double *dl,
                                 NsError *err) {
+  const NsStepRoom *room = &T->room;
   double reach = ns_step_reach(T, along), e = *part > 0 ? *part : NS_STEP_PART, best = INFINITY;
   NsStatus status = NS_OK;
   for (int trial = 0; trial < TRIALS; trial++, e /= 4) {
-    status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, e * reach, T->once, err);
-    if (status == NS_OK) status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, 2 * e * reach, T->twice, err);
+    status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, e * reach, room->once, err);
+    if (status == NS_OK) status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, 2 * e * reach, room->twice, err);
     if (status != NS_OK && status != NS_ENAN && status != NS_ERETRY) return status;
     if (status != NS_OK) continue;
-    ns_step_solve(T, T->once, dw, dl);
-    ns_step_solve(T, T->twice, T->far, T->far_l);
+    ns_step_solve(T, room->once, dw, dl);
+    ns_step_solve(T, room->twice, room->far, room->far_l);
     double rough = tangent_apart(T, dw, dl, reach);
-    for (int i = 0; i < T->N; i++) dw[i] += (dw[i] - T->far[i]) / 3;
-    for (int i = 0; i < T->M; i++) dl[i] += (dl[i] - T->far_l[i]) / 3;
+    for (int i = 0; i < T->N; i++) dw[i] += (dw[i] - room->far[i]) / 3;
+    for (int i = 0; i < T->M; i++) dl[i] += (dl[i] - room->far_l[i]) / 3;
     if (rough <= ROUGH) {
       *part = rough < ROUGH / 1024 ? fmin(2 * e, NS_STEP_PART) : e;
       return NS_OK;
@@ -70,35 +71,37 @@ static NsStatus smooth_solution(NsStepEquations *T, const NsStepDirection *along
     bool helps = rough < best / 2;
     if (helps) {
       best = rough;
-      memcpy(T->kept, dw, (size_t)T->N * sizeof *dw);
-      memcpy(T->kept_l, dl, (size_t)T->M * sizeof *dl);
+      memcpy(room->kept, dw, (size_t)T->N * sizeof *dw);
+      memcpy(room->kept_l, dl, (size_t)T->M * sizeof *dl);
     } else if (best < 1.0 / 16) {
       break;
     }
   }
   if (best == INFINITY) return status;
-  memcpy(dw, T->kept, (size_t)T->N * sizeof *dw);
-  memcpy(dl, T->kept_l, (size_t)T->M * sizeof *dl);
+  memcpy(dw, room->kept, (size_t)T->N * sizeof *dw);
+  memcpy(dl, room->kept_l, (size_t)T->M * sizeof *dl);
   return NS_OK;
 }
 
 /* Adds to dw, dl the solution for what the equations still change along the direction with them. *change: its part of dw, dl. */
 static NsStatus correct_solution(NsStepEquations *T, NsStepDirection along, double *dw, double *dl, double *change,
                                  NsError *err) {
+  const NsStepRoom *room = &T->room;
   along.w = dw;
   along.lambda = dl;
-  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, room->once, err);
   if (status != NS_OK) return status;
-  ns_step_solve(T, T->once, T->far, T->far_l);
+  ns_step_solve(T, room->once, room->far, room->far_l);
   double reach = ns_step_reach(T, &along);
   *change = 0;
   for (int i = 0; i < T->N; i++) {
-    dw[i] += T->far[i];
-    if (T->far[i] != 0) *change = fmax(*change, fabs(T->far[i]) / fmax(fabs(dw[i]), LEAST * T->w_most[i] / reach));
+    dw[i] += room->far[i];
+    if (room->far[i] != 0) *change = fmax(*change, fabs(room->far[i]) / fmax(fabs(dw[i]), LEAST * T->sizes.w[i] / reach));
   }
   for (int i = 0; i < T->M; i++) {
-    dl[i] += T->far_l[i];
-    if (T->far_l[i] != 0) *change = fmax(*change, fabs(T->far_l[i]) / fmax(fabs(dl[i]), LEAST * T->lambda_most[i] / reach));
+    dl[i] += room->far_l[i];
+    if (room->far_l[i] != 0)
+      *change = fmax(*change, fabs(room->far_l[i]) / fmax(fabs(dl[i]), LEAST * T->sizes.lambda[i] / reach));
   }
   return NS_OK;
 }
@@ -132,43 +135,46 @@ static NsStepDirection memory_direction(const NsStepEquations *T, const double *
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *along, int j, double *x, double *r, NsError *err);
 
 NsStatus ns_step_form_steps(NsStepEquations *T, NsError *err) {
+  const NsStepRoom *room = &T->room;
   int count = ns_step_memories(T), after = ns_step_memories_after(T);
   NsStatus status = NS_OK;
-  memset(T->mix, 0, (size_t)count * sizeof *T->mix);
+  memset(room->mix, 0, (size_t)count * sizeof *room->mix);
   for (int i = 0; i < count && status == NS_OK; i++) {
-    double *column = T->Phi + (ptrdiff_t)i * after;
-    NsStepDirection along = memory_direction(T, T->mix);
-    T->mix[i] = 1;
+    double *column = T->system.Phi + (ptrdiff_t)i * after;
+    NsStepDirection along = memory_direction(T, room->mix);
+    room->mix[i] = 1;
     status = solve_along(T, &along, -1, column, column + T->n, err);
-    T->mix[i] = 0;
+    room->mix[i] = 0;
   }
-  T->carried = status == NS_OK;
+  T->system.carried = status == NS_OK;
   return status;
 }
 
 /* x, r: the derivatives after the step by those of the memories before it. */
 static void carry_linear(NsStepEquations *T, const NsStepDirection *along, double *x, double *r) {
+  const NsStepRoom *room = &T->room;
   int after = ns_step_memories_after(T), nr = T->input ? T->nr : 0;
-  const double *Phi = T->Phi;
+  const double *Phi = T->system.Phi;
   const double *parts[] = {along->x, along->r, along->before};
   int counts[] = {T->n, nr, T->of->before_states ? T->n : 0};
-  memset(T->once, 0, (size_t)after * sizeof *T->once);
+  memset(room->once, 0, (size_t)after * sizeof *room->once);
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < counts[k]; i++, Phi += after)
-      if (parts[k][i] != 0) ns_dense_axpy(after, parts[k][i], Phi, T->once);
-  memcpy(x, T->once, (size_t)T->n * sizeof *x);
-  memcpy(r, T->once + T->n, (size_t)nr * sizeof *r);
+      if (parts[k][i] != 0) ns_dense_axpy(after, parts[k][i], Phi, room->once);
+  memcpy(x, room->once, (size_t)T->n * sizeof *x);
+  memcpy(r, room->once + T->n, (size_t)nr * sizeof *r);
 }
 
 /* ---- a column ---- */
 
 static NsStepDirection column_direction(const NsStepEquations *T, int j) {
-  memset(T->weights, 0, (size_t)T->p * sizeof *T->weights);
-  T->weights[j] = T->s->acts[j] ? 1 : 0;
+  const NsStepRoom *room = &T->room;
+  memset(room->weights, 0, (size_t)T->p * sizeof *room->weights);
+  room->weights[j] = T->s->acts[j] ? 1 : 0;
   return (NsStepDirection){.x = T->s->X + (ptrdiff_t)j * T->n,
                            .r = T->input ? T->R + (ptrdiff_t)j * T->nr : NULL,
                            .before = T->of->before_states ? T->before_slope + (ptrdiff_t)j * T->n : NULL,
-                           .p = T->s->acts[j] ? T->weights : NULL};
+                           .p = T->s->acts[j] ? room->weights : NULL};
 }
 
 static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirection *d) {
@@ -176,62 +182,67 @@ static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirectio
          (!d->before || tangent_is_zero(d->before, T->n));
 }
 
-static NsStatus step_solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
+/* dw, dl: the solution for a direction; j: its parameter. */
+static NsStatus step_solve_column(NsStepEquations *T, const NsStepDirection *along, int j, double *dw, double *dl,
+                                  NsError *err) {
+  double *once = T->room.once, change = INFINITY;
+  bool inexact = T->system.inexact;
   if (ns_step_affine(T, along)) {
-    NsStatus status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, ns_step_reach(T, along), T->once, err);
-    if (status == NS_OK) ns_step_solve(T, T->once, T->dw, T->dl);
+    NsStatus status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, ns_step_reach(T, along), once, err);
+    if (status == NS_OK) ns_step_solve(T, once, dw, dl);
     return status;
   }
-  NsStatus status = smooth_solution(T, along, &T->parts[j], T->dw, T->dl, err);
-  double change = INFINITY;
-  for (int k = 0; k < CORRECTIONS && status == NS_OK && T->inexact && change > EXACT; k++)
-    status = correct_solution(T, *along, T->dw, T->dl, &change, err);
-  if (status == NS_OK && T->inexact && change > 1e3 * EXACT)
+  NsStatus status = smooth_solution(T, along, &T->room.parts[j], dw, dl, err);
+  for (int k = 0; k < CORRECTIONS && status == NS_OK && inexact && change > EXACT; k++)
+    status = correct_solution(T, *along, dw, dl, &change, err);
+  if (status == NS_OK && inexact && change > 1e3 * EXACT)
     return ns_fail(err, NS_ENOCONV, "sensitivities: the equations of the step to t=%.10g have no solution for S", T->step.t);
   return status;
 }
 
-/* Keeps dw and dl of parameter j. */
-static void keep_column(const NsStepEquations *T, int j) {
-  memcpy(T->dw_all + (ptrdiff_t)j * T->N, T->dw, (size_t)T->N * sizeof *T->dw);
-  memcpy(T->dl_all + (ptrdiff_t)j * T->M, T->dl, (size_t)T->M * sizeof *T->dl);
+/* Keeps dw and dl of parameter j for the projection. */
+static void keep_column(const NsStepEquations *T, int j, const double *dw, const double *dl) {
+  memcpy(T->projection.dw + (ptrdiff_t)j * T->N, dw, (size_t)T->N * sizeof *dw);
+  memcpy(T->projection.dl + (ptrdiff_t)j * T->M, dl, (size_t)T->M * sizeof *dl);
 }
 
 /*
 ** x, r: the derivatives after the step along a direction; j: its parameter, -1: none. Before a projection: dw and dl are kept instead.
 */
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int j, double *x, double *r, NsError *err) {
+  const NsStepRoom *room = &T->room;
   NsStepDirection along = *from;
-  NsStatus status = step_solve_column(T, &along, j, err);
+  NsStatus status = step_solve_column(T, &along, j, room->dw, room->dl, err);
   if (status != NS_OK) return status;
-  if (T->settles) return keep_column(T, j), NS_OK;
+  if (T->settles) return keep_column(T, j, room->dw, room->dl), NS_OK;
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
-      memcpy(x + i, T->dw + T->layout->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
+      memcpy(x + i, room->dw + T->layout->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
     if (!T->input) return NS_OK;
   }
-  along.w = T->dw;
-  along.lambda = T->dl;
-  status = ns_step_derivative(T, ns_step_sample_state, &along, T->n + (T->input ? T->nr : 0), T->once, err);
+  along.w = room->dw;
+  along.lambda = room->dl;
+  status = ns_step_derivative(T, ns_step_sample_state, &along, T->n + (T->input ? T->nr : 0), room->once, err);
   if (status != NS_OK) return status;
-  if (!T->of->states) memcpy(x, T->once, (size_t)T->n * sizeof *x);
-  memcpy(r, T->once + T->n, (size_t)(T->input ? T->nr : 0) * sizeof *r);
+  if (!T->of->states) memcpy(x, room->once, (size_t)T->n * sizeof *x);
+  memcpy(r, room->once + T->n, (size_t)(T->input ? T->nr : 0) * sizeof *r);
   return NS_OK;
 }
 
 /* The derivatives after the step by parameter j. */
 static NsStatus step_column(NsStepEquations *T, int j, NsError *err) {
+  const NsStepRoom *room = &T->room;
   NsStepDirection along = column_direction(T, j);
-  double *x = T->x_new + (ptrdiff_t)j * T->n, *r = T->r_new + (ptrdiff_t)j * T->nr;
+  double *x = room->x_new + (ptrdiff_t)j * T->n, *r = room->r_new + (ptrdiff_t)j * T->nr;
   memset(x, 0, (size_t)T->n * sizeof *x);
   memset(r, 0, (size_t)T->nr * sizeof *r);
-  memset(T->dw, 0, (size_t)T->N * sizeof *T->dw);
-  memset(T->dl, 0, (size_t)T->M * sizeof *T->dl);
+  memset(room->dw, 0, (size_t)T->N * sizeof *room->dw);
+  memset(room->dl, 0, (size_t)T->M * sizeof *room->dl);
   if (tangent_moves_nothing(T, &along)) {
-    if (T->settles) keep_column(T, j);
+    if (T->settles) keep_column(T, j, room->dw, room->dl);
     return NS_OK;
   }
-  if (T->carried && !along.p) return carry_linear(T, &along, x, r), NS_OK;
+  if (T->system.carried && !along.p) return carry_linear(T, &along, x, r), NS_OK;
   return solve_along(T, &along, j, x, r, err);
 }
 
@@ -240,15 +251,15 @@ static NsStatus step_column(NsStepEquations *T, int j, NsError *err) {
 /* NS_EARG when a row that is 0 at the start of the run moves with a parameter. */
 static NsStatus check_start(NsStepEquations *T, NsError *err) {
   bool any = false;
-  for (int r = 0; r < T->M; r++) any = any || T->touches[r];
+  for (int r = 0; r < T->M; r++) any = any || T->modes.touches[r];
   NsStatus status = NS_OK;
   for (int j = 0; j < T->p && any && !T->rows.one_sided && status == NS_OK; j++) {
     NsStepDirection along = column_direction(T, j);
     if (tangent_moves_nothing(T, &along)) continue;
-    status = ns_step_derivative(T, ns_step_sample_start, &along, T->M, T->once, err);
+    status = ns_step_derivative(T, ns_step_sample_start, &along, T->M, T->room.once, err);
     double reach = ns_step_reach(T, &along);
     for (int r = 0; r < T->M && status == NS_OK; r++)
-      if (T->touches[r] && fabs(T->once[r]) * reach > 0x1p-30 * T->y_terms[r])
+      if (T->modes.touches[r] && fabs(T->room.once[r]) * reach > 0x1p-30 * T->sizes.y_terms[r])
         return ns_step_undecided(&T->rows, r, T->step.t_k, err);
   }
   ns_step_restore(T);
@@ -257,11 +268,12 @@ static NsStatus check_start(NsStepEquations *T, NsError *err) {
 
 /* y_start is known, except in the first step, where it is that of the time at which the run starts. */
 static NsStatus check_modes(NsStepEquations *T, NsError *err) {
+  const NsStepModes *modes = &T->modes;
   NsStatus status = ns_step_modes(&T->rows, T->step.t, err);
-  if (status == NS_OK && T->compares) status = ns_step_same_modes(&T->rows, T->mode_before, T->t_compared, err);
-  if (status == NS_OK && T->first) status = ns_step_sample_start(T, NULL, 0, T->y_start, err);
+  if (status == NS_OK && modes->compares) status = ns_step_same_modes(&T->rows, modes->before, modes->t_compared, err);
+  if (status == NS_OK && T->first) status = ns_step_sample_start(T, NULL, 0, modes->y_start, err);
   if (status == NS_OK && (T->first || ns_step_has_contacts(T->graph)))
-    status = ns_step_steady(&T->rows, T->y_start, T->first, T->step.t, T->touches, err);
+    status = ns_step_steady(&T->rows, modes->y_start, T->first, T->step.t, modes->touches, err);
   return status == NS_OK && T->first ? check_start(T, err) : status;
 }
 
@@ -270,65 +282,68 @@ static NsStatus check_modes(NsStepEquations *T, NsError *err) {
 /* Evaluates and linearises the linearisation at the solution. */
 static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_step_place(T, NULL, 0, false, err);
-  if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->lin, T->y_start, err);
-  if (status == NS_OK) status = T->of->equations(T->lin, T->sample, T->y, err);
+  if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->lin, T->modes.y_start, err);
+  if (status == NS_OK) status = T->of->equations(T->lin, T->room.sample, T->modes.y, err);
   if (status == NS_OK) status = T->lin->class->linearize(T->lin, true, err);
   return status == NS_OK ? ns_step_measure_states(T, err) : status;
 }
 
 NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
+  NsStepSystem *system = &T->system;
   T->rows.part = ns_step_part(&T->step);
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);
-  bool same = !ns_step_take_matrix(T) && T->linear && T->formed == T->lin->factorizations && T->key == key &&
-              T->h_formed == T->step.h;
-  T->key = key;
-  if (!same) T->carried = false;
+  bool same = !ns_step_take_matrix(T) && T->linear && system->formed == T->lin->factorizations && system->key == key &&
+              system->h_formed == T->step.h;
+  system->key = key;
+  if (!same) system->carried = false;
   if (!same) ns_step_respond(T);
   ns_step_measure(T);
   status = check_modes(T, err);
   if (status == NS_OK && T->first) status = linearise_solution(T, err);
-  if (status == NS_OK && same && T->Phi && !T->carried) return ns_step_form_steps(T, err);
+  if (status == NS_OK && same && system->Phi && !system->carried) return ns_step_form_steps(T, err);
   if (status != NS_OK || same) return status;
   bool slips = false;
-  for (int r = 0; r < T->M; r++) slips = slips || T->mode[r] == NS_STEP_SLIPS;
+  for (int r = 0; r < T->M; r++) slips = slips || T->modes.mode[r] == NS_STEP_SLIPS;
   T->linear = T->lin->linear && !slips;
-  T->formed = T->lin->factorizations;
-  T->h_formed = T->step.h;
+  system->formed = T->lin->factorizations;
+  system->h_formed = T->step.h;
   return ns_step_form(T, err);
 }
 
 /* Adds a column's direction, as long as it displaces numbers by their sizes, to `mix`. */
 static void add_to_mix(NsStepEquations *T, int j) {
+  const NsStepRoom *room = &T->room;
   NsStepDirection along = column_direction(T, j);
-  double sign = j % 3 == 1 ? -1 : 1, e = sign * ns_step_reach(T, &along), *at = T->mix;
-  const double *parts[] = {along.x, along.r, along.before, T->dw, T->dl};
+  double sign = j % 3 == 1 ? -1 : 1, e = sign * ns_step_reach(T, &along), *at = room->mix;
+  const double *parts[] = {along.x, along.r, along.before, room->dw, room->dl};
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; at += counts[k++])
     for (int i = 0; i < counts[k] && parts[k]; i++) at[i] += e * parts[k][i];
-  T->mix_weights[j] = T->s->acts[j] ? e : 0;
+  room->mix_weights[j] = T->s->acts[j] ? e : 0;
 }
 
 /* Whether the equations do not change along the sum of all columns: then the matrix is exact. */
 static NsStatus test_matrix(NsStepEquations *T, bool *exact, NsError *err) {
-  const double *x = T->mix, *r = x + T->n, *before = r + T->nr, *w = before + T->n, *lambda = w + T->N;
-  NsStepDirection along = {x, T->input ? r : NULL, T->of->before_states ? before : NULL, w, lambda, T->mix_weights};
-  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  const NsStepRoom *room = &T->room;
+  const double *x = room->mix, *r = x + T->n, *before = r + T->nr, *w = before + T->n, *lambda = w + T->N;
+  NsStepDirection along = {x, T->input ? r : NULL, T->of->before_states ? before : NULL, w, lambda, room->mix_weights};
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, room->once, err);
   ns_step_restore(T);
   if (status != NS_OK) return status;
-  ns_step_solve(T, T->once, T->far, T->far_l);
+  ns_step_solve(T, room->once, room->far, room->far_l);
   *exact = true;
-  for (int i = 0; i < T->N; i++) *exact = *exact && fabs(T->far[i]) <= EXACT * T->p * fmax(T->w_most[i], fabs(w[i]));
+  for (int i = 0; i < T->N; i++) *exact = *exact && fabs(room->far[i]) <= EXACT * T->p * fmax(T->sizes.w[i], fabs(w[i]));
   for (int i = 0; i < T->M; i++)
-    *exact = *exact && fabs(T->far_l[i]) <= EXACT * T->p * fmax(T->lambda_most[i], fabs(lambda[i]));
+    *exact = *exact && fabs(room->far_l[i]) <= EXACT * T->p * fmax(T->sizes.lambda[i], fabs(lambda[i]));
   return NS_OK;
 }
 
 static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
   NsStatus status = NS_OK;
-  bool tests = !T->linear && !T->inexact, exact = true;
-  if (tests) memset(T->mix, 0, (size_t)(2 * T->n + T->nr + T->N + T->M) * sizeof *T->mix);
+  bool tests = !T->linear && !T->system.inexact, exact = true;
+  if (tests) memset(T->room.mix, 0, (size_t)(2 * T->n + T->nr + T->N + T->M) * sizeof *T->room.mix);
   for (int j = 0; j < T->p && status == NS_OK; j++) {
     status = step_column(T, j, err);
     if (T->s->acts[j]) ns_step_restore(T);
@@ -336,29 +351,30 @@ static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
   }
   if (!tests || status != NS_OK) return status;
   status = test_matrix(T, &exact, err);
-  T->inexact = !exact;
-  return status == NS_OK && T->inexact ? carry_columns(T, err) : status;
+  T->system.inexact = !exact;
+  return status == NS_OK && T->system.inexact ? carry_columns(T, err) : status;
 }
 
 /* x_new: through the projection. It linearises the linearisation at other points. */
 static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
+  const NsStepRoom *room = &T->room;
   NsStatus status = linearise_solution(T, err);
   if (status == NS_OK) status = ns_step_project_begin(T, err);
   for (int j = 0; j < T->p && status == NS_OK; j++) {
     NsStepDirection along = column_direction(T, j);
     if (tangent_moves_nothing(T, &along)) continue;
-    along.w = T->dw_all + (ptrdiff_t)j * T->N;
-    along.lambda = T->dl_all + (ptrdiff_t)j * T->M;
-    status = ns_step_smooth_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
-    if (status == NS_OK) memcpy(T->x_new + (ptrdiff_t)j * T->n, T->once, (size_t)T->n * sizeof *T->once);
+    along.w = T->projection.dw + (ptrdiff_t)j * T->N;
+    along.lambda = T->projection.dl + (ptrdiff_t)j * T->M;
+    status = ns_step_smooth_derivative(T, ns_step_sample_settled, &along, T->n, room->once, err);
+    if (status == NS_OK) memcpy(room->x_new + (ptrdiff_t)j * T->n, room->once, (size_t)T->n * sizeof *room->once);
     ns_step_restore(T);
   }
-  T->formed = -1;
+  T->system.formed = -1;
   return status;
 }
 
 NsStatus ns_step_check_inputs(const NsStepEquations *T, NsError *err) {
-  if (!T->first || !T->input || tangent_is_zero(T->r_k, T->nr)) return NS_OK;
+  if (!T->first || !T->input || tangent_is_zero(T->point.r_k, T->nr)) return NS_OK;
   return ns_fail(
       err, NS_EARG,
       "sensitivities: the run begins with multipliers of a consistent start, which gamma < 1 weights: start without it, "
@@ -378,9 +394,10 @@ NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep 
 }
 
 NsStatus ns_step_carry_columns(NsStepEquations *T, NsError *err) {
+  NsStepModes *modes = &T->modes;
   NsSensitivity *s = T->s;
-  T->compares = !T->first;
-  T->t_compared = T->step.t;
+  modes->compares = !T->first;
+  modes->t_compared = T->step.t;
   NsStatus status = ns_step_prepare(T, err);
   if (status == NS_OK) status = carry_columns(T, err);
   if (status == NS_OK && T->settles) status = settle_columns(T, err);
@@ -389,9 +406,9 @@ NsStatus ns_step_carry_columns(NsStepEquations *T, NsError *err) {
   NsStatus back = ns_step_place(T, NULL, 0, false, status == NS_OK ? err : &unheard);
   if (status != NS_OK || back != NS_OK) return status != NS_OK ? status : back;
   memcpy(T->before_slope, s->X, (size_t)T->n * (size_t)T->p * sizeof *s->X);
-  memcpy(s->X, T->x_new, (size_t)T->n * (size_t)T->p * sizeof *s->X);
-  memcpy(T->R, T->r_new, (size_t)T->nr * (size_t)T->p * sizeof *T->R);
-  memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
+  memcpy(s->X, T->room.x_new, (size_t)T->n * (size_t)T->p * sizeof *s->X);
+  memcpy(T->R, T->room.r_new, (size_t)T->nr * (size_t)T->p * sizeof *T->R);
+  memcpy(modes->before, modes->mode, (size_t)T->M * sizeof *modes->mode);
   T->first = false;
   return NS_OK;
 }
