@@ -1,12 +1,13 @@
 /*
 ** derivatives.c
-** For the specs alone: where parameters are in a model.
+** For the specs alone: where parameters are in a model, and the derivatives by them.
 */
 #include "bind/internal/internal.h"
 #include "bind/lua/host.h"
+#include "bind/model/model.h"
 #include "bind/simulation/sensitivities.h"
 #include "bind/simulation/simulation.h"
-#include "model/parameter_place.h"
+#include "model/vjp.h"
 
 static const char *const number_words[] = {"unknown", "A", "b", "mass", "stiffness", "damping", "fExt", "C",
                                            "D",       "e", "B", "K",    "lower",     "upper",   "law",  "z"};
@@ -42,7 +43,81 @@ static int internal_places(lua_State *L) {
   return 1;
 }
 
+/* Field `key` of the table at 3, a list of numbers, as memory of Lua; NULL: it is absent. */
+static const double *point_vector(lua_State *L, const char *key) {
+  if (lua_getfield(L, 3, key) != LUA_TTABLE) return lua_pop(L, 1), NULL;
+  int count = (int)lua_rawlen(L, -1), list = lua_gettop(L);
+  double *v = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *v, 0);
+  for (int i = 0; i < count; i++, lua_pop(L, 1)) lua_rawgeti(L, list, i + 1), v[i] = luaL_checknumber(L, -1);
+  return v;
+}
+
+static void set_list(lua_State *L, const char *key, const double *v, int count) {
+  lua_createtable(L, count, 0);
+  for (int i = 0; i < count; i++) lua_pushnumber(L, v[i]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, key);
+}
+
+/*
+** model_derivative(simulation, parameters, {t, x, v, rate, lambda, force, input, output, lower, upper, apart, rates}): a list of {known, vjp,
+** forward (jvp is known), F, Y}. rates: all outputs are by their rates.
+*/
+static int internal_model_derivative(lua_State *L) {
+  NsRunSensitivities asked;
+  NsNsds *nsds = nsl_check_simulation(L, 1)->ts->nsds;
+  lua_settop(L, 3);
+  nsl_read_sensitivities(L, 2, &asked);
+  luaL_checkstack(L, 24, NULL);
+  NsModelPoint at = {.x = point_vector(L, "x"), .v = point_vector(L, "v"), .rate = point_vector(L, "rate"), .one = 1};
+  NsModelWeights weights = {.force = point_vector(L, "force"), .output = point_vector(L, "output")};
+  at.lambda = point_vector(L, "lambda");
+  weights.input = point_vector(L, "input"), weights.lower = point_vector(L, "lower"), weights.upper = point_vector(L, "upper");
+  lua_getfield(L, 3, "t");
+  at.t = lua_tonumber(L, -1);
+  lua_getfield(L, 3, "apart");
+  weights.apart = lua_toboolean(L, -1);
+  int n = 0, m = 0;
+  for (int d = 0; d < nsds->nds; d++) n += nsds->ds[d]->nr;
+  for (int e = 0; e < nsds->ninteractions; e++) m += nsds->interactions[e]->m;
+  double *F = lua_newuserdatauv(L, (size_t)(n + m + 1) * sizeof *F, 0), *Y = F + n;
+  bool *rates = lua_newuserdatauv(L, (size_t)(m + 1) * sizeof *rates, 0);
+  lua_getfield(L, 3, "rates");
+  for (int i = 0; i < m; i++) rates[i] = lua_toboolean(L, -1);
+  at.by_rate = rates;
+  NsModelDerivative derivative;
+  if (ns_model_derivative_new(&derivative, nsds, asked.parameters, asked.p) != NS_OK || ns_model_take_z(&derivative) != NS_OK)
+    return ns_model_derivative_free(&derivative), luaL_error(L, "not enough memory");
+  NsStatus status = NS_OK;
+  NsError err = {0};
+  NslEdge edge = nsl_enter(nsl_host(L), L, NULL, nsds);
+  for (int d = 0; d < nsds->nds && status == NS_OK; d++) status = ns_ds_update(nsds->ds[d], at.t, &err);
+  for (int e = 0; e < nsds->ninteractions && status == NS_OK; e++)
+    status = ns_interaction_update(nsds->interactions[e], at.t, &err);
+  if (status == NS_OK) ns_model_look(&derivative, &at);
+  nsl_leave(nsl_host(L), edge);
+  if (status != NS_OK) return ns_model_derivative_free(&derivative), nsl_raise(L, &err);
+  lua_createtable(L, asked.p, 0);
+  for (int j = 0; j < asked.p; j++) {
+    double sum = 0;
+    for (int i = 0; i < n + m; i++) F[i] = 0;
+    lua_newtable(L);
+    lua_pushboolean(L, ns_model_vjp(&derivative, &at, &weights, j, &sum));
+    lua_setfield(L, -2, "known");
+    lua_pushnumber(L, sum);
+    lua_setfield(L, -2, "vjp");
+    lua_pushboolean(L, ns_model_jvp(&derivative, &at, j, F, Y));
+    lua_setfield(L, -2, "forward");
+    set_list(L, "F", F, n);
+    set_list(L, "Y", Y, m);
+    lua_rawseti(L, -2, j + 1);
+  }
+  ns_model_derivative_free(&derivative);
+  return 1;
+}
+
 void nsl_internal_derivatives(lua_State *L) {
+  lua_pushcfunction(L, internal_model_derivative);
+  lua_setfield(L, -2, "model_derivative");
   lua_pushcfunction(L, internal_places);
   lua_setfield(L, -2, "places");
 }

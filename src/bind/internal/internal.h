@@ -102,7 +102,7 @@ void nsl_internal_fesd(lua_State *L);
 /* flow(nsds, options): the motion of a first-order model in a mode, and the choice of the mode. */
 void nsl_internal_switching(lua_State *L);
 
-/* places(simulation, parameters): the functions of model/parameter_place.h. */
+/* places(simulation, parameters), model_derivative(simulation, parameters, point): model/parameter_place.h, model/vjp.h. */
 void nsl_internal_derivatives(lua_State *L);
 
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */

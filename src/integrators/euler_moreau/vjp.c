@@ -9,162 +9,93 @@
 #include "base/memory.h"
 #include "integrators/euler_moreau/euler_moreau.h"
 #include "integrators/sensitivity.h"
+#include "model/vjp.h"
 
 struct NsEmVjp {
+  NsModelDerivative model;
   NsArena arena;
-  NsParameterPlace *place;
-  bool *node_z, *edge_z;  /* nodes, edges: some parameter is in their z */
-  bool *edge_any;         /* edges: some parameter is in their relation */
-  double *J, *weight, *u; /* the largest n x n or n x nz, ...; N; the largest nx */
+  double *J;                             /* the largest n x n */
+  double *mean, *moved, *force, *weight; /* N: h times the mean x of f; x - x_k; -eta; of f at one end of the step */
+  double *input;                         /* N: weights of r */
 };
 
-/* ---- places ---- */
-
-/* The place of a parameter that has a closed form here: z of which nobody has a copy; a relation that only one interaction has. */
-static NsParameterPlace em_find_place(const NsEulerMoreau *em, const NsParameter *parameter) {
-  const NsNsds *nsds = em->layout.nsds;
-  NsParameterPlace place = ns_parameter_place(nsds, parameter);
-  bool shared = ns_number_of_relation(place.kind) && ns_parameter_next(nsds, &place, place.first) >= 0;
-  if (place.copied || shared || ns_number_of_law(place.kind)) place.kind = NS_NUMBER_UNKNOWN;
-  return place;
-}
-
-/* Which systems and interactions have parameters in their relation, or in their z. */
-static void em_mark_places(const NsEulerMoreau *em, struct NsEmVjp *vjp, int p) {
-  for (int j = 0; j < p; j++) {
-    const NsParameterPlace *place = &vjp->place[j];
-    if (ns_number_of_relation(place->kind)) vjp->edge_any[place->first] = true;
-    for (int d = 0; d < em->layout.nnodes && place->kind == NS_NUMBER_Z; d++) {
-      const NsDs *ds = &em->nodes[d].ds->base;
-      vjp->node_z[d] = vjp->node_z[d] || ns_number_in(place->number, ds->z, ds->nz);
-    }
-    for (int e = 0; e < em->layout.nedges && place->kind == NS_NUMBER_Z; e++) {
-      const NsInteraction *inter = em->edges[e].base.inter;
-      vjp->edge_z[e] = vjp->edge_z[e] || ns_number_in(place->number, inter->z, inter->nz);
-    }
+/* Numbers that have no closed form here: z of which somebody has a copy; of a relation of several interactions; of laws. */
+static void em_forget_places(NsModelDerivative *model) {
+  for (int j = 0; j < model->p; j++) {
+    NsParameterPlace *place = &model->place[j];
+    bool shared = ns_number_of_relation(place->kind) && ns_parameter_next(model->nsds, place, place->first) >= 0;
+    if (place->copied || shared || ns_number_of_law(place->kind)) place->kind = NS_NUMBER_UNKNOWN;
   }
 }
 
 static NsStatus em_take_vjp(NsEulerMoreau *em, const NsStepVjp *of) {
   struct NsEmVjp *vjp = em->vjp = ns_alloc(1, sizeof *vjp);
   if (!vjp) return NS_ENOMEM;
-  ptrdiff_t most = 1, wide = 1;
+  NsModelDerivative *model = &vjp->model;
+  NsStatus status = ns_model_derivative_new(model, em->layout.nsds, of->parameters, of->p);
+  if (status != NS_OK) return status;
+  ptrdiff_t most = 0;
   for (int d = 0; d < em->layout.nnodes; d++) {
-    const NsDs *ds = &em->nodes[d].ds->base;
-    int cols = ds->n > ds->nz ? ds->n : ds->nz;
-    if ((ptrdiff_t)ds->n * cols > most) most = (ptrdiff_t)ds->n * cols;
+    const NsNode *node = &em->nodes[d].base;
+    model->x[d] = node->x, model->v[d] = node->v;
+    if (node->n > most) most = node->n;
   }
-  for (int e = 0; e < em->layout.nedges; e++) {
-    const NsInteraction *inter = em->edges[e].base.inter;
-    ptrdiff_t rows = inter->m > inter->nx ? inter->m : inter->nx;
-    if (rows * inter->nz > most) most = rows * inter->nz;
-    if (inter->nx > wide) wide = inter->nx;
-  }
-  vjp->place = ns_arena_take(&vjp->arena, (size_t)of->p, sizeof *vjp->place);
-  vjp->node_z = ns_arena_take(&vjp->arena, (size_t)em->layout.nnodes, sizeof *vjp->node_z);
-  vjp->edge_z = ns_arena_take(&vjp->arena, (size_t)em->layout.nedges, sizeof *vjp->edge_z);
-  vjp->J = ns_arena_doubles(&vjp->arena, most);
-  vjp->weight = ns_arena_doubles(&vjp->arena, em->layout.N);
-  vjp->edge_any = ns_arena_take(&vjp->arena, (size_t)em->layout.nedges, sizeof *vjp->edge_any);
-  vjp->u = ns_arena_doubles(&vjp->arena, wide);
-  for (int j = 0; j < of->p && !vjp->arena.failed; j++) vjp->place[j] = em_find_place(em, &of->parameters[j]);
-  if (!vjp->arena.failed) em_mark_places(em, vjp, of->p);
-  return vjp->arena.failed ? NS_ENOMEM : NS_OK;
+  for (int e = 0; e < em->layout.nedges; e++) model->row[e] = em->edges[e].base.row;
+  em_forget_places(model);
+  vjp->J = ns_arena_matrix(&vjp->arena, most, most);
+  NS_LAYOUT_VECTORS(&vjp->arena, em->layout.N, &vjp->mean, &vjp->moved, &vjp->force, &vjp->weight, &vjp->input);
+  return vjp->arena.failed ? NS_ENOMEM : ns_model_take_z(model);
 }
 
 void ns_em_vjp_free(struct NsEmVjp *vjp) {
   if (!vjp) return;
+  ns_model_derivative_free(&vjp->model);
   ns_arena_release(&vjp->arena);
   ns_free(vjp);
 }
 
 /* ---- parameters ---- */
 
-/* g += weights . (matrix by z), rows x nz, for the parameters in z. */
-static void em_add_by_z(const NsStepVjp *of, const double *z, int nz, int rows, const double *by_z, const double *weights) {
-  for (int j = 0; j < of->p; j++) {
-    const NsParameter *parameter = &of->parameters[j];
-    if (parameter->owner || !ns_number_in(parameter->number, z, nz)) continue;
-    const double *column = by_z + (parameter->number - z) * rows;
-    for (int i = 0; i < rows; i++) of->g[j] += weights[i] * column[i];
-  }
-}
-
-/* The parameters in z are not known here. */
-static void em_forget_z(const NsStepVjp *of, const double *z, int nz) {
-  for (int j = 0; j < of->p; j++)
-    if (!of->parameters[j].owner && ns_number_in(of->parameters[j].number, z, nz)) of->known[j] = false;
-}
-
-static bool em_varies(const NsCoef *const *coefs, int count) {
-  for (int i = 0; i < count; i++)
-    if (ns_coef_varies(coefs[i])) return true;
-  return false;
-}
-
-/* The numbers of linear systems. */
-static void em_vjp_numbers(const NsEulerMoreau *em, const NsStepVjp *of) {
+/* The numbers of linear systems: f has the weights of both ends of the step. */
+static void em_vjp_systems(NsEulerMoreau *em, const NsStepVjp *of) {
+  struct NsEmVjp *vjp = em->vjp;
   double wf = em->h * em->options.theta, wk = em->h * (1 - em->options.theta);
-  for (int j = 0; j < of->p; j++) {
-    const NsParameterPlace *place = &em->vjp->place[j];
-    if (!ns_number_of_system(place->kind)) continue;
-    int o = em->nodes[place->system].base.v, at = o + place->j;
-    double eta = of->eta[o + place->i];
-    if (place->kind == NS_NUMBER_A) of->g[j] -= eta * (wf * em->x[at] + wk * em->x_k[at]);
-    else of->g[j] += eta * (place->kind == NS_NUMBER_MASS ? em->x[at] - em->x_k[at] : -em->h);
+  for (int i = 0; i < em->layout.N; i++) {
+    vjp->mean[i] = wf * em->x[i] + wk * em->x_k[i];
+    vjp->moved[i] = em->x[i] - em->x_k[i];
+    vjp->force[i] = -of->eta[i];
   }
+  NsModelPoint at = {.x = vjp->mean, .rate = vjp->moved, .one = em->h};
+  NsModelWeights weights = {.force = vjp->force};
+  for (int j = 0; j < of->p; j++)
+    if (ns_number_of_system(vjp->model.place[j].kind)) (void)ns_model_vjp(&vjp->model, &at, &weights, j, &of->g[j]);
 }
 
-/* The parameters z of f at (t, x), whose weights are `weights`. */
-static void em_vjp_system(const NsEulerMoreau *em, const NsStepVjp *of, int d, double t, const double *x,
-                          const double *weights) {
-  const NsEmNode *node = &em->nodes[d];
-  const NsFirstOrderDs *ds = node->ds;
-  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
-  int n = ds->base.n, nz = ds->base.nz;
-  if (!em->vjp->node_z[d]) return;
-  const NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b};
-  size_t bytes = (size_t)n * (size_t)nz * sizeof(double);
-  if (em_varies(coefs, ds->f.value ? 1 : 3)) em_forget_z(of, ds->base.z, nz);
-  else if (ds->f.value && ns_exact_jacobian(&ds->f, t, args, 2, bytes, em->vjp->J))
-    em_add_by_z(of, ds->base.z, nz, n, em->vjp->J, weights);
-  else if (ds->f.value) em_forget_z(of, ds->base.z, nz);
+/* The parameters z of f at (t, x), whose weights are factor eta. */
+static void em_vjp_system_z(NsEulerMoreau *em, const NsStepVjp *of, int d, double t, const double *x, double factor) {
+  NsModelDerivative *model = &em->vjp->model;
+  const NsNode *node = &em->nodes[d].base;
+  NsModelPoint at = {.t = t, .x = x};
+  NsModelWeights weights = {.force = em->vjp->weight};
+  for (int i = node->v; i < node->v + node->n; i++) em->vjp->weight[i] = factor * of->eta[i];
+  ns_model_look_at_system(model, d, &at);
+  for (int j = 0; j < of->p; j++)
+    if (model->place[j].kind == NS_NUMBER_Z && !ns_model_vjp_system_z(model, d, &weights, j, &of->g[j])) of->known[j] = false;
 }
 
-static void em_vjp_relation(NsEulerMoreau *em, const NsStepVjp *of, int e, const double *x_output, const double *weights) {
-  const NsEmEdge *edge = &em->edges[e];
-  const NsInteraction *inter = edge->base.inter;
-  const NsRelation *r = inter->relation;
-  const double *lambda = em->lambda + edge->base.row, *psi = of->psi + edge->base.row;
-  NsRelationPoint at = ns_em_point(em, edge, x_output);
-  const double *args[NS_FUNCTION_ARGS] = {at.x, lambda, inter->z};
-  int nx = inter->nx, m = inter->m, nz = inter->nz;
-  for (int j = 0; j < of->p && em->vjp->edge_any[e]; j++) {
-    const NsParameterPlace *place = &em->vjp->place[j];
-    if (place->first != e) continue;
-    if (place->kind == NS_NUMBER_C) of->g[j] += psi[place->i] * at.x[place->j];
-    if (place->kind == NS_NUMBER_D) of->g[j] += psi[place->i] * lambda[place->j];
-    if (place->kind == NS_NUMBER_e) of->g[j] += psi[place->i];
-    if (place->kind == NS_NUMBER_B) of->g[j] += weights[place->i] * lambda[place->j];
+/* The numbers of relations, and z of h and g, whose weights are psi and those of r. */
+static void em_vjp_relations(NsEulerMoreau *em, const NsStepVjp *of) {
+  NsModelDerivative *model = &em->vjp->model;
+  NsModelPoint at = {.t = em->t, .x = ns_em_output_state(em), .x_input = em->x, .lambda = em->lambda};
+  NsModelWeights weights = {.input = em->vjp->input, .output = of->psi};
+  for (int j = 0; j < of->p; j++)
+    if (ns_number_of_relation(model->place[j].kind)) (void)ns_model_vjp(model, &at, &weights, j, &of->g[j]);
+  for (int e = 0; e < em->layout.nedges && model->has_z; e++) {
+    ns_model_look_at_interaction(model, e, &at);
+    for (int j = 0; j < of->p; j++)
+      if (model->place[j].kind == NS_NUMBER_Z && !ns_model_vjp_interaction_z(model, e, &at, &weights, j, &of->g[j]))
+        of->known[j] = false;
   }
-  bool by_z = em->vjp->edge_z[e], known = true;
-  const NsCoef *of_h[] = {&r->C, &r->D, &r->e, &r->F}, *of_g[] = {&r->B, &r->K};
-  if (by_z && ((!r->h.value && em_varies(of_h, 4)) || (!r->g.value && em_varies(of_g, 2)))) known = false;
-  double *J = em->vjp->J;
-  if (by_z && known && r->h.value) known = ns_exact_jacobian(&r->h, at.t, args, 2, (size_t)(m * nz) * sizeof *J, J);
-  if (by_z && known && !r->h.value) {
-    memset(J, 0, (size_t)(m * nz) * sizeof *J);
-    ns_coef_add_to(&r->F, 1, J, m);
-  }
-  if (by_z && known) em_add_by_z(of, inter->z, nz, m, J, psi);
-  at = ns_em_point(em, edge, em->x);
-  args[0] = at.x;
-  for (int j = 0; j < of->p && em->vjp->edge_any[e]; j++)
-    if (em->vjp->place[j].kind == NS_NUMBER_K && em->vjp->place[j].first == e)
-      of->g[j] += weights[em->vjp->place[j].i] * at.x[em->vjp->place[j].j];
-  if (by_z && known && r->g.value) known = ns_exact_jacobian(&r->g, at.t, args, 2, (size_t)(nx * nz) * sizeof *J, J);
-  if (by_z && known && r->g.value) em_add_by_z(of, inter->z, nz, nx, J, weights);
-  if (by_z && !known) em_forget_z(of, inter->z, nz);
 }
 
 /* ---- memories ---- */
@@ -190,44 +121,46 @@ static NsStatus em_vjp_start(NsEulerMoreau *em, const NsStepVjp *of, int d, NsEr
   NsStatus status = ns_ds_update(&ds->base, em->t_k, err);
   if (status == NS_OK && of->x) status = ns_first_order_jacobian(ds, em->t_k, ds->base.x_k, true, J, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < n; i++) em->vjp->weight[i] = -wf * of->eta[o + i];
   for (int j = 0; j < n && of->x; j++)
-    for (int i = 0; i < n; i++) of->x[o + j] += em->vjp->weight[i] * J[i + (ptrdiff_t)j * n];
-  em_vjp_system(em, of, d, em->t_k, ds->base.x_k, em->vjp->weight);
+    for (int i = 0; i < n; i++) of->x[o + j] += -wf * of->eta[o + i] * J[i + (ptrdiff_t)j * n];
+  em_vjp_system_z(em, of, d, em->t_k, em->x_k, -wf);
   return ns_ds_update(&ds->base, em->t, err);
+}
+
+/* The outputs at x_k, of which a scheme with gamma in the relation takes a part. */
+static void em_vjp_outputs(const NsEulerMoreau *em, const NsStepVjp *of) {
+  for (int e = 0; e < em->layout.nedges; e++)
+    for (int p = 0, m = em->edges[e].base.m; p < em->edges[e].base.nparts; p++) {
+      const NsPart *part = &em->edges[e].base.parts[p];
+      const NsNode *node = &em->nodes[part->node].base;
+      const double *C = em->edges[e].C + (ptrdiff_t)part->at * m, *psi = of->psi + em->edges[e].base.row;
+      for (int k = 0; k < node->n; k++)
+        for (int i = 0; i < m; i++) of->x[node->v + k] += (1 - em->weight_y) * psi[i] * C[i + (ptrdiff_t)k * m];
+    }
 }
 
 NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)lin;
   NsStatus status = em->vjp ? NS_OK : em_take_vjp(em, of);
-  if (status != NS_OK) return ns_fail(err, status, "not enough memory");
+  if (status != NS_OK) {
+    ns_em_vjp_free(em->vjp);
+    em->vjp = NULL;
+    return ns_fail(err, status, "not enough memory");
+  }
   for (int d = 0; d < em->layout.nnodes; d++)
     if (ns_coef_given(&em->nodes[d].ds->M) && !em->nodes[d].ds->M.value) return ns_fail(err, NS_ENOSOL, "M is sparse");
-  for (int j = 0; j < of->p; j++) of->known[j] = em->vjp->place[j].kind != NS_NUMBER_UNKNOWN;
-  em_vjp_numbers(em, of);
+  for (int j = 0; j < of->p; j++) of->known[j] = em->vjp->model.place[j].kind != NS_NUMBER_UNKNOWN;
+  em_vjp_systems(em, of);
+  double wf = em->h * em->options.theta;
   for (int d = 0; d < em->layout.nnodes && status == NS_OK; d++) {
-    const NsFirstOrderDs *ds = em->nodes[d].ds;
     int o = em->nodes[d].base.v;
     status = em_vjp_start(em, of, d, err);
-    if (of->x) em_add_mass(ds, -1, of->eta + o, of->x + o);
-    double wf = em->h * em->options.theta;
-    for (int i = 0; i < ds->base.n; i++) em->vjp->weight[i] = -wf * of->eta[o + i];
-    if (status == NS_OK && wf != 0) em_vjp_system(em, of, d, em->t, em->x + o, em->vjp->weight);
+    if (of->x) em_add_mass(em->nodes[d].ds, -1, of->eta + o, of->x + o);
+    if (status == NS_OK && wf != 0) em_vjp_system_z(em, of, d, em->t, em->x, -wf);
   }
-  const double *x_output = ns_em_output_state(em);
-  for (int e = 0; e < em->layout.nedges && status == NS_OK; e++) {
-    const NsEmEdge *edge = &em->edges[e];
-    int m = edge->base.m;
-    for (int p = 0; p < edge->base.nparts; p++) {
-      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
-      int at = edge->base.parts[p].at, o = node->base.v;
-      for (int i = 0; i < node->base.n; i++)
-        em->vjp->u[at + i] = (of->r ? of->r[o + i] : 0) - em->h * em->weight_r * of->eta[o + i];
-      const double *C = edge->C + (ptrdiff_t)at * m;
-      for (int k = 0; of->x && em->weight_y != 1 && k < node->base.n; k++)
-        for (int i = 0; i < m; i++) of->x[o + k] += (1 - em->weight_y) * of->psi[edge->base.row + i] * C[i + (ptrdiff_t)k * m];
-    }
-    em_vjp_relation(em, of, e, x_output, em->vjp->u);
-  }
-  return status;
+  if (status != NS_OK) return status;
+  if (of->x && em->weight_y != 1) em_vjp_outputs(em, of);
+  for (int i = 0; i < em->layout.N; i++) em->vjp->input[i] = (of->r ? of->r[i] : 0) - em->h * em->weight_r * of->eta[i];
+  em_vjp_relations(em, of);
+  return NS_OK;
 }
