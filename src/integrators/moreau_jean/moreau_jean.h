@@ -86,11 +86,11 @@ struct NsMoreauJean {
   /* the iterate */
   double *q, *v, *lambda; /* Nq, Nv, m */
   double *v_from, *lambda_from;
-  double *F, *p, *rho;             /* Nv */
-  double *held;                    /* Nv: impulses of prescribed velocities */
-  double *y, *u;                   /* m: outputs and their velocities */
-  struct NsParameterPlace *places; /* see ns_mj_vjp; NULL: not looked for */
-  double *q_free;                  /* Nq: q before the projection */
+  double *F, *p, *rho; /* Nv */
+  double *held;        /* Nv: impulses of prescribed velocities */
+  double *y, *u;       /* m: outputs and their velocities */
+  struct NsMjVjp *vjp; /* see ns_mj_vjp; NULL: not made */
+  double *q_free;      /* Nq: q before the projection */
   bool projected;
   bool combined;                 /* combined projection: q includes the shift */
   double *shift, *nu;            /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
@@ -156,5 +156,6 @@ extern const NsSchemeSettle ns_mj_settle;
 
 /* Derivatives of a step, transposed, by numbers of linear systems (vjp.c): see NsStepVjp. */
 NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
+void ns_mj_vjp_free(struct NsMjVjp *vjp);
 
 #endif

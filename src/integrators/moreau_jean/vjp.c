@@ -3,38 +3,60 @@
 ** The transposed derivatives of a step of the theta scheme of mechanics by the numbers of linear systems: see NsStepVjp.
 **   rho = M (v - v_k) - h theta F(q, v) - h (1 - theta) F(q_k, v_k) - impulses,   F = fExt - K q - C v.
 */
+#include "base/memory.h"
 #include "integrators/moreau_jean/moreau_jean.h"
 #include "integrators/sensitivity.h"
+#include "model/vjp.h"
 
-/* The place of a parameter that has a closed form here: a number of a linear system. */
-static NsParameterPlace mj_find_place(const NsMoreauJean *mj, const NsParameter *parameter) {
-  NsParameterPlace place = ns_parameter_place(mj->layout.nsds, parameter);
-  bool good = ns_number_of_system(place.kind) && mj->nodes[place.system].linear && !mj->nodes[place.system].ds->boundary;
-  if (!good) place.kind = NS_NUMBER_UNKNOWN;
-  return place;
+/* The vectors: h times the means of q and v between both ends of the step, v - v_k, -eta. */
+struct NsMjVjp {
+  NsModelDerivative model;
+  NsArena arena;
+  double *q, *v, *moved, *force;
+};
+
+static NsStatus mj_take_vjp(NsMoreauJean *mj, const NsStepVjp *of) {
+  struct NsMjVjp *vjp = mj->vjp = ns_alloc(1, sizeof *vjp);
+  if (!vjp) return NS_ENOMEM;
+  NsModelDerivative *model = &vjp->model;
+  if (ns_model_derivative_new(model, mj->layout.nsds, of->parameters, of->p) != NS_OK) return NS_ENOMEM;
+  for (int d = 0; d < mj->layout.nnodes; d++) model->x[d] = mj->nodes[d].base.x, model->v[d] = mj->nodes[d].base.v;
+  for (int j = 0; j < of->p; j++) { /* closed forms: the numbers of linear systems */
+    NsParameterPlace *place = &model->place[j];
+    const NsMjNode *node = ns_number_of_system(place->kind) ? &mj->nodes[place->system] : NULL;
+    if (!node || !node->linear || node->ds->boundary) place->kind = NS_NUMBER_UNKNOWN;
+  }
+  vjp->q = ns_arena_doubles(&vjp->arena, mj->layout.Nx);
+  NS_LAYOUT_VECTORS(&vjp->arena, mj->layout.N, &vjp->v, &vjp->moved, &vjp->force);
+  return vjp->arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+void ns_mj_vjp_free(struct NsMjVjp *vjp) {
+  if (!vjp) return;
+  ns_model_derivative_free(&vjp->model);
+  ns_arena_release(&vjp->arena);
+  ns_free(vjp);
 }
 
 NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)lin;
   if (of->x) return ns_fail(err, NS_ENOSOL, "the derivatives by the memories have no closed form");
-  if (!mj->places) {
-    mj->places = ns_arena_take(&mj->base.arena, (size_t)of->p, sizeof *mj->places);
-    for (int j = 0; j < of->p && mj->places; j++) mj->places[j] = mj_find_place(mj, &of->parameters[j]);
+  if (!mj->vjp && mj_take_vjp(mj, of) != NS_OK) {
+    ns_mj_vjp_free(mj->vjp);
+    mj->vjp = NULL;
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
   }
-  if (!mj->places) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  struct NsMjVjp *vjp = mj->vjp;
   ns_mj_move_coordinates(mj);
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
-  for (int j = 0; j < of->p; j++) {
-    const NsParameterPlace *at = &mj->places[j];
-    of->known[j] = at->kind != NS_NUMBER_UNKNOWN;
-    if (!of->known[j]) continue;
-    const NsNode *node = &mj->nodes[at->system].base;
-    double eta = of->eta[node->v + at->i];
-    int q = node->x + at->j, v = node->v + at->j;
-    if (at->kind == NS_NUMBER_MASS) of->g[j] += eta * (mj->v[v] - mj->v_k[v]);
-    if (at->kind == NS_NUMBER_STIFFNESS) of->g[j] += eta * (wf * mj->q[q] + wk * mj->q_k[q]);
-    if (at->kind == NS_NUMBER_DAMPING) of->g[j] += eta * (wf * mj->v[v] + wk * mj->v_k[v]);
-    if (at->kind == NS_NUMBER_FEXT) of->g[j] -= eta * mj->h;
+  for (int i = 0; i < mj->layout.Nx; i++) vjp->q[i] = wf * mj->q[i] + wk * mj->q_k[i];
+  for (int i = 0; i < mj->layout.N; i++) {
+    vjp->v[i] = wf * mj->v[i] + wk * mj->v_k[i];
+    vjp->moved[i] = mj->v[i] - mj->v_k[i];
+    vjp->force[i] = -of->eta[i];
   }
+  NsModelPoint at = {.x = vjp->q, .v = vjp->v, .rate = vjp->moved, .one = mj->h};
+  NsModelWeights weights = {.force = vjp->force};
+  for (int j = 0; j < of->p; j++) of->known[j] = ns_model_vjp(&vjp->model, &at, &weights, j, &of->g[j]);
   return NS_OK;
 }
