@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
 
@@ -78,9 +77,9 @@ static void model_lay_out(NsModelDerivative *m) {
   }
 }
 
-NsStatus ns_model_derivative_new(NsModelDerivative *m, const NsNsds *nsds, const NsParameter *parameters, int p) {
-  *m = (NsModelDerivative){.nsds = nsds, .p = p, .parameters = parameters};
-  NsArena *arena = &m->arena;
+NsStatus ns_model_derivative_take(NsModelDerivative *m, NsArena *arena, const NsNsds *nsds, const NsParameter *parameters,
+                                  int p) {
+  *m = (NsModelDerivative){.nsds = nsds, .p = p, .parameters = parameters, .arena = arena};
   size_t systems = (size_t)nsds->nds, interactions = (size_t)nsds->ninteractions;
   m->place = ns_arena_take(arena, (size_t)p, sizeof *m->place);
   m->x = ns_arena_ints(arena, nsds->nds);
@@ -91,20 +90,14 @@ NsStatus ns_model_derivative_new(NsModelDerivative *m, const NsNsds *nsds, const
   m->of_interaction = ns_arena_take(arena, interactions, sizeof *m->of_interaction);
   if (!arena->failed) model_lay_out(m);
   for (int j = 0; j < p && !arena->failed; j++) m->place[j] = ns_parameter_place(nsds, &parameters[j]);
-  if (!arena->failed) return NS_OK;
-  ns_model_derivative_free(m);
-  return NS_ENOMEM;
-}
-
-void ns_model_derivative_free(NsModelDerivative *m) {
-  ns_arena_release(&m->arena);
+  return arena->failed ? NS_ENOMEM : NS_OK;
 }
 
 /* Memory for the z of a system and of an interaction. */
 static ptrdiff_t take_system_z(NsModelDerivative *m, int d) {
   const NsDs *ds = m->nsds->ds[d];
   ptrdiff_t n = ds->nr;
-  m->of_system[d] = (NsModelByZ){.taken = true, .f = ns_arena_matrix(&m->arena, n, ds->nz)};
+  m->of_system[d] = (NsModelByZ){.taken = true, .f = ns_arena_matrix(m->arena, n, ds->nz)};
   return n * n * ds->nz;
 }
 
@@ -113,8 +106,8 @@ static void take_interaction_z(NsModelDerivative *m, int e) {
   NsModelByZ *by = &m->of_interaction[e];
   by->taken = true;
   if (is_mechanics(inter)) return;
-  by->h = ns_arena_matrix(&m->arena, inter->m, inter->nz);
-  by->g = ns_arena_matrix(&m->arena, inter->nx, inter->nz);
+  by->h = ns_arena_matrix(m->arena, inter->m, inter->nz);
+  by->g = ns_arena_matrix(m->arena, inter->nx, inter->nz);
 }
 
 NsStatus ns_model_take_z(NsModelDerivative *m) {
@@ -136,10 +129,10 @@ NsStatus ns_model_take_z(NsModelDerivative *m) {
     if (nsds->interactions[e]->nx > nx) nx = nsds->interactions[e]->nx;
     if (nsds->interactions[e]->m > rows) rows = nsds->interactions[e]->m;
   }
-  m->room = ns_arena_doubles(&m->arena, room);
-  m->argument = ns_arena_doubles(&m->arena, nx);
-  m->zeros = ns_arena_doubles(&m->arena, rows);
-  return m->arena.failed ? NS_ENOMEM : NS_OK;
+  m->room = ns_arena_doubles(m->arena, room);
+  m->argument = ns_arena_doubles(m->arena, nx);
+  m->zeros = ns_arena_doubles(m->arena, rows);
+  return m->arena->failed ? NS_ENOMEM : NS_OK;
 }
 
 /* ---- derivatives by z ---- */

@@ -25,7 +25,7 @@ typedef struct NsModelDerivative {
   int *x, *v, *row;
   bool has_z; /* a parameter is an element of z */
 
-  NsArena arena;
+  NsArena *arena;
   struct NsModelByZ *of_system, *of_interaction;
   int (*part)[2];                  /* by interaction: its systems */
   double *room, *argument, *zeros; /* workspace; the coordinates of an interaction; as many zeros as it has rows */
@@ -49,9 +49,9 @@ typedef struct NsModelWeights {
   bool apart;                           /* z: the products of each f and each h are summed before they are added */
 } NsModelWeights;
 
-/* Finds p parameters in a linked graph, which keeps its systems and interactions. ns_model_derivative_free takes a zeroed one. NS_ENOMEM. */
-NsStatus ns_model_derivative_new(NsModelDerivative *m, const NsNsds *nsds, const NsParameter *parameters, int p);
-void ns_model_derivative_free(NsModelDerivative *m);
+/* Finds p parameters in a linked graph, which keeps its systems and interactions. Memory is that of the arena, borrowed. NS_ENOMEM. */
+NsStatus ns_model_derivative_take(NsModelDerivative *m, NsArena *arena, const NsNsds *nsds, const NsParameter *parameters,
+                                  int p);
 
 /* Takes memory for the elements of z whose place is known. Afterwards places become only unknown. NS_ENOMEM. */
 NsStatus ns_model_take_z(NsModelDerivative *m);

@@ -85,8 +85,10 @@ static int internal_model_derivative(lua_State *L) {
   for (int i = 0; i < m; i++) rates[i] = lua_toboolean(L, -1);
   at.by_rate = rates;
   NsModelDerivative derivative;
-  if (ns_model_derivative_new(&derivative, nsds, asked.parameters, asked.p) != NS_OK || ns_model_take_z(&derivative) != NS_OK)
-    return ns_model_derivative_free(&derivative), luaL_error(L, "not enough memory");
+  NsArena arena = {0};
+  if (ns_model_derivative_take(&derivative, &arena, nsds, asked.parameters, asked.p) != NS_OK ||
+      ns_model_take_z(&derivative) != NS_OK)
+    return ns_arena_release(&arena), luaL_error(L, "not enough memory");
   NsStatus status = NS_OK;
   NsError err = {0};
   NslEdge edge = nsl_enter(nsl_host(L), L, NULL, nsds);
@@ -95,7 +97,7 @@ static int internal_model_derivative(lua_State *L) {
     status = ns_interaction_update(nsds->interactions[e], at.t, &err);
   if (status == NS_OK) ns_model_look(&derivative, &at);
   nsl_leave(nsl_host(L), edge);
-  if (status != NS_OK) return ns_model_derivative_free(&derivative), nsl_raise(L, &err);
+  if (status != NS_OK) return ns_arena_release(&arena), nsl_raise(L, &err);
   lua_createtable(L, asked.p, 0);
   for (int j = 0; j < asked.p; j++) {
     double sum = 0;
@@ -111,7 +113,7 @@ static int internal_model_derivative(lua_State *L) {
     set_list(L, "Y", Y, m);
     lua_rawseti(L, -2, j + 1);
   }
-  ns_model_derivative_free(&derivative);
+  ns_arena_release(&arena);
   return 1;
 }
 

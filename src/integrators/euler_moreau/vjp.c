@@ -32,7 +32,7 @@ static NsStatus em_take_vjp(NsEulerMoreau *em, const NsStepVjp *of) {
   struct NsEmVjp *vjp = em->vjp = ns_alloc(1, sizeof *vjp);
   if (!vjp) return NS_ENOMEM;
   NsModelDerivative *model = &vjp->model;
-  NsStatus status = ns_model_derivative_new(model, em->layout.nsds, of->parameters, of->p);
+  NsStatus status = ns_model_derivative_take(model, &vjp->arena, em->layout.nsds, of->parameters, of->p);
   if (status != NS_OK) return status;
   ptrdiff_t most = 0;
   for (int d = 0; d < em->layout.nnodes; d++) {
@@ -49,7 +49,6 @@ static NsStatus em_take_vjp(NsEulerMoreau *em, const NsStepVjp *of) {
 
 void ns_em_vjp_free(struct NsEmVjp *vjp) {
   if (!vjp) return;
-  ns_model_derivative_free(&vjp->model);
   ns_arena_release(&vjp->arena);
   ns_free(vjp);
 }

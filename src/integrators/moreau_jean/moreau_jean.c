@@ -110,7 +110,6 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
 static void mj_destroy(NsScheme *scheme) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   ns_layout_free(&mj->layout);
-  ns_mj_vjp_free(mj->vjp);
   ns_sparse_free(mj->sparse);
 }
 

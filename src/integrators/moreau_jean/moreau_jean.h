@@ -156,6 +156,5 @@ extern const NsSchemeSettle ns_mj_settle;
 
 /* Derivatives of a step, transposed, by numbers of linear systems (vjp.c): see NsStepVjp. */
 NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
-void ns_mj_vjp_free(struct NsMjVjp *vjp);
 
 #endif

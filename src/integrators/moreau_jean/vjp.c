@@ -3,7 +3,6 @@
 ** The transposed derivatives of a step of the theta scheme of mechanics by the numbers of linear systems: see NsStepVjp.
 **   rho = M (v - v_k) - h theta F(q, v) - h (1 - theta) F(q_k, v_k) - impulses,   F = fExt - K q - C v.
 */
-#include "base/memory.h"
 #include "integrators/moreau_jean/moreau_jean.h"
 #include "integrators/sensitivity.h"
 #include "model/vjp.h"
@@ -11,41 +10,31 @@
 /* The vectors: h times the means of q and v between both ends of the step, v - v_k, -eta. */
 struct NsMjVjp {
   NsModelDerivative model;
-  NsArena arena;
   double *q, *v, *moved, *force;
 };
 
 static NsStatus mj_take_vjp(NsMoreauJean *mj, const NsStepVjp *of) {
-  struct NsMjVjp *vjp = mj->vjp = ns_alloc(1, sizeof *vjp);
+  NsArena *arena = &mj->base.arena;
+  struct NsMjVjp *vjp = ns_arena_take(arena, 1, sizeof *vjp);
   if (!vjp) return NS_ENOMEM;
   NsModelDerivative *model = &vjp->model;
-  if (ns_model_derivative_new(model, mj->layout.nsds, of->parameters, of->p) != NS_OK) return NS_ENOMEM;
+  if (ns_model_derivative_take(model, arena, mj->layout.nsds, of->parameters, of->p) != NS_OK) return NS_ENOMEM;
   for (int d = 0; d < mj->layout.nnodes; d++) model->x[d] = mj->nodes[d].base.x, model->v[d] = mj->nodes[d].base.v;
   for (int j = 0; j < of->p; j++) { /* closed forms: the numbers of linear systems */
     NsParameterPlace *place = &model->place[j];
     const NsMjNode *node = ns_number_of_system(place->kind) ? &mj->nodes[place->system] : NULL;
     if (!node || !node->linear || node->ds->boundary) place->kind = NS_NUMBER_UNKNOWN;
   }
-  vjp->q = ns_arena_doubles(&vjp->arena, mj->layout.Nx);
-  NS_LAYOUT_VECTORS(&vjp->arena, mj->layout.N, &vjp->v, &vjp->moved, &vjp->force);
-  return vjp->arena.failed ? NS_ENOMEM : NS_OK;
-}
-
-void ns_mj_vjp_free(struct NsMjVjp *vjp) {
-  if (!vjp) return;
-  ns_model_derivative_free(&vjp->model);
-  ns_arena_release(&vjp->arena);
-  ns_free(vjp);
+  vjp->q = ns_arena_doubles(arena, mj->layout.Nx);
+  NS_LAYOUT_VECTORS(arena, mj->layout.N, &vjp->v, &vjp->moved, &vjp->force);
+  mj->vjp = arena->failed ? NULL : vjp;
+  return arena->failed ? NS_ENOMEM : NS_OK;
 }
 
 NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)lin;
   if (of->x) return ns_fail(err, NS_ENOSOL, "the derivatives by the memories have no closed form");
-  if (!mj->vjp && mj_take_vjp(mj, of) != NS_OK) {
-    ns_mj_vjp_free(mj->vjp);
-    mj->vjp = NULL;
-    return ns_fail(err, NS_ENOMEM, "not enough memory");
-  }
+  if (!mj->vjp && mj_take_vjp(mj, of) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   struct NsMjVjp *vjp = mj->vjp;
   ns_mj_move_coordinates(mj);
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);

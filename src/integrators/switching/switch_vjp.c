@@ -42,7 +42,7 @@ NsStatus ns_switch_vjp_new(NsSwitchVjp **out, const NsFlow *flow, const NsParame
   if (!vjp) return NS_ENOMEM;
   const NsEquations *e = &flow->eq;
   int most = e->n > e->m ? e->n : e->m;
-  NsStatus status = ns_model_derivative_new(&vjp->model, e->nsds, parameters, p);
+  NsStatus status = ns_model_derivative_take(&vjp->model, &vjp->arena, e->nsds, parameters, p);
   ns_rank_take(&vjp->of_M, &vjp->arena, e->n);
   ns_rank_take(&vjp->of_rows, &vjp->arena, e->m);
   vjp->matrix = ns_arena_matrix(&vjp->arena, most, most);
@@ -61,7 +61,6 @@ NsStatus ns_switch_vjp_new(NsSwitchVjp **out, const NsFlow *flow, const NsParame
 
 void ns_switch_vjp_free(NsSwitchVjp *vjp) {
   if (!vjp) return;
-  ns_model_derivative_free(&vjp->model);
   ns_arena_release(&vjp->arena);
   ns_free(vjp);
 }
