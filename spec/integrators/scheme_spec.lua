@@ -74,13 +74,13 @@ describe("integrators", function()
       refused(ns.RelayNSL(1), ns.LagrangianLinearTIR { { 1, 1 } }, ball(), tank()))
     for _, law in ipairs { ns.NewtonImpactNSL(0), ns.NewtonImpactFrictionNSL(0, 0, 0, 2) } do
       local name = tostring(law):match "%a+"
-      assert.equal(("link: a %s goes with relations between velocities; got a FirstOrderLinearTIR"):format(name),
+      assert.equal(("link: a %s can not act through a FirstOrderLinearTIR: it takes relations between velocities"):format(name),
         refused(law, first, tank()))
       assert.equal(
-        ("link: a %s goes with relations between velocities; got a LagrangianCompliantLinearTIR"):format(name),
+        ("link: a %s can not act through a LagrangianCompliantLinearTIR: it takes relations between velocities"):format(name),
         refused(law, compliant, ball()))
     end
-    assert.equal("link: a NormalConeNSL goes with first-order relations; got a LagrangianLinearTIR",
+    assert.equal("link: a NormalConeNSL can not act through a LagrangianLinearTIR: it takes first-order relations",
       refused(ns.NormalConeNSL(1, { { 1 } }, { 0 }), second, ball()))
   end)
 

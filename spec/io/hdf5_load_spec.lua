@@ -45,7 +45,7 @@ describe("io.hdf5_load", function()
       for _, name in ipairs { "ext", "other" } do
         assert.equal(("columns: it has no column or method '%s'"):format(name), message(function() return r[name] end))
       end
-      assert.matches("column: there is none called 'other' (known: bool, empty, ", message(r.column, r, "other"), 1, true)
+      assert.matches("column: no column is called 'other' (known: bool, empty, ", message(r.column, r, "other"), 1, true)
     end)
 
     it("refuses what is cut off: #once " .. format, function()

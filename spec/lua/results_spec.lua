@@ -68,7 +68,7 @@ describe("the result of", function()
   end)
 
   it("neither has other columns, nor methods without a colon", function()
-    assert.matches("column: there is none called 'x1' (known: t, y1, y2)", message(ode.column, ode, "x1"), 1, true)
+    assert.matches("column: no column is called 'x1' (known: t, y1, y2)", message(ode.column, ode, "x1"), 1, true)
     assert.matches("plot: expected a result before a colon, as in sol:plot(...), got string",
       message(ode.plot, "y1"), 1, true)
     assert.matches("save: expected a result before a colon, as in sol:save(...), got string",

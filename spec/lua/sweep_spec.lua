@@ -163,8 +163,8 @@ describe("a sweep", function()
 
   it("tells columns that are not there at the place of the call", function()
     local s = ns.sweep { parameters = { k = { 1, 2 } }, run = function(p) return p.k end, on = "here" }
-    raises("column: there is none called 'z' (known: task, k, value, failed)", function() s:pivot("k", "k", "z") end)
-    raises("column: there is none called 'z' (known: task, k, value, failed)", function() s:plot { x = "z" } end)
+    raises("column: no column is called 'z' (known: task, k, value, failed)", function() s:pivot("k", "k", "z") end)
+    raises("column: no column is called 'z' (known: task, k, value, failed)", function() s:plot { x = "z" } end)
     raises("pivot: expected the name of a column, got nil", function() s:pivot("k") end)
     raises("plot: expected the name of a column, got 3", function() s:plot { x = "k", y = 3 } end)
     raises("plot: bins: expected an integer from 1 to 100000, got 1e+09", function() s:plot { x = "k", bins = 1e9 } end)

@@ -44,7 +44,7 @@ describe("solution", function()
     for i, name in ipairs(sol:names()) do assert.same(sol:column(name):totable(), sol:column(i):totable()) end
     assert.same(sol.a:totable(), sol:column(2):totable())
     assert.error_matches(function() return sol.nothing end, "solution: it has no column or method 'nothing'", 1, true)
-    assert.error_matches(function() sol:column "x1" end, "column: there is none called 'x1'", 1, true)
+    assert.error_matches(function() sol:column "x1" end, "column: no column is called 'x1'", 1, true)
     assert.error_matches(function() sol:column(10) end, "column: expected 1..9, got 10", 1, true)
     assert.error_matches(function() return sol[{}] end,
       "expected the name of a field or of a column, got table", 1, true)

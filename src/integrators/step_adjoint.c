@@ -25,10 +25,10 @@ static ptrdiff_t step_numbers(const NsStepEquations *T) {
 }
 
 static const char *why_not_back(const NsStepEquations *T) {
-  if (T->settles) return "steps with a projection have no way back";
+  if (T->settles) return "steps with a projection have no adjoint";
   bool carries = T->of->states || (T->lin->linear && T->system.Phi);
   if (!T->of->vjp || !carries) /* schemes without a vjp begin with a step of another kind, which has no transpose here */
-    return "steps of this model have no way back in closed form";
+    return "steps of this model have no adjoint in closed form";
   return NULL;
 }
 
@@ -314,7 +314,7 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
                    .known = known};
   memset(s->least, 0, (size_t)T->p * sizeof *s->least);
   NsStatus status = T->of->vjp(T->lin, &vjp, err);
-  if (status == NS_ENOSOL) return ns_run_tape_refuse(s->tape, "steps of this model have no way back in closed form", err);
+  if (status == NS_ENOSOL) return ns_run_tape_refuse(s->tape, "steps of this model have no adjoint in closed form", err);
   for (int j = 0; j < T->p; j++)
     if (known[j]) s->tape->g[j] += s->least[j];
   for (int d = 0, i = 0; d < T->graph->nds && memories; i += T->graph->ds[d++]->n) {
@@ -360,7 +360,7 @@ static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   bool same = again && T->linear && formed == T->system.formed && key == T->system.key && T->system.carried;
   if (!same) T->adjoint.inverse_known = false;
   if ((T->of->vjp && T->of->states) || T->system.carried) return NS_OK;
-  if (!T->linear) return ns_run_tape_refuse(T->s->tape, "steps of this model have no way back in closed form", err);
+  if (!T->linear) return ns_run_tape_refuse(T->s->tape, "steps of this model have no adjoint in closed form", err);
   status = ns_step_form_steps(T, err);
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
 }

@@ -96,14 +96,14 @@ static NsStatus check_law(const NsInteraction *inter, NsError *err) {
   static const char *const words[] = {
       [NS_WITH_FIRST_ORDER] = "first-order relations",
       [NS_WITH_VELOCITIES] = "relations between velocities",
-      [NS_WITH_FIRST_ORDER | NS_WITH_VELOCITIES] = "first-order relations and those between velocities",
+      [NS_WITH_FIRST_ORDER | NS_WITH_VELOCITIES] = "first-order relations and relations between velocities",
       [NS_WITH_POSITIONS] = "relations between positions and forces",
-      [NS_WITH_FIRST_ORDER | NS_WITH_POSITIONS] = "first-order relations and those between positions and forces",
+      [NS_WITH_FIRST_ORDER | NS_WITH_POSITIONS] = "first-order relations and relations between positions and forces",
       [NS_WITH_VELOCITIES | NS_WITH_POSITIONS] = "mechanical relations"};
   unsigned goes_with = inter->law->class->goes_with;
   if (goes_with & sort_of_relation(inter->relation)) return NS_OK;
-  return ns_fail(err, NS_EARG, "link: a %s goes with %s; got a %s", ns_law_name(inter->law), words[goes_with],
-                 ns_relation_class_name(inter->relation));
+  return ns_fail(err, NS_EARG, "link: a %s can not act through a %s: it takes %s", ns_law_name(inter->law),
+                 ns_relation_class_name(inter->relation), words[goes_with]);
 }
 
 /* NS_EARG when a system is not of the relation's family. */

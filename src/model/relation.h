@@ -180,8 +180,8 @@ NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint 
                               double *room, double *bias, NsError *err);
 
 /*
-** own (m): the rows whose Jachq, a callback, is not the derivative of h at this point, as that of a slip velocity, which is the rate
-** of no output. None where h has no exact derivatives, or with computeDotJachq. `room`: as of ns_relation_add_bias. NS_ECALLBACK.
+** own (m): the rows whose Jachq, a callback, is not the derivative of h at this point. A Jachq that gives a slip velocity is an example: no
+** output has this velocity as its rate. None where h has no exact derivatives, or with computeDotJachq. `room`: as of ns_relation_add_bias. NS_ECALLBACK.
 */
 NsStatus ns_relation_own_rows(const NsRelation *relation, const NsRelationPoint *at, double *room, bool *own, NsError *err);
 

@@ -25,7 +25,7 @@ static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsEr
   return ns_island_solve(ts, island, err);
 }
 
-/* NS_EARG when a state moves as far in h (once) as in 2 h (twice): it jumps. */
+/* NS_EARG when a state jumps: its change in a step of length h (once) is as large as in one of length 2 h (twice). */
 static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, const double *once, const double *twice,
                             NsError *err) {
   for (int i = 0; i < scheme->class->start->order(scheme); i++)
@@ -73,7 +73,9 @@ static int largest_order(const NsIslands *islands) {
 
 NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err) {
   const char *who = ts->class->name;
-  if (ts->k > 0 || ts->computed) return ns_fail(err, NS_EARG, "%s: initialize: consistent: the run has begun", who);
+  if (ts->k > 0 || ts->computed)
+    return ns_fail(err, NS_EARG,
+                   "%s: initialize: consistent: the run has begun; call it before the first step, or after reset()", who);
   NsStatus status = ns_ts_claim(ts, err);
   if (status == NS_OK) status = ns_ts_prepare(ts, err);
   if (status != NS_OK) return status;

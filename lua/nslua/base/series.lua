@@ -99,7 +99,7 @@ end
 
 -- The message about a column whose name is not among the names.
 function series.unknown(name, names)
-  return ("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
+  return ("column: no column is called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,
     math.min(#names, 24)))
 end
 

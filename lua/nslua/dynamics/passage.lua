@@ -7,7 +7,7 @@
 --
 -- Where there are no such equations, an orbit that shooting finds near the change must come nearer to the orbit of
 -- the change when its distance in p is divided by 16: by 16 where the branch is smooth on that side, by 4 where it
--- has a square root. An orbit that does not is one of another branch.
+-- has a square root. An orbit that comes no nearer belongs to another branch.
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local orbits = require "nslua.dynamics.orbit"

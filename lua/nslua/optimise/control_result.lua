@@ -178,7 +178,7 @@ function Control:column(name)
       end
     end
   end
-  fail("column: there is none called '%s' (known: t, %s)", tostring(name), table.concat(self:names(), ", "))
+  fail("column: no column is called '%s' (known: t, %s)", tostring(name), table.concat(self:names(), ", "))
 end
 
 function Control:names()

@@ -47,7 +47,7 @@ end
 -- The values of one parameter as a vector; false and true are 0 and 1.
 function Tasks:column(name)
   if not self.axes[name] then
-    fail("column: there is none called '%s' (known: %s)", tostring(name), table.concat(self.names, ", "))
+    fail("column: no column is called '%s' (known: %s)", tostring(name), table.concat(self.names, ", "))
   end
   local v = core.zeros(self.count)
   for k = 1, self.count do

@@ -72,7 +72,7 @@ describe("a run", function()
     sol:save(path "run.csv")
     local run = ns.load(path "run.csv")
     assert.has_error(function() return run.foo end, "columns: it has no column or method 'foo'")
-    assert.equal("column: there is none called 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)",
+    assert.equal("column: no column is called 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)",
       message(run.column, run, "foo"))
     assert.equal("columns: x1: what has been loaded cannot be changed", message(function() run.x1 = 3 end))
     assert.is_true(run:column(2) == run.x1)

@@ -150,7 +150,16 @@ describe("NonSmoothDynamicalSystem", function()
     assert.equal(inter, nsds:interaction "interaction 1")
     assert.equal("dynamicalSystem: expected a number in 1..1, got 2", message(nsds.dynamicalSystem, nsds, 2))
     assert.equal("interaction: expected a number in 1..1, got 0", message(nsds.interaction, nsds, 0))
-    assert.equal("dynamicalSystem: there is none called 'x'", message(nsds.dynamicalSystem, nsds, "x"))
+    assert.equal("dynamicalSystem: no dynamical system is called 'x' (known: ds 1)", message(nsds.dynamicalSystem, nsds, "x"))
+    assert.equal("interaction: no interaction is called 'x' (known: none)", message(new().interaction, new(), "x"))
+    local many, names = new(), {}
+    for i = 1, 8 do
+      many:insertDynamicalSystem(ns.FirstOrderLinearTIDS { 1 })
+      names[i] = "ds " .. i
+      local tail = i > 6 and table.concat(names, ", ", 1, 6) .. ", ..." or table.concat(names, ", ")
+      assert.equal(("dynamicalSystem: no dynamical system is called 'x' (known: %s)"):format(tail),
+        message(many.dynamicalSystem, many, "x"))
+    end
     assert.equal("interaction: number: expected an integer, got nil", message(nsds.interaction, nsds, nil))
   end)
 

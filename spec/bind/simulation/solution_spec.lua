@@ -26,7 +26,7 @@ describe("a solution", function()
   end)
 
   it("refuses names, numbers and files it does not know", function()
-    assert.equal("column: there is none called 'foo' (known: t, position, speed, lambda1, y1, newton_iterations)",
+    assert.equal("column: no column is called 'foo' (known: t, position, speed, lambda1, y1, newton_iterations)",
       message(sol.column, sol, "foo"))
     local long = ns.FirstOrderLinearTIDS(ns.zeros(40))
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
@@ -92,7 +92,7 @@ describe("a solution", function()
       assert.equal(run:column("y" .. row), run:column((name:gsub("lambda", "y"))))
     end
     assert.error_matches(function() return run.lambda5 end, "solution: it has no column or method 'lambda5'", 1, true)
-    assert.equal("column: there is none called 'tyre.x' (known: t, x, y, tyre.lambda, road.lambda[1], road.lambda[2], lambda4, " ..
+    assert.equal("column: no column is called 'tyre.x' (known: t, x, y, tyre.lambda, road.lambda[1], road.lambda[2], lambda4, " ..
       "tyre.y, road.y[1], road.y[2], y4, newton_iterations)", message(run.column, run, "tyre.x"))
   end)
 

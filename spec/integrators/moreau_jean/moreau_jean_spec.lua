@@ -435,11 +435,12 @@ describe("MoreauJeanOSI as a simulation", function()
     assert.error_matches(link(ns.RelayNSL(1), linear, ball(1)),
       "goes with first%-order systems; dynamical system 'ds 1' is not one")
     assert.error_matches(link(ns.NewtonImpactNSL(0), linear, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
-      "link: a NewtonImpactNSL goes with relations between velocities; got a FirstOrderLinearTIR")
+      "link: a NewtonImpactNSL can not act through a FirstOrderLinearTIR: it takes relations between velocities")
     local compliant = ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })
-    assert.error_matches(link(ns.NewtonImpactNSL(0), compliant, ball(1)), "; got a LagrangianCompliantLinearTIR")
+    assert.error_matches(link(ns.NewtonImpactNSL(0), compliant, ball(1)),
+      "can not act through a LagrangianCompliantLinearTIR: it takes relations between velocities")
     assert.error_matches(link(ns.NormalConeNSL(1, { { 1 } }, { 0 }), ns.LagrangianLinearTIR { { 1 } }, ball(1)),
-      "link: a NormalConeNSL goes with first%-order relations; got a LagrangianLinearTIR")
+      "link: a NormalConeNSL can not act through a LagrangianLinearTIR: it takes first%-order relations")
   end)
 
   it("names the contact and the time of a problem without solution", function()

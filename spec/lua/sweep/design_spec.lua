@@ -122,7 +122,7 @@ describe("a design", function()
     end
     raises("design.random: there are no parameters", ns.design.random, 4, {})
     raises("design.random: n: expected an integer of 1 or more, got 0", ns.design.random, 0, { a = { 0, 1 } })
-    raises("column: there is none called 'z' (known: a)", function() ns.design.grid { a = { 1 } }:column "z" end)
+    raises("column: no column is called 'z' (known: a)", function() ns.design.grid { a = { 1 } }:column "z" end)
     local ranges = {}
     for j = 1, 37 do ranges["x" .. j] = { 0, 1 } end
     raises("design.sobol: it has at most 36 parameters, got 37", ns.design.sobol, 4, ranges)

@@ -148,7 +148,7 @@ describe("html of others than a recorded run", function()
     assert.matches("html: expected a result before a colon, as in sol:html(...), got string",
       message(result.html, "a.html"), 1, true)
     assert.equal("html: file: expected a string, got 1", message(result.html, result, 1))
-    assert.equal("html: panel 1: series 1: column: there is none called 'w' (known: t, y1, y2)",
+    assert.equal("html: panel 1: series 1: column: no column is called 'w' (known: t, y1, y2)",
       message(result.html, result, { panels = { { "w" } } }))
     assert.matches("columns expected, got string", message(ns.load(directory .. "/other.csv").html, "x"))
   end)
@@ -194,7 +194,7 @@ describe("sol:html", function()
     assert.equal("html: file: expected a string, got boolean", message(sol.html, sol, true))
     assert.equal("html: expected a table of options, got 1", message(sol.html, sol, "a.html", 1))
     assert.equal("html: file: 'a.txt': expected a name that ends in .html", message(sol.html, sol, "a.txt"))
-    assert.equal("html: panel 1: series 1: column: there is none called 'w3' (known: t, w1, w2, lambda1, y1, newton_iterations)",
+    assert.equal("html: panel 1: series 1: column: no column is called 'w3' (known: t, w1, w2, lambda1, y1, newton_iterations)",
       message(sol.html, sol, "a.html", { panels = { { "w3" } } }))
   end)
 end)

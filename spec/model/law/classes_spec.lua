@@ -282,7 +282,7 @@ describe("laws are taken", function()
       }
       for _, sort in ipairs { "first_order", "velocities", "positions" } do
         if class.goes_with[sort] then assert.is_nil(texts[sort])
-        else assert.truthy(texts[sort]:find("link: a " .. class.name .. " goes with ", 1, true)) end
+        else assert.truthy(texts[sort]:find("link: a " .. class.name .. " can not act through a ", 1, true)) end
       end
     end
   end)

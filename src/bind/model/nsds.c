@@ -140,6 +140,25 @@ static int nsds_unlink(lua_State *L) {
   return 0;
 }
 
+/* The name of the system or interaction on top. */
+static const char *name_on_top(lua_State *L, bool ds) {
+  return ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
+}
+
+/* Raises that no element of the list at `list` has the name at `name`, and tells the names of the first ones. */
+static int raise_unknown(lua_State *L, int list, int name, bool ds) {
+  enum { SHOWN = 6 };
+  lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+  const char *known = lua_pushstring(L, count > SHOWN ? ", ..." : count == 0 ? "none" : "");
+  for (lua_Integer i = count < SHOWN ? count : SHOWN; i >= 1; i--) {
+    lua_rawgeti(L, list, i);
+    const char *text = name_on_top(L, ds);
+    known = lua_pushfstring(L, "%s%s%s", text, i == count || i == SHOWN ? "" : ", ", known);
+  }
+  return luaL_error(L, "%s: no %s is called '%s' (known: %s)", ds ? "dynamicalSystem" : "interaction",
+                    ds ? "dynamical system" : "interaction", lua_tostring(L, name), known);
+}
+
 /* dynamicalSystem and (1) interaction: pushes an element of a list by its number (from 1) or its name. */
 static int nsds_pick(lua_State *L) {
   bool ds = nsl_which(L) == 0;
@@ -152,11 +171,9 @@ static int nsds_pick(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     for (lua_Integer i = 1; i <= count; i++, lua_pop(L, 1)) {
       lua_rawgeti(L, 4, i);
-      const char *name = ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name
-                            : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
-      if (strcmp(name, lua_tostring(L, 2)) == 0) return 1;
+      if (strcmp(name_on_top(L, ds), lua_tostring(L, 2)) == 0) return 1;
     }
-    return luaL_error(L, "%s: there is none called '%s'", what, lua_tostring(L, 2));
+    return raise_unknown(L, 4, 2, ds);
   }
   lua_Integer i = nsl_integer(L, 2, what, "number");
   if (i < 1 || i > count) luaL_error(L, "%s: expected a number in 1..%I, got %I", what, count, i);

@@ -268,7 +268,7 @@ static int no_column(lua_State *L, int idx) {
     luaL_addstring(&b, i == count ? "" : i == NAMES_SHOWN ? ", ..." : ", ");
   }
   luaL_pushresult(&b);
-  return luaL_error(L, "column: there is none called '%s' (known: %s)", lua_tostring(L, idx), lua_tostring(L, -1));
+  return luaL_error(L, "column: no column is called '%s' (known: %s)", lua_tostring(L, idx), lua_tostring(L, -1));
 }
 
 /* The column (from 0) that the name or number at idx means. */

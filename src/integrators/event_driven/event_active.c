@@ -45,7 +45,7 @@ static double onset_part(const NsEventDriven *ed) {
   return ed->event.outside ? OUTSIDE_ONSET : ONSET;
 }
 
-double ns_ed_youth(const NsEventDriven *ed, int row) {
+double ns_ed_onset_guard(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
   const Friction *friction = &mode->rows[row].friction;
   const double *pull = mode->pulled + row;

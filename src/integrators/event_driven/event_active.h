@@ -39,8 +39,8 @@ double ns_ed_resolution(const NsEventDriven *ed);
 double ns_ed_sliding_speed(const NsEventDriven *ed, int row);
 double ns_ed_sliding_along(const NsEventDriven *ed, int row);
 
-/* Of friction at the onset of slip: how far the force that would make it stick is below the one at which the onset ends. */
-double ns_ed_youth(const NsEventDriven *ed, int row);
+/* The onset of slip ends where the force that would make the friction stick reaches a limit: the limit minus this force. */
+double ns_ed_onset_guard(const NsEventDriven *ed, int row);
 
 /* Whether friction that begins to slip in space with the acceleration a is at the onset of slip; size: sum of the |terms| of a. */
 bool ns_ed_begins_onset(const NsEventDriven *ed, double a, double size);

@@ -66,7 +66,7 @@ static double exchange_guard(const NsEventDriven *ed, int row) {
     case GUARD_FORCE: return ns_motion_active_force(ed->mode, row);
     case GUARD_STICK: return ns_motion_stick_guard(ed->mode, row, &scale) - r->friction.level;
     case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->mode->slow[row], DBL_MIN);
-    case GUARD_ONSET: return ns_ed_youth(ed, row - 1);
+    case GUARD_ONSET: return ns_ed_onset_guard(ed, row - 1);
     case GUARD_POLE: return ns_ed_pole_guard(ed);
     case GUARD_NONE: break;
   }

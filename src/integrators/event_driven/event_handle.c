@@ -497,7 +497,7 @@ static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
     Friction *friction = &mode->rows[i].friction;
     double scale, guard;
     if (ns_motion_friction_is(mode, i, FRICTION_SLIP)) mode->slid[i] = ns_ed_sliding_speed(ed, i);
-    friction->onset = friction->onset && ns_motion_friction_is(mode, i, FRICTION_SLIP) && ns_ed_youth(ed, i) > 0;
+    friction->onset = friction->onset && ns_motion_friction_is(mode, i, FRICTION_SLIP) && ns_ed_onset_guard(ed, i) > 0;
     if (!ns_motion_friction_is(mode, i, FRICTION_STICK)) continue;
     guard = ns_motion_stick_guard(mode, i, &scale);
     friction->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);

@@ -153,7 +153,7 @@ static void take_friction(NsEventDriven *ed, int row, int j) {
     if (friction->normal >= 0) noise += reach * friction->mu * noise_of(ed, friction->normal);
   }
   if (kind == GUARD_ONSET) {
-    search->value[j][row] = ns_ed_youth(ed, row - 1);
+    search->value[j][row] = ns_ed_onset_guard(ed, row - 1);
     noise = noise_of(ed, mode->rows[row - 1].friction.normal);
   }
   if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_ONSET) keep_noise(ed, row, j, noise);

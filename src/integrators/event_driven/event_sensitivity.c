@@ -339,7 +339,7 @@ static void add_guard(NsMotionLinearisation *w, const NsEventDriven *ed, int *co
 
 /*
 ** Whether the event is that friction in the plane, or a relay, comes to rest, and its velocity has only been rounding since the last
-** event, in one step of the motion: that event has let go what holds on, at the force at which friction takes over.
+** event, in one step of the motion. Then the last event has released friction that keeps sticking: its force was exactly at the bound.
 */
 static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *ed, bool *rests, NsError *err) {
   const NsMotionEvent *event = &ed->event;

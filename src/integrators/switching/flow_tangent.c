@@ -1,7 +1,7 @@
 /*
 ** flow_tangent.c
-** Sliding that ends where the surface is tangential to all that lambda can do: the rate of y loses lambda there, as that of
-** y = x + v |v| with v' = -lambda does at v = 0.
+** Sliding that ends where the surface is tangential to all that lambda can do: the rate of y does not depend on
+** lambda there. An example is y = x + v |v| with v' = -lambda, at v = 0.
 */
 #include "integrators/switching/flow_workspace.h"
 
