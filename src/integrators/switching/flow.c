@@ -9,10 +9,48 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <stddef.h>
+
 #include "base/memory.h"
 #include "integrators/switching/flow_workspace.h"
 
 /* ---- workspace ---- */
+
+NsFlowMode *ns_flow_mode_new(NsArena *arena, int n, int m) {
+  size_t rows = (size_t)m * sizeof(NsRowMode) / sizeof(double) + 1; /* in numbers */
+  NsFlowMode *mode = ns_arena_take(arena, sizeof *mode + ((size_t)n + (size_t)m + rows) * sizeof(double), 1);
+  if (!mode) return NULL;
+  mode->n = n;
+  mode->lambda = (double *)(void *)(mode + 1);
+  mode->rows = (NsRowMode *)(void *)(mode->lambda + m);
+  mode->a = mode->lambda + m + rows;
+  ns_flow_mode_resize(mode, 0);
+  return mode;
+}
+
+void ns_flow_mode_resize(NsFlowMode *mode, int na) {
+  memset(mode->a, 0, (size_t)mode->n * sizeof *mode->a);
+  mode->bytes = (size_t)((const char *)(mode->a + na) - (const char *)ns_flow_mode_block(mode));
+}
+
+void *ns_flow_mode_block(const NsFlowMode *mode) {
+  return (char *)(size_t)mode + offsetof(NsFlowMode, t_k);
+}
+
+void ns_flow_mode_take(NsFlowMode *mode, const void *block) {
+  memcpy(ns_flow_mode_block(mode), block, mode->bytes);
+}
+
+static void flow_memory_make(NsFlowMemory *memory, NsArena *arena, int n, int m) {
+  size_t count = 5 * (size_t)n + 4 * (size_t)m;
+  double *at = ns_arena_take(arena, count, sizeof *at);
+  memory->block = at;
+  memory->bytes = count * sizeof *at;
+  double **of_states[] = {&memory->x, &memory->s, &memory->size, &memory->a_size, &memory->a_most};
+  double **of_rows[] = {&memory->lambda_size, &memory->lambda_most, &memory->y_way, &memory->strength};
+  for (int k = 0; k < 5 && at; k++, at += n) *of_states[k] = at;
+  for (int k = 0; k < 4 && at; k++, at += m) *of_rows[k] = at;
+}
 
 NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   NsFlow *flow = *out = ns_alloc(1, sizeof *flow);
@@ -20,47 +58,38 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   NsArena *arena = &flow->arena;
   ns_equations_take(&flow->eq, arena, nsds);
   int n = flow->eq.n, m = flow->eq.m;
-  flow->x = ns_arena_doubles(arena, n);
-  flow->size = ns_arena_doubles(arena, n);
-  flow->forces = ns_arena_doubles(arena, n);
-  flow->lambda = ns_arena_doubles(arena, m);
-  flow->y_terms = ns_arena_doubles(arena, m);
-  flow->lambda_terms = ns_arena_doubles(arena, m);
-  flow->lambda_size = ns_arena_doubles(arena, m);
-  flow->lambda_most = ns_arena_doubles(arena, m);
-  flow->y_way = ns_arena_doubles(arena, m);
-  flow->lower = ns_arena_doubles(arena, m);
-  flow->upper = ns_arena_doubles(arena, m);
-  flow->ft = ns_arena_doubles(arena, n);
-  flow->direction = ns_arena_doubles(arena, n);
-  flow->yt = ns_arena_doubles(arena, m);
-  flow->ht = ns_arena_doubles(arena, m);
-  flow->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
-  flow->slope = ns_arena_doubles(arena, 3 * (ptrdiff_t)m);
-  flow->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 3 * (ptrdiff_t)m);
-  flow->direct = ns_arena_doubles(arena, n);
-  flow->moved = ns_arena_doubles(arena, n);
-  flow->quantities = ns_arena_take(arena, 2 * (size_t)m, sizeof *flow->quantities);
-  flow->mode = ns_arena_take(arena, (size_t)m, sizeof *flow->mode);
+  NsFlowRoom *room = &flow->room;
+  NsFlowSigns *signs = &flow->signs;
+  double **of_states[] = {&room->forces, &room->ft, &room->direction, &signs->direct, &signs->moved};
+  for (size_t i = 0; i < sizeof of_states / sizeof *of_states; i++) *of_states[i] = ns_arena_doubles(arena, n);
+  double **of_rows[] = {&flow->y_terms, &flow->lambda_terms, &flow->lower, &flow->upper, &room->yt, &room->ht};
+  for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, m);
+  signs->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
+  signs->slope = ns_arena_doubles(arena, 3 * (ptrdiff_t)m);
+  signs->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 3 * (ptrdiff_t)m);
+  signs->quantities = ns_arena_take(arena, 2 * (size_t)m, sizeof *signs->quantities);
   flow->active = ns_arena_ints(arena, m);
   flow->tangent.dull = ns_arena_take(arena, (size_t)m, sizeof(bool));
   flow->tangent.without = ns_arena_take(arena, (size_t)(n + m), sizeof(bool));
-  flow->tangent.strength = ns_arena_doubles(arena, m);
+  flow->mode = ns_flow_mode_new(arena, n, m);
+  flow_memory_make(&flow->memory, arena, n, m);
+  if (arena->failed) {
+    ns_flow_free(flow);
+    *out = NULL;
+    return NS_ENOMEM;
+  }
   flow->view = (NsFlowView){.n = n,
                             .m = m,
-                            .size = flow->size,
-                            .x = flow->x,
-                            .lambda = flow->lambda,
+                            .size = flow->memory.size,
+                            .x = flow->memory.x,
+                            .lambda = flow->mode->lambda,
                             .y = flow->eq.y,
                             .lower = flow->lower,
                             .upper = flow->upper,
                             .y_terms = flow->y_terms,
                             .lambda_terms = flow->lambda_terms,
-                            .mode = flow->mode};
-  if (!arena->failed) return NS_OK;
-  ns_flow_free(flow);
-  *out = NULL;
-  return NS_ENOMEM;
+                            .mode = flow->mode->rows};
+  return NS_OK;
 }
 
 void ns_flow_free(NsFlow *flow) {
@@ -101,40 +130,41 @@ int ns_flow_component(const NsFlow *flow, int row) {
 
 /* Memory whose size depends on the rank of M. */
 static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
+  NsFlowRoom *room = &flow->room;
+  NsFlowConstraints *constraints = &flow->constraints;
   NsArena *arena = &flow->sized;
   int nd = flow->eq.nd, nw = flow->eq.na + flow->eq.m;
   if (flow->taken && flow->view.nd == nd) return NS_OK;
   ns_arena_release(arena);
   flow->has_near = false;
   ns_reduction_take(&flow->reduction, arena, nw, nd);
-  flow->a = ns_arena_doubles(arena, flow->eq.na);
-  flow->a_size = ns_arena_doubles(arena, flow->eq.na);
-  flow->a_most = ns_arena_doubles(arena, flow->eq.na);
-  flow->s = ns_arena_doubles(arena, nd);
+  ns_flow_mode_resize(flow->mode, flow->eq.na);
+  double *of_states[] = {flow->memory.s, flow->memory.a_size, flow->memory.a_most};
+  for (int k = 0; k < 3; k++) memset(of_states[k], 0, (size_t)flow->eq.n * sizeof *of_states[k]);
   flow->sdot = ns_arena_doubles(arena, nd);
   flow->sdot_terms = ns_arena_doubles(arena, nd);
-  flow->column = ns_arena_doubles(arena, nd);
-  flow->s_zero = ns_arena_doubles(arena, nd);
+  room->column = ns_arena_doubles(arena, nd);
+  room->s_zero = ns_arena_doubles(arena, nd);
   flow->G = ns_arena_doubles(arena, nw);
   flow->R = ns_arena_doubles(arena, nw);
   flow->R_terms = ns_arena_doubles(arena, nw);
-  flow->v = ns_arena_doubles(arena, nw);
-  flow->lagged = ns_arena_doubles(arena, nw);
-  flow->second = ns_arena_doubles(arena, nw);
-  flow->guess = ns_arena_doubles(arena, nw);
-  flow->v_terms = ns_arena_doubles(arena, nw);
-  flow->a_unit = ns_arena_doubles(arena, flow->eq.na);
+  room->v = ns_arena_doubles(arena, nw);
+  room->lagged = ns_arena_doubles(arena, nw);
+  room->second = ns_arena_doubles(arena, nw);
+  room->guess = ns_arena_doubles(arena, nw);
+  room->v_terms = ns_arena_doubles(arena, nw);
+  room->a_unit = ns_arena_doubles(arena, flow->eq.na);
   flow->Fs = ns_arena_matrix(arena, nd, nd);
   flow->Fs_terms = ns_arena_matrix(arena, nd, nd);
   flow->Fw = ns_arena_matrix(arena, nd, nw);
   flow->Fw_terms = ns_arena_matrix(arena, nd, nw);
   int most = NS_REDUCTION_LEVELS * nw;
-  flow->constraint = ns_arena_take(arena, (size_t)most, sizeof *flow->constraint);
-  flow->gradient = ns_arena_matrix(arena, nd, most);
-  flow->entry = ns_arena_doubles(arena, most);
-  flow->multiplier = ns_arena_doubles(arena, most);
-  flow->normal = ns_arena_matrix(arena, most, most);
-  ns_rank_take(&flow->normal_rank, arena, most);
+  constraints->of = ns_arena_take(arena, (size_t)most, sizeof *constraints->of);
+  constraints->gradient = ns_arena_matrix(arena, nd, most);
+  constraints->entry = ns_arena_doubles(arena, most);
+  constraints->multiplier = ns_arena_doubles(arena, most);
+  constraints->normal = ns_arena_matrix(arena, most, most);
+  ns_rank_take(&constraints->rank, arena, most);
   flow->view.nd = nd;
   flow->taken = !arena->failed;
   return flow->taken ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -143,20 +173,22 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
 static void flow_take_memories(NsFlow *flow) {
   NsEquations *e = &flow->eq;
   for (int k = 0; k < e->nnodes; k++)
-    memcpy(flow->x + e->nodes[k].x, e->nodes[k].ds->base.x_k, (size_t)e->nodes[k].n * sizeof(double));
+    memcpy(flow->memory.x + e->nodes[k].x, e->nodes[k].ds->base.x_k, (size_t)e->nodes[k].n * sizeof(double));
   for (int k = 0; k < e->nedges; k++) {
     const NsInteraction *inter = e->edges[k].inter;
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(flow->lambda + e->edges[k].row, inter->lambda_k, bytes);
-    ns_law_project(inter->law, flow->lambda + e->edges[k].row);
+    memcpy(flow->mode->lambda + e->edges[k].row, inter->lambda_k, bytes);
+    ns_law_project(inter->law, flow->mode->lambda + e->edges[k].row);
     memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
     memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
   }
-  ns_equations_gather(e, flow->x, flow->s, flow->a);
+  ns_equations_gather(e, flow->memory.x, flow->memory.s, flow->mode->a);
 }
 
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
-  flow->h = h;
+  const NsFlowMemory *memory = &flow->memory;
+  flow->mode->t_k = t;
+  flow->mode->h = h;
   flow->planned = false;
   NsStatus status = ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = ns_equations_split_mass(&flow->eq, err);
@@ -164,12 +196,12 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   if (status != NS_OK) return status;
   flow_take_memories(flow);
   ns_flow_recall_sizes(flow);
-  ns_flow_grow_sizes(flow, flow->s);
-  memset(flow->lambda_size, 0, (size_t)flow->view.m * sizeof *flow->lambda_size);
-  memset(flow->y_way, 0, (size_t)flow->view.m * sizeof *flow->y_way);
-  memset(flow->a_size, 0, (size_t)flow->eq.na * sizeof *flow->a_size);
+  ns_flow_grow_sizes(flow, memory->s);
+  memset(memory->lambda_size, 0, (size_t)flow->view.m * sizeof *memory->lambda_size);
+  memset(memory->y_way, 0, (size_t)flow->view.m * sizeof *memory->y_way);
+  memset(memory->a_size, 0, (size_t)flow->eq.na * sizeof *memory->a_size);
   memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
-  return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
+  return ns_equations_jacobians(&flow->eq, t, memory->x, flow->mode->lambda, false, err);
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
@@ -178,11 +210,11 @@ void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
 
 void ns_flow_scatter(NsFlow *flow) {
   const NsEquations *e = &flow->eq;
-  for (int i = 0; i < e->m; i++) flow->lambda[i] = ns_flow_lambda_within(flow, i);
+  for (int i = 0; i < e->m; i++) flow->mode->lambda[i] = ns_flow_lambda_within(flow, i);
   for (int k = 0; k < e->nnodes; k++) {
     NsDs *ds = &e->nodes[k].ds->base;
     size_t bytes = (size_t)ds->n * sizeof(double);
-    memcpy(ds->x, flow->x + e->nodes[k].x, bytes);
+    memcpy(ds->x, flow->memory.x + e->nodes[k].x, bytes);
     memcpy(ds->r, e->r + e->nodes[k].x, bytes);
     ds->x_version++;
     ds->moved = true;
@@ -190,7 +222,7 @@ void ns_flow_scatter(NsFlow *flow) {
   for (int k = 0; k < e->nedges; k++) {
     NsInteraction *inter = e->edges[k].inter;
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(inter->lambda, flow->lambda + e->edges[k].row, bytes);
+    memcpy(inter->lambda, flow->mode->lambda + e->edges[k].row, bytes);
     memcpy(inter->y, e->y + e->edges[k].row, bytes);
   }
   ns_flow_keep_sizes(flow);
@@ -199,9 +231,9 @@ void ns_flow_scatter(NsFlow *flow) {
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
   flow->nactive = 0;
   for (int i = 0; i < flow->view.m; i++) {
-    flow->mode[i] = mode[i];
-    if (mode[i] == NS_ROW_LOWER) flow->lambda[i] = flow->lower[i];
-    if (mode[i] == NS_ROW_UPPER) flow->lambda[i] = flow->upper[i];
+    flow->mode->rows[i] = mode[i];
+    if (mode[i] == NS_ROW_LOWER) flow->mode->lambda[i] = flow->lower[i];
+    if (mode[i] == NS_ROW_UPPER) flow->mode->lambda[i] = flow->upper[i];
     if (mode[i] == NS_ROW_ACTIVE) flow->active[flow->nactive++] = i;
   }
   flow->nw = flow->eq.na + flow->nactive;
@@ -211,23 +243,24 @@ void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
 /* ---- a point ---- */
 
 static double flow_unknown(const NsFlow *flow, int j) {
-  return j < flow->eq.na ? flow->a[j] : flow->lambda[flow->active[j - flow->eq.na]];
+  return j < flow->eq.na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - flow->eq.na]];
 }
 
 static void flow_put_unknown(NsFlow *flow, int j, double value) {
-  if (j < flow->eq.na) flow->a[j] = value;
-  else flow->lambda[flow->active[j - flow->eq.na]] = value;
+  if (j < flow->eq.na) flow->mode->a[j] = value;
+  else flow->mode->lambda[flow->active[j - flow->eq.na]] = value;
 }
 
 /* Values at (t, s, w): G, and F in sdot. flow->still: only lambda has changed, and x, f and y do not depend on it. */
 static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
+  const NsFlowMemory *memory = &flow->memory;
   NsEquations *e = &flow->eq;
-  if (!flow->still) ns_equations_states(e, flow->s, flow->a, flow->x);
-  NsStatus status = flow->still ? ns_equations_inputs(e, t, flow->x, flow->lambda, err)
-                                : ns_equations_values(e, t, flow->x, flow->lambda, err);
+  if (!flow->still) ns_equations_states(e, memory->s, flow->mode->a, memory->x);
+  NsStatus status = flow->still ? ns_equations_inputs(e, t, memory->x, flow->mode->lambda, err)
+                                : ns_equations_values(e, t, memory->x, flow->mode->lambda, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < e->n; i++) flow->forces[i] = e->f[i] + e->r[i];
-  ns_equations_split(e, false, flow->forces, flow->sdot, flow->G);
+  for (int i = 0; i < e->n; i++) flow->room.forces[i] = e->f[i] + e->r[i];
+  ns_equations_split(e, false, flow->room.forces, flow->sdot, flow->G);
   for (int i = 0; i < flow->nactive; i++) flow->G[e->na + i] = e->y[flow->active[i]];
   return NS_OK;
 }
@@ -236,8 +269,8 @@ static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
 void ns_flow_equation_terms(NsFlow *flow) {
   NsEquations *e = &flow->eq;
   ns_flow_output_terms(flow);
-  for (int i = 0; i < e->n; i++) flow->forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
-  ns_equations_split(e, true, flow->forces, flow->sdot_terms, flow->R_terms);
+  for (int i = 0; i < e->n; i++) flow->room.forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
+  ns_equations_split(e, true, flow->room.forces, flow->sdot_terms, flow->R_terms);
   for (int i = 0; i < flow->nactive; i++) flow->R_terms[e->na + i] = flow->y_terms[flow->active[i]];
 }
 
@@ -252,59 +285,62 @@ static void flow_put_column(NsFlow *flow, bool absolute, const double *v, const 
 
 /* Direction k of the states: forces = A d, yt = C d; absolute: with absolute values. */
 static void flow_along(NsFlow *flow, const double *d, bool absolute) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
-  memset(flow->forces, 0, (size_t)e->n * sizeof *flow->forces);
-  memset(flow->yt, 0, (size_t)e->m * sizeof *flow->yt);
+  memset(room->forces, 0, (size_t)e->n * sizeof *room->forces);
+  memset(room->yt, 0, (size_t)e->m * sizeof *room->yt);
   for (int j = 0; j < e->n; j++) {
     if (d[j] == 0) continue;
     const double *A = e->A + (size_t)j * (size_t)e->n, *C = e->C + (size_t)j * (size_t)e->m;
-    for (int i = 0; i < e->n; i++) flow->forces[i] += absolute ? fabs(A[i] * d[j]) : A[i] * d[j];
-    for (int i = 0; i < e->m; i++) flow->yt[i] += absolute ? fabs(C[i] * d[j]) : C[i] * d[j];
+    for (int i = 0; i < e->n; i++) room->forces[i] += absolute ? fabs(A[i] * d[j]) : A[i] * d[j];
+    for (int i = 0; i < e->m; i++) room->yt[i] += absolute ? fabs(C[i] * d[j]) : C[i] * d[j];
   }
 }
 
 /* Columns of the unknowns w in Fw and Rw, with their terms. */
 static void flow_form_w(NsFlow *flow) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   NsReduction *r = &flow->reduction;
   size_t nw = (size_t)flow->nw, nd = (size_t)e->nd;
-  memset(flow->s_zero, 0, nd * sizeof *flow->s_zero);
-  memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
+  memset(room->s_zero, 0, nd * sizeof *room->s_zero);
+  memset(room->a_unit, 0, (size_t)e->na * sizeof *room->a_unit);
   for (size_t j = 0; j < (size_t)e->na; j++) {
-    flow->a_unit[j] = 1;
-    ns_equations_states(e, flow->s_zero, flow->a_unit, flow->direction);
-    flow->a_unit[j] = 0;
-    flow_along(flow, flow->direction, false);
-    flow_put_column(flow, false, flow->forces, flow->yt, flow->Fw + j * nd, r->Rw + j * nw);
-    flow_along(flow, flow->direction, true);
-    flow_put_column(flow, true, flow->forces, flow->yt, flow->Fw_terms + j * nd, r->Rw_terms + j * nw);
+    room->a_unit[j] = 1;
+    ns_equations_states(e, room->s_zero, room->a_unit, room->direction);
+    room->a_unit[j] = 0;
+    flow_along(flow, room->direction, false);
+    flow_put_column(flow, false, room->forces, room->yt, flow->Fw + j * nd, r->Rw + j * nw);
+    flow_along(flow, room->direction, true);
+    flow_put_column(flow, true, room->forces, room->yt, flow->Fw_terms + j * nd, r->Rw_terms + j * nw);
   }
   for (size_t j = (size_t)e->na; j < nw; j++) {
     size_t row = (size_t)flow->active[j - (size_t)e->na];
     const double *B = e->B + row * (size_t)e->n, *D = e->D + row * (size_t)e->m;
-    for (int i = 0; i < e->n; i++) flow->forces[i] = fabs(B[i]);
-    for (int i = 0; i < e->m; i++) flow->yt[i] = fabs(D[i]);
+    for (int i = 0; i < e->n; i++) room->forces[i] = fabs(B[i]);
+    for (int i = 0; i < e->m; i++) room->yt[i] = fabs(D[i]);
     flow_put_column(flow, false, B, D, flow->Fw + j * nd, r->Rw + j * nw);
-    flow_put_column(flow, true, flow->forces, flow->yt, flow->Fw_terms + j * nd, r->Rw_terms + j * nw);
+    flow_put_column(flow, true, room->forces, room->yt, flow->Fw_terms + j * nd, r->Rw_terms + j * nw);
   }
 }
 
 /* Columns of the differential states in Rs, with their terms; in Fs, if A is known (`states`). */
 static void flow_form_s(NsFlow *flow, bool states) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   NsReduction *r = &flow->reduction;
   size_t nw = (size_t)flow->nw, nd = (size_t)e->nd;
-  memset(flow->s_zero, 0, nd * sizeof *flow->s_zero);
-  memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
+  memset(room->s_zero, 0, nd * sizeof *room->s_zero);
+  memset(room->a_unit, 0, (size_t)e->na * sizeof *room->a_unit);
   if (!states) memset(e->A, 0, (size_t)e->n * (size_t)e->n * sizeof *e->A);
   for (size_t j = 0; j < nd; j++) {
-    flow->s_zero[j] = 1;
-    ns_equations_states(e, flow->s_zero, flow->a_unit, flow->direction);
-    flow->s_zero[j] = 0;
-    flow_along(flow, flow->direction, false);
-    flow_put_column(flow, false, flow->forces, flow->yt, flow->Fs + j * nd, r->Rs[0] + j * nw);
-    flow_along(flow, flow->direction, true);
-    flow_put_column(flow, true, flow->forces, flow->yt, flow->Fs_terms + j * nd, r->Rs_terms + j * nw);
+    room->s_zero[j] = 1;
+    ns_equations_states(e, room->s_zero, room->a_unit, room->direction);
+    room->s_zero[j] = 0;
+    flow_along(flow, room->direction, false);
+    flow_put_column(flow, false, room->forces, room->yt, flow->Fs + j * nd, r->Rs[0] + j * nw);
+    flow_along(flow, room->direction, true);
+    flow_put_column(flow, true, room->forces, room->yt, flow->Fs_terms + j * nd, r->Rs_terms + j * nw);
   }
 }
 
@@ -313,7 +349,7 @@ static NsStatus flow_reduce(NsFlow *flow, double t, bool states, NsError *err) {
   NsEquations *e = &flow->eq;
   NsReduction *r = &flow->reduction;
   states = states || e->na > 0 || !flow->planned || r->levels > 1;
-  NsStatus status = ns_equations_jacobians(e, t, flow->x, flow->lambda, states, err);
+  NsStatus status = ns_equations_jacobians(e, t, flow->memory.x, flow->mode->lambda, states, err);
   if (status != NS_OK) return status;
   flow_form_w(flow);
   flow_form_s(flow, states);
@@ -329,15 +365,17 @@ static NsStatus flow_reduce(NsFlow *flow, double t, bool states, NsError *err) {
 
 /* v += G_t, the derivative of level 0 by time at fixed s and w, with its terms. */
 static NsStatus add_time_rate(NsFlow *flow, double t, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   bool algebraic = e->na > 0;
   if (e->linear && e->settled) return NS_OK;
   NsStatus status = flow->still ? NS_OK
-                                : ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->ht, err);
+                                : ns_equations_rates(e, t, flow->memory.x, flow->mode->lambda, algebraic ? room->ft : NULL,
+                                                     room->ht, err);
   if (status != NS_OK) return status;
-  if (algebraic) ns_equations_split(e, false, flow->ft, flow->column, flow->v);
-  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->ht[flow->active[i]];
-  for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
+  if (algebraic) ns_equations_split(e, false, room->ft, room->column, room->v);
+  for (int i = 0; i < flow->nactive; i++) room->v[e->na + i] = room->ht[flow->active[i]];
+  for (int i = 0; i < flow->nw; i++) room->v_terms[i] = fabs(room->v[i]);
   return NS_OK;
 }
 
@@ -347,8 +385,8 @@ static void add_state_rate(NsFlow *flow, int level) {
   for (int j = 0; j < flow->eq.nd; j++) {
     const double *Rs = flow->reduction.Rs[level] + (size_t)j * nw;
     for (size_t i = 0; i < nw; i++) {
-      flow->v[i] += Rs[i] * flow->sdot[j];
-      flow->v_terms[i] += fabs(Rs[i]) * flow->sdot_terms[j];
+      flow->room.v[i] += Rs[i] * flow->sdot[j];
+      flow->room.v_terms[i] += fabs(Rs[i]) * flow->sdot_terms[j];
     }
   }
 }
@@ -386,28 +424,30 @@ static void swap_near(NsFlow *flow) {
 /* values (nw) = R^1 at time t on the tangent of the motion, with w fixed. The near matrices are swapped in. */
 static NsStatus near_sample(void *context, double t, double *values, NsError *err) {
   NsFlow *flow = context;
+  const NsFlowRoom *room = &flow->room;
   NsFlowNear *near = &flow->near;
   const NsRank *middle = &near->reduction.rank[0];
   NsRank *rank = &flow->reduction.rank[0];
-  for (int i = 0; i < flow->eq.nd; i++) flow->s[i] = near->s[i] + (t - near->t) * near->sdot[i];
+  for (int i = 0; i < flow->eq.nd; i++) flow->memory.s[i] = near->s[i] + (t - near->t) * near->sdot[i];
   NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
-  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, flow->eq.na > 0, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->memory.x, flow->mode->lambda, flow->eq.na > 0, err);
   if (status != NS_OK) return status;
   flow_form_w(flow);
   flow_form_s(flow, flow->eq.na > 0);
-  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  memset(room->v, 0, (size_t)flow->nw * sizeof *room->v);
   status = add_time_rate(flow, t, err);
   if (status != NS_OK) return status;
   add_state_rate(flow, 0);
   ns_rank_factor_alike(rank, middle, flow->reduction.Rw, flow->nw);
-  ns_rank_reduce(rank, false, flow->v);
-  for (int i = 0; i < flow->nw; i++) values[rank->row[i]] = i < rank->rank ? flow->G[rank->row[i]] : flow->v[i];
+  ns_rank_reduce(rank, false, room->v);
+  for (int i = 0; i < flow->nw; i++) values[rank->row[i]] = i < rank->rank ? flow->G[rank->row[i]] : room->v[i];
   return NS_OK;
 }
 
 /* v = dR^1/dt along the motion at fixed w. */
 static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsFlowNear *near = &flow->near;
   const NsNsds *nsds = flow->eq.nsds;
   NsStatus status = take_near(flow, err);
@@ -415,32 +455,33 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   bool still = flow->still;
   flow->still = false;
   near->t = t;
-  memcpy(near->s, flow->s, (size_t)flow->eq.nd * sizeof *near->s);
+  memcpy(near->s, flow->memory.s, (size_t)flow->eq.nd * sizeof *near->s);
   memcpy(near->sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *near->s);
-  memcpy(flow->lagged, flow->R, (size_t)flow->nw * sizeof *flow->lagged);
+  memcpy(room->lagged, flow->R, (size_t)flow->nw * sizeof *room->lagged);
   swap_near(flow);
-  NsWindow window = {nsds->t0, fmax(nsds->T, t + flow->h), flow->h};
-  memset(flow->second, 0, (size_t)flow->nw * sizeof *flow->second);
-  status = ns_difference(near_sample, flow, flow->nw, t, window, near->room, flow->second, err);
+  NsWindow window = {nsds->t0, fmax(nsds->T, t + flow->mode->h), flow->mode->h};
+  memset(room->second, 0, (size_t)flow->nw * sizeof *room->second);
+  status = ns_difference(near_sample, flow, flow->nw, t, window, near->room, room->second, err);
   swap_near(flow);
-  memcpy(flow->s, near->s, (size_t)flow->eq.nd * sizeof *near->s);
-  memcpy(flow->R, flow->lagged, (size_t)flow->nw * sizeof *flow->R);
+  memcpy(flow->memory.s, near->s, (size_t)flow->eq.nd * sizeof *near->s);
+  memcpy(flow->R, room->lagged, (size_t)flow->nw * sizeof *flow->R);
   if (status == NS_OK && !flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
   flow->still = still;
   if (status != NS_OK) return status;
   ns_flow_equation_terms(flow);
-  memcpy(flow->v, flow->second, (size_t)flow->nw * sizeof *flow->v);
-  for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]) + fabs(flow->R[i]) / flow->h;
+  memcpy(room->v, room->second, (size_t)flow->nw * sizeof *room->v);
+  for (int i = 0; i < flow->nw; i++) room->v_terms[i] = fabs(room->v[i]) + fabs(flow->R[i]) / flow->mode->h;
   return NS_OK;
 }
 
 /* v = R^level_t + R^level_s F, with its terms. */
 static NsStatus flow_rate(NsFlow *flow, double t, int level, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   if (level > 0 && !(e->linear && e->settled)) return near_rate(flow, t, err);
-  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
-  memset(flow->v_terms, 0, (size_t)flow->nw * sizeof *flow->v_terms);
+  memset(room->v, 0, (size_t)flow->nw * sizeof *room->v);
+  memset(room->v_terms, 0, (size_t)flow->nw * sizeof *room->v_terms);
   NsStatus status = level == 0 ? add_time_rate(flow, t, err) : NS_OK;
   if (status == NS_OK) add_state_rate(flow, level);
   return status;
@@ -462,14 +503,15 @@ void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size) {
 }
 
 NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsRank *rank = &flow->reduction.rank[level];
   NsStatus status = flow_rate(flow, t, level, err);
   if (status != NS_OK) return status;
-  ns_rank_reduce(rank, false, flow->v);
-  ns_rank_reduce(rank, true, flow->v_terms);
+  ns_rank_reduce(rank, false, room->v);
+  ns_rank_reduce(rank, true, room->v_terms);
   for (int i = rank->rank; i < flow->nw; i++) {
-    flow->R[rank->row[i]] = flow->v[i];
-    flow->R_terms[rank->row[i]] = flow->v_terms[i];
+    flow->R[rank->row[i]] = room->v[i];
+    flow->R_terms[rank->row[i]] = room->v_terms[i];
   }
   return NS_OK;
 }
@@ -494,27 +536,28 @@ static NsStatus flow_residual(NsFlow *flow, double t, NsError *err) {
 
 /* A mode that does not determine w: the equations left over must hold, and the motion must not depend on the free unknowns. */
 static NsStatus flow_check_deficient(NsFlow *flow, double t, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsReduction *r = &flow->reduction;
   NsRank *rank = &r->rank[r->levels];
   int nd = flow->eq.nd;
   char name[160];
-  memcpy(flow->v, flow->R, (size_t)flow->nw * sizeof *flow->v);
-  memcpy(flow->v_terms, flow->R_terms, (size_t)flow->nw * sizeof *flow->v);
-  ns_rank_reduce(rank, false, flow->v);
-  ns_rank_reduce(rank, true, flow->v_terms);
+  memcpy(room->v, flow->R, (size_t)flow->nw * sizeof *room->v);
+  memcpy(room->v_terms, flow->R_terms, (size_t)flow->nw * sizeof *room->v);
+  ns_rank_reduce(rank, false, room->v);
+  ns_rank_reduce(rank, true, room->v_terms);
   for (int i = rank->rank; i < flow->nw; i++) {
-    if (fabs(flow->v[i]) <= NS_FLOW_CONTRADICTION * flow->v_terms[i]) continue;
+    if (fabs(room->v[i]) <= NS_FLOW_CONTRADICTION * room->v_terms[i]) continue;
     ns_flow_name_equation(flow, rank->row[i], name, sizeof name);
     return ns_fail(err, NS_ENOSOL, "%s contradicts the other equations at t=%g, and no lambda can change it", name, t);
   }
   for (int j = rank->rank; j < flow->nw; j++) {
-    ns_rank_null(rank, j, flow->v);
+    ns_rank_null(rank, j, room->v);
     for (int i = 0; i < nd; i++) {
       double sum = 0, terms = 0;
       for (int k = 0; k < flow->nw; k++) {
         double F = flow->Fw[i + (size_t)k * (size_t)nd];
-        sum += F * flow->v[k];
-        terms += fabs(F * flow->v[k]);
+        sum += F * room->v[k];
+        terms += fabs(F * room->v[k]);
       }
       if (fabs(sum) <= NS_FLOW_CONTRADICTION * terms) continue;
       ns_flow_name_equation(flow, rank->row[j], name, sizeof name);
@@ -532,9 +575,9 @@ static NsStatus flow_check_deficient(NsFlow *flow, double t, NsError *err) {
 /* v = the Newton step, added to w; v_terms = its rounding error over eps. */
 static void flow_newton_step(NsFlow *flow) {
   NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
-  for (int i = 0; i < flow->nw; i++) flow->v[i] = -flow->R[i];
-  ns_rank_solve(rank, false, flow->v);
-  for (int j = 0; j < flow->nw; j++) flow_put_unknown(flow, j, flow_unknown(flow, j) + flow->v[j]);
+  for (int i = 0; i < flow->nw; i++) flow->room.v[i] = -flow->R[i];
+  ns_rank_solve(rank, false, flow->room.v);
+  for (int j = 0; j < flow->nw; j++) flow_put_unknown(flow, j, flow_unknown(flow, j) + flow->room.v[j]);
 }
 
 /* Whether R is at the rounding of its terms. */
@@ -548,7 +591,7 @@ static bool flow_at_rounding(const NsFlow *flow) {
 static double flow_step_size(const NsFlow *flow, bool run) {
   double most = 0;
   for (int j = 0; j < flow->nw; j++) {
-    double step = fabs(flow->v[j]), size = fabs(flow_unknown(flow, j));
+    double step = fabs(flow->room.v[j]), size = fabs(flow_unknown(flow, j));
     if (run) size = fmax(size, ns_flow_unknown_reach(flow, j));
     if (step > 0) most = fmax(most, step / fmax(step, size));
   }
@@ -558,7 +601,7 @@ static double flow_step_size(const NsFlow *flow, bool run) {
 /* Unknowns that are rounding beside the guess start again at 0: where all terms vanish, their steps stay as large as they are. */
 static void flow_drop_dust(NsFlow *flow) {
   for (int j = 0; j < flow->nw; j++)
-    if (fabs(flow_unknown(flow, j)) <= 4 * DBL_EPSILON * fabs(flow->guess[j])) flow_put_unknown(flow, j, 0);
+    if (fabs(flow_unknown(flow, j)) <= 4 * DBL_EPSILON * fabs(flow->room.guess[j])) flow_put_unknown(flow, j, 0);
 }
 
 /* Whether the matrices stay valid while lambda changes: then x and dy/dx do not depend on lambda. */
@@ -583,7 +626,7 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
-  for (int j = 0; j < flow->nw; j++) flow->guess[j] = flow_unknown(flow, j);
+  for (int j = 0; j < flow->nw; j++) flow->room.guess[j] = flow_unknown(flow, j);
   for (int iteration = 0; iteration < NS_FLOW_ITERATIONS; iteration++) {
     NsStatus status = flow_values(flow, t, err);
     if (status == NS_OK && !flow->still && !(constant && flow->planned)) status = flow_reduce(flow, t, false, err);
@@ -617,7 +660,7 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
 /* Takes the point (t, s). */
 static NsStatus flow_go_to(NsFlow *flow, double t, const double *s, NsError *err) {
   NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
-  if (status == NS_OK && s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  if (status == NS_OK && s != flow->memory.s) memcpy(flow->memory.s, s, (size_t)flow->eq.nd * sizeof *s);
   return status;
 }
 
@@ -625,10 +668,10 @@ NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsE
   NsEquations *e = &flow->eq;
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, sdot, err);
   NsStatus status = flow_go_to(flow, t, s, err);
-  ns_equations_states(e, flow->s, flow->a, flow->x);
-  if (status == NS_OK) status = ns_equations_forces(e, t, flow->x, flow->lambda, err);
-  for (int i = 0; i < e->n && status == NS_OK; i++) flow->forces[i] = e->f[i] + e->r[i];
-  if (status == NS_OK) ns_equations_split(e, false, flow->forces, sdot, flow->G);
+  ns_equations_states(e, flow->memory.s, flow->mode->a, flow->memory.x);
+  if (status == NS_OK) status = ns_equations_forces(e, t, flow->memory.x, flow->mode->lambda, err);
+  for (int i = 0; i < e->n && status == NS_OK; i++) flow->room.forces[i] = e->f[i] + e->r[i];
+  if (status == NS_OK) ns_equations_split(e, false, flow->room.forces, sdot, flow->G);
   return status;
 }
 
@@ -636,8 +679,8 @@ NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err) 
   NsEquations *e = &flow->eq;
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, NULL, err);
   NsStatus status = flow_go_to(flow, t, s, err);
-  ns_equations_states(e, flow->s, flow->a, flow->x);
-  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->x, flow->lambda, err);
+  ns_equations_states(e, flow->memory.s, flow->mode->a, flow->memory.x);
+  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->memory.x, flow->mode->lambda, err);
   memset(flow->lambda_terms, 0, (size_t)e->m * sizeof *flow->lambda_terms);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;
@@ -661,18 +704,19 @@ bool ns_flow_is_determined(const NsFlow *flow) {
 NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
   NsStatus status = NS_OK;
   if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
-  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  if (s != flow->memory.s) memcpy(flow->memory.s, s, (size_t)flow->eq.nd * sizeof *s);
   if (status == NS_OK) status = flow_values(flow, t, err);
-  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, true, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->memory.x, flow->mode->lambda, true, err);
   if (status != NS_OK) return status;
   flow_form_w(flow);
   flow_form_s(flow, true);
   flow->planned = false;
-  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  memset(flow->room.v, 0, (size_t)flow->nw * sizeof *flow->room.v);
   return add_time_rate(flow, t, err);
 }
 
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   NsReduction *r = &flow->reduction;
   size_t nd = (size_t)e->nd, nw = (size_t)flow->nw;
@@ -681,10 +725,10 @@ NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, Ns
   if (status != NS_OK) return status;
   memcpy(J, flow->Fs, nd * nd * sizeof *J);
   for (size_t j = 0; nw > 0 && j < nd; j++) {
-    for (size_t i = 0; i < nw; i++) flow->v[i] = -r->Rs[r->levels][i + j * nw];
-    ns_rank_solve(&r->rank[r->levels], false, flow->v);
+    for (size_t i = 0; i < nw; i++) room->v[i] = -r->Rs[r->levels][i + j * nw];
+    ns_rank_solve(&r->rank[r->levels], false, room->v);
     for (size_t k = 0; k < nw; k++)
-      for (size_t i = 0; flow->v[k] != 0 && i < nd; i++) J[i + j * nd] += flow->Fw[i + k * nd] * flow->v[k];
+      for (size_t i = 0; room->v[k] != 0 && i < nd; i++) J[i + j * nd] += flow->Fw[i + k * nd] * room->v[k];
   }
   return NS_OK;
 }

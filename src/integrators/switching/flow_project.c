@@ -16,35 +16,37 @@ enum { PROJECTIONS = 10 };
 
 /* The constraints of one level: Z' R^level, with their terms and gradients. Rows that are identically 0 are none. */
 static void collect_level(NsFlow *flow, int level) {
+  const NsFlowRoom *room = &flow->room;
+  NsFlowConstraints *constraints = &flow->constraints;
   NsReduction *r = &flow->reduction;
   NsRank *rank = &r->rank[level];
   size_t nw = (size_t)flow->nw, nd = (size_t)flow->eq.nd;
-  int first = flow->constraints;
-  memcpy(flow->v, flow->R, nw * sizeof *flow->v);
-  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v);
-  ns_rank_reduce(rank, false, flow->v);
-  ns_rank_reduce(rank, true, flow->v_terms);
+  int first = constraints->count;
+  memcpy(room->v, flow->R, nw * sizeof *room->v);
+  memcpy(room->v_terms, flow->R_terms, nw * sizeof *room->v);
+  ns_rank_reduce(rank, false, room->v);
+  ns_rank_reduce(rank, true, room->v_terms);
   for (int i = rank->rank; i < flow->nw; i++) {
-    NsFlowConstraint *c = &flow->constraint[flow->constraints++];
-    *c = (NsFlowConstraint){.level = level, .equation = rank->row[i], .value = flow->v[i], .terms = flow->v_terms[i]};
+    NsFlowConstraint *c = &constraints->of[constraints->count++];
+    *c = (NsFlowConstraint){.level = level, .equation = rank->row[i], .value = room->v[i], .terms = room->v_terms[i]};
   }
   for (size_t j = 0; j < nd; j++) {
-    memcpy(flow->v, r->Rs[level] + j * nw, nw * sizeof *flow->v);
-    for (size_t i = 0; i < nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
-    ns_rank_reduce(rank, false, flow->v);
-    ns_rank_reduce(rank, true, flow->v_terms);
+    memcpy(room->v, r->Rs[level] + j * nw, nw * sizeof *room->v);
+    for (size_t i = 0; i < nw; i++) room->v_terms[i] = fabs(room->v[i]);
+    ns_rank_reduce(rank, false, room->v);
+    ns_rank_reduce(rank, true, room->v_terms);
     for (int i = rank->rank; i < flow->nw; i++) {
       int k = first + i - rank->rank;
-      double slope = fabs(flow->v[i]) <= NS_RANK_ZERO * flow->v_terms[i] ? 0 : flow->v[i];
-      flow->gradient[(size_t)k * nd + j] = slope;
-      flow->constraint[k].reach += fabs(slope) * flow->size[j];
+      double slope = fabs(room->v[i]) <= NS_RANK_ZERO * room->v_terms[i] ? 0 : room->v[i];
+      constraints->gradient[(size_t)k * nd + j] = slope;
+      constraints->of[k].reach += fabs(slope) * flow->memory.size[j];
     }
   }
 }
 
 NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err) {
   NsReduction *r = &flow->reduction;
-  flow->constraints = 0;
+  flow->constraints.count = 0;
   if (flow->nw == 0 || r->levels == 0) return NS_OK;
   ns_flow_equation_terms(flow);
   memcpy(flow->R, flow->G, (size_t)flow->nw * sizeof *flow->R);
@@ -63,49 +65,51 @@ static bool constraint_done(const NsFlowConstraint *c, double entry) {
 }
 
 static bool constraints_done(NsFlow *flow, bool first) {
+  const NsFlowConstraints *constraints = &flow->constraints;
   bool done = true;
-  for (int k = 0; k < flow->constraints; k++) {
-    if (first) flow->entry[k] = flow->constraint[k].value;
-    done = done && constraint_done(&flow->constraint[k], flow->entry[k]);
+  for (int k = 0; k < constraints->count; k++) {
+    if (first) constraints->entry[k] = constraints->of[k].value;
+    done = done && constraint_done(&constraints->of[k], constraints->entry[k]);
   }
   return done;
 }
 
 /* The size of a differential state: the largest in the run, or, if that is 0, what it may move in a step, or what it is. */
 static double flow_state_size(const NsFlow *flow, int j, const double *s) {
-  double size = flow->size[j];
-  return size > 0 ? size : fmax(fabs(flow->sdot[j]) * flow->h, fabs(s[j]));
+  double size = flow->memory.size[j];
+  return size > 0 ? size : fmax(fabs(flow->sdot[j]) * flow->mode->h, fabs(s[j]));
 }
 
 /* column (nd) = the sizes of the states over the power of two next to the largest: their squares are in the range of numbers. */
 static void scale_sizes(NsFlow *flow, const double *s) {
   int nd = flow->eq.nd, exponent;
   double most = 0;
-  for (int j = 0; j < nd; j++) most = fmax(most, flow->column[j] = flow_state_size(flow, j, s));
+  for (int j = 0; j < nd; j++) most = fmax(most, flow->room.column[j] = flow_state_size(flow, j, s));
   (void)frexp(most, &exponent);
-  for (int j = 0; j < nd && most > 0; j++) flow->column[j] = ldexp(flow->column[j], -exponent);
+  for (int j = 0; j < nd && most > 0; j++) flow->room.column[j] = ldexp(flow->room.column[j], -exponent);
 }
 
 /* s -= S^2 g' (g S^2 g')^-1 c with the gradients g and the sizes S. */
 static void correct(NsFlow *flow, double *s) {
-  size_t nd = (size_t)flow->eq.nd, nc = (size_t)flow->constraints;
+  NsFlowConstraints *constraints = &flow->constraints;
+  size_t nd = (size_t)flow->eq.nd, nc = (size_t)constraints->count;
   scale_sizes(flow, s);
   for (size_t a = 0; a < nc; a++) {
-    flow->multiplier[a] = flow->constraint[a].value;
+    constraints->multiplier[a] = constraints->of[a].value;
     for (size_t b = 0; b < nc; b++) {
       double sum = 0;
       for (size_t j = 0; j < nd; j++) {
-        double size = flow->column[j];
-        sum += flow->gradient[a * nd + j] * size * size * flow->gradient[b * nd + j];
+        double size = flow->room.column[j];
+        sum += constraints->gradient[a * nd + j] * size * size * constraints->gradient[b * nd + j];
       }
-      flow->normal[a + b * nc] = sum;
+      constraints->normal[a + b * nc] = sum;
     }
   }
-  ns_rank_factor(&flow->normal_rank, flow->normal, NULL, (int)nc, (int)nc);
-  ns_rank_solve(&flow->normal_rank, false, flow->multiplier);
+  ns_rank_factor(&constraints->rank, constraints->normal, NULL, (int)nc, (int)nc);
+  ns_rank_solve(&constraints->rank, false, constraints->multiplier);
   for (size_t j = 0; j < nd; j++) {
-    double sum = 0, size = flow->column[j];
-    for (size_t a = 0; a < nc; a++) sum += flow->gradient[a * nd + j] * flow->multiplier[a];
+    double sum = 0, size = flow->room.column[j];
+    for (size_t a = 0; a < nc; a++) sum += constraints->gradient[a * nd + j] * constraints->multiplier[a];
     s[j] -= size * size * sum;
   }
 }
@@ -119,9 +123,9 @@ NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err) {
   }
   if (status == NS_OK) status = ns_flow_collect(flow, t, err);
   if (status != NS_OK) return status;
-  for (int k = 0; k < flow->constraints; k++) {
-    const NsFlowConstraint *c = &flow->constraint[k];
-    if (constraint_done(c, flow->entry[k]) || fabs(c->value) <= PROJECTED * (c->terms + c->reach)) continue;
+  for (int k = 0; k < flow->constraints.count; k++) {
+    const NsFlowConstraint *c = &flow->constraints.of[k];
+    if (constraint_done(c, flow->constraints.entry[k]) || fabs(c->value) <= PROJECTED * (c->terms + c->reach)) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     return ns_fail(err, NS_ENOCONV, "the projection on the constraints of the mode does not converge at t=%g: %s", t, name);

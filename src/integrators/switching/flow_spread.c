@@ -24,7 +24,7 @@ static bool out_of_bounds(const NsFlow *flow) {
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
     double zero = NS_FLOW_CONTRADICTION * flow->lambda_terms[row];
-    if (flow->lambda[row] < flow->lower[row] - zero || flow->lambda[row] > flow->upper[row] + zero) return true;
+    if (flow->mode->lambda[row] < flow->lower[row] - zero || flow->mode->lambda[row] > flow->upper[row] + zero) return true;
   }
   return false;
 }
@@ -46,7 +46,7 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
   const NsRank *rank = &r->rank[r->levels];
   size_t nw = (size_t)flow->nw, N = nw + (size_t)rank->rank;
   for (size_t j = 0; j < nw; j++) {
-    double w = j < (size_t)flow->eq.na ? flow->a[j] : flow->lambda[flow->active[j - (size_t)flow->eq.na]];
+    double w = j < (size_t)flow->eq.na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - (size_t)flow->eq.na]];
     double size = spread_size(flow, (int)j, w);
     M[j + j * N] = 1 / size / size;
     q[j] = -w / size / size;
@@ -68,10 +68,10 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
 /* One free unknown: w + q v with the least |q| that brings all multipliers into their bounds. False: there is none. */
 static bool spread_along(NsFlow *flow) {
   double least = -INFINITY, most = INFINITY;
-  ns_rank_null(&flow->reduction.rank[flow->reduction.levels], flow->nw - 1, flow->v);
+  ns_rank_null(&flow->reduction.rank[flow->reduction.levels], flow->nw - 1, flow->room.v);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
-    double v = flow->v[flow->eq.na + i], lambda = flow->lambda[row];
+    double v = flow->room.v[flow->eq.na + i], lambda = flow->mode->lambda[row];
     if (v == 0) continue;
     double a = (flow->lower[row] - lambda) / v, b = (flow->upper[row] - lambda) / v;
     least = fmax(least, fmin(a, b));
@@ -79,7 +79,7 @@ static bool spread_along(NsFlow *flow) {
   }
   if (!(least <= most)) return false;
   double q = least > 0 ? least : most < 0 ? most : 0;
-  for (int i = 0; i < flow->nactive; i++) flow->lambda[flow->active[i]] += q * flow->v[flow->eq.na + i];
+  for (int i = 0; i < flow->nactive; i++) flow->mode->lambda[flow->active[i]] += q * flow->room.v[flow->eq.na + i];
   return true;
 }
 
@@ -100,7 +100,7 @@ NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err) {
     NsBoxProblem problem = {N, M, N, q, lower, upper, 0};
     form_spread(flow, M, q, lower, upper);
     *moved = ns_box_solve(box, &problem, NULL, z, w, &info) == NS_OK;
-    for (int i = 0; *moved && i < flow->nactive; i++) flow->lambda[flow->active[i]] = z[flow->eq.na + i];
+    for (int i = 0; *moved && i < flow->nactive; i++) flow->mode->lambda[flow->active[i]] = z[flow->eq.na + i];
   }
   ns_box_free(box);
   ns_arena_release(&arena);

@@ -22,7 +22,7 @@ static double row_strength(const NsFlow *flow, int k) {
 
 void ns_flow_note_strength(NsFlow *flow) {
   for (int k = 0; k < flow->nactive; k++) {
-    double *most = &flow->tangent.strength[flow->active[k]];
+    double *most = &flow->memory.strength[flow->active[k]];
     *most = fmax(*most, row_strength(flow, k));
   }
 }
@@ -37,7 +37,7 @@ bool ns_flow_find_dull(NsFlow *flow, double part, bool *open) {
   for (int k = 0; k < flow->nactive; k++) {
     int row = flow->active[k];
     bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
-    double most = flow->tangent.strength[row];
+    double most = flow->memory.strength[row];
     if (flow->tangent.dull[row] || !box || !(most > 0) || row_strength(flow, k) > part * most) continue;
     any = open[row] = flow->tangent.dull[row] = true;
   }

@@ -56,37 +56,90 @@ typedef struct NsFlowNear {
 
 /* Rows that slide where lambda no longer moves them, see flow_tangent.c. */
 typedef struct NsFlowTangent {
-  bool *dull;       /* m: the rate of y counts as one without lambda */
-  bool *without;    /* na + m: the same by equation, for the reduction */
-  double *strength; /* m: the largest sum of |d(dy/dt)/dlambda| in the run, at starts of motions */
+  bool *dull;    /* m: the rate of y counts as one without lambda */
+  bool *without; /* na + m: the same by equation, for the reduction */
 } NsFlowTangent;
+
+/*
+** A mode, with the multipliers and the algebraic states that the search for them begins with, is one block: `bytes` bytes from `t_k` on. To
+** keep and to visit it is to do so with the block.
+*/
+typedef struct NsFlowMode {
+  int n;
+  size_t bytes;
+  double *lambda;  /* m */
+  NsRowMode *rows; /* m */
+  double *a;       /* na: algebraic states; room for n */
+
+  /* the block begins; the arrays follow it */
+  double t_k, h; /* the start and the length of the step of the grid that ns_flow_begin was told */
+} NsFlowMode;
+
+/* Takes memory; NULL: no memory. resize: there are na algebraic states, which become 0. */
+NsFlowMode *ns_flow_mode_new(NsArena *arena, int n, int m);
+void ns_flow_mode_resize(NsFlowMode *mode, int na);
+
+/* The block. A copy of it, from another mode of these sizes or from where it was kept, makes the mode that one. */
+void *ns_flow_mode_block(const NsFlowMode *mode);
+void ns_flow_mode_take(NsFlowMode *mode, const void *block);
+
+/* The last evaluated point, and sizes in the run: one block of numbers. */
+typedef struct NsFlowMemory {
+  double *block;
+  size_t bytes;
+  double *x, *s;       /* n, nd: the point */
+  double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
+  double *a_size;      /* na: the size of algebraic states in the run, see mode_signs.c */
+  double *a_most;      /* na: the largest |a| in the run so far, at the same times */
+  double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
+  double *lambda_most; /* m: the largest |lambda| in the run */
+  double *y_way;       /* m: what y changes in a step of the grid by its explicit dependence on time; 0: not yet known */
+  double *strength;    /* m: the largest sum of |d(dy/dt)/dlambda| in the run, at starts of motions, see flow_tangent.c */
+} NsFlowMemory;
+
+/* The constraints on s, see ns_flow_collect. */
+typedef struct NsFlowConstraints {
+  int count;
+  NsFlowConstraint *of;
+  double *gradient; /* nd for each constraint */
+  double *entry, *multiplier, *normal;
+  NsRank rank;
+} NsFlowConstraints;
+
+/* Signs of derivatives, see mode_signs.c. */
+typedef struct NsFlowSigns {
+  double *rate, *slope, *slope_room; /* 2 m; 3 m; NS_DIFFERENCE_ROOM 3 m */
+  double *direct, *moved;            /* n: nd are used */
+  NsSignQuantity *quantities;        /* 2 m */
+} NsFlowSigns;
+
+/* Workspace. */
+typedef struct NsFlowRoom {
+  double *forces, *ft, *direction; /* n */
+  double *yt, *ht;                 /* m */
+  double *v, *v_terms;             /* nw */
+  double *lagged, *second, *guess; /* nw; guess: the unknowns where Newton's method begins */
+  double *column, *s_zero;         /* nd */
+  double *a_unit;                  /* na */
+} NsFlowRoom;
 
 struct NsFlow {
   NsArena arena, sized; /* sized: memory whose size depends on the rank of M */
   NsEquations eq;
   NsReduction reduction;
   NsFlowView view;
-  double h;     /* length of the step of the grid */
   bool taken;   /* `sized` is allocated for view.nd */
   bool planned; /* the reduction is that of the mode */
   bool still;   /* within a search for w: see flow_values */
 
-  /* the mode */
-  NsRowMode *mode; /* m */
+  NsFlowMode *mode;
   int nactive, nw, *active;
   double *lower, *upper; /* m */
+  NsFlowMemory memory;
 
-  /* the point */
-  double *x, *lambda;        /* n, m */
-  double *s, *a;             /* nd, na */
-  double *sdot, *sdot_terms; /* nd */
-  double *y_terms, *lambda_terms;
-  double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
-  double *lambda_most; /* m: the largest |lambda| in the run */
-  double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
-  double *y_way;       /* m: what y changes in a step of the grid by its explicit dependence on time; 0: not yet known */
-  double *a_size;      /* na: the size of algebraic states in the run, see mode_signs.c */
-  double *a_most;      /* na: the largest |a| in the run so far, at the same times */
+  /* at the point */
+  double *sdot, *sdot_terms;      /* nd */
+  double *y_terms, *lambda_terms; /* m */
 
   /* equations: matrices of F and w, values */
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */
@@ -95,26 +148,9 @@ struct NsFlow {
   NsFlowTangent tangent;
   bool has_near;
   NsFlowNear near;
-
-  /* the constraints on s, see ns_flow_collect */
-  int constraints;
-  NsFlowConstraint *constraint;
-  double *gradient; /* nd for each constraint */
-  double *entry, *multiplier, *normal;
-  NsRank normal_rank;
-
-  /* signs of derivatives, see mode_signs.c */
-  double *rate, *slope, *slope_room; /* 2 m; 3 m; NS_DIFFERENCE_ROOM 3 m */
-  double *direct, *moved;            /* n: nd are used */
-  NsSignQuantity *quantities;        /* 2 m */
-
-  /* workspace */
-  double *forces, *ft, *direction; /* n */
-  double *yt, *ht;                 /* m */
-  double *v, *v_terms;             /* nw */
-  double *lagged, *second, *guess; /* nw; guess: the unknowns where Newton's method begins */
-  double *column, *s_zero;         /* nd */
-  double *a_unit;                  /* na */
+  NsFlowConstraints constraints;
+  NsFlowSigns signs;
+  NsFlowRoom room;
 };
 
 /* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */

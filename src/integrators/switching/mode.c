@@ -54,8 +54,8 @@ typedef struct Search {
 
 static void search_restore(Search *z) {
   NsFlow *flow = z->flow;
-  memcpy(flow->lambda, z->lambda, (size_t)flow->view.m * sizeof(double));
-  memcpy(flow->a, z->a, (size_t)flow->eq.na * sizeof(double));
+  memcpy(flow->mode->lambda, z->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->mode->a, z->a, (size_t)flow->eq.na * sizeof(double));
 }
 
 /* Failures that only say that a mode is not possible here. */
@@ -67,7 +67,7 @@ static double change_of_lambda(const Search *z) {
   const NsFlow *flow = z->flow;
   double sum = 0;
   for (int i = 0; i < flow->view.m; i++) {
-    double size = fmax(fabs(flow->lambda[i]), fabs(z->lambda[i])), d = flow->lambda[i] - z->lambda[i];
+    double size = fmax(fabs(flow->mode->lambda[i]), fabs(z->lambda[i])), d = flow->mode->lambda[i] - z->lambda[i];
     if (size > 0) sum += d / size * (d / size);
   }
   return sum;
@@ -114,8 +114,8 @@ static void search_keep(Search *z, bool certain) {
   found->change = change;
   found->changed = changed;
   memcpy(found->mode, z->mode, (size_t)flow->view.m * sizeof *found->mode);
-  memcpy(found->lambda, flow->lambda, (size_t)flow->view.m * sizeof(double));
-  memcpy(found->a, flow->a, (size_t)flow->eq.na * sizeof(double));
+  memcpy(found->lambda, flow->mode->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(found->a, flow->mode->a, (size_t)flow->eq.na * sizeof(double));
   memcpy(found->sdot, z->sdot, (size_t)flow->eq.nd * sizeof(double));
 }
 
@@ -266,8 +266,8 @@ static const Found *search_select(const Search *z, NsAmbiguity rule) {
 static NsStatus search_take(Search *z, const Found *found, NsError *err) {
   NsFlow *flow = z->flow;
   ns_flow_set_mode(flow, found->mode);
-  memcpy(flow->lambda, found->lambda, (size_t)flow->view.m * sizeof(double));
-  memcpy(flow->a, found->a, (size_t)flow->eq.na * sizeof(double));
+  memcpy(flow->mode->lambda, found->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->mode->a, found->a, (size_t)flow->eq.na * sizeof(double));
   return ns_flow_evaluate(flow, z->t, z->s, NULL, err);
 }
 
@@ -284,9 +284,9 @@ static NsStatus search_new(Search *z, NsFlow *flow, double t, const double *s, c
   double *kept = ns_arena_doubles(&z->arena, nd);
   if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(kept, s, (size_t)nd * sizeof *s);
-  memcpy(z->before, flow->mode, (size_t)m * sizeof *z->before);
-  memcpy(z->lambda, flow->lambda, (size_t)m * sizeof(double));
-  memcpy(z->a, flow->a, (size_t)na * sizeof(double));
+  memcpy(z->before, flow->mode->rows, (size_t)m * sizeof *z->before);
+  memcpy(z->lambda, flow->mode->lambda, (size_t)m * sizeof(double));
+  memcpy(z->a, flow->mode->a, (size_t)na * sizeof(double));
   z->s = kept;
   z->open = open;
   return NS_OK;
@@ -336,8 +336,8 @@ static NsStatus search_many(Search *z, bool *open, NsError *err) {
   NsStatus status = ns_mode_leading(z->flow, z->t, z->s, open, mode, err);
   if (status != NS_OK) return status;
   memcpy(z->before, mode, m * sizeof *mode);
-  memcpy(z->lambda, z->flow->lambda, m * sizeof(double));
-  memcpy(z->a, z->flow->a, (size_t)z->flow->eq.na * sizeof(double));
+  memcpy(z->lambda, z->flow->mode->lambda, m * sizeof(double));
+  memcpy(z->a, z->flow->mode->a, (size_t)z->flow->eq.na * sizeof(double));
   if (search_vary(z, open)) return search_all(z, err);
   z->nrows = 0;
   return search_all(z, err);

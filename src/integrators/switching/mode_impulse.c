@@ -89,7 +89,7 @@ static void impulse_problem(Impulse *z, double h) {
     for (int j = 0; j < nw; j++) {
       double direct = impulse_contains(flow, i, j) ? flow->reduction.Rw[i + (size_t)j * (size_t)nw] : 0;
       double effect = impulse_effect(flow, i, j), *entry = &z->M[i + (size_t)j * (size_t)nw];
-      q -= direct * (j < na ? flow->a[j] : flow->lambda[flow->active[j - na]]);
+      q -= direct * (j < na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - na]]);
       if (z->row_grows[i]) *entry = z->grows[j] ? direct + h * effect : h * (direct + h * effect);
       else *entry = z->grows[j] ? effect : direct + h * effect;
       of_state = of_state && direct == 0;
@@ -111,7 +111,7 @@ static NsStatus impulse_solve(Impulse *z, double t, NsError *err) {
   NsSolverInfo info;
   impulse_problem(z, 0);
   if (ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK) return NS_OK;
-  impulse_problem(z, IMPULSE_SHORT * flow->h);
+  impulse_problem(z, IMPULSE_SHORT * flow->mode->h);
   if (ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK) return NS_OK;
   return ns_fail(err, NS_ENOSOL, "no impulse makes the state at t=%g consistent", t);
 }
@@ -126,7 +126,7 @@ static bool impulse_apply(Impulse *z, double *s) {
     for (int j = 0; j < flow->nw; j++)
       if (z->grows[j]) sum += flow->Fw[k + (size_t)j * nd] * z->p[j], terms += fabs(flow->Fw[k + (size_t)j * nd] * z->p[j]);
     z->way[k] = fabs(s[k] + sum) <= IMPULSE_ROUNDINGS * DBL_EPSILON * terms ? -s[k] : sum;
-    moves = moves || fabs(sum) > IMPULSE_ZERO * fmax(flow->size[k], fabs(s[k]));
+    moves = moves || fabs(sum) > IMPULSE_ZERO * fmax(flow->memory.size[k], fabs(s[k]));
   }
   for (size_t k = 0; k < nd && moves; k++) s[k] += z->way[k];
   return moves;

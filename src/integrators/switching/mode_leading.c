@@ -49,7 +49,7 @@ static void leading_row(Leading *leading, const NsFlow *flow, int i) {
   size_t nw = (size_t)flow->nw, nd = (size_t)flow->eq.nd, row = (size_t)i;
   bool of_w = false;
   for (size_t j = 0; j < nw && !of_w; j++) of_w = fabs(r->Rw[row + j * nw]) > NS_RANK_ZERO * r->Rw_terms[row + j * nw];
-  leading->q[i] = of_w ? flow->G[i] : flow->v[i];
+  leading->q[i] = of_w ? flow->G[i] : flow->room.v[i];
   for (size_t k = 0; k < nd && !of_w; k++) leading->q[i] += r->Rs[0][row + k * nw] * flow->sdot[k];
   for (size_t j = 0; j < nw; j++) {
     double slope = of_w ? r->Rw[row + j * nw] : 0;
@@ -65,7 +65,7 @@ static void leading_form(Leading *leading, const NsFlow *flow, const bool *open)
   for (int j = 0; j < nw; j++) {
     int row = j < na ? -1 : flow->active[j - na];
     bool law = row >= 0 && open[row];
-    double value = row < 0 ? flow->a[j] : flow->lambda[row];
+    double value = row < 0 ? flow->mode->a[j] : flow->mode->lambda[row];
     leading->lower[j] = law ? flow->lower[row] : -INFINITY;
     leading->upper[j] = law ? flow->upper[row] : INFINITY;
     for (int i = 0; i < nw; i++) leading->q[i] -= leading->M[i + (size_t)j * (size_t)nw] * value;
@@ -76,11 +76,11 @@ static void leading_form(Leading *leading, const NsFlow *flow, const bool *open)
 static void leading_read(Leading *leading, NsFlow *flow, const bool *open, NsRowMode *mode, bool *same) {
   int na = flow->eq.na;
   *same = true;
-  for (int j = 0; j < na; j++) flow->a[j] = leading->z[j];
+  for (int j = 0; j < na; j++) flow->mode->a[j] = leading->z[j];
   for (int k = 0; k < flow->nactive; k++) {
     int row = flow->active[k];
     double z = leading->z[na + k];
-    flow->lambda[row] = z;
+    flow->mode->lambda[row] = z;
     if (!open[row]) continue;
     mode[row] = z <= flow->lower[row] ? NS_ROW_LOWER : z >= flow->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
     *same = *same && mode[row] == leading->last[row];
@@ -93,9 +93,9 @@ static void leading_ties(Leading *leading, const NsFlow *flow, bool *open) {
   int nw = flow->nw, na = flow->eq.na;
   for (int k = 0; k < flow->nactive; k++) {
     int row = flow->active[k], i = na + k;
-    double size = flow->lambda_most[row], terms = fabs(leading->q[i]), z = leading->z[i];
+    double size = flow->memory.lambda_most[row], terms = fabs(leading->q[i]), z = leading->z[i];
     for (int j = 0; j < nw; j++) {
-      double most = j < na ? 0 : flow->lambda_most[flow->active[j - na]];
+      double most = j < na ? 0 : flow->memory.lambda_most[flow->active[j - na]];
       terms += fabs(leading->M[i + (size_t)j * (size_t)nw]) * fmax(most, fabs(leading->z[j]));
     }
     if (isfinite(flow->lower[row])) size = fmax(size, fabs(flow->lower[row]));
@@ -109,9 +109,9 @@ static void leading_ties(Leading *leading, const NsFlow *flow, bool *open) {
 
 /* The time of the short step. */
 static double short_time(const NsFlow *flow) {
-  double time = flow->h;
+  double time = flow->mode->h;
   for (int j = 0; j < flow->eq.nd; j++)
-    if (flow->size[j] > 0 && flow->sdot[j] != 0) time = fmin(time, flow->size[j] / fabs(flow->sdot[j]));
+    if (flow->memory.size[j] > 0 && flow->sdot[j] != 0) time = fmin(time, flow->memory.size[j] / fabs(flow->sdot[j]));
   return SHORT * time;
 }
 
@@ -143,12 +143,12 @@ static void leading_form_short(Leading *leading, const NsFlow *flow, const bool 
     bool of_w = false;
     for (size_t j = 0; j < nw && !of_w; j++) of_w = r->Rw[i + j * nw] != 0;
     bool zero = i >= na && open[flow->active[i - na]] && !of_w;
-    leading->q[i] = (zero ? 0 : flow->G[i]) + h * flow->v[i];
+    leading->q[i] = (zero ? 0 : flow->G[i]) + h * flow->room.v[i];
   }
   short_way(leading, flow, h, flow->sdot);
   add_way(leading, flow, leading->q);
   for (size_t j = 0; j < nw; j++) {
-    double *column = leading->M + j * nw, value = j < na ? flow->a[j] : flow->lambda[flow->active[j - na]];
+    double *column = leading->M + j * nw, value = j < na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - na]];
     memcpy(column, r->Rw + j * nw, nw * sizeof *column);
     short_way(leading, flow, h, flow->Fw + j * nd);
     add_way(leading, flow, column);

@@ -52,24 +52,25 @@ bool ns_row_is_of_state(const NsFlow *flow, int row) {
 
 /* rate (m): dy/dt of the rows that are of state, at the evaluated point, with its terms (NULL: not wanted). */
 static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms, NsError *err) {
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   bool constant = e->linear && e->settled;
   size_t m = (size_t)e->m;
   NsStatus status = NS_OK;
-  if (!constant) status = ns_equations_jacobians(e, t, flow->x, flow->lambda, false, err);
+  if (!constant) status = ns_equations_jacobians(e, t, flow->memory.x, flow->mode->lambda, false, err);
   memset(rate, 0, m * sizeof *rate);
-  if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->x, flow->lambda, NULL, rate, err);
+  if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->memory.x, flow->mode->lambda, NULL, rate, err);
   if (status != NS_OK) return status;
-  for (size_t i = 0; terms && i < m; i++) flow->y_way[i] = flow->h * fabs(rate[i]);
+  for (size_t i = 0; terms && i < m; i++) flow->memory.y_way[i] = flow->mode->h * fabs(rate[i]);
   if (terms) (void)ns_flow_rate_terms(flow);
   for (size_t i = 0; terms && i < m; i++) terms[i] = fabs(rate[i]);
-  memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
-  ns_equations_states(e, flow->sdot, flow->a_unit, flow->direction);
-  ns_equations_states(e, flow->sdot_terms, flow->a_unit, flow->forces);
+  memset(room->a_unit, 0, (size_t)e->na * sizeof *room->a_unit);
+  ns_equations_states(e, flow->sdot, room->a_unit, room->direction);
+  ns_equations_states(e, flow->sdot_terms, room->a_unit, room->forces);
   for (size_t j = 0; j < (size_t)e->n; j++)
     for (size_t i = 0; i < m; i++) {
-      rate[i] += e->C[i + j * m] * flow->direction[j];
-      if (terms) terms[i] += fabs(e->C[i + j * m]) * flow->forces[j];
+      rate[i] += e->C[i + j * m] * room->direction[j];
+      if (terms) terms[i] += fabs(e->C[i + j * m]) * room->forces[j];
     }
   return NS_OK;
 }
@@ -80,10 +81,10 @@ static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms
 static double signs_length(const NsFlow *flow) {
   double pace = 0;
   for (int j = 0; j < flow->eq.nd; j++) {
-    double rate = fabs(flow->direct[j]);
-    if (rate > 0) pace = fmax(pace, rate / (flow->size[j] + LEAST_LENGTH * flow->h * rate));
+    double rate = fabs(flow->signs.direct[j]);
+    if (rate > 0) pace = fmax(pace, rate / (flow->memory.size[j] + LEAST_LENGTH * flow->mode->h * rate));
   }
-  return pace * flow->h > 1 ? 1 / pace : flow->h;
+  return pace * flow->mode->h > 1 ? 1 / pace : flow->mode->h;
 }
 
 typedef struct Tangent {
@@ -97,23 +98,24 @@ static NsStatus tangent_sample(void *context, double t, double *values, NsError 
   const Tangent *at = context;
   NsFlow *flow = at->flow;
   size_t m = (size_t)flow->view.m;
-  for (int i = 0; i < flow->eq.nd; i++) flow->moved[i] = at->s[i] + (t - at->t) * flow->direct[i];
-  NsStatus status = ns_flow_evaluate(flow, t, flow->moved, NULL, err);
+  for (int i = 0; i < flow->eq.nd; i++) flow->signs.moved[i] = at->s[i] + (t - at->t) * flow->signs.direct[i];
+  NsStatus status = ns_flow_evaluate(flow, t, flow->signs.moved, NULL, err);
   memcpy(values, flow->eq.y, m * sizeof *values);
-  memcpy(values + m, flow->lambda, m * sizeof *values);
+  memcpy(values + m, flow->mode->lambda, m * sizeof *values);
   return status == NS_OK ? output_rates(flow, t, values + 2 * m, NULL, err) : status;
 }
 
 /* slope (3 m) = the derivatives of these values by time; the flow is at the point again afterwards. */
 static NsStatus tangent_slopes(NsFlow *flow, const NsSignPoint *at, double *length, NsError *err) {
+  const NsFlowSigns *signs = &flow->signs;
   size_t m = (size_t)flow->view.m;
   const NsNsds *nsds = flow->eq.nsds;
   Tangent tangent = {flow, at->t, at->s};
-  memcpy(flow->direct, flow->sdot, (size_t)flow->eq.nd * sizeof(double));
-  memset(flow->slope, 0, 3 * m * sizeof *flow->slope);
+  memcpy(signs->direct, flow->sdot, (size_t)flow->eq.nd * sizeof(double));
+  memset(signs->slope, 0, 3 * m * sizeof *signs->slope);
   *length = signs_length(flow);
   NsWindow window = {nsds->t0, fmax(nsds->T, at->t + *length), *length};
-  NsStatus status = ns_difference(tangent_sample, &tangent, 3 * (int)m, at->t, window, flow->slope_room, flow->slope, err);
+  NsStatus status = ns_difference(tangent_sample, &tangent, 3 * (int)m, at->t, window, signs->slope_room, signs->slope, err);
   NsStatus back = ns_flow_evaluate(flow, at->t, at->s, NULL, err);
   if (back == NS_OK) ns_flow_equation_terms(flow);
   return status == NS_OK ? back : status;
@@ -142,7 +144,7 @@ bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, 
 
 bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c) {
   if (c->level > 0 || c->equation < flow->eq.na) return false;
-  double change = flow->h * ns_flow_output_rate_terms(flow, flow->active[c->equation - flow->eq.na]);
+  double change = flow->mode->h * ns_flow_output_rate_terms(flow, flow->active[c->equation - flow->eq.na]);
   return fabs(c->value) <= MOTION_ROUNDINGS * DBL_EPSILON * change;
 }
 
@@ -153,8 +155,8 @@ bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c) {
 static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold, NsError *err) {
   NsStatus status = ns_flow_collect(flow, at->t, err);
   *hold = true;
-  for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
-    const NsFlowConstraint *c = &flow->constraint[k];
+  for (int k = 0; k < flow->constraints.count && status == NS_OK; k++) {
+    const NsFlowConstraint *c = &flow->constraints.of[k];
     if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
     if (c->level == 0 && (!output_stays(flow, c->equation) || ns_flow_constraint_at_event(flow, c, at->open))) continue;
     if (ns_flow_constraint_rounds(flow, c)) continue;
@@ -169,52 +171,55 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
 
 /* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */
 static void size_free_unknowns(NsFlow *flow) {
+  const NsFlowRoom *room = &flow->room;
   NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
   for (int j = rank->rank; j < flow->nw; j++) {
     double most = 0;
-    ns_rank_null(rank, j, flow->v);
+    ns_rank_null(rank, j, room->v);
     for (int i = 0; i < rank->rank; i++) {
-      double slope = fabs(flow->v[rank->col[i]]);
-      if (slope > 0) most = fmax(most, flow->v_terms[rank->col[i]] / slope);
+      double slope = fabs(room->v[rank->col[i]]);
+      if (slope > 0) most = fmax(most, room->v_terms[rank->col[i]] / slope);
     }
-    flow->v_terms[rank->col[j]] = most;
+    room->v_terms[rank->col[j]] = most;
   }
 }
 
 /*
-** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
+** flow->memory.lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
 ** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes, and for a change
-** of time by a step of the grid. flow->a_size (na): that of the algebraic states: the largest so far, and the same product.
+** of time by a step of the grid. flow->memory.a_size (na): that of the algebraic states: the largest so far, and the same product.
 */
 static void find_lambda_sizes(NsFlow *flow) {
+  const NsFlowRoom *room = &flow->room;
+  const NsFlowMemory *memory = &flow->memory;
   const NsReduction *r = &flow->reduction;
   size_t nw = (size_t)flow->nw;
   for (int i = 0; i < flow->view.m; i++) {
-    flow->lambda_size[i] = fmax(fabs(flow->lambda[i]), flow->lambda_most[i]);
-    if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
-    if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
+    memory->lambda_size[i] = fmax(fabs(flow->mode->lambda[i]), memory->lambda_most[i]);
+    if (isfinite(flow->lower[i])) memory->lambda_size[i] = fmax(memory->lambda_size[i], fabs(flow->lower[i]));
+    if (isfinite(flow->upper[i])) memory->lambda_size[i] = fmax(memory->lambda_size[i], fabs(flow->upper[i]));
   }
-  for (int j = 0; j < flow->eq.na; j++) flow->a_size[j] = fmax(fabs(flow->a[j]), flow->a_most[j]);
+  for (int j = 0; j < flow->eq.na; j++) memory->a_size[j] = fmax(fabs(flow->mode->a[j]), memory->a_most[j]);
   if (nw == 0) return;
-  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
+  memset(room->v_terms, 0, nw * sizeof *room->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i], na = (size_t)flow->eq.na;
-    for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
-    for (size_t j = 0; j < na; j++) flow->v_terms[row] += fabs(r->Rw[row + j * nw]) * flow->a_size[j];
-    if (row >= na) flow->v_terms[row] += flow->y_way[flow->active[row - na]];
+    for (size_t j = 0; j < (size_t)flow->eq.nd; j++) room->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * memory->size[j];
+    for (size_t j = 0; j < na; j++) room->v_terms[row] += fabs(r->Rw[row + j * nw]) * memory->a_size[j];
+    if (row >= na) room->v_terms[row] += memory->y_way[flow->active[row - na]];
   }
-  ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
+  ns_rank_solve(&flow->reduction.rank[r->levels], true, room->v_terms);
   size_free_unknowns(flow);
-  for (int j = 0; j < flow->eq.na; j++) flow->a_size[j] = fmax(flow->a_size[j], flow->v_terms[j]);
+  for (int j = 0; j < flow->eq.na; j++) memory->a_size[j] = fmax(memory->a_size[j], room->v_terms[j]);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
-    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->lambda_terms[row] + flow->v_terms[flow->eq.na + i]);
+    memory->lambda_size[row] = fmax(memory->lambda_size[row], flow->lambda_terms[row] + room->v_terms[flow->eq.na + i]);
   }
 }
 
 const double *ns_flow_lambda_sizes(NsFlow *flow) {
   find_lambda_sizes(flow);
-  return flow->lambda_size;
+  return flow->memory.lambda_size;
 }
 
 /* sum plus |C| times sizes of differential states (nd), of a row. */
@@ -239,7 +244,7 @@ static double add_by_algebraic_states(const NsFlow *flow, int row, double sum) {
       const double *T = node->T + (size_t)j * (size_t)node->n;
       double slope = fabs(C[(size_t)node->rank.col[node->nd + j] * (size_t)e->m]);
       for (int i = 0; i < node->nd; i++) slope += fabs(C[(size_t)node->rank.col[i] * (size_t)e->m] * T[i]);
-      sum += slope * flow->a_size[node->a + j];
+      sum += slope * flow->memory.a_size[node->a + j];
     }
   }
   return sum;
@@ -251,18 +256,18 @@ double ns_flow_output_rate_terms(NsFlow *flow, int row) {
 
 double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
-  double sum = add_by_states(flow, row, flow->y_terms[row], flow->size);
-  for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->lambda_size[j];
-  return add_by_algebraic_states(flow, row, sum + flow->y_way[row]);
+  double sum = add_by_states(flow, row, flow->y_terms[row], flow->memory.size);
+  for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->memory.lambda_size[j];
+  return add_by_algebraic_states(flow, row, sum + flow->memory.y_way[row]);
 }
 
 /* Adds what derivatives must decide; false when a value is against the mode. */
 static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int *count) {
-  double lambda = flow->lambda[row];
+  double lambda = flow->mode->lambda[row];
   for (int side = 0; side < 2; side++) {
     double bound = side == 0 ? flow->lower[row] : flow->upper[row];
     if (!isfinite(bound)) continue;
-    double terms = flow->lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
+    double terms = flow->memory.lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
     int sign = mode_sign(way, VALUE_ZERO * terms);
     if (sign < 0) return false;
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
@@ -272,7 +277,7 @@ static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int 
 
 static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, const double *rate, const double *terms,
                          NsSignQuantity *list, int *count) {
-  double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
+  double factor = flow->mode->rows[row] == NS_ROW_LOWER ? 1 : -1;
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
     double size = ns_flow_output_size(flow, row);
@@ -290,16 +295,17 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
 /* Says in err which row is against the mode. */
 static void tell_against(const NsFlow *flow, int row, NsError *err) {
   const char *name = flow->eq.edges[ns_flow_interaction(flow, row)].inter->name;
-  bool active = flow->mode[row] == NS_ROW_ACTIVE;
+  bool active = flow->mode->rows[row] == NS_ROW_ACTIVE;
   (void)ns_fail(err, NS_ENOSOL,
                 active ? "lambda[%d] of interaction '%s' is out of its bounds" : "y[%d] of interaction '%s' has the wrong sign",
                 ns_flow_component(flow, row) + 1, name);
 }
 
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
+  const NsFlowSigns *signs = &flow->signs;
   int m = flow->view.m, count = 0;
-  double *rate = flow->rate, *terms = flow->rate + m;
-  NsSignQuantity *list = flow->quantities;
+  double *rate = signs->rate, *terms = signs->rate + m;
+  NsSignQuantity *list = signs->quantities;
   bool holds;
   *verdict = NS_VERDICT_AGAINST;
   NsStatus status = constraints_hold(flow, at, &holds, err);
@@ -307,8 +313,8 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   if (status != NS_OK || !holds) return status;
   find_lambda_sizes(flow);
   for (int i = 0; i < m; i++) {
-    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
-                                               : judge_output(flow, at, i, rate, terms, list, &count);
+    bool good = flow->mode->rows[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
+                                                     : judge_output(flow, at, i, rate, terms, list, &count);
     if (!good) return tell_against(flow, i, err), NS_OK;
   }
   *verdict = NS_VERDICT_FOR;
@@ -317,7 +323,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   status = tangent_slopes(flow, at, &length, err);
   for (int k = 0; k < count && status == NS_OK; k++) {
     const NsSignQuantity *q = &list[k];
-    double slope = flow->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
+    double slope = signs->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
     int sign = mode_sign(q->factor * slope, SLOPE_ZERO * q->terms / length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
     if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);

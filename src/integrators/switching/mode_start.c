@@ -41,9 +41,9 @@ static bool may_jump(const NsFlow *flow, int row) {
 static NsStatus start_outputs(const Start *z, NsError *err) {
   NsFlow *flow = z->flow;
   NsEquations *e = &flow->eq;
-  ns_equations_states(e, z->s, flow->a, flow->x);
-  NsStatus status = ns_equations_values(e, z->t, flow->x, flow->lambda, err);
-  if (status == NS_OK) status = ns_equations_jacobians(e, z->t, flow->x, flow->lambda, false, err);
+  ns_equations_states(e, z->s, flow->mode->a, flow->memory.x);
+  NsStatus status = ns_equations_values(e, z->t, flow->memory.x, flow->mode->lambda, err);
+  if (status == NS_OK) status = ns_equations_jacobians(e, z->t, flow->memory.x, flow->mode->lambda, false, err);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;
 }
@@ -66,14 +66,15 @@ static void start_jumping_rows(Start *z) {
 /* The law of an impulse: that of lambda without its finite bound's value. */
 static void start_problem(Start *z) {
   NsFlow *flow = z->flow;
+  const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;
   size_t nd = (size_t)e->nd, n = (size_t)z->n;
-  memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
+  memset(room->a_unit, 0, (size_t)e->na * sizeof *room->a_unit);
   for (size_t k = 0; k < n; k++) {
-    ns_equations_states(e, z->effect + k * nd, flow->a_unit, flow->direction);
+    ns_equations_states(e, z->effect + k * nd, room->a_unit, room->direction);
     for (size_t i = 0; i < n; i++) {
       double sum = 0;
-      for (int j = 0; j < e->n; j++) sum += e->C[(size_t)z->row[i] + (size_t)j * (size_t)e->m] * flow->direction[j];
+      for (int j = 0; j < e->n; j++) sum += e->C[(size_t)z->row[i] + (size_t)j * (size_t)e->m] * room->direction[j];
       z->N[i + k * n] = sum;
     }
     int row = z->row[k];
@@ -156,6 +157,7 @@ static NsStatus fail_constraint(const Start *z, const NsFlowConstraint *c, NsErr
 */
 static NsStatus impulse_to_constraints(Start *z, NsError *err) {
   NsFlow *flow = z->flow;
+  NsFlowConstraints *constraints = &flow->constraints;
   NsRank *rank = &flow->reduction.rank[0];
   int nw = flow->nw, nd = flow->eq.nd, free = nw - rank->rank;
   double *V = ns_arena_matrix(&z->arena, nw, free), *move = ns_arena_matrix(&z->arena, nd, free);
@@ -167,26 +169,26 @@ static NsStatus impulse_to_constraints(Start *z, NsError *err) {
       for (int i = 0; v[j] != 0 && i < nd; i++) to[i] += flow->Fw[i + (size_t)j * (size_t)nd] * v[j];
     for (int a = 0; a < free; a++) {
       double sum = 0;
-      for (int i = 0; i < nd; i++) sum += flow->gradient[(size_t)a * (size_t)nd + (size_t)i] * to[i];
-      flow->normal[a + (size_t)k * (size_t)free] = sum;
+      for (int i = 0; i < nd; i++) sum += constraints->gradient[(size_t)a * (size_t)nd + (size_t)i] * to[i];
+      constraints->normal[a + (size_t)k * (size_t)free] = sum;
     }
   }
-  for (int a = 0; a < free; a++) flow->multiplier[a] = -flow->constraint[a].value;
-  ns_rank_factor(&flow->normal_rank, flow->normal, NULL, free, free);
-  if (flow->normal_rank.rank < free) return fail_constraint(z, &flow->constraint[flow->normal_rank.row[free - 1]], err);
-  ns_rank_solve(&flow->normal_rank, false, flow->multiplier);
+  for (int a = 0; a < free; a++) constraints->multiplier[a] = -constraints->of[a].value;
+  ns_rank_factor(&constraints->rank, constraints->normal, NULL, free, free);
+  if (constraints->rank.rank < free) return fail_constraint(z, &constraints->of[constraints->rank.row[free - 1]], err);
+  ns_rank_solve(&constraints->rank, false, constraints->multiplier);
   for (int j = flow->eq.na; j < nw; j++) {
     double sum = 0, terms = 0;
     int row = flow->active[j - flow->eq.na];
     for (int k = 0; k < free; k++) {
-      sum += V[j + (size_t)k * (size_t)nw] * flow->multiplier[k];
-      terms += fabs(V[j + (size_t)k * (size_t)nw] * flow->multiplier[k]);
+      sum += V[j + (size_t)k * (size_t)nw] * constraints->multiplier[k];
+      terms += fabs(V[j + (size_t)k * (size_t)nw] * constraints->multiplier[k]);
     }
     bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
-    if (box && fabs(sum) > START_ZERO * terms) return fail_constraint(z, &flow->constraint[0], err);
+    if (box && fabs(sum) > START_ZERO * terms) return fail_constraint(z, &constraints->of[0], err);
   }
   for (int k = 0; k < free; k++)
-    for (int i = 0; i < nd; i++) z->s[i] += move[i + (size_t)k * (size_t)nd] * flow->multiplier[k];
+    for (int i = 0; i < nd; i++) z->s[i] += move[i + (size_t)k * (size_t)nd] * constraints->multiplier[k];
   return ns_flow_evaluate(flow, z->t, z->s, NULL, err);
 }
 
@@ -195,8 +197,8 @@ static NsStatus broken_constraint(Start *z, double zero, const bool *open, const
   NsFlow *flow = z->flow;
   NsStatus status = ns_flow_collect(flow, z->t, err);
   *broken = NULL;
-  for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++) {
-    const NsFlowConstraint *c = &flow->constraint[k];
+  for (int k = 0; k < flow->constraints.count && status == NS_OK && !*broken; k++) {
+    const NsFlowConstraint *c = &flow->constraints.of[k];
     if (!constraint_broken(c, zero) || (open && ns_flow_constraint_at_event(flow, c, open))) continue;
     if (!ns_flow_constraint_rounds(flow, c)) *broken = c;
   }
@@ -250,9 +252,9 @@ static NsStatus start_once(Start *z, NsRowMode *mode, bool *open, NsAmbiguity ru
 /* Sets the flow and s to the states x and the multipliers of a start. */
 static void start_at(Start *z, const double *x, const double *lambda) {
   NsFlow *flow = z->flow;
-  memmove(flow->lambda, lambda, (size_t)flow->eq.m * sizeof *lambda);
-  ns_equations_gather(&flow->eq, x, z->s, flow->a);
-  memcpy(flow->s, z->s, (size_t)flow->eq.nd * sizeof *z->s);
+  memmove(flow->mode->lambda, lambda, (size_t)flow->eq.m * sizeof *lambda);
+  ns_equations_gather(&flow->eq, x, z->s, flow->mode->a);
+  memcpy(flow->memory.s, z->s, (size_t)flow->eq.nd * sizeof *z->s);
   ns_flow_grow_sizes(flow, z->s);
 }
 
@@ -264,7 +266,7 @@ static NsStatus start_after_impulse(Start *z, const double *x, const double *lam
   start_at(z, x, lambda);
   NsStatus status = ns_mode_impulse(z->flow, z->t, z->s, &jumped, &other);
   if (status == NS_OK && jumped) {
-    memmove(z->flow->lambda, lambda, (size_t)z->flow->eq.m * sizeof *lambda);
+    memmove(z->flow->mode->lambda, lambda, (size_t)z->flow->eq.m * sizeof *lambda);
     status = start_once(z, mode, open, rule, choice, &other);
     choice->jumped = true;
   }

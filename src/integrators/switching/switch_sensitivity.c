@@ -21,7 +21,7 @@ typedef struct SwitchLinearisation {
   NsSwitching *sw;
   NsSensitivity *s;
   NsFlow *flow;
-  NsRowMode *kept;              /* m: workspace */
+  NsFlowMode *kept;             /* workspace */
   NsRowMode *chosen;            /* m: the mode before a jump */
   NsRowMode *before;            /* m: the mode before the event */
   double *unknowns;             /* of the stepper's unknowns */
@@ -64,7 +64,7 @@ static NsStatus switch_lin_reread(void *context, double t, NsError *err) {
     memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
     memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
   }
-  ns_flow_set_mode(flow, flow->mode);
+  ns_flow_set_mode(flow, flow->mode->rows);
   return NS_OK;
 }
 
@@ -84,7 +84,7 @@ static NsStatus switch_lin_jacobian(void *context, double t, const double *u, do
 static NsStatus switch_lin_x(void *context, double t, const double *u, double *x, NsError *err) {
   SwitchLinearisation *w = context;
   NsStatus status = ns_flow_evaluate(w->flow, t, u, NULL, err);
-  if (status == NS_OK) memcpy(x, w->flow->x, (size_t)w->flow->eq.n * sizeof *x);
+  if (status == NS_OK) memcpy(x, w->flow->memory.x, (size_t)w->flow->eq.n * sizeof *x);
   return status;
 }
 
@@ -125,49 +125,31 @@ static NsStatus switch_lin_plan(SwitchLinearisation *w, const NsRowMode *mode, d
   return status;
 }
 
-/* The head of a kept mode; then m modes, m multipliers and na algebraic states follow. */
-typedef struct KeptMode {
-  double t_k, h;
-} KeptMode;
-
 static void switch_lin_keep(void *context, void *to) {
-  const SwitchLinearisation *w = context;
-  const NsFlow *flow = w->flow;
-  const NsSwitching *sw = w->sw;
-  size_t m = (size_t)flow->view.m;
-  char *at = to;
-  KeptMode head = {sw->t_k, sw->t_next - sw->t_k};
-  memcpy(at, &head, sizeof head);
-  memcpy(at += sizeof head, flow->lambda, m * sizeof(double));
-  memcpy(at += m * sizeof(double), flow->a, (size_t)flow->eq.na * sizeof(double));
-  memcpy(at += (size_t)flow->eq.na * sizeof(double), flow->mode, m * sizeof *flow->mode);
+  const NsFlowMode *mode = ((SwitchLinearisation *)context)->flow->mode;
+  memcpy(to, ns_flow_mode_block(mode), mode->bytes);
 }
 
 static NsStatus switch_lin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
   SwitchLinearisation *w = context;
   NsFlow *flow = w->flow;
-  size_t m = (size_t)flow->view.m;
-  const char *at = from;
-  KeptMode head;
-  memcpy(&head, at, sizeof head);
+  const NsFlowMode *kept = w->kept;
   NsStatus status = NS_OK;
-  if (!flow->eq.settled || w->lin.h != head.h) status = ns_flow_begin(flow, head.t_k, head.h, err);
-  w->lin.h = head.h;
-  memcpy(flow->lambda, at += sizeof head, m * sizeof(double));
-  memcpy(flow->a, at += m * sizeof(double), (size_t)flow->eq.na * sizeof(double));
-  at += (size_t)flow->eq.na * sizeof(double);
-  *same = flow->planned && memcmp(flow->mode, at, m * sizeof *flow->mode) == 0;
-  if (*same || status != NS_OK) return status;
-  memcpy(w->kept, at, m * sizeof *w->kept);
-  return switch_lin_plan(w, w->kept, t, u, err);
+  ns_flow_mode_resize(w->kept, flow->eq.na);
+  ns_flow_mode_take(w->kept, from);
+  if (!flow->eq.settled || w->lin.h != kept->h) status = ns_flow_begin(flow, kept->t_k, kept->h, err);
+  w->lin.h = kept->h;
+  *same = flow->planned && memcmp(flow->mode->rows, kept->rows, (size_t)flow->view.m * sizeof *kept->rows) == 0;
+  ns_flow_mode_take(flow->mode, from);
+  return *same || status != NS_OK ? status : switch_lin_plan(w, kept->rows, t, u, err);
 }
 
 /* Takes the present mode of the run; the search for multipliers starts at those of the run. */
 static NsStatus switch_lin_mode(SwitchLinearisation *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
-  bool same = flow->planned && memcmp(flow->mode, mode, (size_t)flow->view.m * sizeof *mode) == 0;
-  memcpy(flow->lambda, w->sw->flow->lambda, (size_t)flow->view.m * sizeof(double));
-  memcpy(flow->a, w->sw->flow->a, (size_t)flow->eq.na * sizeof(double));
+  bool same = flow->planned && memcmp(flow->mode->rows, mode, (size_t)flow->view.m * sizeof *mode) == 0;
+  memcpy(flow->mode->lambda, w->sw->flow->mode->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->mode->a, w->sw->flow->mode->a, (size_t)flow->eq.na * sizeof(double));
   return same ? NS_OK : switch_lin_plan(w, mode, t, u, err);
 }
 
@@ -200,8 +182,8 @@ static NsStatus switch_lin_vjp_guard(void *context, double t, const double *u, d
   int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
   double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
   memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
-  if (w->flow->mode[i] == NS_ROW_LOWER) y[i] = 1;
-  else if (w->flow->mode[i] == NS_ROW_UPPER) y[i] = -1;
+  if (w->flow->mode->rows[i] == NS_ROW_LOWER) y[i] = 1;
+  else if (w->flow->mode->rows[i] == NS_ROW_UPPER) y[i] = -1;
   else if (k % 2) lambda[i] = -1, upper[i] = 1;
   else lambda[i] = 1, lower[i] = -1;
   NsVjpWeights weights = {mu, y, lambda, lower, upper};
@@ -219,7 +201,7 @@ static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
   size_t m = (size_t)sw->m;
   w->sw = sw;
   w->s = s;
-  w->kept = ns_arena_take(&w->arena, m, sizeof *w->kept);
+  w->kept = ns_flow_mode_new(&w->arena, sw->n, sw->m);
   w->chosen = ns_arena_take(&w->arena, m, sizeof *w->chosen);
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
@@ -261,8 +243,9 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                              .terms = switch_lin_terms,
                              .vjp = switch_lin_vjp,
                              .vjp_guard = switch_lin_vjp_guard};
-  w->lin.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) + (size_t)sw->m * sizeof(NsRowMode);
-  return ns_flow_begin(w->flow, sw->t_k, h, err);
+  status = ns_flow_begin(w->flow, sw->t_k, h, err);
+  w->lin.mode_bytes = w->flow->mode->bytes;
+  return status;
 }
 
 /* ---- the start ---- */
@@ -275,7 +258,7 @@ static NsStatus switch_lin_start(void *context, double t, const double *x, doubl
   if (status == NS_OK) status = ns_flow_project(w->flow, t, u, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < w->flow->view.m; i++)
-    if (w->flow->mode[i] != w->sw->now->mode[i])
+    if (w->flow->mode->rows[i] != w->sw->now->mode[i])
       return ns_fail(err, NS_EARG,
                      "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
                      "on_grazing = \"one-sided\" takes the side that the run goes",
@@ -487,7 +470,7 @@ static NsStatus switch_lin_jump(void *context, double t, const double *u, double
 /* u after a new start. */
 static NsStatus switch_lin_anew(void *context, double t, const double *u, double *after, NsError *err) {
   SwitchLinearisation *w = context;
-  ns_equations_states(&w->flow->eq, u, w->flow->a, w->x);
+  ns_equations_states(&w->flow->eq, u, w->flow->mode->a, w->x);
   return switch_lin_start(w, t, w->x, after, err);
 }
 

@@ -121,7 +121,7 @@ static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const N
   int n = e->n, m = e->m, count = flow->nactive;
   memcpy(vjp->nu, w->mu, (size_t)n * sizeof *vjp->nu);
   vjp_solve_mass(vjp, vjp->nu);
-  for (int i = 0; i < m; i++) vjp->psi[i] = w->y && flow->mode[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
+  for (int i = 0; i < m; i++) vjp->psi[i] = w->y && flow->mode->rows[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
   for (int c = 0; c < count; c++) {
     int row = flow->active[c];
     double sum = w->lambda ? w->lambda[row] : 0;
@@ -135,10 +135,10 @@ static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const N
   }
   for (int k = 0; k < m; k++) {
     double bound = w->lambda ? w->lambda[k] : 0;
-    bool active = flow->mode[k] == NS_ROW_ACTIVE;
+    bool active = flow->mode->rows[k] == NS_ROW_ACTIVE;
     bound += vjp_dot(n, e->B + (ptrdiff_t)k * n, vjp->nu) + vjp_dot(m, e->D + (ptrdiff_t)k * m, vjp->psi);
-    vjp->lower[k] = flow->mode[k] == NS_ROW_LOWER ? bound : active && w->lower ? w->lower[k] : 0;
-    vjp->upper[k] = flow->mode[k] == NS_ROW_UPPER ? bound : active && w->upper ? w->upper[k] : 0;
+    vjp->lower[k] = flow->mode->rows[k] == NS_ROW_LOWER ? bound : active && w->lower ? w->lower[k] : 0;
+    vjp->upper[k] = flow->mode->rows[k] == NS_ROW_UPPER ? bound : active && w->upper ? w->upper[k] : 0;
     vjp->by_rate[k] = index == 2 && active;
   }
   for (int c = 0; c < count && index == 2; c++) vjp->psi[flow->active[c]] = vjp->solved[c];
@@ -172,7 +172,7 @@ static NsStatus vjp_prepare(NsSwitchVjp *vjp, NsFlow *flow, bool constant, const
   *index = mode_index(flow);
   if (*index == 0) return NS_OK;
   if (!constant || !vjp->known) {
-    NsStatus status = ns_equations_jacobians(&flow->eq, at->t, flow->x, flow->lambda, false, err);
+    NsStatus status = ns_equations_jacobians(&flow->eq, at->t, flow->memory.x, flow->mode->lambda, false, err);
     if (status != NS_OK) return status;
     vjp_factor_mass(vjp, &flow->eq);
     vjp_factor_rows(vjp, flow, *index);
@@ -184,7 +184,8 @@ static NsStatus vjp_prepare(NsSwitchVjp *vjp, NsFlow *flow, bool constant, const
 }
 
 static NsModelPoint vjp_point(const NsSwitchVjp *vjp, const NsFlow *flow, double t, const double *sdot) {
-  return (NsModelPoint){.t = t, .x = flow->x, .rate = sdot, .lambda = flow->lambda, .by_rate = vjp->by_rate, .one = 1};
+  return (NsModelPoint){
+      .t = t, .x = flow->memory.x, .rate = sdot, .lambda = flow->mode->lambda, .by_rate = vjp->by_rate, .one = 1};
 }
 
 NsStatus ns_switch_vjp(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, const NsVjpWeights *weights,
