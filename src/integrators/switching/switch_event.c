@@ -58,14 +58,14 @@ static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *
   NsEvent event = {.kind = kind,
                    .t = sw->t,
                    .component = ns_flow_component(sw->flow, row),
-                   .before = sw->lambda_before[row],
+                   .before = sw->event.lambda[row],
                    .after = sw->now->lambda[row]};
   memcpy(event.name, switched_row_name(sw, row), sizeof event.name);
   return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 static bool mode_changed(const NsSwitching *sw) {
-  return memcmp(sw->now->mode, sw->before, (size_t)sw->m * sizeof *sw->before) != 0;
+  return memcmp(sw->now->mode, sw->event.before, (size_t)sw->m * sizeof *sw->event.before) != 0;
 }
 
 /*
@@ -77,9 +77,9 @@ static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *
   if (!happened && !mode_changed(sw)) return sw->sensitivity ? tell_side(sw, err) : NS_OK;
   NsStatus status = sw->sensitivity ? NS_OK : tell_kept_side(sw, t, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
-    bool was_active = sw->before[i] == NS_ROW_ACTIVE, is_active = sw->now->mode[i] == NS_ROW_ACTIVE;
+    bool was_active = sw->event.before[i] == NS_ROW_ACTIVE, is_active = sw->now->mode[i] == NS_ROW_ACTIVE;
     NsEventKind kind = ns_event_kind_of_switch(sw->now->lower[i], sw->now->upper[i], was_active, is_active);
-    if (sw->now->mode[i] != sw->before[i]) status = switch_log(sw, kind, i, err);
+    if (sw->now->mode[i] != sw->event.before[i]) status = switch_log(sw, kind, i, err);
   }
   return status == NS_OK ? tell_side(sw, err) : status;
 }
@@ -87,18 +87,20 @@ static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *
 /* ---- the next mode ---- */
 
 static void remember_mode(NsSwitching *sw) {
-  memcpy(sw->before, sw->now->mode, (size_t)sw->m * sizeof *sw->before);
-  memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
+  const NsSwitchChange *event = &sw->event;
+  memcpy(event->before, sw->now->mode, (size_t)sw->m * sizeof *event->before);
+  memcpy(event->lambda, sw->now->lambda, (size_t)sw->m * sizeof *event->lambda);
 }
 
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
-  NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->mode->open, (NsAmbiguity)sw->options.ambiguity,
+                                   &sw->event.choice, err);
   bool jumped = false;
   if (status == NS_OK) ns_switch_sense_chosen(sw);
-  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, sw->open, &jumped, err);
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, sw->mode->open, &jumped, err);
   if (status == NS_OK && jumped)
-    status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
-  sw->choice.jumped = jumped;
+    status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->mode->open, (NsAmbiguity)sw->options.ambiguity, &sw->event.choice, err);
+  sw->event.choice.jumped = jumped;
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
@@ -108,31 +110,32 @@ static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
 static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError *err) {
   for (int i = 0; i < sw->m; i++) {
     bool output;
-    sw->open[i] = ns_event_marks_have(&sw->marks, cycle, i, &output) || sw->open[i];
-    sw->next[i] = output ? NS_ROW_ACTIVE : sw->before[i];
+    sw->mode->open[i] = ns_event_marks_have(&sw->mode->marks, cycle, i, &output) || sw->mode->open[i];
+    sw->event.next[i] = output ? NS_ROW_ACTIVE : sw->event.before[i];
   }
-  ns_flow_set_mode(sw->flow, sw->next);
+  ns_flow_set_mode(sw->flow, sw->event.next);
   NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
-  for (int i = 0; i < sw->nd && status == NS_OK; i++) sw->u[i] += h * sw->rate[i];
+  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, err);
+  for (int i = 0; i < sw->nd && status == NS_OK; i++) sw->u[i] += h * sw->room.rate[i];
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
 /* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
+  NsSwitchMode *mode = sw->mode;
   double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
-  NsStatus status = ns_switch_sense_accumulation(sw, sw->marks.mark[sw->marks.count - 1].row, err);
+  NsStatus status = ns_switch_sense_accumulation(sw, mode->marks.mark[mode->marks.count - 1].row, err);
   if (status != NS_OK) return status;
   sw->t = *sw->clock = end;
   status = go_to_accumulation(sw, h, cycle, err);
   if (status == NS_OK) status = choose_mode(sw, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
     bool output;
-    if (!ns_event_marks_have(&sw->marks, cycle, i, &output)) continue;
+    if (!ns_event_marks_have(&mode->marks, cycle, i, &output)) continue;
     status = switch_log(sw, NS_EVENT_ACCUMULATE, i, err);
-    sw->before[i] = sw->now->mode[i];
+    sw->event.before[i] = sw->now->mode[i];
   }
-  sw->marks.count = 0;
+  mode->marks.count = 0;
   return status;
 }
 
@@ -152,13 +155,13 @@ static double time_of_change(NsSwitching *sw) {
 static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   double rest = INFINITY;
   int cycle = 0;
-  bool many = ns_event_marks_accumulate(&sw->marks, &rest, &cycle);
+  bool many = ns_event_marks_accumulate(&sw->mode->marks, &rest, &cycle);
   *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
-  double time = many ? fmax(sw->t - sw->marks.mark[0].t, time_of_change(sw)) : 0;
+  double time = many ? fmax(sw->t - sw->mode->marks.mark[0].t, time_of_change(sw)) : 0;
   if (many && rest <= sw->coarse * time) return pass_accumulation(sw, rest, cycle, err);
   NsStatus status = choose_mode(sw, err);
-  *happened = sw->choice.jumped;
+  *happened = sw->event.choice.jumped;
   if (status != NS_ENOSOL || !many || rest > NEAR_END * time) return status;
   *happened = true;
   return pass_accumulation(sw, rest, cycle, err);
@@ -168,12 +171,13 @@ static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
 
 /* Marks the rows that are at the limit of their mode: to rounding, and to the resolution of time. */
 static void find_open(NsSwitching *sw, int guard) {
-  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
+  const NsSwitchMode *mode = sw->mode;
+  memset(mode->open, 0, (size_t)sw->m * sizeof *mode->open);
   for (int k = 0; k < 2 * sw->m; k++) {
-    const NsSwitchGuard *g = &sw->guards[k];
+    const NsSwitchGuard *g = &mode->guards[k];
     if (!g->used) continue;
     double value = ns_switch_guard(sw, g), near = RESOLUTION * time_spacing(sw) * fabs(sw->slope[k]);
-    if (k == guard || value <= 2 * ns_switch_noise(sw, g) + near) sw->open[g->row] = true;
+    if (k == guard || value <= 2 * ns_switch_noise(sw, g) + near) mode->open[g->row] = true;
   }
 }
 
@@ -184,12 +188,13 @@ static void find_open(NsSwitching *sw, int guard) {
 */
 static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
   if (sw->handled % BLOCK != 0) return NS_OK;
-  double length = sw->t - sw->t_block, *old = sw->blocks, rest = sw->t_next - sw->t, most = sw->options.max_events;
+  double length = sw->t - sw->progress.t_block, *old = sw->progress.blocks, rest = sw->t_next - sw->t,
+         most = sw->options.max_events;
   double growth = fmin(log(old[0] / old[1]) / old[1], log(old[1] / length) / length), pace = BLOCK / length;
   bool three = sw->handled >= 4 * BLOCK; /* the first block began before the first event */
   old[0] = old[1];
   old[1] = length;
-  sw->t_block = sw->t;
+  sw->progress.t_block = sw->t;
   if (!three || !(growth > 0) || pace * rest < 0.1 * most || pace * expm1(growth * rest) / growth < 2 * most) return NS_OK;
   return ns_fail(
       err, NS_EMAXITER,
@@ -200,10 +205,11 @@ static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
 
 /* NS_EMAXITER when there are too many events, or time does not go on. */
 static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
-  bool progress = sw->t - sw->t_event > RESOLUTION * time_spacing(sw);
-  sw->stuck = progress ? 0 : sw->stuck + 1;
-  sw->t_event = sw->t;
-  if (sw->stuck > STUCK + 4 * sw->m)
+  NsSwitchMode *mode = sw->mode;
+  bool progress = sw->t - mode->t_event > RESOLUTION * time_spacing(sw);
+  mode->stuck = progress ? 0 : mode->stuck + 1;
+  mode->t_event = sw->t;
+  if (mode->stuck > STUCK + 4 * sw->m)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: interaction '%s' switches again and again at t=%.15g without progress of time",
                    switched_row_name(sw, row), sw->t);
@@ -213,44 +219,45 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
 }
 
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
-  int row = sw->guards[guard].row;
+  int row = sw->mode->guards[guard].row;
   double t = sw->t;
   bool happened = false;
   find_open(sw, guard);
   ns_flow_sharpen(sw->flow);
   remember_mode(sw);
-  ns_event_marks_add(&sw->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
+  ns_event_marks_add(&sw->mode->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
   keep_side(sw);
   NsStatus status = check_progress(sw, row, err);
   if (status == NS_OK) status = ns_switch_sense_before(sw, guard, err);
   if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
   if (status == NS_OK) status = pass_or_choose(sw, &happened, err);
-  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, false, err);
+  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->event.choice.jumped, false, err);
   return status == NS_OK ? tell_changes(sw, t, happened, err) : status;
 }
 
-/* Goes back to the state sw->at and to the mode before: the motion goes on as it was. */
+/* Goes back to the state sw->room.at and to the mode before: the motion goes on as it was. */
 static NsStatus stay_in_mode(NsSwitching *sw, NsError *err) {
-  memcpy(sw->u, sw->at, (size_t)sw->nd * sizeof *sw->u);
+  memcpy(sw->u, sw->room.at, (size_t)sw->nd * sizeof *sw->u);
   ns_flow_sharpen(sw->flow);
-  ns_flow_set_mode(sw->flow, sw->before);
+  ns_flow_set_mode(sw->flow, sw->event.before);
   return ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
 }
 
 NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err) {
+  NsSwitchMode *mode = sw->mode;
   NsError why = {NS_OK, ""};
-  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
-  *found = !sw->sensitivity && ns_flow_find_dull(sw->flow, part, sw->open);
+  memset(mode->open, 0, (size_t)sw->m * sizeof *mode->open);
+  *found = !sw->sensitivity && ns_flow_find_dull(sw->flow, part, mode->open);
   if (!*found) return NS_OK;
   remember_mode(sw);
   keep_side(sw);
-  memcpy(sw->at, sw->u, (size_t)sw->nd * sizeof *sw->u);
+  memcpy(sw->room.at, sw->u, (size_t)sw->nd * sizeof *sw->u);
   NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, &why);
   if (status == NS_OK) status = ns_flow_project(sw->flow, sw->t, sw->u, &why);
   if (status == NS_OK) status = choose_mode(sw, &why);
   *found = status == NS_OK;
   if (status != NS_OK) return stay_in_mode(sw, err);
-  sw->marks.count = 0;
+  mode->marks.count = 0;
   return tell_changes(sw, sw->t, true, err);
 }
 
@@ -282,7 +289,7 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
   double off = fmax(ON_SURFACE * now->y_terms[row], left);
   if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
   for (int k = 0; k < 2 * sw->m; k++) {
-    const NsSwitchGuard *g = &sw->guards[k];
+    const NsSwitchGuard *g = &sw->mode->guards[k];
     if (g->row != row || !g->used) continue;
     double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
     if (value < -fmax(now->mode[row] == NS_ROW_ACTIVE ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
@@ -291,15 +298,16 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
   return place;
 }
 
-/* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->open). */
+/* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->mode->open). */
 static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError *err) {
-  for (int i = 0; i < sw->m; i++) sw->before[i] = mode_of_lambda(sw->now, i);
+  const NsSwitchMode *mode = sw->mode;
+  for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_lambda(sw->now, i);
   *outside = *limit = false;
-  ns_flow_set_mode(sw->flow, sw->before);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
+  ns_flow_set_mode(sw->flow, sw->event.before);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
-    memset(sw->guards, 0, 2 * (size_t)sw->m * sizeof *sw->guards); /* they have no values */
+    memset(mode->guards, 0, 2 * (size_t)sw->m * sizeof *mode->guards); /* they have no values */
     return NS_OK;
   }
   if (status != NS_OK) return status;
@@ -307,8 +315,8 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   (void)ns_flow_lambda_sizes(sw->flow);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);
-    sw->open[i] = place == ROW_AT_LIMIT;
-    *limit = *limit || sw->open[i];
+    mode->open[i] = place == ROW_AT_LIMIT;
+    *limit = *limit || mode->open[i];
     *outside = *outside || place == ROW_OUTSIDE;
   }
   return NS_OK;
@@ -316,11 +324,11 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
 
 /* Starts anew at the memories: all rows are undecided, and states that contradict the laws may jump. */
 static NsStatus start_anew(NsSwitching *sw, NsError *err) {
-  double *at = sw->at;
+  double *at = sw->room.at;
   for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
     memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
   NsAmbiguity rule = (NsAmbiguity)sw->options.ambiguity;
-  NsStatus status = ns_mode_start(sw->flow, sw->t, sw->at, sw->lambda_before, rule, sw->u, &sw->choice, err);
+  NsStatus status = ns_mode_start(sw->flow, sw->t, sw->room.at, sw->event.lambda, rule, sw->u, &sw->event.choice, err);
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
@@ -331,12 +339,12 @@ static NsStatus start_anew(NsSwitching *sw, NsError *err) {
 static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
   NsError why = {NS_OK, ""};
   NsVerdict verdict = NS_VERDICT_AGAINST;
-  NsSignPoint at = {sw->t, sw->u, sw->open};
+  NsSignPoint at = {sw->t, sw->u, sw->mode->open};
   NsStatus status = choose_mode(sw, &why);
-  bool several = status == NS_ENOSOL && sw->choice.count > 1;
+  bool several = status == NS_ENOSOL && sw->event.choice.count > 1;
   if (several) {
-    ns_flow_set_mode(sw->flow, sw->before);
-    status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, &why);
+    ns_flow_set_mode(sw->flow, sw->event.before);
+    status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, &why);
     NsError against;
     if (status == NS_OK) status = ns_signs_of_mode(sw->flow, &at, &verdict, &against);
     if (status == NS_OK && verdict == NS_VERDICT_AGAINST) status = NS_ENOSOL;
@@ -346,10 +354,11 @@ static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
 }
 
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
+  const NsSwitchChange *event = &sw->event;
   bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
-  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
+  memset(sw->mode->open, 0, (size_t)sw->m * sizeof *sw->mode->open);
   ns_flow_gather(sw->flow, sw->now->x, sw->u);
-  memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
+  memcpy(event->lambda, sw->now->lambda, (size_t)sw->m * sizeof *event->lambda);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
   if (status == NS_OK && first) {
     status = start_anew(sw, err);
@@ -360,6 +369,6 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   status = ns_switch_sense_before(sw, -1, err);
   if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
   if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_or_go_on(sw, err);
-  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, outside, err);
-  return status == NS_OK ? tell_changes(sw, sw->t, outside || sw->choice.jumped, err) : status;
+  if (status == NS_OK) status = ns_switch_sense_after(sw, event->choice.jumped, outside, err);
+  return status == NS_OK ? tell_changes(sw, sw->t, outside || event->choice.jumped, err) : status;
 }

@@ -29,7 +29,7 @@ static void exchange_flow_name(const NsScheme *scheme, int i, int *system, char 
 
 /* Guard k at the last evaluation: above 0 in the mode. */
 static double exchange_flow_guard(const NsSwitching *sw, int k) {
-  return sw->guards[k].used ? ns_switch_guard(sw, &sw->guards[k]) - sw->guards[k].base : 1;
+  return sw->mode->guards[k].used ? ns_switch_guard(sw, &sw->mode->guards[k]) - sw->mode->guards[k].base : 1;
 }
 
 static NsStatus exchange_flow_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
@@ -61,7 +61,7 @@ static NsStatus exchange_flow_begin(NsScheme *scheme, const NsStep *step, const 
 
 static NsStatus exchange_flow_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  NsStatus status = exchange_flow_rate(scheme, t, z, sw->rate, NULL, err);
+  NsStatus status = exchange_flow_rate(scheme, t, z, sw->room.rate, NULL, err);
   if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, z, err);
   *event = false;
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) *event = *event || exchange_flow_guard(sw, k) <= 0;
@@ -107,11 +107,7 @@ static NsStatus exchange_flow_event(NsScheme *scheme, double t, double *z, const
 
 static void exchange_flow_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  visitor(context, "guards", sw->guards, 2 * (size_t)sw->m * sizeof *sw->guards);
-  visitor(context, "open", sw->open, (size_t)sw->m * sizeof *sw->open);
-  visitor(context, "marks", &sw->marks, sizeof sw->marks);
-  visitor(context, "stuck", &sw->stuck, sizeof sw->stuck);
-  visitor(context, "t_event", &sw->t_event, sizeof sw->t_event);
+  visitor(context, "guards", &sw->mode->stuck, sw->mode->bytes);
   ns_flow_visit(sw->flow, visitor, context);
 }
 

@@ -51,8 +51,8 @@ void ns_switch_take_guards(NsSwitching *sw) {
   const NsFlowView *now = sw->now;
   for (int i = 0; i < sw->m; i++) {
     bool active = now->mode[i] == NS_ROW_ACTIVE, any = now->lower[i] < now->upper[i];
-    sw->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
-    sw->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
+    sw->mode->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
+    sw->mode->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
   }
 }
 
@@ -84,14 +84,14 @@ static double guard_size(const NsSwitching *sw, const NsSwitchGuard *guard, cons
 */
 static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
   bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
-  if (!active && (!sw->open[guard->row] || ns_row_is_of_state(sw->flow, guard->row))) return sw->open[guard->row];
+  if (!active && (!sw->mode->open[guard->row] || ns_row_is_of_state(sw->flow, guard->row))) return sw->mode->open[guard->row];
   return ns_switch_guard(sw, guard) <= GUARD_ZERO * guard_size(sw, guard, lambda_size);
 }
 
 void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
   const double *lambda_size = fresh ? ns_flow_lambda_sizes(sw->flow) : NULL;
   for (int k = 0; k < 2 * sw->m; k++) {
-    NsSwitchGuard *guard = &sw->guards[k];
+    NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!guard->used) continue;
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
     bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->base);
@@ -112,15 +112,16 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
 /* All guards are evaluated at the first call with a new t. A guard that is not used is 1. */
 NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err) {
   NsSwitching *sw = context;
-  *g = sw->guards[k].used ? sw->guards[k].value - sw->guards[k].level : 1;
-  if (!sw->guards[k].used || t == sw->dense.t_old) return NS_OK;
+  const NsSwitchMode *mode = sw->mode;
+  *g = mode->guards[k].used ? mode->guards[k].value - mode->guards[k].level : 1;
+  if (!mode->guards[k].used || t == sw->dense.t_old) return NS_OK;
   if (t != sw->sampled) {
     *sw->clock = t;
     NsStatus status = ns_flow_outputs(sw->flow, t, u, err);
     if (status != NS_OK) return status;
     sw->sampled = t;
   }
-  *g = ns_switch_guard(sw, &sw->guards[k]) - sw->guards[k].level;
+  *g = ns_switch_guard(sw, &mode->guards[k]) - mode->guards[k].level;
   return NS_OK;
 }
 
@@ -141,9 +142,9 @@ NsStatus ns_switch_make_dense(NsSwitching *sw, NsError *err) {
 /* Evaluates the flow on the dense output at t. */
 static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
   const NsDenseRows *c = &sw->dense;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->at);
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->room.at);
   *sw->clock = t;
-  return ns_flow_outputs(sw->flow, t, sw->at, err);
+  return ns_flow_outputs(sw->flow, t, sw->room.at, err);
 }
 
 /* sw->slope = the rates of all guards at t, on the dense output. returns: a guard that is 0 at the start is 0 again at t. */
@@ -152,10 +153,10 @@ static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError 
   double way = fmin(RATE_PART * (step->t - step->t_old), returns ? RETURN_PART * (t - step->t_old) : INFINITY);
   double before = fmax(step->t_old, t - way);
   NsStatus status = evaluate_along(sw, before, err);
-  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) sw->slope[k] = -ns_switch_guard(sw, &sw->guards[k]);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) sw->slope[k] = -ns_switch_guard(sw, &sw->mode->guards[k]);
   if (status == NS_OK) status = evaluate_along(sw, t, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++)
-    sw->slope[k] = t > before ? (sw->slope[k] + ns_switch_guard(sw, &sw->guards[k])) / (t - before) : 0;
+    sw->slope[k] = t > before ? (sw->slope[k] + ns_switch_guard(sw, &sw->mode->guards[k])) / (t - before) : 0;
   return status;
 }
 
@@ -166,15 +167,15 @@ static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError 
 */
 static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
-  const NsSwitchGuard *guard = &sw->guards[k];
+  const NsSwitchGuard *guard = &sw->mode->guards[k];
   double end = step->t, slope = sw->slope[k], last = 0, last_t = 0;
   *found = false;
   for (int i = 0;; i++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = sw->method->retake(sw->stepper, t, err);
     *sw->clock = t;
-    ns_switch_state(sw, step->y, sw->at);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->at, err);
+    ns_switch_state(sw, step->y, sw->room.at);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->room.at, err);
     if (status != NS_OK) return status;
     double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
@@ -198,7 +199,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
 static void lower_by_drift(NsSwitching *sw) {
   const NsStepperState *step = &sw->stepper->state;
   for (int k = 0; k < 2 * sw->m; k++) {
-    NsSwitchGuard *guard = &sw->guards[k];
+    NsSwitchGuard *guard = &sw->mode->guards[k];
     double more = (step->t - step->t_old) * guard->drift;
     if (!guard->used || !guard->at_zero || !(more > 0)) continue;
     guard->level -= more;
@@ -211,10 +212,10 @@ static void lower_by_drift(NsSwitching *sw) {
 */
 static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
-  ns_switch_state(sw, step->y, sw->at);
-  NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->at, err);
+  ns_switch_state(sw, step->y, sw->room.at);
+  NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->room.at, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
-    NsSwitchGuard *guard = &sw->guards[k];
+    NsSwitchGuard *guard = &sw->mode->guards[k];
     double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);
     if (guard->used && guard->value - guard->level <= more) guard->level -= more;
   }
@@ -232,7 +233,7 @@ typedef struct GuardDense {
 static NsStatus guard_along(void *context, double t, double *value, NsError *err) {
   const GuardDense *job = context;
   NsStatus status = evaluate_along(job->sw, t, err);
-  *value = ns_switch_guard(job->sw, &job->sw->guards[job->k]);
+  *value = ns_switch_guard(job->sw, &job->sw->mode->guards[job->k]);
   return status;
 }
 
@@ -260,7 +261,7 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
   const double *end = ns_event_search_last(sw->search);
   double t = INFINITY;
   for (int k = 0; k < 2 * sw->m; k++) {
-    const NsSwitchGuard *guard = &sw->guards[k];
+    const NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!guard->used || guard->at_zero || sw->now->mode[guard->row] != NS_ROW_ACTIVE) continue;
     if (end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
     double zero = sw->dense.t;
@@ -288,23 +289,24 @@ static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *er
 ** the event, -1: there is none; *t its time. y has touched 0 only if it is above 0 again at the end of the step.
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
+  const NsSwitchMode *mode = sw->mode;
   NsEventRoot root;
   GuardDense job = {sw, *k};
   double beyond;
   NsStatus status = guard_along(&job, fmin(sw->dense.t, *t + RATE_PART * (sw->dense.t - sw->dense.t_old)), &beyond, err);
-  if (status != NS_OK || beyond < -sw->guards[*k].zone) return status;
+  if (status != NS_OK || beyond < -mode->guards[*k].zone) return status;
   for (int i = 0; i < 2 * sw->m; i++) {
-    NsSwitchGuard *guard = &sw->guards[i];
+    NsSwitchGuard *guard = &mode->guards[i];
     if (!guard->used || guard->at_zero) continue;
     guard->level -= guard->zone;
   }
   status = first_guard_root(sw, &root, err);
   if (status != NS_OK) return status;
-  bool output = sw->now->mode[sw->guards[*k].row] != NS_ROW_ACTIVE;
-  if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + sw->guards[*k].level < 0) return NS_OK;
+  bool output = sw->now->mode[mode->guards[*k].row] != NS_ROW_ACTIVE;
+  if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + mode->guards[*k].level < 0) return NS_OK;
   if (root.event < 0) return *k = -1, end_before_zone(sw, err);
   double zero = root.t, same = SAME_ROOT * (sw->dense.t - sw->dense.t_old);
-  const NsSwitchGuard *guard = &sw->guards[root.event];
+  const NsSwitchGuard *guard = &mode->guards[root.event];
   if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root.event, &zero, err);
   if (root.event != *k || fabs(zero - *t) > same) *t = zero;
   *k = root.event;
@@ -313,7 +315,7 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
 
 /* Makes the dense output of the last step, and the levels in it. */
 static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
-  for (int k = 0; k < 2 * sw->m; k++) sw->guards[k].level = sw->guards[k].base;
+  for (int k = 0; k < 2 * sw->m; k++) sw->mode->guards[k].level = sw->mode->guards[k].base;
   lower_by_drift(sw);
   NsStatus status = ns_switch_make_dense(sw, err);
   return status == NS_OK && sw->method->implicit ? lower_levels(sw, err) : status;
@@ -328,10 +330,10 @@ static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises
     length *= SHORTER;
     NsStatus status = sw->method->retake(sw->stepper, step->t_old + length, err);
     *sw->clock = step->t;
-    ns_switch_state(sw, step->y, sw->at);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->at, err);
+    ns_switch_state(sw, step->y, sw->room.at);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->room.at, err);
     if (status != NS_OK) return status;
-    *rises = ns_switch_guard(sw, &sw->guards[k]) > fmax(0, sw->guards[k].value);
+    *rises = ns_switch_guard(sw, &sw->mode->guards[k]) > fmax(0, sw->mode->guards[k].value);
   }
   return NS_OK;
 }
@@ -347,7 +349,7 @@ static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, Ns
   *k = root.event;
   *t = root.t;
   if (status != NS_OK || *k < 0) return status;
-  if (!sw->guards[*k].at_zero) return sw->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
+  if (!sw->mode->guards[*k].at_zero) return sw->mode->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
   double found = *t;
   status = go_back_to_zero(sw, *k, t, err);
   return status == NS_OK && *t == sw->dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
@@ -358,7 +360,7 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   int k = -1;
   double t = NAN;
   *guard = -1;
-  for (int i = 0; i < 2 * sw->m; i++) any = any || sw->guards[i].used;
+  for (int i = 0; i < 2 * sw->m; i++) any = any || sw->mode->guards[i].used;
   if (!any) return NS_OK;
   NsStatus status = NS_OK;
   while (status == NS_OK && hidden) {
@@ -366,7 +368,7 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
     if (status == NS_OK) status = first_event(sw, &k, &t, &hidden, err);
   }
   if (status != NS_OK || k < 0) return status;
-  status = measure_slopes(sw, t, sw->guards[k].at_zero, err);
+  status = measure_slopes(sw, t, sw->mode->guards[k].at_zero, err);
   if (status == NS_OK) status = switch_go_to(sw, k, t, &reached, err);
   if (status == NS_OK && reached) *guard = k;
   return status;

@@ -294,12 +294,12 @@ static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) ns_switch_take_guards(sw);
   for (int i = 0; i < 2 * sw->m && status == NS_OK; i++) {
-    const NsSwitchGuard *guard = &sw->guards[i];
+    const NsSwitchGuard *guard = &sw->mode->guards[i];
     w->at_zero[i] = guard->used && ns_switch_guard(sw, guard) <= 2 * ns_switch_noise(sw, guard);
   }
   sw->flow = own, sw->now = ns_flow_view(own);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
-    const NsSwitchGuard *guard = &sw->guards[k];
+    const NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!w->at_zero[k]) continue;
     w->guard = k;
     for (int j = 0; j < s->p && status == NS_OK; j++) {
@@ -328,12 +328,12 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   if (!s || s->begun) return NS_OK;
   s->begun = true;
   SwitchLinearisation *w = s->lin;
-  bool plain = s->n == s->nx && !sw->choice.jumped;
+  bool plain = s->n == s->nx && !sw->event.choice.jumped;
   for (int i = 0; i < sw->m; i++) plain = plain && sw->now->mode[i] != NS_ROW_ACTIVE;
   double *at = w->x;
   for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
     memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
-  memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
+  memcpy(w->lambda, sw->event.lambda, (size_t)sw->m * sizeof *w->lambda);
   NsStatus status = NS_OK;
   if (plain) memcpy(s->S, s->X, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   NsLinearisation from = w->lin; /* the motion's states are x here */
@@ -415,7 +415,7 @@ static NsStatus add_falling_guards(SwitchLinearisation *w, int *count, NsError *
   const double *lambda_size = ns_flow_lambda_sizes(sw->flow);
   NsStatus status = NS_OK;
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
-    const NsSwitchGuard *guard = &sw->guards[k];
+    const NsSwitchGuard *guard = &sw->mode->guards[k];
     bool falls;
     if (!guard->used || fabs(ns_switch_guard(sw, guard)) > guard_near_zero(sw, guard, lambda_size)) continue;
     w->guard = k;
@@ -431,8 +431,8 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   SwitchLinearisation *w = s->lin;
   int count = 0;
   memcpy(w->u_before, sw->u, (size_t)sw->nd * sizeof *sw->u);
-  memcpy(w->before, sw->before, (size_t)sw->m * sizeof *w->before);
-  NsStatus status = switch_lin_mode(w, sw->before, sw->t, sw->u, err);
+  memcpy(w->before, sw->event.before, (size_t)sw->m * sizeof *w->before);
+  NsStatus status = switch_lin_mode(w, sw->event.before, sw->t, sw->u, err);
   if (status == NS_OK && guard < 0) status = add_falling_guards(w, &count, err);
   if (status != NS_OK) return status;
   if (guard < 0 && count == 0) {
@@ -443,8 +443,8 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   }
   if (guard >= 0) add_switch_guard(w, &count, guard, guard / 2);
   for (int k = 0; k < 2 * sw->m && guard >= 0; k++) {
-    const NsSwitchGuard *g = &sw->guards[k];
-    if (k == guard || !g->used || !sw->open[g->row] || g->row == guard / 2) continue;
+    const NsSwitchGuard *g = &sw->mode->guards[k];
+    if (k == guard || !g->used || !sw->mode->open[g->row] || g->row == guard / 2) continue;
     add_switch_guard(w, &count, k, g->row);
   }
   status = ns_sensitivity_event(s, &w->lin, w->guards, count, sw->t, sw->u, err);
@@ -464,7 +464,7 @@ static NsStatus switch_lin_jump(void *context, double t, const double *u, double
   memcpy(after, u, (size_t)w->sw->nd * sizeof *u);
   ns_flow_set_mode(w->flow, w->chosen);
   NsStatus status = ns_flow_evaluate(w->flow, t, after, NULL, err);
-  return status == NS_OK ? ns_mode_jump(w->flow, t, after, w->sw->open, &jumped, err) : status;
+  return status == NS_OK ? ns_mode_jump(w->flow, t, after, w->sw->mode->open, &jumped, err) : status;
 }
 
 /* u after a new start. */
@@ -480,7 +480,7 @@ NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError 
   SwitchLinearisation *w = s->lin;
   NsStatus status = start_settle(w, err);
   NsLinearisationMap reset = !jumped ? NULL : anew ? switch_lin_anew : switch_lin_jump;
-  memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
+  memcpy(w->lambda, sw->event.lambda, (size_t)sw->m * sizeof *w->lambda);
   if (status == NS_OK) status = ns_sensitivity_reset(s, &w->lin, reset, sw->t, w->u_before, sw->u, err);
   if (status == NS_OK && reset) status = start_settle(w, err);
   return status == NS_OK ? switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;

@@ -12,7 +12,7 @@
 /* A step of the grid begins, and ns_flow_begin has been called. */
 NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err);
 
-/* The run has started at sw->u, in the present mode; x: the states before that, lambda_before the multipliers. */
+/* The run has started at sw->u, in the present mode; x: the states before that, event.lambda the multipliers. */
 NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err);
 
 /* S goes along the last step of the stepper. */
@@ -20,7 +20,7 @@ NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err);
 
 /*
 ** At an event, in this order. before: guard, the number of the event's guard, or -1: a step of the grid begins at
-** the limit of its mode or outside of it, since a guard falls through 0 there by chance, or since data have changed; sw->open tells
+** the limit of its mode or outside of it, since a guard falls through 0 there by chance, or since data have changed; sw->mode->open tells
 ** the guards at 0. chosen: the mode before a jump. after: the mode and sw->u are those after the event; anew: the motion
 ** was started anew.
 */

@@ -16,6 +16,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/interrupt.h"
@@ -56,8 +57,8 @@ static NsStatus switching_motion(NsSwitching *sw, double t, const double *u, dou
 /* The rate of the stepper's unknowns, which are in units of their own. */
 static NsStatus switching_rate(void *context, double t, const double *v, double *vdot, NsError *err) {
   NsSwitching *sw = context;
-  for (int i = 0; i < sw->nd; i++) sw->raw[i] = v[i] * sw->unit[i];
-  NsStatus status = switching_motion(sw, t, sw->raw, vdot, err);
+  for (int i = 0; i < sw->nd; i++) sw->room.raw[i] = v[i] * sw->unit[i];
+  NsStatus status = switching_motion(sw, t, sw->room.raw, vdot, err);
   for (int i = 0; i < sw->nd + sw->m; i++) vdot[i] /= sw->unit[i];
   return status;
 }
@@ -65,29 +66,42 @@ static NsStatus switching_rate(void *context, double t, const double *v, double 
 /* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
 static NsStatus switching_jacobian(void *context, double t, const double *v, double *J, NsError *err) {
   NsSwitching *sw = context;
+  const NsSwitchRoom *room = &sw->room;
   size_t nd = (size_t)sw->nd, n = nd + (size_t)sw->m;
   *sw->clock = t;
-  for (size_t i = 0; i < nd; i++) sw->raw[i] = v[i] * sw->unit[i];
-  NsStatus status = ns_flow_jacobian(sw->flow, t, sw->raw, sw->J, err);
+  for (size_t i = 0; i < nd; i++) room->raw[i] = v[i] * sw->unit[i];
+  NsStatus status = ns_flow_jacobian(sw->flow, t, room->raw, room->J, err);
   for (size_t j = 0; j < nd && status == NS_OK; j++)
-    for (size_t i = 0; i < nd; i++) J[i + j * n] = sw->J[i + j * nd] * sw->unit[j] / sw->unit[i];
+    for (size_t i = 0; i < nd; i++) J[i + j * n] = room->J[i + j * nd] * sw->unit[j] / sw->unit[i];
   return status;
 }
 
+static NsSwitchMode *switch_mode_new(NsArena *arena, int m) {
+  size_t bytes = sizeof(NsSwitchMode) + (size_t)m * (2 * sizeof(NsSwitchGuard) + sizeof(bool));
+  NsSwitchMode *mode = ns_arena_take(arena, bytes, 1);
+  if (!mode) return NULL;
+  mode->bytes = bytes - offsetof(NsSwitchMode, stuck);
+  mode->guards = (NsSwitchGuard *)(void *)(mode + 1);
+  mode->open = (bool *)(void *)(mode->guards + 2 * (ptrdiff_t)m);
+  return mode;
+}
+
 static void switching_take_vectors(NsSwitching *sw) {
+  NsSwitchChange *event = &sw->event;
+  NsSwitchRoom *room = &sw->room;
   NsArena *arena = &sw->base.arena;
   int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u, &sw->unit, &sw->raw, &sw->begin, &sw->atol, &sw->ahead, &sw->rate, &sw->next_rate, &sw->at};
+  double **stacked[] = {&sw->u,     &sw->unit,   &room->raw,       &sw->begin, &sw->atol,
+                        &sw->ahead, &room->rate, &room->next_rate, &room->at};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
-  sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
+  room->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   sw->segment = ns_arena_matrix(arena, sw->most, rows);
-  sw->lambda_before = ns_arena_doubles(arena, m);
+  event->lambda = ns_arena_doubles(arena, m);
   sw->slope = ns_arena_doubles(arena, 2 * m);
   sw->values = ns_arena_matrix(arena, sw->n + 2 * m, NS_BERNSTEIN_SIZE);
-  sw->open = ns_arena_take(arena, (size_t)m, sizeof *sw->open);
-  sw->before = ns_arena_take(arena, (size_t)m, sizeof *sw->before);
-  sw->next = ns_arena_take(arena, (size_t)m, sizeof *sw->next);
-  sw->guards = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->guards);
+  event->before = ns_arena_take(arena, (size_t)m, sizeof *event->before);
+  event->next = ns_arena_take(arena, (size_t)m, sizeof *event->next);
+  sw->mode = switch_mode_new(arena, m);
   sw->direction = ns_arena_ints(arena, 2 * m);
   sw->terminal = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->terminal);
   for (int i = 0; i < 2 * m && !arena->failed; i++) sw->direction[i] = -1, sw->terminal[i] = 1;
@@ -192,6 +206,7 @@ static const double AT_REST = 1e-6;
 ** states that the one before has driven.
 */
 static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
+  const NsSwitchRoom *room = &sw->room;
   NsStatus status = NS_OK;
   for (int round = 0; round < LOOKS && status == NS_OK; round++) {
     const double *terms = ns_flow_rate_terms(sw->flow);
@@ -206,8 +221,8 @@ static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
     }
     if (known && round == 0) memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
     if (known) return NS_OK;
-    for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * sw->next_rate[i];
-    status = switching_motion(sw, sw->t + h, sw->at, sw->next_rate, err);
+    for (int i = 0; i < sw->nd + sw->m; i++) room->at[i] = sw->u[i] + h * room->next_rate[i];
+    status = switching_motion(sw, sw->t + h, room->at, room->next_rate, err);
   }
   return status == NS_ERETRY || status == NS_ENAN ? NS_OK : status;
 }
@@ -219,18 +234,19 @@ static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
 ** to the end. `rate`: at the present state.
 */
 static NsStatus switching_first_length(NsSwitching *sw, const double *rate, double *length, NsError *err) {
+  const NsSwitchRoom *room = &sw->room;
   double way = sw->t_next - sw->t, h = AHEAD * way;
   *length = h;
   memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
   for (int i = 0; i < sw->nd; i++)
     if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
-  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * rate[i];
-  NsStatus status = switching_motion(sw, sw->t + h, sw->at, sw->next_rate, err);
+  for (int i = 0; i < sw->nd + sw->m; i++) room->at[i] = sw->u[i] + h * rate[i];
+  NsStatus status = switching_motion(sw, sw->t + h, room->at, room->next_rate, err);
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
   for (int i = 0; i < sw->nd && status == NS_OK; i++) {
-    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
+    double second = fabs(room->next_rate[i] - rate[i]) / h, noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
     double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
@@ -243,7 +259,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
 NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
   memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->rate, err);
+  if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->room.rate, err);
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
@@ -254,8 +270,8 @@ NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
 static void switching_start_stepper(NsSwitching *sw, double first) {
   first = fmin(first, sw->longest);
   switching_weigh(sw, first);
-  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
-  sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->room.at[i] = sw->u[i] / sw->unit[i];
+  sw->method->start(sw->stepper, sw->t, sw->room.at, sw->t_next, first);
 }
 
 /* Prepares the stepper for smooth motion from the present state. */
@@ -265,7 +281,7 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   if (status != NS_OK) return status;
   ns_flow_note_strength(sw->flow);
   switching_take_units(sw);
-  status = switching_first_length(sw, sw->rate, &first, err);
+  status = switching_first_length(sw, sw->room.rate, &first, err);
   if (status == NS_OK) switching_start_stepper(sw, first);
   return status;
 }
@@ -280,7 +296,7 @@ static NsStatus switching_wake(NsSwitching *sw, NsStatus status, NsError *err) {
   for (int i = 0; i < sw->nd; i++) resting = resting || sw->atol[i] == 0;
   if (!resting) return status;
   NsError why = {NS_OK, ""};
-  NsStatus found = switching_motion(sw, sw->t, sw->u, sw->next_rate, &why);
+  NsStatus found = switching_motion(sw, sw->t, sw->u, sw->room.next_rate, &why);
   if (found == NS_OK) found = switching_look_ahead(sw, h, &why);
   if (found != NS_OK) return status;
   switching_start_stepper(sw, h);
@@ -295,10 +311,10 @@ static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
   sw->t = *sw->clock = step->t;
   NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
   for (int i = 0; i < sw->nd + sw->m; i++) {
-    sw->at[i] = sw->u[i] / sw->unit[i];
-    moved = moved || sw->at[i] != step->y[i];
+    sw->room.at[i] = sw->u[i] / sw->unit[i];
+    moved = moved || sw->room.at[i] != step->y[i];
   }
-  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->at);
+  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->room.at);
   return status;
 }
 
@@ -318,18 +334,19 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
 
 /* Counts a step that was refused `refused` times; NS_EMAXITER when there are too many steps, or when they do not get on. */
 static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
-  sw->refused += refused;
-  if (++sw->steps > SWITCHING_STEPS)
+  NsSwitchProgress *progress = &sw->progress;
+  progress->refused += refused;
+  if (++progress->steps > SWITCHING_STEPS)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator in a step of the grid (t=%.10g)",
                    SWITCHING_STEPS, sw->t);
-  if (sw->steps % SPELL != 0) return NS_OK;
-  double passed = sw->t - sw->t_spell;
-  if (passed < NO_PROGRESS * (sw->t_next - sw->t) && sw->refused >= SPELL / REFUSED)
+  if (progress->steps % SPELL != 0) return NS_OK;
+  double passed = sw->t - progress->t_spell;
+  if (passed < NO_PROGRESS * (sw->t_next - sw->t) && progress->refused >= SPELL / REFUSED)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); %s", SPELL, passed,
                    sw->t, stops_of_steps);
-  sw->t_spell = sw->t;
-  sw->refused = 0;
+  progress->t_spell = sw->t;
+  progress->refused = 0;
   return NS_OK;
 }
 
@@ -398,16 +415,17 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
 }
 
 NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsSwitchProgress *progress = &sw->progress;
   sw->log = drive->log;
   sw->log->slope = 0;
   sw->sink = drive->sink;
   sw->sensitivity = drive->sensitivity;
   sw->t = sw->t_k = *sw->clock = step->t_k;
   sw->t_next = step->t;
-  sw->handled = sw->stuck = sw->marks.count = 0;
-  sw->steps = sw->refused = 0;
-  sw->t_spell = sw->t_block = sw->t_k;
-  sw->t_event = -INFINITY;
+  sw->handled = sw->mode->stuck = sw->mode->marks.count = 0;
+  progress->steps = progress->refused = 0;
+  progress->t_spell = progress->t_block = sw->t_k;
+  sw->mode->t_event = -INFINITY;
   sw->coarse = 0;
   const NsEventOptions *options = (const NsEventOptions *)sw->base.integrator;
   sw->longest = switching_longest(sw, options);

@@ -28,6 +28,42 @@ typedef struct NsSwitchGuard {
 /* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
 #define NS_SWITCH_RATE_ROUNDINGS 16
 
+/*
+** What is known of the guards and of the last events, beside the mode of the flow: one block, `bytes` bytes from `stuck` on. To visit it is to
+** visit the block.
+*/
+typedef struct NsSwitchMode {
+  size_t bytes;
+  NsSwitchGuard *guards; /* 2 m: those of row i are 2 i and 2 i + 1 */
+  bool *open;            /* m: rows that are undecided at an event */
+
+  /* the block begins; the arrays follow it */
+  int stuck;      /* number of events without progress of time */
+  double t_event; /* time of the last event */
+  NsEventMarks marks;
+} NsSwitchMode;
+
+/* How a step of the grid gets on. */
+typedef struct NsSwitchProgress {
+  long steps;       /* number of integrator steps in this step of the grid */
+  long refused;     /* number of lengths that were refused in the present spell of steps */
+  double t_spell;   /* time at which that spell began */
+  double t_block;   /* time at which the present block of events began; see switch_event.c */
+  double blocks[2]; /* durations of the last two blocks */
+} NsSwitchProgress;
+
+/* At an event: the mode and the multipliers before it, a mode to be tried, and what was chosen. */
+typedef struct NsSwitchChange {
+  NsRowMode *before, *next; /* m */
+  double *lambda;           /* m */
+  NsModeChoice choice;
+} NsSwitchChange;
+
+/* Workspace: of the stepper's rate and of others (nd + m each), and the Jacobian (nd x nd; NULL for explicit methods). */
+typedef struct NsSwitchRoom {
+  double *raw, *rate, *next_rate, *at, *J;
+} NsSwitchRoom;
+
 typedef struct NsSwitching {
   NsScheme base;
   NsFlow *flow;
@@ -41,45 +77,32 @@ typedef struct NsSwitching {
 
   /* the step of the grid */
   double t_k, t_next, t;
-  int nd;                        /* differential states */
-  double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *unit;                  /* nd + m: units of the stepper's unknowns, powers of two */
-  double *raw;                   /* nd + m: workspace of its rate */
-  double *begin;                 /* nd + m: the state at the start of the last step */
-  double *atol;                  /* nd + m: accepted errors of the next step */
-  double *ahead;                 /* nd + m: sizes a little after a start at rest, see switching_look_ahead; else 0 */
-  double *rate, *next_rate, *at; /* nd + m each: workspace */
-  double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
+  int nd;        /* differential states */
+  double *u;     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
+  double *unit;  /* nd + m: units of the stepper's unknowns, powers of two */
+  double *begin; /* nd + m: the state at the start of the last step */
+  double *atol;  /* nd + m: accepted errors of the next step */
+  double *ahead; /* nd + m: sizes a little after a start at rest, see switching_look_ahead; else 0 */
   NsEventLog *log;
   const NsDenseSink *sink;
   NsSensitivity *sensitivity; /* NULL: nobody asks */
   int handled;                /* number of events in this step of the grid */
-  int stuck;                  /* number of events without progress of time */
-  double t_event;             /* time of the last event */
   double longest;             /* the longest step of the integrator */
   double usual;               /* with a solver outside: the usual length of a step */
   double
-      coarse;   /* the rest of an accumulation that is passed over, a part of the time of the last events; see switch_event.c */
-  long steps;   /* number of integrator steps in this step of the grid */
-  long refused; /* number of lengths that were refused in the present spell of steps */
-  double t_spell;   /* time at which that spell began */
-  double t_block;   /* time at which the present block of events began; see switch_event.c */
-  double blocks[2]; /* durations of the last two blocks */
-  NsEventMarks marks;
+      coarse; /* the rest of an accumulation that is passed over, a part of the time of the last events; see switch_event.c */
+  NsSwitchProgress progress;
 
-  /* at an event */
-  bool *open;               /* m */
-  NsRowMode *before, *next; /* m: the mode before the event; a mode to be tried */
-  double *lambda_before;    /* m */
-  NsModeChoice choice;
+  NsSwitchMode *mode;
+  NsSwitchChange event;
+  NsSwitchRoom room;
 
   /* the search */
   NsEventSearch *search;
-  NsSwitchGuard *guards; /* 2 m: those of row i are 2 i and 2 i + 1 */
-  double *slope;         /* 2 m: rates of the guards at the last event */
-  int *direction;        /* 2 m: all -1 */
-  long *terminal;        /* 2 m: all 1 */
-  NsDenseRows dense;     /* the dense output of the last step, in `segment` */
+  double *slope;     /* 2 m: rates of the guards at the last event */
+  int *direction;    /* 2 m: all -1 */
+  long *terminal;    /* 2 m: all 1 */
+  NsDenseRows dense; /* the dense output of the last step, in `segment` */
   double *segment;
   double sampled; /* the time at which `flow` has been evaluated along the step; NAN: it has not */
   double *values; /* NS_BERNSTEIN_SIZE x (n + 2 m): of a piece, for the dense output */
