@@ -291,7 +291,7 @@ static void parameter_columns(NsMotionTangent *g, double t, const double *u, dou
   clear_sources(g, g->p);
   for (int j = 0; j < g->p; j++) {
     double *R = g->R + (ptrdiff_t)j * ed->Nv;
-    known[j] = ns_motion_vjp_source(g->vjp, j, u, R, g->r + (ptrdiff_t)j * ed->m);
+    known[j] = ns_motion_vjp_source(g->vjp, j, t, u, R, g->r + (ptrdiff_t)j * ed->m);
     if (!known[j]) continue;
     tangent_solve_column(g, j);
     memset(P + (ptrdiff_t)j * g->n, 0, (size_t)ed->Nq * sizeof *P);

@@ -43,11 +43,11 @@ void ns_motion_vjp_free(NsMotionVjp *vjp);
 
 /*
 ** The derivatives by parameter j where ed has evaluated the accelerations last, of M a = F + H' lambda (push, Nv) and of H_h a + bias =
-** 0 (off, m, by row) at fixed u, a and lambda, as right sides: push = dF + dH' lambda - dM a, off = -dH a. ns_motion_vjp_begin comes first.
+** 0 (off, m, by row; both 0 on entry) at fixed u, a and lambda, as right sides: push = dF + dH' lambda - dM a, off = -dH a. ns_motion_vjp_begin comes first.
 ** False: they are not in the list.
 */
 void ns_motion_vjp_begin(NsMotionVjp *vjp, double t, const double *u);
-bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, const double *u, double *push, double *off);
+bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, double t, const double *u, double *push, double *off);
 
 /* out (p) and known (p) = 0. */
 void ns_motion_vjp_nothing(const NsMotionVjp *vjp, double *out, bool *known);
