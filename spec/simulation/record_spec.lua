@@ -224,6 +224,39 @@ describe("rows at events", function()
     host.remove(directory)
   end)
 
+  it("are left out on request: rows of the grid alone, with what they have otherwise", function()
+    local directory = host.new_directory()
+    local function ball() return (events.ball { e = 0.5, T = 1, h = 0.25 }) end
+    local function stepped() return room "TimeStepping" end
+    local function driven() return room "EventDriven" end
+    for _, make in ipairs { ball, stepped, driven } do
+      local all, alone = make():run { rows = "all" }, make():run { rows = "grid", stream = directory .. "/run.csv" }
+      assert.is_true(#all > #alone)
+      assert.equal(#all.events, #alone.events)
+      local h, last = alone.t[2] - alone.t[1], {}
+      for i = 1, #all do last[all.t[i]] = i end -- the row after an event at a time of the grid
+      for k = 1, #alone do
+        assert.near((k - 1) * h, alone.t[k], 1e-12)
+        for _, name in ipairs(all:names()) do
+          if k > 1 then assert.equal(all:column(name)[last[alone.t[k]]], alone:column(name)[k]) end
+        end
+      end
+      local streamed = ns.load(directory .. "/run.csv")
+      for _, name in ipairs(alone:names()) do assert.same(alone:column(name):totable(), streamed[name]:totable()) end
+    end
+    host.remove(directory)
+    local ended = ball()
+    ended:addEvent { at = 0.6, terminal = true }
+    assert.same({ 0, 0.25, 0.5, 0.6 }, ended:run { rows = "grid" }.t:totable())
+    local simu = room "TimeStepping"
+    for given, told in pairs { events = '"events"', [3] = "number 3.0", [true] = "boolean" } do
+      local message = select(2, pcall(simu.run, simu, { rows = given }))
+      assert.matches('run: rows: expected "all" or "grid", got ' .. told, message, 1, true)
+    end
+    local message = select(2, pcall(simu.run, simu, { rows = "grid", dense = true }))
+    assert.matches('run: rows: "grid" goes without dense = true: sol:at finds the sides of events by their rows', message, 1, true)
+  end)
+
   it("are observed on both sides", function()
     local simu, ball = events.ball { e = 0.5, T = 1, h = 0.25 }
     local sol = simu:run { observe = function(s)

@@ -217,7 +217,7 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
 static NsStatus record_user_row(void *context, bool after, NsError *err) {
   NsRecord *r = context;
   NsStatus status = record_start(r, err);
-  if (status != NS_OK || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;
+  if (status != NS_OK || r->options->grid || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;
   status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   row_of_state(r);
@@ -291,7 +291,7 @@ NsStatus ns_record_dense(NsRecord *r, NsError *err) {
   NsStepDense *dense = &r->ts->dense;
   NsStatus status = record_start(r, err);
   if (status == NS_OK && r->options->dense && ns_step_dense_is_smooth(dense)) status = keep_pieces(r, err);
-  if (status != NS_OK || !ns_step_dense_has_sides(dense)) return status;
+  if (status != NS_OK || r->options->grid || !ns_step_dense_has_sides(dense)) return status;
   if (dense->count > 1 && !ns_step_dense_is_smooth(dense)) return NS_OK;
   return ns_step_dense_sides(dense, record_side, r, err);
 }

@@ -31,6 +31,7 @@ typedef struct NsRunSensitivities {
 typedef struct NsRunOptions {
   long every; /* record each `every`-th step, the last, and both sides of each event */
   NsRunCheckpoints checkpoints;
+  bool grid;            /* no rows at events */
   bool dense;           /* keep the smooth pieces that the schemes tell, for ns_solution_at */
   NsStream *stream;     /* borrowed, NULL: none; gets the steps k that are multiples of `every`, the last, and events */
   double *row;          /* workspace of the stream: ns_solution_columns numbers, then the observed ones */

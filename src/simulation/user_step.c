@@ -67,9 +67,8 @@ static NsStatus complete_dense(NsTimeStepping *ts, const NsStep *step, NsError *
 
 static NsStatus tell_crowd(const NsTimeStepping *ts, const NsUserEvent *event, double t, NsError *err) {
   return ns_fail(err, NS_EMAXITER,
-                 "event '%s' occurs again and again near t=%.10g (step %ld): its times accumulate; let the action end that, "
-                 "or let it be terminal",
-                 event->name, t, ts->k + 1);
+                 "event '%s' occurs again and again near t=%.10g (step %ld): its times accumulate; let the action end that%s",
+                 event->name, t, ts->k + 1, event->kind == NS_EVENT_USER ? ", or let it be terminal" : "");
 }
 
 /*

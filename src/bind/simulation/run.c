@@ -56,7 +56,7 @@ static bool ends_at_prompt(bool signalled) {
 
 typedef struct Options {
   long every;
-  bool progress, partial, dense;
+  bool progress, partial, dense, grid;
   NsRunCheckpoints checkpoints;
   const char *stream;   /* anchored by the table of options; NULL: none */
   const NsHdf5 *hdf5;   /* when the stream is a .h5 file; else NULL */
@@ -126,9 +126,20 @@ static void check_stream(lua_State *L, const Options *options) {
     luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
 }
 
+/* Whether the rows are those of the grid alone. */
+static bool rows_on_grid(lua_State *L, int idx) {
+  int type = lua_getfield(L, idx, "rows");
+  const char *rows = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  bool grid = rows && strcmp(rows, "grid") == 0, all = type == LUA_TNIL || (rows && strcmp(rows, "all") == 0);
+  if (!grid && !all && rows) luaL_error(L, "run: rows: expected \"all\" or \"grid\", got \"%s\"", rows);
+  if (!grid && !all) nsl_bad(L, "run", "rows", "\"all\" or \"grid\"", -1);
+  lua_pop(L, 1);
+  return grid;
+}
+
 static Options bind_run_read_options(lua_State *L, int idx) {
   static const char *const known[] = {"every",   "record",  "checkpoint", "stream",        "resume", "progress",
-                                      "partial", "observe", "dense",      "sensitivities", NULL};
+                                      "partial", "observe", "dense",      "sensitivities", "rows",   NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -146,6 +157,9 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   options.progress = bind_run_flag(L, idx, "progress", options.progress);
   options.partial = bind_run_flag(L, idx, "partial", false);
   options.dense = bind_run_flag(L, idx, "dense", false);
+  options.grid = rows_on_grid(L, idx);
+  if (options.grid && options.dense)
+    luaL_error(L, "run: rows: \"grid\" goes without dense = true: sol:at finds the sides of events by their rows");
   if (lua_getfield(L, idx, "sensitivities") != LUA_TNIL) {
     if (options.resume) luaL_error(L, "run: sensitivities: a run from a checkpoint can not have them: they start at t0");
     nsl_read_sensitivities(L, -1, &options.sensitivities);
@@ -324,6 +338,7 @@ int nsl_simulation_run(lua_State *L) {
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
   NsRunOptions run = {.every = options.every,
                       .dense = options.dense,
+                      .grid = options.grid,
                       .sensitivities = options.sensitivities,
                       .checkpoints = options.checkpoints,
                       .tick = options.progress ? bind_run_show : NULL,
