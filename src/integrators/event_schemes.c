@@ -42,6 +42,10 @@ static const char *event_words(const NsIntegrator *integrator) {
 
 /* ---- RungeKuttaOSI ---- */
 
+const char ns_event_stops_of_steps[] =
+    "a callback that jumps needs a relation and a law for its switch, and a gain with a vertical tangent at its switch, as "
+    "sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI";
+
 const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
 
 static const NsSchemeClass *const runge_kutta_forms[NS_FAMILIES] = {

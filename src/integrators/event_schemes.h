@@ -27,4 +27,7 @@ extern const NsEventOptions ns_event_defaults;
 /* The forms: event_driven/ for mechanics; switching/ for models of first order, with DOP853 or Radau between events. */
 extern const NsSchemeClass ns_form_motion, ns_form_switching_dop853, ns_form_switching_radau;
 
+/* What stops the steps of a motion between two events, and what to do. */
+extern const char ns_event_stops_of_steps[];
+
 #endif

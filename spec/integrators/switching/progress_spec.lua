@@ -43,6 +43,24 @@ describe("An event-driven run without progress #once", function()
       .. "at its switch, as sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI", 1, true), text)
   end)
 
+  it("tells what runs super-twisting, whose gain has a vertical tangent at its switch", function()
+    local advice = "; a callback that jumps needs a relation and a law for its switch, and a gain with a vertical tangent at its "
+      .. "switch, as sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI"
+    for start, osi in pairs { ["EventDriven: Newton's method fails in the step that ends at t="] = "RadauOSI",
+      ["FESDOSI: Newton did not converge in a finite element at t="] = "FESDOSI" } do
+      local ds = ns.FirstOrderNonLinearDS({ 1, 0 }, function(_, x, _, f) f[1] = x[2] end)
+      local relation = ns.FirstOrderNonLinearR { h = function(_, x, _, _, y) y[1] = x[1] end,
+        g = function(_, x, lambda, _, r) r[1], r[2] = 2 * math.sqrt(math.abs(x[1])) * lambda[1], 1.5 * lambda[1] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1), relation, "twist"), ds)
+      local grid = ns.TimeDiscretisation(0, 0.1)
+      local simu = osi == "FESDOSI" and ns.TimeStepping(nsds, grid, ns.FESDOSI()) or ns.EventDriven(nsds, grid, ns[osi]())
+      local text = message(simu.run, simu)
+      assert.truthy(text:find(start, 1, true) and text:find(advice, 1, true), text)
+    end
+  end)
+
   it("ends where the given Jacobian of a relay has the wrong sign", function()
     for _, osi in ipairs { "RungeKuttaOSI", "RadauOSI" } do
       local ds = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 })

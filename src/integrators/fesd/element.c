@@ -13,6 +13,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "integrators/event_schemes.h"
 #include "integrators/fesd/fesd.h"
 
 #define S NS_TABLEAU_STAGES
@@ -314,8 +315,8 @@ static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) 
     move_stages(w, e, na);
   }
   return ns_fail(err, NS_ENOCONV,
-                 "FESDOSI: Newton did not converge in a finite element at t=%.10g: residual %.3g of a row's terms", e->t,
-                 before);
+                 "FESDOSI: Newton did not converge in a finite element at t=%.10g: residual %.3g of a row's terms; %s", e->t,
+                 before, ns_event_stops_of_steps);
 }
 
 /* ---- the end of an element ---- */

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "integrators/event_schemes.h"
 #include "ode/control.h"
 #include "ode/dop853.h"
 #include "ode/radau.h"
@@ -38,11 +39,6 @@ enum {
 ** take 1e10 steps. A callback that jumps where the motion slides makes 1e12 steps or more of it.
 */
 static const double NO_PROGRESS = 1e-6;
-
-/* What stops the steps of a motion between two events, and what to do. */
-static const char *const stops_of_steps =
-    "a callback that jumps needs a relation and a law for its switch, and a gain with a vertical tangent at its switch, as "
-    "sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI";
 
 /* ---- making ---- */
 
@@ -324,9 +320,9 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
   NsError why = {NS_OK, ""};
   NsStatus status = sw->method->step(sw->stepper, &why);
   if (status == NS_ENOCONV) status = switching_wake(sw, status, &why);
-  if (status == NS_ENOCONV) status = ns_fail(err, status, "EventDriven: %.300s; %s", why.text, stops_of_steps);
+  if (status == NS_OK) status = ns_switch_search(sw, guard, &why);
+  if (status == NS_ENOCONV) status = ns_fail(err, status, "EventDriven: %.300s; %s", why.text, ns_event_stops_of_steps);
   else if (status != NS_OK && err) *err = why;
-  if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
   if (status == NS_OK) status = ns_switch_dense_piece(sw, err);
   return status == NS_OK ? switching_take_state(sw, err) : status;
@@ -344,7 +340,7 @@ static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
   if (passed < NO_PROGRESS * (sw->t_next - sw->t) && progress->refused >= SPELL / REFUSED)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); %s", SPELL, passed,
-                   sw->t, stops_of_steps);
+                   sw->t, ns_event_stops_of_steps);
   progress->t_spell = sw->t;
   progress->refused = 0;
   return NS_OK;
