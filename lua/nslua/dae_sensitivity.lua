@@ -11,7 +11,6 @@ local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
 
 return function(ns, support, call)
-  local TOUCH = 1e-6 -- rate of g, as a part of its size, below which the solution only touches an event
   local DRIFT = 1e-3 -- largest such distance, as a part of the size of the unknown; a larger one is told
   local EXPECTED = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'"
 
@@ -365,7 +364,7 @@ return function(ns, support, call)
     self.p = #self.names
     if self.p == 0 then fail("expected at least one parameter (%s)", EXPECTED) end
     if self.system and self.events then fail("of a system, without events only") end
-    self.w, self.touch = ns.zeros(self.p), math.max(TOUCH, math.sqrt(self.rtol) / 10)
+    self.w, self.touch = ns.zeros(self.p), math.max(support.grazing, math.sqrt(self.rtol) / 10)
     local S = ns.zeros(self.n, self.p)
     for j, column in ipairs(self.columns) do
       if column.kind == "args" then

@@ -8,6 +8,7 @@
 
 #include "integrators/sensitivity_tape.h"
 #include "linalg/dense.h"
+#include "ode/saltation.h"
 
 enum {
   BACK_HALVINGS = 6,  /* an interval is halved at most so often to resolve F_u, or F_p' mu within a step */
@@ -320,8 +321,7 @@ static void back_event(NsSensitivity *s, const NsRunTapeEntry *e, double jump) {
     ns_dense_gemv(true, n, n, 1, e->A, n, after, 1, 0, mu, 1);
     for (int k = 0; k < e->columns; k++) tape->g[e->column[k]] += ns_dense_dot(n, e->B + (ptrdiff_t)k * n, 1, after, 1);
   }
-  for (int i = 0; i < n && e->timed; i++) mu[i] -= e->gu[i] * w;
-  for (int j = 0; j < s->p && e->timed; j++) tape->g[j] -= e->gp[j] * w;
+  if (e->timed) ns_crossing_transposed(n, s->p, e->gu, e->gp, w, mu, tape->g);
   for (int i = 0; i < n; i++) tape->most[i] = fmax(tape->most[i], fabs(mu[i]));
 }
 

@@ -7,6 +7,7 @@
 
 #include "integrators/sensitivity.h"
 #include "model/difference.h"
+#include "ode/saltation.h"
 
 /* The first displacement of a difference, as a part of the sizes of what is displaced; it is divided by 3 and then halved. */
 static const double FIRST_PART = 1.0 / 32;
@@ -17,13 +18,6 @@ static const double MOVED_PART = 1.0 / 256;
 /* After a failure of the map a difference is tried again with displacements that are smaller by this factor. */
 static const double SMALLER = 1.0 / 1024;
 enum { DIFFERENCE_TRIALS = 3 };
-
-/*
-** An event grazes when the rate of its guard, g_t + sum g_i u_i', is below this part of |g_t| + sum |g_i| max |u_i'|, where the
-** maximum is over the run so far. 1e-7: the guard then falls 1e-14 of its range below 0, which is less than the accuracy of an event;
-** the last of infinitely many bounces has 1e-6.
-*/
-static const double GRAZING = 1e-7;
 
 /*
 ** Guards that reach 0 at one time belong to one event when the derivatives of their times by each parameter are equal: when they
@@ -130,17 +124,15 @@ NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLi
   NsStatus status = lin->slope ? lin->slope(lin->context, t, u, s->value, &still, &exact, err) : NS_OK;
   slope->t = 0;
   if (status == NS_OK && !(exact && still)) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
-  slope->rate = slope->t;
-  slope->scale = fabs(slope->t);
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
     if (!exact) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
     s->direction[i] = 0;
-    slope->rate += s->value[i] * s->f[i];
-    slope->scale += fabs(s->value[i]) * fmax(s->rate_most[i], fabs(s->f[i]));
   }
-  slope->grazes = !(fabs(slope->rate) > GRAZING * slope->scale);
+  NsCrossing crossing = ns_crossing(s->n, slope->t, s->value, s->f, s->rate_most);
+  slope->rate = crossing.rate, slope->scale = crossing.size;
+  slope->grazes = ns_crossing_grazes(crossing, NS_GRAZING);
   return status;
 }
 

@@ -155,12 +155,11 @@ static void adjoint_cross(NsIvpBackward *b, const AdjointJump *jump, double more
   const NsSaltation *s = &jump->saltation;
   int n = b->problem.n, p = b->derivatives.p;
   if (s->still) return;
-  double w = (ns_dense_dot(n, s->k, 1, b->mu, 1) + jump->cost_before - jump->cost_after + more) / s->rate;
+  double w = (ns_dense_dot(n, s->k, 1, b->mu, 1) + jump->cost_before - jump->cost_after + more) / s->crossing.rate;
   memcpy(b->space, b->mu, (size_t)n * sizeof *b->space);
   ns_dense_gemv(true, n, p, 1, s->Rp, n, b->space, 1, 1, b->mu + n, 1);
   ns_dense_gemv(true, n, n, 1, s->Ry, n, b->space, 1, 0, b->mu, 1);
-  for (int i = 0; i < n; i++) b->mu[i] -= s->gy[i] * w;
-  for (int j = 0; j < p; j++) b->mu[n + j] -= s->gp[j] * w;
+  ns_crossing_transposed(n, p, s->gy, s->gp, w, b->mu, b->mu + n);
 }
 
 /* f must be the function that it was in the run. */
@@ -186,7 +185,7 @@ static NsStatus adjoint_check(NsIvpBackward *b, const AdjointJump *jump, NsError
 static NsStatus adjoint_end(NsIvpBackward *b, double T, double *moved, NsError *err) {
   const NsIvp *ivp = b->ivp;
   int n = b->problem.n, p = b->derivatives.p;
-  double c = 0, gt = 0, rate, size;
+  double c = 0, gt = 0;
   long count = 0;
   *moved = 0;
   if (ivp->end != NS_IVP_EVENT) return NS_OK;
@@ -199,13 +198,12 @@ static NsStatus adjoint_end(NsIvpBackward *b, double T, double *moved, NsError *
   if (b->arena.failed) return NS_ENOMEM;
   status = b->derivatives.event(b->derivatives.context, ivp->ended_event, T, b->y, &gt, gy, gp, err);
   if (status != NS_OK) return status;
-  rate = gt, size = fabs(gt);
-  for (int i = 0; i < n; i++) rate += gy[i] * b->space[i], size += fabs(gy[i]) * fmax(b->pace[i], fabs(b->space[i]));
-  if (fabs(rate) <= 1e-6 * size)
+  NsCrossing crossing = ns_crossing(n, gt, gy, b->space, b->pace);
+  if (ns_crossing_grazes(crossing, NS_GRAZING))
     return ns_fail(err, NS_ENOSOL, "gradient: the solution only touches %s at its end (t=%.10g): there is no derivative",
                    ivp->ended_by, T);
-  for (int i = 0; i < n; i++) b->mu[i] -= gy[i] * *moved / rate;
-  for (int j = 0; j < p; j++) b->mu[n + j] -= gp[j] * *moved / rate;
+  for (int i = 0; i < n; i++) b->mu[i] -= gy[i] * *moved / crossing.rate;
+  for (int j = 0; j < p; j++) b->mu[n + j] -= gp[j] * *moved / crossing.rate;
   *moved = 0;
   return NS_OK;
 }

@@ -11,12 +11,6 @@
 #include "linalg/dense.h"
 #include "ode/control.h"
 
-/*
-** The solution only touches an event when the rate of g is below this part of its size, sum |g_y| pace, or below sqrt(rtol) / 10: the
-** error of the state then decides whether the event happens at all.
-*/
-static const double TOUCH = 1e-6;
-
 /* ---- events ---- */
 
 void ns_saltation_take(NsSaltation *s, NsArena *arena, int n, int p) {
@@ -28,9 +22,9 @@ void ns_saltation_take(NsSaltation *s, NsArena *arena, int n, int p) {
   s->Rp = ns_arena_matrix(arena, n, p);
 }
 
-/* The part of its size below which the rate of g counts as 0. */
+/* The part of its size below which the rate of g counts as 0: the error of the state decides whether the event happens at all. */
 static double saltation_touch(const NsOdeProblem *problem) {
-  return fmax(TOUCH, sqrt(problem->rtol) / 10);
+  return fmax(NS_GRAZING, sqrt(problem->rtol) / 10);
 }
 
 /* Whether the event changes the state by more than what a touch leaves open; size (n): of the states. */
@@ -52,13 +46,8 @@ NsStatus ns_saltation_meet(NsSaltation *s, const NsOdeProblem *problem, const Ns
   memset(s->gp, 0, (size_t)d->p * sizeof *s->gp);
   NsStatus status = ns_ode_rate(problem, t, before, s->rate_before, &count, err);
   if (status == NS_OK) status = d->event(d->context, event, t, before, &gt, s->gy, s->gp, err);
-  double size = fabs(gt);
-  s->rate = gt;
-  for (int i = 0; i < n; i++) {
-    s->rate += s->gy[i] * s->rate_before[i];
-    size += fabs(s->gy[i]) * fmax(pace[i], fabs(s->rate_before[i]));
-  }
-  s->still = fabs(s->rate) <= saltation_touch(problem) * size;
+  s->crossing = ns_crossing(n, gt, s->gy, s->rate_before, pace);
+  s->still = ns_crossing_grazes(s->crossing, saltation_touch(problem));
   return status;
 }
 
@@ -119,10 +108,9 @@ NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int
 
 /* dt (p) = the derivatives of the event's time with the S (n x p) before it; then S becomes that after it. room: n. */
 static void saltation_apply(const NsSaltation *s, int n, int p, double *S, double *dt, double *room) {
-  for (int j = 0; j < p; j++) {
+  ns_crossing_times(s->crossing, s->still, n, p, s->gy, s->gp, S, dt);
+  for (int j = 0; j < p && !s->still; j++) {
     double *column = S + (ptrdiff_t)j * n;
-    dt[j] = s->still ? NAN : -(s->gp[j] + ns_dense_dot(n, s->gy, 1, column, 1)) / s->rate;
-    if (s->still) continue;
     memcpy(room, s->Rp + (ptrdiff_t)j * n, (size_t)n * sizeof *room);
     ns_dense_gemv(false, n, n, 1, s->Ry, n, column, 1, 1, room, 1);
     for (int i = 0; i < n; i++) column[i] = room[i] + s->k[i] * dt[j];
@@ -195,22 +183,15 @@ static bool forward_reached(const NsIvpForward *f, double a, double b) {
 /* The derivatives of the time of a root of an event that does not act. */
 static NsStatus forward_root(NsIvpForward *f, int event, double t, const double *y, const double *S, NsError *err) {
   int n = f->problem.n, p = f->derivatives.p;
-  double gt = 0, rate = 0;
+  double gt = 0;
   long count = 0;
   memset(f->gy, 0, (size_t)n * sizeof *f->gy);
   memset(f->dt, 0, (size_t)p * sizeof *f->dt);
   NsStatus status = f->derivatives.event(f->derivatives.context, event, t, y, &gt, f->gy, f->dt, err);
   if (status == NS_OK) status = ns_ode_rate(&f->problem, t, y, f->yd, &count, err);
   if (status != NS_OK) return status;
-  double size = fabs(gt);
-  rate = gt;
-  for (int i = 0; i < n; i++) {
-    rate += f->gy[i] * f->yd[i];
-    size += fabs(f->gy[i]) * fmax(f->pace[i], fabs(f->yd[i]));
-  }
-  bool touches = fabs(rate) <= TOUCH * size;
-  for (int j = 0; j < p; j++)
-    f->dt[j] = touches ? NAN : -(f->dt[j] + ns_dense_dot(n, f->gy, 1, S + (ptrdiff_t)j * n, 1)) / rate;
+  NsCrossing crossing = ns_crossing(n, gt, f->gy, f->yd, f->pace);
+  ns_crossing_times(crossing, ns_crossing_grazes(crossing, NS_GRAZING), n, p, f->gy, f->dt, S, f->dt);
   return forward_append(&f->result.dt[event], f->dt);
 }
 

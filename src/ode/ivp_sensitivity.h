@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "ode/ivp.h"
 #include "ode/variational.h"
+#include "ode/saltation.h"
 
 /*
 ** The exact derivatives of the problem's functions; p parameters. Matrices are column-major and arrive zeroed. Each function fails
@@ -36,7 +37,7 @@ typedef struct NsIvpDerivatives {
 typedef struct NsSaltation {
   double t;
   int event;
-  double rate;                      /* g_t + g_y f: the rate at which the solution crosses the event */
+  NsCrossing crossing;              /* its rate is g_t + g_y f */
   bool still;                       /* the solution only touches the event, which leaves it as it is: S+ = S */
   double *gy, *gp, *Ry, *Rp, *k;    /* n, p, n x n, n x p, n */
   double *before, *after;           /* n: the states */
@@ -49,7 +50,7 @@ void ns_saltation_take(NsSaltation *saltation, NsArena *arena, int n, int p);
 
 /*
 ** Before the event acts: f and the derivatives of g at (t, before). pace (n): the largest |f| of the stretch that ends here. `still`
-** is set when the rate of g is below 1e-6 (or sqrt(rtol) / 10) of its size by pace.
+** is set when the rate of g is below NS_GRAZING (or sqrt(rtol) / 10) of its size by pace.
 */
 NsStatus ns_saltation_meet(NsSaltation *saltation, const NsOdeProblem *problem, const NsIvpDerivatives *derivatives, int event,
                            double t, const double *before, const double *pace, NsError *err);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "integrators/step_tangent.h"
 #include "model/difference.h"
+#include "ode/saltation.h"
 
 /* The default tolerance of S with an integrator whose own is smaller. */
 static const double FINEST = 1e-10;
@@ -124,28 +125,26 @@ static void gather_rates(const NsSensitivities *s, double *xdot) {
     for (int k = 0; k < s->of[i]->nx; k++) xdot[s->place[i][k]] = s->of[i]->xdot[k];
 }
 
-/* A guard that falls by less than this part of the terms of its rate only touches 0, see integrators/sensitivity.c. */
-static const double TOUCHES = 1e-7;
-
 NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
                                 NsError *err) {
   size_t nx = (size_t)s->nx;
-  double *room = ns_alloc(2 * nx, sizeof *room), *dt = new_event_row(&s->slopes), rate, terms, slope;
+  double *room = ns_alloc(2 * nx, sizeof *room), *dt = new_event_row(&s->slopes), slope;
+  NsCrossing crossing = {0};
   if (!room || !dt) return ns_free(room), ns_fail(err, NS_ENOMEM, "not enough memory");
   GuardLine line = {.g = g, .context = context, .t = t, .x = room};
   double *xdot = room + nx;
   const double *S = ns_sensitivities_gather(s);
   memcpy(line.x, x, nx * sizeof *x);
   gather_rates(s, xdot);
-  NsStatus status = guard_derivative(&line, -1, h, &rate, err);
-  terms = fabs(rate);
+  NsStatus status = guard_derivative(&line, -1, h, &crossing.rate, err);
+  crossing.size = fabs(crossing.rate);
   for (int i = 0; i < s->nx && status == NS_OK; i++) {
     status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &slope, err);
-    rate += slope * xdot[i];
-    terms += fabs(slope * xdot[i]);
+    crossing.rate += slope * xdot[i];
+    crossing.size += fabs(slope * xdot[i]);
     for (int j = 0; j < s->p; j++) dt[j] -= slope * S[(size_t)i + (size_t)j * nx];
   }
-  for (int j = 0; j < s->p; j++) dt[j] = fabs(rate) > TOUCHES * terms ? dt[j] / rate : NAN;
+  for (int j = 0; j < s->p; j++) dt[j] = ns_crossing_grazes(crossing, NS_GRAZING) ? NAN : dt[j] / crossing.rate;
   ns_free(room);
   return status;
 }

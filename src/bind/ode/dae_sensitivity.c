@@ -8,6 +8,7 @@
 
 #include "bind/array/matrix.h"
 #include "bind/lua/host.h"
+#include "ode/saltation.h"
 
 /* An evaluation of dF/dparameters under way. */
 typedef struct ParametersCall {
@@ -227,4 +228,6 @@ void nsl_open_dae_sensitivity(lua_State *L) {
       {"follow", dae_follow},           {"jump", dae_jump}, {"reach", dae_reach}, {"go_to_with", dae_go_to_with},
       {"sensitivity", dae_sensitivity}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
+  lua_pushnumber(L, NS_GRAZING);
+  lua_setfield(L, -2, "grazing");
 }
