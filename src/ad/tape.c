@@ -493,7 +493,7 @@ static void forward(NsTape *tape, int first, int count, double *jac) {
   }
 }
 
-/* A sweep back from the adjoints of the outputs to those of all nodes. */
+/* A sweep back from the adjoints of the outputs to the adjoints of all nodes. */
 static void sweep_back(const NsTape *tape, double *adjoint) {
   int base = tape->inputs + tape->constants;
   for (int k = tape->steps - 1; k >= 0; k--) {

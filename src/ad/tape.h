@@ -159,7 +159,7 @@ void ns_tape_along(NsTape *tape, const double *in, const double *direction, doub
 
 /*
 ** Evaluates the tape with jets of any kind (ad/jet.h). room holds ns_jet_size(jet) derivatives for each node, node by node: the
-** caller sets those of the inputs, the function computes the others.
+** caller sets the values of the inputs, the function computes the others.
 */
 void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room);
 

@@ -190,7 +190,7 @@ fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
   return get_values(c, "fmi2GetString", &(Values){&strings, vr, n, value, NULL});
 }
 
-/* The arguments of set: those of get, the values. */
+/* The arguments of set: the arguments of get, then the values. */
 static int push_value_list(lua_State *L, FmuInstance *self, void *data) {
   const Values *v = data;
   int count = push_references(L, self, data);

@@ -74,7 +74,7 @@ static const NsField radau_fields[] = {
     NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
     NS_FIELD_END};
 
-/* A method of order 5 needs 10 times as many steps for each 4 digits: the tolerances are wider than those of RungeKuttaOSI. */
+/* A method of order 5 needs 10 times as many steps for each 4 digits: the tolerances are wider than RungeKuttaOSI's. */
 static const NsEventOptions radau_defaults = {
     .rtol = 1e-8, .atol = 1e-10, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
 

@@ -154,7 +154,7 @@ void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 
 /*
-** An interval begins at t: S becomes that of t, which is the end of the last interval, or its start when it is computed again.
+** An interval begins at t: S becomes the S at t, which is the end of the last interval, or its start when it is computed again.
 ** At the first interval (not `begun`) the caller sets S and S_k then.
 */
 void ns_sensitivity_begin(NsSensitivity *s, double t);
@@ -228,7 +228,7 @@ typedef struct NsGuardSlope {
 NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err);
 
-/* Whether the derivatives a and b (n) of two times are those of one event. */
+/* Whether two times with the derivatives a and b (n) are the times of one event. */
 bool ns_sensitivity_one_event(int n, const double *a, const double *b);
 
 /* NS_EARG: the order of the events a and b at t depends on the parameters. */

@@ -81,7 +81,7 @@ static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
   return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
 
-/* Whether the nodes resolve F_u: what the errors change in mu over the interval is below its tolerance, or that of its terms. */
+/* Whether the nodes resolve F_u: what the errors change in mu over the interval is below its tolerance, or the tolerance of its terms. */
 static bool back_resolved(NsSensitivity *s, double h) {
   NsRunTape *tape = s->tape;
   ptrdiff_t n = s->n, nn = n * n;
@@ -215,7 +215,7 @@ static void back_hold(NsSensitivity *s, double h) {
   }
 }
 
-/* Takes the mode of a piece. *same: s->J is that of the mode. */
+/* Takes the mode of a piece. *same: s->J belongs to the mode. */
 static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *same, NsError *err) {
   NsRunTape *tape = s->tape;
   const NsLinearisation *lin = tape->lin;
@@ -258,7 +258,7 @@ NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
   const double *u = piece->u + (NS_BERNSTEIN_SIZE - 1) * (ptrdiff_t)s->n;
   NsStatus status = back_take(s, piece, &same, err);
   if (status == NS_OK) status = tape->lin->rate(tape->lin->context, piece->t, u, s->value, err);
-  tape->taken = NULL; /* s->J is not that of the mode yet */
+  tape->taken = NULL; /* s->J does not belong to the mode yet */
   for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[tape->place[i]];
   return status;
 }

@@ -217,7 +217,7 @@ static double entry_error(const double *at, ptrdiff_t stride) {
   return ns_bernstein_interpolate(v, b);
 }
 
-/* The relative size of column j: that of its largest |S| so far. */
+/* The relative size of column j: the size of its largest |S| so far. */
 static double relative_size(const NsSensitivity *s, int j) {
   double relative = 0;
   for (int i = 0; i < s->n; i++)

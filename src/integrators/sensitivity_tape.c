@@ -155,7 +155,7 @@ void ns_run_tape_restart(NsSensitivity *s, double t) {
   tape_event_begin(s, t);
 }
 
-/* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus those of its time. */
+/* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus the derivatives of its time. */
 static NsStatus tape_guard(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guard, double t,
                            const double *u, NsGuardSlope *slope, double *g, NsError *err) {
   guard->choose(lin->context, guard->guard);

@@ -20,7 +20,7 @@
 ** Hiskens and Pai 2000; Cao, Li, Petzold and Serban, SIAM J. Sci. Comput. 24(3), 2003.
 */
 
-/* A piece of smooth motion, or an event. Arrays are those of the tape. */
+/* A piece of smooth motion, or an event. The tape owns the arrays. */
 typedef struct NsRunTapeEntry {
   double t_old, t; /* an event: both are its time */
   bool event;
@@ -121,7 +121,7 @@ double ns_adjoint_integral_error(double error, double most);
 /* rates (nx): xdot at the end of the last piece. Fails as the model does. */
 NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err);
 
-/* gradient (p) += that of this companion, when the adjoint pass is at the start. */
+/* gradient (p) += the gradient of this companion, when the adjoint pass is at the start. */
 void ns_adjoint_gradient(const NsSensitivity *s, double *gradient);
 
 #endif

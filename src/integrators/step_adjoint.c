@@ -170,7 +170,7 @@ static NsStatus back_solve(NsStepEquations *T, const double *of_w, const double 
   return NS_OK;
 }
 
-/* Whether the matrix is that of the equations, along one direction. */
+/* Whether the matrix belongs to the equations, along one direction. */
 static NsStatus back_test(NsStepEquations *T, NsError *err) {
   const NsStepSizes *sizes = &T->sizes;
   const NsStepRoom *room = &T->room;
@@ -253,7 +253,7 @@ static NsStatus back_form_toward(NsStepEquations *T, NsError *err) {
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
 }
 
-/* of_w: the weights of dw for those of the states after the step. */
+/* of_w: the weights of dw for the weights of the states after the step. */
 static NsStatus back_weights(NsStepEquations *T, const double *mu, double *of_w, NsError *err) {
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)

@@ -103,7 +103,7 @@ NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError
 
 /* ---- the point ---- */
 
-/* Writes the memories of the systems: those of the step plus e times a direction. */
+/* Writes the memories of the systems: the memories of the step plus e times a direction. */
 static void tangent_write_memories(const NsStepEquations *T, const NsStepDirection *along, double e) {
   for (int d = 0, i = 0, k = 0; d < T->graph->nds; d++) {
     NsDs *ds = T->graph->ds[d];

@@ -45,7 +45,7 @@ void ns_step_law_change(const NsStepRows *rows, const double *dy, const double *
 /* Whether rows may be hit: contacts between velocities. */
 bool ns_step_has_contacts(const NsNsds *graph);
 
-/* NS_EARG when a mode is not that of the step before; err names the interaction, the row and the time. */
+/* NS_EARG when a mode differs from the mode of the step before; err names the interaction, the row and the time. */
 NsStatus ns_step_same_modes(const NsStepRows *rows, const NsStepMode *before, double t, NsError *err);
 
 /*

@@ -170,7 +170,7 @@ const char *ns_law_name(const NsLaw *law);
 /* The needs of the law, NS_NEEDS_... */
 unsigned ns_law_needs(const NsLaw *law);
 
-/* Whether row i of the law is friction: a tangent of a contact, or a relay. Its work is that of friction. */
+/* Whether row i of the law is friction: a tangent of a contact, or a relay. Its work counts as work of friction. */
 bool ns_law_has_friction(const NsLaw *law, int i);
 
 /* Whether the law is of a contact that can be open; it is then applied only while the contact is closed. */

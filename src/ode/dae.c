@@ -487,7 +487,7 @@ static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *erro
 }
 
 /*
-** A step whose length is tried from that of the last step down to the least one. The Jacobians are those at the start of the step,
+** A step whose length is tried from the last step's length down to the least one. The Jacobians belong to the start of the step,
 ** or, with past_kink, at its end.
 */
 static NsStatus dae_try_lengths(NsDae *dae, double t_stop, NsError *err) {

@@ -75,7 +75,7 @@ static NsStatus dae_dense_at(void *context, double t, double *values, NsError *e
   return run->method->at(run->solver, t, values, values + run->n, err);
 }
 
-/* The derivatives of y are yd; those of yd come from the slope of the dense output. */
+/* The derivatives of y are yd; the derivatives of yd come from the slope of the dense output. */
 static NsStatus dae_dense_rate(void *context, double t, const double *values, double *rates, NsError *err) {
   NsDaeRun *run = context;
   const NsDaeState *at = run->method->state(run->solver);

@@ -9,7 +9,7 @@
 #include "ode/dae_sensitivity.h"
 #include "ode/event_search.h"
 
-/* A run of a solver. The values of its events are those of y and yd: 2 n numbers. */
+/* A run of a solver. The events are functions of y and yd: 2 n numbers. */
 typedef struct NsDaeRun NsDaeRun;
 
 /*

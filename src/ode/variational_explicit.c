@@ -19,7 +19,7 @@ typedef struct Explicit {
   int aged; /* steps since the point's coefficients were of the start of a step */
 } Explicit;
 
-/* The adjoint's rates by the products that the caller gives; the coefficients of the cost are those of the point. */
+/* The adjoint's rates by the products that the caller gives; the coefficients of the cost belong to the point. */
 static NsStatus explicit_vjp(NsVariational *v, double t, const double *y, double *ydot, NsError *err) {
   const NsVariationalProblem *p = &v->problem;
   int n = p->n;

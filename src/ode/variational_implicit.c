@@ -81,7 +81,7 @@ static void variational_implicit_destroy(NsVariational *v) {
   ns_lu_free(m->filter);
 }
 
-/* The trajectory may differ on both sides of this point: its coefficients are not those of the last step. */
+/* The trajectory may differ on both sides of this point: the last step's coefficients do not hold here. */
 static void implicit_jump(NsVariational *v, const double *y) {
   Implicit *m = v->work;
   memmove(m->y, y, (size_t)v->size * sizeof *y);
@@ -156,7 +156,7 @@ static NsStatus implicit_factor(NsVariational *v, double h) {
   return status == NS_OK ? ns_lu_factor(m->filter, m->real, n) : status;
 }
 
-/* Solves for the stages of Y; then those of g, which are sums. */
+/* Solves for the stages of Y; then the stages of g, which are sums. */
 static void implicit_stages(NsVariational *v, double h) {
   Implicit *m = v->work;
   int n = v->problem.n, p = v->problem.p, all = STAGES * n;
@@ -259,7 +259,7 @@ static double implicit_growth(const Implicit *m, double h, double error) {
   return fmin(10, fmax(0.2, 0.9 * trend * pow(error, -1.0 / POWER)));
 }
 
-/* Takes the trial: the collocation polynomial, the new point, whose coefficients are those of the last stage. */
+/* Takes the trial: the collocation polynomial, the new point, whose coefficients the last stage has. */
 static void implicit_take(NsVariational *v, double h, double t_new, double error) {
   Implicit *m = v->work;
   double a = ns_radau_nodes[0], b = ns_radau_nodes[1];

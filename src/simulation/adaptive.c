@@ -18,7 +18,7 @@ static const double default_least = 0x1p-32;
 /* Least length of an inner step in units of the spacing of numbers at t: the halves must not be rounding. */
 static const double roundings_of_time = 256;
 
-/* Limits of the factor between two lengths. Powers of two; the largest growth is that of most codes, about 10. */
+/* Limits of the factor between two lengths. Powers of two; most codes have the same largest growth, about 10. */
 static const double most_growth = 8, most_shrink = 0.125;
 
 /* Part of the predicted length that is taken, so that most steps are accepted (Hairer and Wanner: 0.8 to 0.9). */
@@ -369,7 +369,7 @@ static bool assumed_too_much(NsLocalError *e) {
   return any;
 }
 
-/* The tolerance of Newton's method for these steps: that of the simulation, or smaller. */
+/* The tolerance of Newton's method for these steps: the simulation's, or a smaller one. */
 static double newton_tolerance(const NsTimeStepping *ts, const NsIsland *island) {
   double rtol = ts->adaptive.rtol, part = island->scheme->class->order(island->scheme, false) == 2 ? sqrt(rtol) : rtol;
   return rtol > 0 ? fmin(ts->newton.rtol, fmax(newton_least, newton_part * rtol * part)) : ts->newton.rtol;

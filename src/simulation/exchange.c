@@ -54,7 +54,7 @@ static NsStatus exchange_solve(void *context, const NsStepProblem *problem, cons
   return ns_osnsp_solve(context, problem, lambda);
 }
 
-/* Takes memory; the largest numbers are those of all states and rows, as the rank of M is known only when an island begins. */
+/* Takes memory; the largest numbers count all states and rows, as the rank of M is known only when an island begins. */
 static NsStatus exchange_reserve(NsExchange *exchange, NsError *err) {
   const NsNsds *nsds = exchange->ts->nsds;
   ptrdiff_t n = 0, m = exchange->ts->islands.count;

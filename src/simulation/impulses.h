@@ -18,7 +18,7 @@ void ns_impulses_take(NsImpulses *sum, const NsNsds *graph, NsArena *arena);
 
 void ns_impulses_clear(const NsImpulses *sum);
 
-/* Adds those of a part. */
+/* Adds the impulses of a part. */
 void ns_impulses_add(const NsImpulses *sum, const double *r, const double *reaction, const double *lambda);
 
 /* Adds those that the objects have. */

@@ -27,7 +27,7 @@ typedef struct NsIsland {
   NsScheme *scheme;
   NsSnapshot before; /* the state before the step */
 
-  /* adaptive steps of a linear island: scheme and problem are those of the present gear */
+  /* adaptive steps of a linear island: scheme and problem of the present gear */
   NsGear *gears; /* NULL: none */
   int ngears, most_gears;
   long shifts;

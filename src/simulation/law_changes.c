@@ -36,7 +36,7 @@ static void law_field_measured(void *context, const char *name, void *data, size
   *(size_t *)context += bytes;
 }
 
-/* Whether the copies are those of the present laws. */
+/* Whether the copies belong to the present laws. */
 static bool law_changes_fit(const NsLawChanges *changes, NsNsds *nsds) {
   size_t size = 0;
   ns_nsds_visit_laws(nsds, law_field_measured, &size);

@@ -29,7 +29,7 @@
 
 #include "model/nsds.h"
 
-/* The state of an island at one time: that of the graph's systems, or interactions, one after the other. */
+/* The state of an island at one time: the states of the graph's systems, or interactions, one after the other. */
 typedef struct NsMoment {
   double *x, *lambda, *y, *r, *reaction;
   double *lower, *upper; /* the bounds of lambda, which laws may change in time */

@@ -226,7 +226,7 @@ static NsStatus record_user_row(void *context, bool after, NsError *err) {
 
 /* ---- events of the schemes ---- */
 
-/* record->row from the values of the dense output, whose columns are those of the present graph. */
+/* record->row from the values of the dense output, whose columns belong to the present graph. */
 static void row_of_side(NsRecord *r, double t, const double *values) {
   const NsNsds *nsds = r->ts->nsds;
   int nx = r->solution->nx, present = 0;
@@ -245,7 +245,7 @@ static void row_of_side(NsRecord *r, double t, const double *values) {
   *y = 0;
 }
 
-/* An NsSideRow. The row after an event at the end of the dense output is that of the state there. */
+/* An NsSideRow. The row after an event at the end of the dense output shows the state there. */
 static NsStatus record_side(void *context, double t, bool after, const double *values, NsError *err) {
   NsRecord *r = context;
   if (!after && t == r->last && !r->owed) return NS_OK;

@@ -1,6 +1,6 @@
 /*
 ** record.h
-** The rows of a run: those of the grid, and both sides of each event, for the solution and the stream.
+** The rows of a run: the times of the grid, and both sides of each event, for the solution and the stream.
 */
 #ifndef NS_SIMULATION_RECORD_H
 #define NS_SIMULATION_RECORD_H

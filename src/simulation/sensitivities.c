@@ -96,7 +96,7 @@ static NsStatus guard_sample(void *context, double e, double *value, NsError *er
   return line->g(line->context, line->t + e * line->dt, line->x, value, err);
 }
 
-/* The derivative of g by state i, or by t (i = -1); size: that of the state, or the length of the step of the grid. */
+/* The derivative of g by state i, or by t (i = -1); size: the size of the state, or the length of the step of the grid. */
 static NsStatus guard_derivative(GuardLine *line, int i, double size, double *slope, NsError *err) {
   double room[NS_DIFFERENCE_ROOM], reach = size > 0 ? size / 32 : 1.0 / 32;
   NsWindow window = {-1e3 * reach, 1e3 * reach, reach};

@@ -60,7 +60,7 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
 /* S (nx x p) of the present states, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
 
-/* Whether the graph is that of the run, with the coefficients and vectors z that it had. */
+/* Whether the graph is the graph of the run, with the coefficients and vectors z that it had. */
 bool ns_sensitivities_same(const NsSensitivities *s, const NsNsds *nsds);
 
 /*

@@ -42,7 +42,7 @@ static NsStatus check_graph(const NsSensitivities *s, const NsNsds *nsds, NsErro
   return ns_fail(err, NS_EARG, "gradient: the model was changed after the run");
 }
 
-/* values (of an island) = those of all systems. */
+/* values (of an island) = the values of all systems. */
 static void take_island(const NsSensitivities *s, int i, const double *all, double *values) {
   for (int k = 0; k < s->of[i]->nx; k++) values[k] = all[s->place[i][k]];
 }

@@ -61,7 +61,7 @@ NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *interval, doub
 /*
 ** Computes the step of the interval, and looks at the events on the way: where one of them has passed 0 between two looks, the
 ** step need not go on to the end. *passed: the time of that look, INFINITY when there was none; then the step is computed whole.
-** After a look that ends the step the state is not that of a step. For schemes that locate events, with one island. g_to: workspace.
+** After a look that ends the step the state is not the result of a step. For schemes that locate events, with one island. g_to: workspace.
 */
 NsStatus ns_ts_go_watched(NsTimeStepping *ts, const NsInterval *interval, double *passed, NsError *err);
 

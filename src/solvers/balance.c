@@ -24,7 +24,7 @@ void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   b->ring = ns_arena_ints(arena, 6 * nmax);
 }
 
-/* The root of a node; *offset: the exponent of the node minus that of the root. */
+/* The root of a node; *offset: the exponent of the node minus the exponent of the root. */
 static int forest_root(const NsBalance *b, int node, int *offset) {
   *offset = 0;
   while (b->parent[node] != node) *offset += b->offset[node], node = b->parent[node];
@@ -164,7 +164,7 @@ static void begin_sets(NsBalance *b, Sets *s, int n) {
   }
 }
 
-/* Merges the sets of two nodes so that the exponent of `a` is that of `z` plus gap; renumbers the smaller set. */
+/* Merges the sets of two nodes so that the exponent of `a` is the exponent of `z` plus gap; renumbers the smaller set. */
 static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   int shift = b->offset[z] + gap - b->offset[a];
   if (s->size[b->parent[a]] > s->size[b->parent[z]]) {

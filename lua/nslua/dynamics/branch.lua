@@ -1,6 +1,6 @@
 -- nslua.dynamics.branch: branches of periodic orbits in one parameter, by pseudo-arclength continuation.
 --
--- The unknowns w are those of an orbit and the parameter, each divided by its size; the parameter's is the width of
+-- The unknowns w: an orbit's unknowns and the parameter, each divided by its size; the parameter's is the width of
 -- the range. From a point with the tangent t the next one is sought from w + ds t, in the plane orthogonal to t.
 -- Keller 1977; Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, chapter 4.
 --

@@ -45,7 +45,7 @@ local function bifurcation(branch, number)
   return found
 end
 
--- Makes the problem of twice the period that of b. Returns the unknowns at a period doubling, and the tangent there.
+-- b gets the problem of twice the period. Returns the unknowns at a period doubling, and the tangent there.
 local function doubled(branch, b, found)
   local old, q = branch.base, {}
   for name, value in pairs(old) do q[name] = value end

@@ -284,7 +284,7 @@ local function result(model, t, point)
   return e
 end
 
--- The equilibrium of all models from that of each.
+-- The equilibrium of all models from the equilibrium of each.
 local function merged(models, list)
   if #list == 1 then return list[1] end
   local function all(field, name)

@@ -158,7 +158,7 @@ function terms.guesses(models, given, who, name)
   return guesses
 end
 
--- The name of state i: its own, or that of its system and its number.
+-- The name of state i: its own, or the name of its system with its number.
 function terms.state(model, i)
   for k = #model.first, 1, -1 do
     if i > model.first[k] then

@@ -30,7 +30,7 @@ local function split(options, n, who)
   return figure, states, state
 end
 
--- Writes the labels of the axes: those of the options, or the given ones.
+-- Writes the labels of the axes: the labels in the options, or the given ones.
 local function label(axes, options, x, y)
   return axes:xlabel(options and options.xlabel or x):ylabel(options and options.ylabel or y)
 end
@@ -184,7 +184,7 @@ function picture.diagram(diagram, options)
     for k = 1, #diagram.p do
       if diagram.direction[k] == way[1] then p[#p + 1], x[#x + 1] = diagram.p[k], diagram.x[k][state] end
     end
-    -- Dots of the way back are smaller: those of the way forth below are seen, too.
+    -- Dots of the way back are smaller: the dots of the way forth below are seen, too.
     local size = dot_size(#diagram.p) * (both and (i == 1 and 1.4 or 0.7) or 1)
     if #p > 0 then
       axes:plot(p, x, { linestyle = "", marker = ".", markersize = size, color = i == 1 and "C0" or "C1",

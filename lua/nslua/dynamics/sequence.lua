@@ -140,7 +140,7 @@ end
 -- The rows of the flow number i into J and the column of the parameter, for the states in `rows`.
 local function put_flow(q, s, i, row, rows, J, column)
   local n, K, mapped = #s.x0, #q.list, q.kind == "map" and i > #q.list
-  local first = #q.keep + (i - 2) * (n + 1) -- unknowns before those of event i - 1
+  local first = #q.keep + (i - 2) * (n + 1) -- unknowns before the unknowns of event i - 1
   local S = i > 1 and s.S[i] * s.resets[i - 1].x or s.S[i]
   local by_start = i > 1 and s.S[i] * (s.resets[i - 1].t - (mapped and 0 or 1) * s.rate_after[i - 1])
   local by_p = i > 1 and s.P[i] + s.S[i] * s.resets[i - 1].p or s.P[i]
@@ -251,7 +251,7 @@ local function occurrences(q, s)
     list[i] = { t = s.times[i], name = event.name, label = event.label, order = event.order, before = s.before[i],
       after = s.after[i], rate = rate_of(q, s, i), kind = event.kind, component = event.component,
       mode = event.mode, mode_before = event.mode_before }
-    if event.kind == "impact" then -- those of simulations have the velocities of the gap, too
+    if event.kind == "impact" then -- impacts of simulations have the velocities of the gap, too
       local gap = q.pieces.guard_derivatives(q.flow, event, s.times[i], s.after[i], s.p)
       local rate = q.pieces.field(q.flow, s.times[i], s.after[i], s.p, event.mode)
       list[i].velocity_before, list[i].velocity_after = list[i].rate, gap.t + gap.x:dot(rate)

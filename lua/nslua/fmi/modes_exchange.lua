@@ -85,7 +85,7 @@ function modes.place(object)
   object.placed = true
 end
 
--- In co-simulation the states are those of the steps.
+-- In co-simulation the steps give the states.
 local function present(object)
   if not object.exchange then begin(object) end
   return object.exchange and object.t or object.simulation:startingTime()

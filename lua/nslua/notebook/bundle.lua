@@ -258,7 +258,7 @@ function bundle.of(value)
   return result, metadata
 end
 
--- The forms of several values: those of one alone; else their texts.
+-- The forms of several values: the forms of a single one; else their texts.
 function bundle.of_all(values)
   if values.n == 1 then return bundle.of(values[1]) end
   return { ["text/plain"] = printer.values(values, WIDTH) }

@@ -48,7 +48,7 @@ local function rows_at(sol, times)
   return rows
 end
 
--- Raises for a simulation whose second run is not that of its first one.
+-- Raises for a simulation whose second run differs from its first one.
 local function check_resettable(simu)
   local acting = arguments.acting_event(simu)
   if acting then

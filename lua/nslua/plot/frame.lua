@@ -240,7 +240,7 @@ function Axes:legend(list, more)
   return self
 end
 
--- minorticks_on(): small ticks between those of both axes. minorticks_off() removes them.
+-- minorticks_on(): small ticks between the ticks of both axes. minorticks_off() removes them.
 function Axes:minorticks_on(more)
   data.nothing("minorticks_on", more)
   self.minor = { x = true, y = true }

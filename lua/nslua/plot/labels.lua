@@ -59,7 +59,7 @@ function labels.put(w, p, axis, list, look, ink)
   end
 end
 
--- The labels of a moved axis y that do not touch those of the axis x.
+-- The labels of a moved axis y that do not touch the labels of the axis x.
 function labels.apart_from_x(p, axis, list)
   local line, below = spines.moved(p, "y"), spines.moved(p, "x") or p.y0
   if axis == "x" or p.axes.hidden then return list end

@@ -305,7 +305,7 @@ function kinds.errors(a, at)
   return { result }
 end
 
--- Arrows between two places of the axes, as those of annotate.
+-- Arrows between two places of the axes, as annotate draws them.
 function kinds.vectors(a, at)
   local from = points(at, a.columns[1], a.columns[2])
   local to = points(at, a.columns[1] + a.vectors[1], a.columns[2] + a.vectors[2])

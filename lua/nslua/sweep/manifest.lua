@@ -122,7 +122,7 @@ function manifest.difference(before, now)
   local line = before[2] ~= "" and now[2] ~= "" and changed_line(before[2], now[2])
   compare("code", old, new, function(path)
     say("the script %s has changed%s", path, line and ": " .. line or "")
-    line = nil -- it is that of the first file
+    line = nil -- the line of the first file
   end, function(path, hash)
     if not has(old.facts, hash) then say("it uses %s: it did not", path) end
   end, function(path, hash)

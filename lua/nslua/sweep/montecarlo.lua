@@ -33,7 +33,7 @@ local function quantile(sorted, share, z)
     low = at(sorted, math.floor(n * share - spread)), high = at(sorted, math.ceil(n * share + spread) + 1) }
 end
 
--- Fields of the answer beside those of the results.
+-- Fields of the answer beside the fields of the results.
 local FIELDS = { n = true, names = true, converged = true, confidence = true }
 
 -- What is known of one column of results.

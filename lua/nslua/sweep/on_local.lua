@@ -33,7 +33,7 @@ function on_local.status(store)
   return #list > 0 and "; " .. table.concat(list, ", ") or "; no process works on it"
 end
 
--- For `nslua sweep --cancel`: stops those of this machine.
+-- For `nslua sweep --cancel`: stops the workers of this machine.
 function on_local.cancel(store)
   local stopped, others = 0, 0
   for _, driver in ipairs(store:drivers()) do

@@ -19,7 +19,7 @@ local store = {}
 local Store = {}
 Store.__index = Store
 
--- The folder of a sweep with a file, and in it that of checkpoints.
+-- The folder of a sweep with a file, and in it the folder of checkpoints.
 function store.folder(file) return file .. ".sweep" end
 function store.checkpoints(file) return store.folder(file) .. "/checkpoints" end
 

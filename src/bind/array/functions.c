@@ -191,7 +191,7 @@ static int pair_function(lua_State *L) {
 
 /* ---- masks: vectors and matrices of 0 and 1 ---- */
 
-/* where(mask, a, b): the elements of a where the mask is not 0, else those of b. */
+/* where(mask, a, b): the elements of a where the mask is not 0, else the elements of b. */
 static int array_where(lua_State *L) {
   PairOperand part[2];
   nsl_at_most(L, 3, "where");

@@ -261,7 +261,7 @@ static NsDuals duals_of(const NslOperand *v) {
   return (NsDuals){v->n, v->value, v->d, v->step};
 }
 
-/* Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product, bit for bit. */
+/* Matrix times dual vector, or dual vector (a row) times matrix. The values equal the plain product, bit for bit. */
 static int dual_product(lua_State *L, bool matrix_first) {
   const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
   NslOperand v;

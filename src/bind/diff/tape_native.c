@@ -66,7 +66,7 @@ static int tape_native_push_text(lua_State *L) {
   return 1;
 }
 
-/* Pushes the C source as a string; with jacobian NULL that of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */
+/* Pushes the C source as a string; with jacobian NULL the source of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */
 static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian, NsError *err) {
   char *source;
   NsStatus status = jacobian ? ns_tape_source(trace->tape, &source, jacobian) : ns_tape_vjp_source(trace->tape, &source);

@@ -214,7 +214,7 @@ static int boundary_velocity(lua_State *L) {
   return 1;
 }
 
-/* computePrescribedVelocity(time): the velocities at a time, as a new vector; those of a step under way stay. */
+/* computePrescribedVelocity(time): the velocities at a time, as a new vector; the velocities of a step under way stay. */
 static int boundary_compute(lua_State *L) {
   NslBoundary *self = bind_boundary_check(L, 1);
   NsError err = {NS_OK, ""};

@@ -101,7 +101,7 @@ static int list_arguments(NslOde *ode, NslTraceArg *args) {
   return nargs;
 }
 
-/* Allocates the inputs, and sets those of args. */
+/* Allocates the inputs, and sets the inputs that args has. */
 static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
   int inputs = 0, before = ode->timeless ? 1 : 2;
   for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);

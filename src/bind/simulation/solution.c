@@ -118,7 +118,7 @@ static bool is_given_by_number(const char *name) {
   return strncmp(name, stem, length) == 0 && strspn(name + length, "0123456789") == strlen(name + length);
 }
 
-/* Whether the name on top, which stays, is that of a column. */
+/* Whether a column has the name on top, which stays. */
 static bool is_taken(lua_State *L, int names) {
   lua_pushvalue(L, -1);
   bool taken = lua_rawget(L, names + 1) != LUA_TNIL;

@@ -195,7 +195,7 @@ static int value_of_time(lua_State *L) {
   return 1;
 }
 
-/* Pushes the function g of the event in the table at idx: its g, or that of its time `at`. */
+/* Pushes the function g of the event in the table at idx: its g, or the g of its time `at`. */
 static void push_event_value(lua_State *L, int idx, const NsTimeStepping *ts) {
   bool timed = lua_getfield(L, idx, "at") != LUA_TNIL;
   if (!timed) {
@@ -269,7 +269,7 @@ static void list_name(luaL_Buffer *b, bool *any, const char *name) {
   *any = true;
 }
 
-/* The interaction with the name at idx; an error lists those of the graph. */
+/* The interaction with the name at idx; an error lists the names in the graph. */
 static const NsInteraction *named_interaction(lua_State *L, int idx, const NsNsds *nsds) {
   bool any = false;
   luaL_Buffer b;

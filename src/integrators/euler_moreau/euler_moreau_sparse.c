@@ -192,7 +192,7 @@ static NsStatus em_sparse_commit(NsScheme *scheme, NsEnergyAccount *account, NsE
   return NS_OK;
 }
 
-/* ---- the derivatives of a step: those of the dense form ---- */
+/* ---- the derivatives of a step: by the dense form ---- */
 
 static void em_sparse_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const NsMonolithic *mono = (const NsMonolithic *)scheme;

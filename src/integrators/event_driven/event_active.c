@@ -29,7 +29,7 @@ double ns_ed_sliding_along(const NsEventDriven *ed, int row) {
 /*
 ** Friction that begins to slip in space follows the direction in which it is pulled with the rate mu lambda_n / (m |u|), which
 ** is infinite at first: no explicit method gets away from there. So as long as the force that would make it stick exceeds its
-** bound by less than ONSET of it, its direction is that of this force, the limit of the motion for |u| -> 0. With the time tau
+** bound by less than ONSET of it, its direction is the direction of this force, the limit of the motion for |u| -> 0. With the time tau
 ** in which the excess would grow to 1 and the rate w of turning, the error of u is 0.2 ONSET^3 w tau of the velocity that it
 ** has after tau, and a slip needs about 0.3 / ONSET steps.
 */
@@ -90,7 +90,7 @@ static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }
 
-/* Applies the force of friction that slips: that of a relay is given, that of a contact comes along with its normal force. */
+/* Applies the force of friction that slips: the force of a relay is given, the force of a contact comes along with its normal force. */
 static void apply_slip(NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
   const Friction *friction = &mode->rows[row].friction;

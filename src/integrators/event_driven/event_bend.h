@@ -15,7 +15,7 @@ typedef struct NsEdgeBend {
   int m, nx, nv;
   int *q, *v;              /* nx, nv: the place of each coordinate and velocity in the stacked vectors */
   double *H_q;             /* m x nv x nx: the derivative of H by q */
-  double *u_q;             /* m x nx: that of u by q; by v it is H */
+  double *u_q;             /* m x nx: the derivative of u by q; by v it is H */
   double *bias_q, *bias_v; /* m x nx, m x nv */
   const double *C;         /* m x nx, borrowed: H = C T */
   struct NsBendRoom *room;

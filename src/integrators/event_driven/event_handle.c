@@ -260,7 +260,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* ---- rest ---- */
 
 /*
-** Puts the rows at rest. The impulses that stop them have works, as those of impacts: a table that moves exchanges energy with
+** Puts the rows at rest. The impulses that stop them have works, as impulses of impacts have: a table that moves exchanges energy with
 ** the body that it stops.
 */
 static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {

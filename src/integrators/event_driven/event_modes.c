@@ -217,7 +217,7 @@ static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit) {
   for (int i = 0; i < 2; i++) unit->d[i] = s->w[first + i] / speed;
 }
 
-/* Makes the directions of friction that begins to slip in space those of the accelerations, by a fixed-point iteration. */
+/* Friction that begins to slip in space gets the direction of its acceleration, by a fixed-point iteration. */
 static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
   for (int pass = 0; pass < 50; pass++) {
     double most = 0;
@@ -405,7 +405,7 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   (void)ns_ed_mode_solve(ed, s); /* forms the equations */
   for (int u = 0; u < s->nunits; u++)
     if (s->units[u].friction >= 0) mode->rows[s->units[u].friction].friction.tied = is_tied(ed, s, &s->units[u], count);
-  (void)ns_ed_mode_solve(ed, s); /* finds the shares, which those of the ties have replaced */
+  (void)ns_ed_mode_solve(ed, s); /* finds the shares again: the ties have replaced them */
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   ns_ed_mode_outputs(s);
   for (int i = 0; i < ed->m; i++)

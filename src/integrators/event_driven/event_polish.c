@@ -22,7 +22,7 @@ static const double SMALL = 1e-8;
 /* An equation that fails by less than this part of its terms is exact: 32 spacings. */
 static const double EXACT = 32 * DBL_EPSILON;
 
-/* Corrections at most. Slip in space takes several, as its direction is that of the last w. */
+/* Corrections at most. Slip in space takes several, as its direction comes from the last w. */
 enum { POLISHES = 6 };
 
 enum { SET_FIXED, SET_FREE, SET_OPEN, SET_STICKS, SET_SLIPS };

@@ -13,7 +13,7 @@
 typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
 SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row);
 
-/* A copy of the workspace of event-driven integration: that of the run is not touched. */
+/* A copy of the workspace of event-driven integration: the workspace of the run is not touched. */
 typedef struct NsMotionLinearisation {
   NsArena arena;
   NsEventDriven *ed;

@@ -135,7 +135,7 @@ NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
 
 /*
 ** NS_EARG when friction, or a relay, sticks at the limit of its force at the start and stays at it, and a parameter moves it: it slips on
-** one side of the parameter. Where the force moves with time the derivative is that of the motion that follows.
+** one side of the parameter. Where the force moves with time, the motion that follows gives the derivative.
 */
 static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;

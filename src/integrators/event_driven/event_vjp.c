@@ -371,7 +371,7 @@ void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, d
 
 /* ---- impulses ---- */
 
-/* The position of a row among those of an impulse; -1: it is none of them. */
+/* The position of a row among the rows of an impulse; -1: it is none of them. */
 static int place_in_impulse(const NsMotionImpulse *impulse, int row) {
   for (int k = 0; k < impulse->n; k++)
     if (impulse->rows[k] == row) return k;

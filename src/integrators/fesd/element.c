@@ -120,7 +120,7 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
   return NS_OK;
 }
 
-/* The terms of the rows of the states over an element of length h, without those of M x'. */
+/* The terms of the rows of the states over an element of length h, without the terms of M x'. */
 static void measure_state_rows(const NsFesdPoint *p, double h, const double *x, const double *lambda, double *row_size) {
   int N = p->N;
   for (int k = 0; k < N; k++) {
@@ -285,7 +285,7 @@ static void move_stages(NsFesd *w, NsFesdElement *e, int na) {
       if (e->mode[a] == MODE_ACTIVE) e->lambda[(1 + i) * w->m + a] -= w->newton.rho[row++];
 }
 
-/* The stages start at x_0, the multipliers at their bounds or at those of node 0. */
+/* The stages start at x_0, the multipliers at their bounds or at the multipliers of node 0. */
 static void start_stages(NsFesd *w, NsFesdElement *e) {
   for (int node = 1; node <= w->tableau.s + 1; node++) {
     memcpy(e->x + node * w->N, e->x, (size_t)w->N * sizeof *e->x);

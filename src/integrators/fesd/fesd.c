@@ -25,7 +25,7 @@ enum { MAX_DOUBLINGS = 6 };
 
 /*
 ** All attempts after the first one solve at most RETRY_FACTOR times as many elements as the first, plus RETRY_SOLVES, so that a
-** step that can not succeed ends soon: 8192 elements take less than a second with few states. The message is that of the first one.
+** step that can not succeed ends soon: 8192 elements take less than a second with few states. The message tells of the first one.
 */
 enum { RETRY_FACTOR = 8, RETRY_SOLVES = 8192 };
 
@@ -73,7 +73,7 @@ static void take_dense(NsFesd *w) {
   c->moved = ns_arena_doubles(&w->base.arena, w->N);
 }
 
-/* First order: the matrices are those of the stacked equations. */
+/* First order: the matrices of the stacked equations. */
 static void take_equations(NsFesd *w, NsNsds *nsds) {
   NsFesdPoint *point = &w->point;
   NsFesdFlow *flow = &w->flow;

@@ -16,7 +16,7 @@ enum { POINTS = NS_BERNSTEIN_SIZE, DEGREE = NS_BERNSTEIN_DEGREE };
 /* A polynomial is halved so many times to tell its sign: 64 pieces. */
 enum { SIGN_HALVINGS = 6 };
 
-/* Factor of the interpolation error of (p(x) - p(0)) / x: that of a slope at the end of [0, 1]. */
+/* Factor of the interpolation error of (p(x) - p(0)) / x: the factor of a slope at the end of [0, 1]. */
 static const double SLOPE_ERROR = DEGREE * DEGREE;
 
 /*

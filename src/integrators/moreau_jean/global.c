@@ -307,7 +307,7 @@ static int global_order(const NsScheme *scheme, bool steady) {
   return ((const NsMoreauJeanOptions *)scheme->integrator)->theta == 0.5 ? 2 : 1;
 }
 
-/* ---- the derivatives of a step: those of the dense form ---- */
+/* ---- the derivatives of a step: by the dense form ---- */
 
 static void global_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const Global *mj = (const Global *)scheme;

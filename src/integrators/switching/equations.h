@@ -70,7 +70,7 @@ NsStatus ns_equations_jacobians(NsEquations *e, double t, const double *x, const
 
 /*
 ** The derivatives by time at fixed x and lambda: ft (n; NULL: not wanted) of f + r, yt (m) of y. Exact where the callbacks
-** have automatic derivatives, else differences (model/difference.h). The coefficients are again those of t afterwards.
+** have automatic derivatives, else differences (model/difference.h). The coefficients belong to t again afterwards.
 */
 NsStatus ns_equations_rates(NsEquations *e, double t, const double *x, const double *lambda, double *ft, double *yt,
                             NsError *err);

@@ -93,7 +93,7 @@ struct NsFlow {
   NsReduction reduction;
   NsFlowView view;
   bool taken;   /* `sized` is allocated for view.nd */
-  bool planned; /* the reduction is that of the mode */
+  bool planned; /* the reduction belongs to the mode */
   bool still;   /* within a search for w: see flow_values */
 
   NsFlowMode *mode;
@@ -162,7 +162,7 @@ void ns_flow_equation_terms(NsFlow *flow);
 */
 NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err);
 
-/* R and R_terms of a level become those of the next. */
+/* R and R_terms of a level become R and R_terms of the next level. */
 NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err);
 
 /*

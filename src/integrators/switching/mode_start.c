@@ -15,7 +15,7 @@
 /* An output is 0 below this part of its terms: states of a script and of a checkpoint have rounding errors. */
 #define START_ZERO 1e-11
 
-/* At an event a constraint of the next mode is broken above this part of its terms; below, its error is that of the event's place. */
+/* At an event a constraint of the next mode is broken above this part of its terms; below, its error comes from the place of the event. */
 #define JUMP_ZERO 1e-8
 
 /* Repetitions of the problem of the impulses, for nonlinear h. */
@@ -63,7 +63,7 @@ static void start_jumping_rows(Start *z) {
   }
 }
 
-/* The law of an impulse: that of lambda without its finite bound's value. */
+/* The law of an impulse: the law of lambda without its finite bound's value. */
 static void start_problem(Start *z) {
   NsFlow *flow = z->flow;
   const NsFlowRoom *room = &flow->room;

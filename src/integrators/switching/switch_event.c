@@ -14,7 +14,7 @@ enum {
   RESOLUTION = 4,   /* events closer than this many spacings of time are one event */
   STUCK = 20,       /* limit of events without progress of time, besides 4 for each row */
   ACCUMULATED = 64, /* a rest of events shorter than this many spacings of time is passed over */
-  BLOCK = 1000      /* number of events whose duration is compared with that of those before: many cycles of events */
+  BLOCK = 1000      /* number of events whose duration is compared with the duration of as many before: many cycles of events */
 };
 
 /*

@@ -21,7 +21,7 @@ enum {
 /* The first step back from a time in a step, as a part of that time in the step: half of the digits. */
 static const double FIRST_BACK = 0x1p-26;
 
-/* Two times within this part of a step are the same root: those of two searches differ by rounding. */
+/* Two times within this part of a step are the same root: the roots of two searches differ by rounding. */
 static const double SAME_ROOT = 1e-9;
 
 /* A step in which a guard seems to fall from 0 at once is repeated with this part of its length; the shortest, in spacings of time. */
@@ -80,7 +80,7 @@ static double guard_size(const NsSwitching *sw, const NsSwitchGuard *guard, cons
 
 /*
 ** Whether a guard is at 0 at the start of a motion: y of a row that has left 0 just now, lambda at its bound. A y that depends on
-** lambda may jump at an event, as that of a switch with hysteresis: then it is not at 0.
+** lambda may jump at an event, as the lambda of a switch with hysteresis does: then it is not at 0.
 */
 static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
   bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;

@@ -290,7 +290,7 @@ static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   NsSwitching *sw = w->sw;
   NsSensitivity *s = sw->sensitivity;
   NsFlow *own = sw->flow;
-  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* that of the run keeps its multipliers */
+  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the flow of the run keeps its multipliers */
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) ns_switch_take_guards(sw);
   for (int i = 0; i < 2 * sw->m && status == NS_OK; i++) {

@@ -18,7 +18,7 @@ struct NsSwitchVjp {
   NsModelDerivative model;
   NsArena arena;
   bool mass;                 /* some M is given */
-  bool known;                /* the factors are those of the mode */
+  bool known;                /* the factors belong to the mode */
   NsRank of_M, of_rows;      /* M', and the matrix of kappa */
   double *matrix, *columns;  /* n x n or m x m; n x m: M^-1 B_a */
   double *nu, *psi, *solved; /* n, m: weights of the forces, and of y, or y' (kappa); m: workspace */

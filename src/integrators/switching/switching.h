@@ -34,7 +34,7 @@ typedef struct NsSwitchGuard {
 */
 typedef struct NsSwitchMode {
   size_t bytes;
-  NsSwitchGuard *guards; /* 2 m: those of row i are 2 i and 2 i + 1 */
+  NsSwitchGuard *guards; /* 2 m: row i has the guards 2 i and 2 i + 1 */
   bool *open;            /* m: rows that are undecided at an event */
 
   /* the block begins; the arrays follow it */

@@ -18,7 +18,7 @@
 #include "solvers/box/proximal.h"
 #include "solvers/box/warm_start.h"
 
-/* The order is that of the names in messages. */
+/* The order of the names in messages. */
 const NsMethod *const ns_box_methods[] = {
     &ns_box_active_set,   /* principal pivots from the guess, all wrong components at once */
     &ns_box_guess,        /* the guess */

@@ -86,7 +86,7 @@ static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
   out.status = ns_pgs_solve(s->p, omega, search->tolerance, ns_box_limit(&s->box, SWEEPS), m->z, m->w, terms, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK)
-    search->least = INFINITY; /* the answer is that of the sweeps, even if an earlier candidate is more exact */
+    search->least = INFINITY; /* the sweeps give the answer, even if an earlier candidate is more exact */
   ns_box_product(s->p, m->z, m->w, terms);
   bool met = ns_dense_keep(s, m->z, m->w, ns_box_backward(s->p, m->z, m->w, terms));
   if (!met && out.status == NS_OK) out.status = NS_ENOCONV;

@@ -23,7 +23,7 @@ static const double first_shift = 1e-2, shift_falls = 0.1, least_shift = 1e-7;
 */
 static const double scaled_growth = 1e10;
 
-/* Backward error of the solution of a step. 1e-12: ten times that of an exact answer (NS_BOX_EXACT); later steps refine it. */
+/* Backward error of the solution of a step. 1e-12: ten times the error of an exact answer (NS_BOX_EXACT); later steps refine it. */
 static const double step_accuracy = 1e-12;
 
 typedef struct Proximal {

@@ -30,7 +30,7 @@
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
 enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6, PROXIMAL_ROUNDS = 25 };
 
-/* The default tolerance of rows alone, equal to that of the box solvers. */
+/* The default tolerance of rows alone, equal to the tolerance of the box solvers. */
 static const double rows_tolerance = 1e-11;
 
 /* polished: a measure that needs no more Newton steps. near: the measure below which Newton is tried on a heap. */

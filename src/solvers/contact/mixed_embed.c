@@ -150,7 +150,7 @@ static void put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
   if (e->place[i] >= 0 && e->place[j] >= 0) mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
 }
 
-/* The diagonal entry of an unknown that is added to a group: as large as those of the group. */
+/* The diagonal entry of an unknown that is added to a group: as large as the entries of the group. */
 static double added(const Plan *s, int g) {
   return 1 / s->v->rho[g];
 }

@@ -137,7 +137,7 @@ static bool nlp_gradient(NsNlp *nlp, const double *x, double *gradient) {
   return nlp_finite(gradient, nlp->n);
 }
 
-/* Affine entries come first, then those of the terms. */
+/* Affine entries come first, then the entries of the terms. */
 static bool nlp_jacobian(NsNlp *nlp, const double *x, double *values) {
   int at = 0;
   for (int e = 0; e < nlp->nentries; e++)
