@@ -4,7 +4,8 @@
 # #once in their names and the specs of scripts and of robustness, which start the same processes under either host: the engine is
 # the same. Tests with #long in their names take seconds each: they and the specs in `later` run with NSLUA_LONG=1, as in
 # `make check` and in .ci/run; `make soak` runs the tests, too.
-# The last line is "N passed, N failed", summed over all. Fails when a test fails, a process breaks off, or no test runs.
+# The last line is "N passed, N failed", summed over all. Fails when a test fails, a process breaks off or lasts longer than LIMIT
+# seconds (900; none in `make soak`), or no test runs.
 #
 # run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to LOGS/counts.
 build=$1
@@ -22,6 +23,7 @@ if [ $# -gt 1 ]; then
   else
     set -- "$build/bin/nslua" "$busted" --exclude-tags="$without" "$@"
   fi
+  if [ -z "$NSLUA_SOAK" ]; then set -- timeout --foreground -k 10 "${LIMIT:-900}" "$@"; fi
   start=$(date +%s)
   "$@" --output=plainTerminal >"$log" 2>&1
   status=$?
@@ -30,7 +32,7 @@ if [ $# -gt 1 ]; then
   set -- ${counts:-0 0 0}
   bad=$(($2 + $3))
   if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ -z "$counts" ]; }; then
-    echo "the process ended with status $status after $1 tests" >>"$log"
+    echo "the process ended with status $status after $1 tests, $(($(date +%s) - start)) s (124: longer than it may last)" >>"$log"
     bad=1
   fi
   echo "$1 $bad" >>"$LOGS/counts"

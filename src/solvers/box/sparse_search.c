@@ -106,15 +106,18 @@ static void sparse_correct(NsSparseSearch *s, double *z, bool refines) {
   ns_sparse_product(s, z);
 }
 
-/* Computes the right-hand side of a refinement; false if every row is right to the rounding of its terms. */
-static bool sparse_take_defects(NsSparseSearch *s) {
-  bool rough = false;
+/*
+** Computes the right-hand side of a refinement; false if every row is right to the rounding of its terms. `rough_alone`: rows that
+** are right get 0, since their rounding would disturb the unknowns of rows whose terms are far smaller.
+*/
+static bool sparse_take_defects(NsSparseSearch *s, bool rough_alone) {
+  bool any = false;
   for (int i = 0; i < s->box.n; i++) {
-    bool between = s->set[i] == NS_BETWEEN;
-    s->step[i] = between ? -s->v[i] * s->rho[i] : 0;
-    rough |= between && !(fabs(s->v[i]) <= 8 * DBL_EPSILON * s->size[i] + NS_FADED);
+    bool between = s->set[i] == NS_BETWEEN, rough = !(fabs(s->v[i]) <= 8 * DBL_EPSILON * s->size[i] + NS_FADED);
+    s->step[i] = between && (rough || !rough_alone) ? -s->v[i] * s->rho[i] : 0;
+    any |= between && rough;
   }
-  return rough;
+  return any;
 }
 
 /* Solves the equations of the set from z: one Newton step, and refinements if rows need them. */
@@ -130,7 +133,7 @@ static NsStatus sparse_solve_set(NsSparseSearch *s, double *z) {
   NsStatus status = s->as_map.factor(s->as_map.self, s->d, s->e);
   ns_sparse_product(s, z);
   for (int pass = 0; pass < REFINEMENTS && !status; pass++) {
-    if (!sparse_take_defects(s) && pass > 0) break;
+    if (!sparse_take_defects(s, pass > 1) && pass > 0) break;
     s->as_map.solve(s->as_map.self, s->step);
     sparse_correct(s, z, pass > 0);
   }
