@@ -50,7 +50,12 @@ local function systems_of(simu)
 end
 
 -- A simulation made ready for runs: its systems, and the clock that ends a run.
-local function prepared(simu)
+local function prepared(simu, who)
+  local moving = core.graph_support.moving_bounds(simu:nsds())
+  if moving then
+    fail("%s: simulation: the law of interaction '%s' has bounds that are functions of time, which its derivatives "
+      .. "do not know; let B of the relation be a function of time", who, moving)
+  end
   local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)
   model.acting = arguments.acting_event(simu)
@@ -66,7 +71,7 @@ local function model_at(flow, p)
       fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
     end
     if flow.model then flow.model.simu:close() end
-    flow.model, flow.model_p, flow.anchors = prepared(simu), p, {}
+    flow.model, flow.model_p, flow.anchors = prepared(simu, flow.who), p, {}
     return flow.model
   end
   if p ~= nil and flow.set and flow.model_p ~= p then
@@ -91,7 +96,7 @@ function simulation.make(flow, options)
       local parameter = parameters.number(options.parameter, "parameter", who)
       flow.set, flow.value, flow.parameter = parameter.set, parameter.start, parameter.entry
     end
-    flow.model, flow.anchors = prepared(model), {}
+    flow.model, flow.anchors = prepared(model, flow.who), {}
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end
@@ -150,7 +155,7 @@ local function started(flow, x0, t0, p)
     model.clock.t = model.clock.never
     flow.anchors[t0] = anchor
   end
-  local copy = prepared(anchor:clone())
+  local copy = prepared(anchor:clone(), flow.who)
   copy.is_copy = true
   put(copy.systems, x0, "setX")
   return copy

@@ -148,13 +148,13 @@ describe("RelayNSL", function()
         "RelayNSL: lb%[2%]: expected a number or a function of time, got string")
       assert.error_matches(function() ns.RelayNSL(2, { capacity }) end,
         "RelayNSL: lb: expected a list of 2 numbers or functions, got one of 1")
-      for _, scheme in ipairs { "RungeKuttaOSI", "RadauOSI", "FESDOSI" } do
-        local nsds = shafts(ns.RelayNSL(1, below, capacity), { { -1 }, { 1 } }, 0.5):nsds()
-        local make = scheme == "FESDOSI" and ns.TimeStepping or ns.EventDriven
-        assert.error_matches(function() make(nsds, ns.TimeDiscretisation(0, 0.5), ns[scheme]()) end,
-          scheme .. ": interaction 'clutch' has a RelayNSL with bounds that are functions of time; "
-            .. "TimeStepping with a EulerMoreauOSI takes them")
-      end
+      local nsds = shafts(ns.RelayNSL(1, below, capacity), { { -1 }, { 1 } }, 0.5):nsds()
+      local grid = ns.TimeDiscretisation(0, 0.5)
+      assert.error_matches(function() ns.TimeStepping(nsds, grid, ns.FESDOSI()) end,
+        "FESDOSI: interaction 'clutch' has a RelayNSL with bounds that are functions of time; "
+          .. "TimeStepping with a EulerMoreauOSI takes them")
+      assert.error_matches(function() ns.dynamics.periodic { simulation = ns.EventDriven(nsds, grid, ns.RungeKuttaOSI()),
+        guess = { 1, 0 }, period = 1 } end, "simulation: the law of interaction 'clutch' has bounds that are functions of time")
     end)
   end)
 end)

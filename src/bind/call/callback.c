@@ -464,3 +464,45 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
   }
   return 0;
 }
+
+/* ---- functions that are no callbacks ---- */
+
+/* Pushes the position where the function of the call is defined, "clutch.lua:41: ", or "". */
+static void push_worded_definition(lua_State *L, const NslWorded *call) {
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  call->push(L, call->argument);
+  bool known = lua_type(L, -1) == LUA_TFUNCTION && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
+  lua_settop(L, top);
+  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else lua_pushliteral(L, "");
+}
+
+/* Message handler. Upvalue: the NslWorded. */
+static int explain_worded(lua_State *L) {
+  const NslWorded *call = lua_touserdata(L, lua_upvalueindex(1));
+  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
+  if (rest == message) push_worded_definition(L, call);
+  else lua_pushlstring(L, message, (size_t)(rest - message));
+  lua_pushfstring(L, "%s: %s", call->what, rest);
+  lua_concat(L, 2);
+  return 1;
+}
+
+bool nsl_call_worded(lua_State *L, const NslWorded *call) {
+  int top = lua_gettop(L);
+  bool good = false;
+  if (lua_checkstack(L, 16)) {
+    lua_pushlightuserdata(L, (void *)call);
+    lua_pushcclosure(L, explain_worded, 1);
+    lua_pushcfunction(L, call->f);
+    lua_pushlightuserdata(L, call->argument);
+    good = lua_pcall(L, 1, 0, top + 1) == LUA_OK;
+  } else {
+    nsl_push_no_stack(L);
+  }
+  if (!good) nsl_keep_error(L);
+  lua_settop(L, top);
+  return good;
+}

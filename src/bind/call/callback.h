@@ -48,6 +48,23 @@ const char *nsl_after_position(const char *message);
 */
 int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argument);
 
+/*
+** A function of a script that is no callback of a slot: f calls it; push: pushes it (or something else, when it is not one function).
+** what: whose it is and when, for messages, "interaction 'clutch' ub: t=0.35". argument: of f and of push.
+*/
+typedef struct NslWorded {
+  const char *what;
+  lua_CFunction f;
+  void (*push)(lua_State *L, void *argument);
+  void *argument;
+} NslWorded;
+
+/*
+** Runs `call->f` with the argument as a light userdata. An error is kept, with `what` behind its position; that of the function's
+** definition where the message has none. Whether it has succeeded.
+*/
+bool nsl_call_worded(lua_State *L, const NslWorded *call);
+
 /* Forgets the error of a call that was only an attempt. Returns 1: not available, no error. */
 int nsl_callback_forget(const NslCallback *cb);
 

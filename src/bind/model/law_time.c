@@ -69,47 +69,19 @@ static int call_bounds(lua_State *L) {
   return 0;
 }
 
-/* Pushes the position where the function of a bound is defined, "clutch.lua:41: ", or "". */
-static void push_bound_definition(lua_State *L, const BoundCall *call) {
-  lua_Debug ar;
-  int top = lua_gettop(L);
+/* The `push` of an NslWorded: the bound, a function or a list. */
+static void push_bound(lua_State *L, void *argument) {
+  const BoundCall *call = argument;
   nsl_push_object(L, call->self);
-  bool known = lua_getiuservalue(L, top + 1, call->bound) == LUA_TFUNCTION && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
-  lua_settop(L, top);
-  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
-  else lua_pushliteral(L, "");
-}
-
-/* Message handler: puts "interaction 'clutch' ub: t=0.35: " behind the position. Upvalues: that text, the BoundCall. */
-static int explain_bound(lua_State *L) {
-  if (lua_type(L, 1) != LUA_TSTRING) return 1;
-  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
-  if (rest == message) push_bound_definition(L, lua_touserdata(L, lua_upvalueindex(2)));
-  else lua_pushlstring(L, message, (size_t)(rest - message));
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_pushstring(L, rest);
-  lua_concat(L, 3);
-  return 1;
+  lua_getiuservalue(L, -1, call->bound);
 }
 
 static NsStatus evaluate_bounds(BoundCall *call, NsError *err) {
-  lua_State *L = call->self->host->L;
   const char *letter = call->bound == NSL_LAW_LOWER ? "lb" : "ub";
-  int top = lua_gettop(L);
-  if (lua_checkstack(L, 16)) {
-    char place[NS_NAME_SIZE + 64];
-    ns_print(place, sizeof place, "interaction '%s' %s: t=%.10g: ", call->owner, letter, call->t);
-    lua_pushstring(L, place);
-    lua_pushlightuserdata(L, call);
-    lua_pushcclosure(L, explain_bound, 2);
-    lua_pushcfunction(L, call_bounds);
-    lua_pushlightuserdata(L, call);
-    if (lua_pcall(L, 1, 0, top + 1) == LUA_OK) return lua_settop(L, top), NS_OK;
-  } else {
-    nsl_push_no_stack(L);
-  }
-  nsl_keep_error(L);
-  lua_settop(L, top);
+  char what[NS_NAME_SIZE + 64];
+  ns_print(what, sizeof what, "interaction '%s' %s: t=%.10g", call->owner, letter, call->t);
+  NslWorded worded = {what, call_bounds, push_bound, call};
+  if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
   return ns_fail(err, NS_ECALLBACK, "interaction '%s': %s failed", call->owner, letter);
 }
 

@@ -168,9 +168,21 @@ static int graph_terms(lua_State *L) {
   return status == NS_OK ? 2 : nsl_raise_step(L, &err);
 }
 
+/* moving_bounds(nsds): the name of the first interaction whose law has bounds that are functions of time; nil: there is none. */
+static int graph_moving_bounds(lua_State *L) {
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  int i = 0;
+  while (i < nsds->ninteractions && !ns_law_varies(nsds->interactions[i]->law)) i++;
+  if (i < nsds->ninteractions) lua_pushstring(L, nsds->interactions[i]->name);
+  else lua_pushnil(L);
+  return 1;
+}
+
 void nsl_open_terms(lua_State *L) {
   lua_getfield(L, -1, "graph_support"); /* hidden: for lua/nslua/dynamics/ */
   lua_pushcfunction(L, graph_terms);
   lua_setfield(L, -2, "terms");
+  lua_pushcfunction(L, graph_moving_bounds);
+  lua_setfield(L, -2, "moving_bounds");
   lua_pop(L, 1);
 }

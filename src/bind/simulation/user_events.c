@@ -24,6 +24,7 @@
 typedef struct UserCall {
   NslTimeStepping *self;
   int event;
+  const char *what; /* the function, "g" or "action" */
   double t, *g;
   const double *x;
 } UserCall;
@@ -52,19 +53,19 @@ static void push_all_states(lua_State *L, int events, const NsNsds *nsds, const 
   memcpy(v->data, x, (size_t)n * sizeof *x);
 }
 
-/* Pushes the simulation (2), its list of events (3), the event of the call (4) and the event's function `what` (5). */
-static UserCall *push_user_function(lua_State *L, const char *what) {
+/* Pushes the simulation (2), its list of events (3), the event of the call (4) and its function (5). */
+static UserCall *push_user_function(lua_State *L) {
   UserCall *call = lua_touserdata(L, 1);
   nsl_push_object(L, call->self);
   push_user_events(L, 2);
   lua_rawgeti(L, 3, call->event + 1);
-  lua_getfield(L, 4, what);
+  lua_getfield(L, 4, call->what);
   return call;
 }
 
 /* Runs inside lua_pcall. Argument: a UserCall. */
 static int call_value(lua_State *L) {
-  UserCall *call = push_user_function(L, "g");
+  UserCall *call = push_user_function(L);
   lua_pushnumber(L, call->t);
   push_all_states(L, 3, call->self->ts->nsds, call->x);
   lua_call(L, 2, 1);
@@ -75,7 +76,7 @@ static int call_value(lua_State *L) {
 
 /* The action of an event of a law also gets the time. */
 static int call_action(lua_State *L) {
-  const UserCall *call = push_user_function(L, "action");
+  const UserCall *call = push_user_function(L);
   bool of_law = call->self->ts->user.of[call->event].kind != NS_EVENT_USER;
   if (of_law) lua_pushnumber(L, call->t);
   lua_pushvalue(L, 2);
@@ -83,68 +84,38 @@ static int call_action(lua_State *L) {
   return 0;
 }
 
-/* Pushes the position where the function `what` of an event is defined, "clutch.lua:41: ", or "". */
-static void push_event_definition(lua_State *L, const UserCall *call, const char *what) {
-  lua_Debug ar;
-  int top = lua_gettop(L);
+/* The `push` of an NslWorded: the function of the event. */
+static void push_event_function(lua_State *L, void *argument) {
+  const UserCall *call = argument;
   nsl_push_object(L, call->self);
-  push_user_events(L, top + 1);
+  push_user_events(L, lua_gettop(L));
   lua_rawgeti(L, -1, call->event + 1);
-  bool known = lua_getfield(L, -1, what) == LUA_TFUNCTION && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
-  lua_settop(L, top);
-  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
-  else lua_pushliteral(L, "");
-}
-
-/* Message handler: puts "event 'low' g: t=0.35 step 4: " behind the position (that of the function when the message has
-** none). Upvalues: the event's name, the function's, the place, the UserCall. */
-static int explain_event(lua_State *L) {
-  if (lua_type(L, 1) != LUA_TSTRING) return 1;
-  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
-  if (rest == message) push_event_definition(L, lua_touserdata(L, lua_upvalueindex(4)), lua_tostring(L, lua_upvalueindex(2)));
-  else lua_pushlstring(L, message, (size_t)(rest - message));
-  lua_pushfstring(L, "event '%s' %s: %s: %s", lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)),
-                  lua_tostring(L, lua_upvalueindex(3)), rest);
-  lua_concat(L, 2);
-  return 1;
+  lua_getfield(L, -1, call->what);
 }
 
 /* Calls f (call_value or call_action) with its argument; an error is worded and kept. */
-static NsStatus call_user_function(UserCall *call, const char *what, lua_CFunction f, NsError *err) {
-  lua_State *L = call->self->host->L;
+static NsStatus call_user_function(UserCall *call, lua_CFunction f, NsError *err) {
   const NsTimeStepping *ts = call->self->ts;
-  int top = lua_gettop(L);
-  if (lua_checkstack(L, 16)) {
-    char place[64];
-    ns_print(place, sizeof place, "t=%.10g step %ld", call->t, ts->k + 1);
-    lua_pushstring(L, ts->user.of[call->event].name);
-    lua_pushstring(L, what);
-    lua_pushstring(L, place);
-    lua_pushlightuserdata(L, call);
-    lua_pushcclosure(L, explain_event, 4);
-    lua_pushcfunction(L, f);
-    lua_pushlightuserdata(L, call);
-    if (lua_pcall(L, 1, 0, top + 1) == LUA_OK) return lua_settop(L, top), NS_OK;
-  } else {
-    nsl_push_no_stack(L);
-  }
-  nsl_keep_error(L);
-  lua_settop(L, top);
-  return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", ts->user.of[call->event].name, what);
+  const char *name = ts->user.of[call->event].name;
+  char what[NS_NAME_SIZE + 96];
+  ns_print(what, sizeof what, "event '%s' %s: t=%.10g step %ld", name, call->what, call->t, ts->k + 1);
+  NslWorded worded = {what, f, push_event_function, call};
+  if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
+  return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", name, call->what);
 }
 
 /* An NsEventValue. An event of a law has no g: a constant stands for it, which has no roots. */
 static NsStatus user_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
-  UserCall call = {context, event, t, g, x};
+  UserCall call = {context, event, "g", t, g, x};
   *g = 1;
   if (call.self->ts->user.of[event].kind != NS_EVENT_USER) return NS_OK;
-  return call_user_function(&call, "g", call_value, err);
+  return call_user_function(&call, call_value, err);
 }
 
 /* An NsUserAction. */
 static NsStatus user_action(void *context, int event, double t, NsError *err) {
-  UserCall call = {context, event, t, NULL, NULL};
-  return call_user_function(&call, "action", call_action, err);
+  UserCall call = {context, event, "action", t, NULL, NULL};
+  return call_user_function(&call, call_action, err);
 }
 
 /* ---- adding and removing ---- */

@@ -53,8 +53,9 @@ static void take_equation_edge(NsEquations *e, NsArena *arena, NsEquationEdge *e
   edge->x = ns_arena_doubles(arena, inter->nx);
   edge->g = ns_arena_doubles(arena, inter->nx);
   e->linear = e->linear && ns_relation_linear(inter->relation);
-  e->settled = e->settled && relation_settled(inter->relation);
-  e->driven = e->driven || relation_driven(inter->relation);
+  e->moving = e->moving || ns_law_varies(inter->law);
+  e->settled = e->settled && relation_settled(inter->relation) && !e->moving;
+  e->driven = e->driven || relation_driven(inter->relation) || e->moving;
 }
 
 /* The workspace of one Jacobian of a system or a relation, or of differences of one of their values. */
@@ -95,7 +96,10 @@ void ns_equations_take(NsEquations *e, NsArena *arena, NsNsds *nsds) {
 NsStatus ns_equations_update(NsEquations *e, double t, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < e->nnodes && status == NS_OK; i++) status = ns_ds_update(&e->nodes[i].ds->base, t, err);
-  for (int i = 0; i < e->nedges && status == NS_OK; i++) status = ns_interaction_update(e->edges[i].inter, t, err);
+  for (int i = 0; i < e->nedges && status == NS_OK; i++) {
+    status = ns_interaction_update_bounds(e->edges[i].inter, t, err);
+    if (status == NS_OK) status = ns_interaction_update(e->edges[i].inter, t, err);
+  }
   return status;
 }
 

@@ -37,7 +37,8 @@ typedef struct NsEquations {
   NsEquationEdge *edges;
   bool linear;   /* f and h are affine in x and lambda, and g is linear */
   bool driven;   /* some callback may depend on t */
-  bool settled;  /* no coefficient depends on t or on other objects */
+  bool moving;   /* bounds of some law are functions of time */
+  bool settled;  /* no coefficient and no bound depends on t, no coefficient on other objects */
   bool exact;    /* Jacobians are exact derivatives of the callbacks where there are any, not those that a script gives */
   double *f, *r; /* n: at the last point */
   double *y;     /* m */
@@ -50,7 +51,7 @@ typedef struct NsEquations {
 /* Lays out the present graph in the arena; test arena->failed afterwards. */
 void ns_equations_take(NsEquations *e, NsArena *arena, NsNsds *nsds);
 
-/* Brings all coefficients to time t. NS_ECLOSED, NS_EARG (laws), NS_ENAN, NS_ECALLBACK. */
+/* Brings all coefficients and bounds of laws to time t. NS_ECLOSED, NS_EARG (laws), NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_equations_update(NsEquations *e, double t, NsError *err);
 
 /* Factors each M that has changed; sets nd and na. NS_ESINGULAR when a singular M depends on time, NS_ENAN. */

@@ -27,8 +27,10 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   double **of_rows[] = {&flow->y_terms, &flow->lambda_terms, &flow->lower, &flow->upper, &room->yt, &room->ht};
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, m);
   signs->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
-  signs->slope = ns_arena_doubles(arena, 3 * (ptrdiff_t)m);
-  signs->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 3 * (ptrdiff_t)m);
+  signs->bound_rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
+  signs->bound_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 2 * (ptrdiff_t)m);
+  signs->slope = ns_arena_doubles(arena, 4 * (ptrdiff_t)m);
+  signs->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 4 * (ptrdiff_t)m);
   signs->quantities = ns_arena_take(arena, 2 * (size_t)m, sizeof *signs->quantities);
   flow->active = ns_arena_ints(arena, m);
   flow->tangent.dull = ns_arena_take(arena, (size_t)m, sizeof(bool));
@@ -76,16 +78,6 @@ NsStatus ns_flow_accepts(const NsNsds *nsds, NsError *err) {
 
 const NsFlowView *ns_flow_view(const NsFlow *flow) {
   return &flow->view;
-}
-
-int ns_flow_interaction(const NsFlow *flow, int row) {
-  int k = flow->eq.nedges - 1;
-  while (k > 0 && flow->eq.edges[k].row > row) k--;
-  return k;
-}
-
-int ns_flow_component(const NsFlow *flow, int row) {
-  return row - flow->eq.edges[ns_flow_interaction(flow, row)].row;
 }
 
 /* ---- a step of the grid ---- */
@@ -141,9 +133,8 @@ static void flow_take_memories(NsFlow *flow) {
     size_t bytes = (size_t)inter->m * sizeof(double);
     memcpy(flow->mode->lambda + e->edges[k].row, inter->lambda_k, bytes);
     ns_law_project(inter->law, flow->mode->lambda + e->edges[k].row);
-    memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
-    memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
   }
+  ns_flow_read_bounds(flow);
   ns_equations_gather(e, flow->memory.x, flow->memory.s, flow->mode->a);
 }
 
@@ -334,6 +325,7 @@ static NsStatus add_time_rate(NsFlow *flow, double t, NsError *err) {
   NsStatus status = flow->still ? NS_OK
                                 : ns_equations_rates(e, t, flow->memory.x, flow->mode->lambda, algebraic ? room->ft : NULL,
                                                      room->ht, err);
+  if (status == NS_OK && !flow->still) status = ns_flow_add_bound_rates(flow, t, algebraic ? room->ft : NULL, room->ht, err);
   if (status != NS_OK) return status;
   if (algebraic) ns_equations_split(e, false, room->ft, room->column, room->v);
   for (int i = 0; i < flow->nactive; i++) room->v[e->na + i] = room->ht[flow->active[i]];
@@ -391,7 +383,7 @@ static NsStatus near_sample(void *context, double t, double *values, NsError *er
   const NsRank *middle = &near->reduction.rank[0];
   NsRank *rank = &flow->reduction.rank[0];
   for (int i = 0; i < flow->eq.nd; i++) flow->memory.s[i] = near->s[i] + (t - near->t) * near->sdot[i];
-  NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
+  NsStatus status = flow->eq.settled ? NS_OK : ns_flow_update(flow, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
   if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->memory.x, flow->mode->lambda, flow->eq.na > 0, err);
   if (status != NS_OK) return status;
@@ -427,7 +419,7 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   swap_near(flow);
   memcpy(flow->memory.s, near->s, (size_t)flow->eq.nd * sizeof *near->s);
   memcpy(flow->R, room->lagged, (size_t)flow->nw * sizeof *flow->R);
-  if (status == NS_OK && !flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (status == NS_OK && !flow->eq.settled) status = ns_flow_update(flow, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
   flow->still = still;
   if (status != NS_OK) return status;
@@ -621,7 +613,7 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
 
 /* Takes the point (t, s). */
 static NsStatus flow_go_to(NsFlow *flow, double t, const double *s, NsError *err) {
-  NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
+  NsStatus status = flow->eq.settled ? NS_OK : ns_flow_update(flow, t, err);
   if (status == NS_OK && s != flow->memory.s) memcpy(flow->memory.s, s, (size_t)flow->eq.nd * sizeof *s);
   return status;
 }
@@ -665,7 +657,7 @@ bool ns_flow_is_determined(const NsFlow *flow) {
 
 NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
   NsStatus status = NS_OK;
-  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (!flow->eq.settled) status = ns_flow_update(flow, t, err);
   if (s != flow->memory.s) memcpy(flow->memory.s, s, (size_t)flow->eq.nd * sizeof *s);
   if (status == NS_OK) status = flow_values(flow, t, err);
   if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->memory.x, flow->mode->lambda, true, err);

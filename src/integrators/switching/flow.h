@@ -95,6 +95,9 @@ void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
 /* Writes x, r, lambda and y of the last evaluation to the objects of the graph. */
 void ns_flow_scatter(NsFlow *flow);
 
+/* Whether lambda of a row is fixed: its bounds are equal, and no functions of time. */
+bool ns_flow_is_fixed(const NsFlow *flow, int row);
+
 /* Sets the mode (m). A row whose bound is infinite in the wanted direction has no such mode. */
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);
 

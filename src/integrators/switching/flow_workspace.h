@@ -72,7 +72,8 @@ typedef struct NsFlowConstraints {
 
 /* Signs of derivatives, see mode_signs.c. */
 typedef struct NsFlowSigns {
-  double *rate, *slope, *slope_room; /* 2 m; 3 m; NS_DIFFERENCE_ROOM 3 m */
+  double *rate, *slope, *slope_room; /* 2 m; 4 m; NS_DIFFERENCE_ROOM 4 m */
+  double *bound_rate, *bound_room;   /* 2 m: see ns_flow_add_bound_rates; NS_DIFFERENCE_ROOM 2 m */
   double *direct, *moved;            /* n: nd are used */
   NsSignQuantity *quantities;        /* 2 m */
 } NsFlowSigns;
@@ -98,7 +99,7 @@ struct NsFlow {
 
   NsFlowMode *mode;
   int nactive, nw, *active;
-  double *lower, *upper; /* m */
+  double *lower, *upper; /* m: bounds of lambda, at the time of the point */
   NsFlowMemory memory;
 
   /* at the point */
@@ -116,6 +117,21 @@ struct NsFlow {
   NsFlowSigns signs;
   NsFlowRoom room;
 };
+
+/*
+** Brings the model to time t: coefficients, and bounds that are functions of time, with the lambda of rows that are at them.
+** Statuses of ns_equations_update.
+*/
+NsStatus ns_flow_update(NsFlow *flow, double t, NsError *err);
+
+/* The bounds of the laws, as they are in the graph. */
+void ns_flow_read_bounds(NsFlow *flow);
+
+/*
+** The part of bounds that move in the derivatives by time at a point whose B and D are known: lambda of a row at its bound goes with
+** it. Added to ft (n; NULL: not wanted) of f + r, and yt (m) of y. The rates are those for t -> t+.
+*/
+NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt, NsError *err);
 
 /* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
 void ns_flow_recall_sizes(NsFlow *flow);

@@ -158,7 +158,7 @@ static NsStatus search_try(Search *z, NsError *err) {
 static int choices_of(const NsFlow *flow, int row, NsRowMode *choice) {
   int count = 0;
   double lower = flow->lower[row], upper = flow->upper[row];
-  if (lower == upper) return choice[0] = NS_ROW_LOWER, 1;
+  if (ns_flow_is_fixed(flow, row)) return choice[0] = NS_ROW_LOWER, 1;
   if (isfinite(lower)) choice[count++] = NS_ROW_LOWER;
   if (isfinite(upper)) choice[count++] = NS_ROW_UPPER;
   choice[count++] = NS_ROW_ACTIVE;

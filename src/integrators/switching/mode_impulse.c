@@ -48,7 +48,7 @@ static NsStatus impulse_take(Impulse *z, NsFlow *flow, NsError *err) {
 /* All rows but those with fixed lambda are unknown. */
 static void impulse_mode(const Impulse *z, NsRowMode *mode) {
   const NsFlow *flow = z->flow;
-  for (int i = 0; i < flow->eq.m; i++) mode[i] = flow->lower[i] == flow->upper[i] ? NS_ROW_LOWER : NS_ROW_ACTIVE;
+  for (int i = 0; i < flow->eq.m; i++) mode[i] = ns_flow_is_fixed(flow, i) ? NS_ROW_LOWER : NS_ROW_ACTIVE;
 }
 
 /* The equation or output i contains unknown j. */

@@ -60,6 +60,7 @@ static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms
   if (!constant) status = ns_equations_jacobians(e, t, flow->memory.x, flow->mode->lambda, false, err);
   memset(rate, 0, m * sizeof *rate);
   if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->memory.x, flow->mode->lambda, NULL, rate, err);
+  if (status == NS_OK) status = ns_flow_add_bound_rates(flow, t, NULL, rate, err);
   if (status != NS_OK) return status;
   for (size_t i = 0; terms && i < m; i++) flow->memory.y_way[i] = flow->mode->h * fabs(rate[i]);
   if (terms) (void)ns_flow_rate_terms(flow);
@@ -93,7 +94,18 @@ typedef struct Tangent {
   const double *s;
 } Tangent;
 
-/* values (3 m) on the tangent of the motion: y, lambda, dy/dt of the rows that are of state. */
+/* values (m) = lambda, less its bound where that moves and is finite. */
+static void lambda_above(const NsFlow *flow, const double *bound, double *values) {
+  for (int i = 0; i < flow->view.m; i++) {
+    bool moves = flow->eq.moving && isfinite(bound[i]);
+    values[i] = moves ? flow->mode->lambda[i] - bound[i] : flow->mode->lambda[i];
+  }
+}
+
+/*
+** values (4 m) on the tangent of the motion: y, lambda above its lower bound, dy/dt of the rows that are of state, lambda above its
+** upper bound.
+*/
 static NsStatus tangent_sample(void *context, double t, double *values, NsError *err) {
   const Tangent *at = context;
   NsFlow *flow = at->flow;
@@ -101,21 +113,25 @@ static NsStatus tangent_sample(void *context, double t, double *values, NsError 
   for (int i = 0; i < flow->eq.nd; i++) flow->signs.moved[i] = at->s[i] + (t - at->t) * flow->signs.direct[i];
   NsStatus status = ns_flow_evaluate(flow, t, flow->signs.moved, NULL, err);
   memcpy(values, flow->eq.y, m * sizeof *values);
-  memcpy(values + m, flow->mode->lambda, m * sizeof *values);
+  lambda_above(flow, flow->lower, values + m);
+  lambda_above(flow, flow->upper, values + 3 * m);
   return status == NS_OK ? output_rates(flow, t, values + 2 * m, NULL, err) : status;
 }
 
-/* slope (3 m) = the derivatives of these values by time; the flow is at the point again afterwards. */
+/*
+** slope (4 m) = the derivatives of these values by time; the flow is at the point again afterwards. Where bounds move, with their kinks,
+** they are those for t -> t+.
+*/
 static NsStatus tangent_slopes(NsFlow *flow, const NsSignPoint *at, double *length, NsError *err) {
   const NsFlowSigns *signs = &flow->signs;
   size_t m = (size_t)flow->view.m;
   const NsNsds *nsds = flow->eq.nsds;
   Tangent tangent = {flow, at->t, at->s};
   memcpy(signs->direct, flow->sdot, (size_t)flow->eq.nd * sizeof(double));
-  memset(signs->slope, 0, 3 * m * sizeof *signs->slope);
+  memset(signs->slope, 0, 4 * m * sizeof *signs->slope);
   *length = signs_length(flow);
-  NsWindow window = {nsds->t0, fmax(nsds->T, at->t + *length), *length};
-  NsStatus status = ns_difference(tangent_sample, &tangent, 3 * (int)m, at->t, window, signs->slope_room, signs->slope, err);
+  NsWindow window = {flow->eq.moving ? at->t : nsds->t0, fmax(nsds->T, at->t + *length), *length};
+  NsStatus status = ns_difference(tangent_sample, &tangent, 4 * (int)m, at->t, window, signs->slope_room, signs->slope, err);
   NsStatus back = ns_flow_evaluate(flow, at->t, at->s, NULL, err);
   if (back == NS_OK) ns_flow_equation_terms(flow);
   return status == NS_OK ? back : status;
@@ -278,7 +294,7 @@ static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int 
 static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, const double *rate, const double *terms,
                          NsSignQuantity *list, int *count) {
   double factor = flow->mode->rows[row] == NS_ROW_LOWER ? 1 : -1;
-  if (flow->lower[row] == flow->upper[row]) return true;
+  if (ns_flow_is_fixed(flow, row)) return true;
   if (!ns_row_is_of_state(flow, row)) {
     double size = ns_flow_output_size(flow, row);
     int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
@@ -323,7 +339,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   status = tangent_slopes(flow, at, &length, err);
   for (int k = 0; k < count && status == NS_OK; k++) {
     const NsSignQuantity *q = &list[k];
-    double slope = signs->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
+    double slope = signs->slope[q->row + (q->of_lambda ? (q->factor > 0 ? m : 3 * m) : q->of_state ? 2 * m : 0)];
     int sign = mode_sign(q->factor * slope, SLOPE_ZERO * q->terms / length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
     if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);

@@ -128,7 +128,7 @@ static NsStatus start_mode(const Start *z, NsRowMode *mode, bool *open, NsError 
   for (int i = 0; i < e->m; i++) {
     double y = e->y[i], zero = START_ZERO * ns_flow_output_size(flow, i);
     bool of_state = ns_row_is_of_state(flow, i);
-    bool fixed = flow->lower[i] == flow->upper[i], equation = !isfinite(flow->lower[i]) && !isfinite(flow->upper[i]);
+    bool fixed = ns_flow_is_fixed(flow, i), equation = !isfinite(flow->lower[i]) && !isfinite(flow->upper[i]);
     open[i] = !fixed && !equation && (!of_state || fabs(y) <= zero);
     mode[i] = fixed || (of_state && y > zero) ? NS_ROW_LOWER : of_state && y < -zero ? NS_ROW_UPPER : NS_ROW_ACTIVE;
     if (equation) mode[i] = NS_ROW_ACTIVE;
@@ -281,7 +281,7 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
   size_t m = (size_t)flow->eq.m, n = (size_t)flow->eq.n;
   Start z;
   *choice = (NsModeChoice){0};
-  NsStatus status = ns_equations_update(&flow->eq, t, err);
+  NsStatus status = ns_flow_update(flow, t, err);
   if (status == NS_OK) status = start_take(&z, flow, t, s, err);
   if (status != NS_OK) return status;
   bool *open = ns_arena_take(&z.arena, m, sizeof *open);

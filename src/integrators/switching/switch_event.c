@@ -263,15 +263,6 @@ NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsE
 
 /* ---- the start of a step of the grid ---- */
 
-/* The mode that a memory of lambda tells: at a bound, or between the bounds. */
-static NsRowMode mode_of_lambda(const NsFlowView *now, int row) {
-  if (now->lambda[row] == now->lower[row]) return NS_ROW_LOWER;
-  return now->lambda[row] == now->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
-}
-
-/* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
-typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
-
 /*
 ** A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left; that is at most
 ** NEAR_SURFACE of the size of y in the run.
@@ -282,17 +273,37 @@ static double y_memory(const NsSwitching *sw, int row) {
   return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
 }
 
+/* The mode that the memories of a row tell: lambda is at a bound, or between the bounds; where moving bounds meet, y tells. */
+static NsRowMode mode_of_memory(const NsSwitching *sw, int row) {
+  const NsFlowView *now = sw->now;
+  double y = y_memory(sw, row);
+  bool meet = now->lower[row] == now->upper[row] && !ns_flow_is_fixed(sw->flow, row);
+  if (meet && fabs(y) <= NEAR_SURFACE * ns_flow_output_size(sw->flow, row)) return NS_ROW_ACTIVE;
+  if (meet) return y > 0 ? NS_ROW_LOWER : NS_ROW_UPPER;
+  if (now->lambda[row] == now->lower[row]) return NS_ROW_LOWER;
+  return now->lambda[row] == now->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+}
+
+/* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
+typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
+
+/* The rounding error of y after a motion over the step of the grid: states that have stood still at 0 have no other size. */
+static double rounding_of_motion(NsSwitching *sw, int row) {
+  return NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * (sw->t_next - sw->t_k) * ns_flow_output_rate_terms(sw->flow, row);
+}
+
 static RowPlace place_of_row(NsSwitching *sw, int row) {
   const NsFlowView *now = sw->now;
   RowPlace place = ROW_INSIDE;
   double left = fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * ns_flow_output_size(sw->flow, row));
   double off = fmax(ON_SURFACE * now->y_terms[row], left);
-  if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
+  bool active = now->mode[row] == NS_ROW_ACTIVE;
+  if (active && fabs(now->y[row]) > off && fabs(now->y[row]) > rounding_of_motion(sw, row)) return ROW_OUTSIDE;
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *g = &sw->mode->guards[k];
     if (g->row != row || !g->used) continue;
     double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
-    if (value < -fmax(now->mode[row] == NS_ROW_ACTIVE ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
+    if (value < -fmax(active ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
     if (value <= 2 * noise) place = ROW_AT_LIMIT;
   }
   return place;
@@ -301,7 +312,7 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
 /* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->mode->open). */
 static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError *err) {
   const NsSwitchMode *mode = sw->mode;
-  for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_lambda(sw->now, i);
+  for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_memory(sw, i);
   *outside = *limit = false;
   ns_flow_set_mode(sw->flow, sw->event.before);
   NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, err);

@@ -50,7 +50,7 @@ static const double TOUCH = 1e-12;
 void ns_switch_take_guards(NsSwitching *sw) {
   const NsFlowView *now = sw->now;
   for (int i = 0; i < sw->m; i++) {
-    bool active = now->mode[i] == NS_ROW_ACTIVE, any = now->lower[i] < now->upper[i];
+    bool active = now->mode[i] == NS_ROW_ACTIVE, any = !ns_flow_is_fixed(sw->flow, i);
     sw->mode->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
     sw->mode->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
   }

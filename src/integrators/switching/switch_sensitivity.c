@@ -58,12 +58,7 @@ static NsStatus switch_lin_reread(void *context, double t, NsError *err) {
   if (status == NS_OK) status = ns_equations_split_mass(e, err);
   if (status != NS_OK) return status;
   if (e->nd != flow->view.nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes with a parameter at t=%g", t);
-  for (int k = 0; k < e->nedges; k++) {
-    const NsInteraction *inter = e->edges[k].inter;
-    size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
-    memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
-  }
+  ns_flow_read_bounds(flow);
   ns_flow_set_mode(flow, flow->mode->rows);
   return NS_OK;
 }

@@ -460,9 +460,9 @@ static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integ
 
 #define SWITCHING_FORM(text, make)                                                                                             \
   {                                                                                                                            \
-    .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .constant_bounds = true,           \
-    .accepts = ns_flow_accepts, .create = make, .destroy = switching_destroy, .commit = switching_commit,                      \
-    .drive = switching_drive, .exchange = &ns_switch_exchange                                                                  \
+    .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .accepts = ns_flow_accepts,        \
+    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive,                        \
+    .exchange = &ns_switch_exchange                                                                                            \
   }
 const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);
 const NsSchemeClass ns_form_switching_radau = SWITCHING_FORM(ns_scheme_radau_text, switching_create_radau);
