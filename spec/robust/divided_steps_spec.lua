@@ -61,7 +61,8 @@ local function state(ds) return ns.vector(ds:q():totable()), ns.vector(ds:veloci
 local function apart(a, b)
   local q, v = state(a)
   local p, w = state(b)
-  return math.max((q - p):norm(math.huge) / math.max(1, p:norm(math.huge)), (v - w):norm(math.huge) / math.max(2, w:norm(math.huge)))
+  local size, speed = math.max(1, p:norm(math.huge)), math.max(2, w:norm(math.huge))
+  return math.max((q - p):norm(math.huge) / size, (v - w):norm(math.huge) / speed)
 end
 
 local makers = { ns.TimeStepping, ns.TimeSteppingDirectProjection, ns.TimeSteppingCombinedProjection }

@@ -58,6 +58,26 @@ describe("sparse boxes", function()
     assert.equal(0, again.iterations)
   end)
 
+  -- A motion at rest: free velocities that are rounding beside forces of size 1, and multipliers between bounds.
+  it("have rows whose terms are far smaller than those of others", function()
+    math.randomseed(15)
+    local function number() return 2 * math.random() - 1 end
+    for k = 1, 300 do
+      local small = 2.0 ^ -math.random(60, 240)
+      local C = { { 1 + math.random(), number() }, { number(), 1 + math.random() } }
+      local q = { number(), number(), small * number(), small * number() }
+      local M = { { 1, 0, -C[1][1], -C[2][1] }, { 0, 1, -C[1][2], -C[2][2] } }
+      M[3], M[4] = { C[1][1], C[1][2], 0, 0 }, { C[2][1], C[2][2], 0, 0 }
+      local r = ns.numerics.box { M = sparse(M), q = q, lower = { -inf, -inf, -99, -99 }, upper = { inf, inf, 99, 99 } }
+      assert.equal("ok", r.status, k)
+      for i = 3, 4 do
+        local terms = { q[i], M[i][1] * r.z[1], M[i][2] * r.z[2] }
+        local size = math.abs(terms[1]) + math.abs(terms[2]) + math.abs(terms[3])
+        assert.is_true(math.abs(terms[1] + terms[2] + terms[3]) <= 1e-9 * size, k)
+      end
+    end
+  end)
+
   -- Obstacles far from where the string would lie: the set changes over thousands of points.
   it("of order 20000 are solved in few steps, symmetric, skewed and twice as stiff #once", function()
     local function string_of(n, low, high)
