@@ -48,7 +48,7 @@ end
 -- Starts the modes at the time of the object.
 local function begin(object)
   local t = object.exchange and object.t or object.simulation:startingTime()
-  object.z, object.guards = exchange.begin(object.exchange, t, object.step)
+  object.z, object.guards = exchange.begin(object.engine, t, object.step)
   object.placed, object.renew = false, false
 end
 
@@ -58,10 +58,10 @@ function modes.open(object)
   local good, own, step = pcall(event_driven, simulation, simulation:startingTime())
   if not good then return nil, own end
   object.modes, object.step = own, step
-  object.exchange = exchange.new(own)
+  object.engine = exchange.new(own)
   local started, message = pcall(begin, object)
   if not started then return nil, message end
-  return { states = names_of(simulation:nsds(), exchange.names(object.exchange)), indicators = object.guards }
+  return { states = names_of(simulation:nsds(), exchange.names(object.engine)), indicators = object.guards }
 end
 
 function modes.close(object) object.modes:close() end
@@ -81,7 +81,7 @@ function modes.changed(object) object.placed, object.renew = false, true end
 -- Writes the state into the objects of the graph, for functions of the script.
 function modes.place(object)
   if object.placed or not object.exchange then return end
-  exchange.place(object.exchange, object.t, object.z)
+  exchange.place(object.engine, object.t, object.z)
   object.placed = true
 end
 
@@ -96,17 +96,17 @@ function modes.states(object)
   return object.z
 end
 
-function modes.derivatives(object) return exchange.rate(object.exchange, present(object), object.z) end
-function modes.indicators(object) return exchange.guards(object.exchange, present(object), object.z) end
+function modes.derivatives(object) return exchange.rate(object.engine, present(object), object.z) end
+function modes.indicators(object) return exchange.guards(object.engine, present(object), object.z) end
 
 -- ---- steps and events ----
 
 -- The importer has accepted a step. Returns whether there is an event that no indicator tells.
-function modes.completed(object) return exchange.accept(object.exchange, object.t, object.z) end
+function modes.completed(object) return exchange.accept(object.engine, object.t, object.z) end
 
 function modes.update(object)
   local before = object.z
-  local happened, z = exchange.event(object.exchange, object.t, before, object.renew)
+  local happened, z = exchange.event(object.engine, object.t, before, object.renew)
   local changed = false
   for i = 1, #z do changed = changed or z[i] ~= before[i] end
   object.z, object.renew, object.placed = z, false, false
@@ -115,10 +115,10 @@ end
 
 -- ---- stored states ----
 
-function modes.save(object) return { z = object.z, mode = exchange.save(object.exchange) } end
+function modes.save(object) return { z = object.z, mode = exchange.save(object.engine) } end
 
 function modes.restore(object, saved)
-  exchange.load(object.exchange, saved.mode)
+  exchange.load(object.engine, saved.mode)
   object.z, object.placed, object.renew = saved.z, false, false
 end
 

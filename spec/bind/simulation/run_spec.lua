@@ -77,7 +77,7 @@ describe("run()", function()
       checkpoint = "a.csv" }))
     assert.is_nil(io.open "a.csv")
     assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial, "
-        .. "observe, dense, sensitivities)",
+        .. "observe, dense, sensitivities, rows)",
       message(simu.run, simu, { foo = 1 }))
     assert.equal("run: record: expected 1 or more, got 0", message(simu.run, simu, { record = 0 }))
     assert.equal("run: record: expected an integer, got number 1.5", message(simu.run, simu, { record = 1.5 }))
