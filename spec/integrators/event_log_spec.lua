@@ -1,6 +1,7 @@
 -- The events of a run: kept in order of time, over steps that are computed anew, in copies.
 local ns = require "nslua"
 local events = require "simulation.events"
+local host = require "host"
 
 local function list(simu)
   local out = {}
@@ -42,5 +43,32 @@ describe("the log of events", function()
     assert.same(list(simu), list(twin))
     simu:reset()
     assert.same({}, list(simu))
+  end)
+
+  -- y'' = a y - c y' - gain sgn y: through the lag (a = 0) the pace grows as exp(c t / 3); undamped on a spring it is even.
+  it("of a relay whose pace grows exponentially: run() warns, with their number", function()
+    local function errors(a, c, gain, T)
+      local code = ([[local ns = require "nslua"
+        local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { %g, %g } })
+        local nsds = ns.NonSmoothDynamicalSystem(0, %g)
+        nsds:insertDynamicalSystem(ds)
+        nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 0 }, { %g } }), "relay"), ds)
+        local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI())
+        simu:run()
+        simu:reset()
+        simu:run()
+        print(#simu:events())]]):format(a, -c, T, gain)
+      local out, err, status = host.nslua_run("-e " .. host.quote(code))
+      assert.equal(0, status, err)
+      return tonumber(out), err
+    end
+    local count, told = errors(0, 2, 1, 13)
+    assert.is_true(count > 1000)
+    local half = told:match(("^nslua: interaction 'relay' has switched %d times, the last half of them in a time of (%%S+): "
+      .. "the pace grows exponentially, as with a relay that acts through a lag; TimeStepping slides there\n$"):format(count))
+    assert.near(3 * math.log(2) / 2, tonumber(half), 0.01)
+    local even, silent = errors(-1e4, 0, 1e-6, 40)
+    assert.is_true(even > 1000)
+    assert.equal("", silent)
   end)
 end)

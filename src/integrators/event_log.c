@@ -57,6 +57,36 @@ void ns_event_log_sort(NsEventLog *log) {
   }
 }
 
+static bool same_crossing(const NsEvent *a, const NsEvent *b) {
+  return a->kind == NS_EVENT_CROSS && a->component == b->component && strcmp(a->name, b->name) == 0;
+}
+
+/*
+** least_crossings: a pace is judged from these on. even_halves: largest ratio of the times of two halvings at a pace that grows
+** exponentially; a pace that grows as t gives sqrt(2), an even one 2.
+*/
+enum { least_crossings = 1000 };
+static const double even_halves = 1.2;
+
+bool ns_event_log_quickens(const NsEventLog *log, NsQuickening *found) {
+  const NsEvent *last = NULL;
+  for (long i = log->count - 1; i >= 0 && !last; i--)
+    if (log->events[i].kind == NS_EVENT_CROSS) last = &log->events[i];
+  if (!last || log->count < least_crossings) return false;
+  long count = 0, seen = 0;
+  double t[4] = {0}; /* of the crossing after which an eighth, a quarter, a half, all have happened */
+  for (long i = 0; i < log->count; i++) count += same_crossing(&log->events[i], last);
+  if (count < least_crossings) return false;
+  for (long i = 0; i < log->count; i++) {
+    if (!same_crossing(&log->events[i], last)) continue;
+    seen++;
+    for (int k = 0; k < 4; k++)
+      if (seen == count >> (3 - k)) t[k] = log->events[i].t;
+  }
+  *found = (NsQuickening){last, count, t[3] - t[2]};
+  return t[3] - t[2] < even_halves * (t[2] - t[1]) && t[2] - t[1] < even_halves * (t[1] - t[0]);
+}
+
 NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to) {
   NsEvent *events = from->count > 0 ? ns_alloc((size_t)from->count, sizeof *events) : NULL;
   if (from->count > 0 && !events) return NS_ENOMEM;

@@ -77,6 +77,19 @@ NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event);
 /* Sorts the events from `kept` on by time, keeping the order of events at the same time. */
 void ns_event_log_sort(NsEventLog *log);
 
+/* A row that crosses ever faster: its events, and the time of the last half of them. */
+typedef struct NsQuickening {
+  const NsEvent *last;
+  long count;
+  double half;
+} NsQuickening;
+
+/*
+** Whether the row of the last crossing has 1,000 crossings or more, at a pace that grows exponentially: the last half of them, the
+** quarter before and the eighth before that take about equal times (at an even pace each takes twice the one before).
+*/
+bool ns_event_log_quickens(const NsEventLog *log, NsQuickening *found);
+
 /* Makes `to` a copy. On NS_ENOMEM `to` is unchanged. */
 NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to);
 void ns_event_log_clear(NsEventLog *log);

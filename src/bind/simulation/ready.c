@@ -158,3 +158,19 @@ void nsl_warn_start(lua_State *L, int idx) {
   nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
   lua_pop(L, 2);
 }
+
+void nsl_warn_quickening(lua_State *L, int idx) {
+  const NslTimeStepping *self = lua_touserdata(L, idx);
+  NsQuickening found;
+  if (!ns_event_log_quickens(&self->ts->log, &found)) return;
+  char half[40];
+  ns_print(half, sizeof half, "%.3g", found.half);
+  lua_pushfstring(
+      L,
+      "interaction '%s' has switched %I times, the last half of them in a time of %s: the pace grows exponentially, as "
+      "with a relay that acts through a lag; TimeStepping slides there",
+      found.last->name, (LUAI_UACINT)found.count, half);
+  lua_pushfstring(L, "pace of '%s'", found.last->name);
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
+}

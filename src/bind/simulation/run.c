@@ -363,6 +363,7 @@ int nsl_simulation_run(lua_State *L) {
   if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
   lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
+  nsl_warn_quickening(L, 1);
   if (status == NS_OK) {
     if (!nsl_push_early_end(L, self->ts)) lua_pushnil(L);
     set_outcome(L, 3, "completed", 4);

@@ -87,6 +87,9 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 /* Before the first step of the simulation at idx: warns once about contacts that start with a gap below 0. */
 void nsl_warn_start(lua_State *L, int idx);
 
+/* Warns of a row that has switched ever faster, after a run of the simulation at idx. */
+void nsl_warn_quickening(lua_State *L, int idx);
+
 /* When the grid ends before T: pushes a message with the difference, and returns true. */
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);
 
