@@ -268,22 +268,26 @@ static void vjp_system(const NsModelDerivative *m, const NsParameterPlace *in, c
   }
 }
 
+/* Whether the output of a row counts by its rate. */
+static bool row_by_rate(const NsModelDerivative *m, int e, int row, const NsModelPoint *at) {
+  return is_mechanics(m->nsds->interactions[e]) || (at->by_rate && at->by_rate[row]);
+}
+
 static bool vjp_relation(const NsModelDerivative *m, const NsParameterPlace *in, int e, const NsModelPoint *at,
                          ModelChange *change) {
   bool mechanics = is_mechanics(m->nsds->interactions[e]);
   int row = m->row[e] + in->i, force, v;
-  bool slides = mechanics || (at->by_rate && at->by_rate[row]);
   const double *x_input = at->x_input ? at->x_input : at->x;
   switch (in->kind) {
     case NS_NUMBER_C: {
       int x = ns_model_coordinate(m, e, in->j, &v);
       if (mechanics) vjp_force(change, v, at->lambda[row]);
-      vjp_output(change, row, slides ? at->rate[v] : at->x[x]);
+      vjp_output(change, row, row_by_rate(m, e, row, at) ? at->rate[v] : at->x[x]);
       return true;
     }
-    case NS_NUMBER_D: vjp_output(change, row, at->lambda[m->row[e] + in->j]); return !slides;
+    case NS_NUMBER_D: vjp_output(change, row, at->lambda[m->row[e] + in->j]); return !row_by_rate(m, e, row, at);
     case NS_NUMBER_e:
-      if (!slides) vjp_output(change, row, 1);
+      if (!row_by_rate(m, e, row, at)) vjp_output(change, row, 1);
       return true;
     case NS_NUMBER_B:
       (void)ns_model_coordinate(m, e, in->i, &force);
