@@ -3,7 +3,7 @@
 # that are named, and nothing else. Each argument is one machine: a list of packages, "" for none; without arguments one bare machine.
 #
 # A machine is a directory that mmdebstrap fills from the package sources of this one; the commands run in it by chroot, on a clone of
-# HEAD. It takes seven minutes each on two cores. TARGETS=demo runs only that one, LIMIT (1500) is the time in seconds after which
+# HEAD. It takes seven minutes each on two cores. TARGETS=demo runs only that one, LIMIT (1200) is the time in seconds after which
 # a command is ended, KEEP=1 leaves the directory.
 # Where this can't be done (no root, no Debian, packages that can't be fetched) it says so and ends with success: nothing was tested.
 set -u
@@ -65,7 +65,7 @@ make_root() {
 
 # Runs a command on the machine, in the clone, with an environment of its own.
 on_machine() {
-  timeout -k 10 "${LIMIT:-1500}" chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=xterm \
+  timeout -k 10 "${LIMIT:-1200}" chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=xterm \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} sh -c "cd /root/nslua && $1"
 }
 
