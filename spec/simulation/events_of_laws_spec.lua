@@ -56,6 +56,7 @@ end
 
 describe("actions on the events of laws", function()
   it("give static above kinetic friction: stick and slip at the times of the closed form", function()
+    math.randomseed(92)
     for _ = 1, (campaign(4, 0.02)) do
       local o = { m = numbers.uniform(0.5, 3), k = numbers.uniform(1, 9), V = numbers.uniform(0.2, 2) }
       o.Fd = numbers.uniform(0.5, 2)
