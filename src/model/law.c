@@ -95,10 +95,6 @@ int ns_law_constrained(const NsLaw *law) {
   return law->class->joint ? 1 : law->size;
 }
 
-bool ns_law_varies(const NsLaw *law) {
-  return law->time.read != NULL;
-}
-
 bool ns_law_field_varies(const NsLaw *law, const NsField *field) {
   const void *place = ns_field_place(field, (void *)(size_t)law);
   return (law->time.lower && place == &law->lower) || (law->time.upper && place == &law->upper);

@@ -187,7 +187,9 @@ double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);
 
 /* Whether bounds of the law are functions of time; then `lower` and `upper` are the bounds at the time of the last update. */
-bool ns_law_varies(const NsLaw *law);
+static inline bool ns_law_varies(const NsLaw *law) {
+  return law->time.read != NULL;
+}
 
 /* Whether the field is a bound that is a function of time. */
 bool ns_law_field_varies(const NsLaw *law, const NsField *field);

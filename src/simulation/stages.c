@@ -52,7 +52,8 @@ static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
 static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, double t, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < island->graph->ninteractions && status == NS_OK; i++)
-    status = ns_interaction_update_bounds(island->graph->interactions[i], t, err);
+    if (ns_law_varies(island->graph->interactions[i]->law))
+      status = ns_interaction_update_bounds(island->graph->interactions[i], t, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 

@@ -206,7 +206,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
-    if (!ts->computed) status = ns_ts_account_changes(ts, err);
+    if (ts->accounting && !ts->computed) status = ns_ts_account_changes(ts, err);
   }
   if (status == NS_OK) {
     if (!ts->computed) ns_ts_remember(ts->nsds);
@@ -219,7 +219,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed) ts->stats.steps++;
   ts->computed = true;
   if (ts->newton_iterations > ts->stats.max_newton) ts->stats.max_newton = ts->newton_iterations;
-  return ns_ts_account_total(ts, ns_ts_next_time(ts), err);
+  return ts->accounting ? ns_ts_account_total(ts, ns_ts_next_time(ts), err) : NS_OK;
 }
 
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
