@@ -3,7 +3,7 @@
 # that are named, and nothing else. Each argument is one machine: a list of packages, "" for none; without arguments one bare machine.
 #
 # A machine is a directory that mmdebstrap fills from the package sources of this one; the commands run in it by chroot, on a clone of
-# HEAD. It takes seven minutes each on two cores. TARGETS=demo runs only that one, LIMIT (1200) is the time in seconds after which
+# HEAD. It takes three to seven minutes each on two cores. TARGETS=demo runs only that one, LIMIT (1200) is the time in seconds after which
 # a command is ended, KEEP=1 leaves the directory.
 # Where this can't be done (no root, no Debian, packages that can't be fetched) it says so and ends with success: nothing was tested.
 set -u

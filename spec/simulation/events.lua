@@ -48,4 +48,11 @@ function events.particle(q0, v0, m)
   return ds
 end
 
+-- The kinds of the events of a list, in their order.
+function events.kinds(list)
+  local kinds = {}
+  for i, event in ipairs(list) do kinds[i] = event.kind end
+  return table.concat(kinds, " ")
+end
+
 return events

@@ -6,12 +6,9 @@ local trail = require "trail"
 local campaign = require "campaign"
 local ns = require "nslua"
 
-local pi, sin, cos = math.pi, math.sin, math.cos
+local pi, sin, cos, kinds = math.pi, math.sin, math.cos, events.kinds
 
-local function raises(text, f, ...)
-  local arguments = table.pack(...)
-  assert.error_matches(function() f(table.unpack(arguments, 1, arguments.n)) end, text, 1, true)
-end
+local raises = require "expect".fails
 
 -- Sets the bounds of the law of an interaction in the simulation that calls.
 local function set_bounds(number, bound)
@@ -46,12 +43,6 @@ local function block(o)
   end
   local simu = events.simulation { systems = { ds }, T = 4, h = o.h, links = { { law, relation, "belt", ds } } }
   return simu, law, ds
-end
-
-local function kinds(list)
-  local text = {}
-  for i, e in ipairs(list) do text[i] = e.kind end
-  return table.concat(text, " ")
 end
 
 describe("actions on the events of laws", function()

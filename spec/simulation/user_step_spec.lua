@@ -8,10 +8,7 @@ local function near(expected, got, bound)
   assert.is_true(math.abs(got - expected) <= bound, ("expected %.17g, got %.17g"):format(expected, got))
 end
 
-local function raises(text, f, ...)
-  local arguments = table.pack(...)
-  assert.error_matches(function() f(table.unpack(arguments, 1, arguments.n)) end, text, 1, true)
-end
+local raises = require "expect".fails
 
 -- A body with v' = -rate v + force, in EventDriven: its velocity is known in closed form.
 local function motor(o)

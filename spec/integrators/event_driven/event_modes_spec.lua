@@ -2,7 +2,7 @@
 local ns = require "nslua"
 local events = require "simulation.events"
 local fails = require "expect".fails
-local g = events.g
+local g, kinds = events.g, events.kinds
 
 local function force(ds, f)
   ds:setComputeFExtFunction(function(t, _, out) out[1] = f(t) end)
@@ -18,12 +18,6 @@ local function rubbed(o)
     links = { { ns.RelayNSL(1, -o.bound, o.bound), relation, "rub", ds } } }
   simu:energy()
   return simu, ds, inters.rub
-end
-
-local function kinds(log)
-  local out = {}
-  for i, event in ipairs(log) do out[i] = event.kind end
-  return table.concat(out, " ")
 end
 
 describe("a relay between velocities #once", function()

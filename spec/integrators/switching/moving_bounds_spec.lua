@@ -1,6 +1,7 @@
 -- EventDriven with bounds of relays that are functions of time.
 local ns = require "nslua"
 local campaign = require "campaign"
+local kinds = require "simulation.events".kinds
 
 local SCHEMES = { "RungeKuttaOSI", "RadauOSI" }
 
@@ -16,19 +17,13 @@ local function clutch(o, scheme, steps)
   return ns.EventDriven(nsds, grid, ns[scheme]()), sys, law
 end
 
-local function kinds(simu)
-  local list = {}
-  for i, event in ipairs(simu:events()) do list[i] = event.kind end
-  return table.concat(list, " ")
-end
-
 -- Checks states at the end, kinds and times of events, on several grids.
 local function runs_as(o, kinds_wanted, times, x, steps)
   for _, scheme in ipairs(SCHEMES) do
     for _, n in ipairs(steps or { 1, 3, 10, 64 }) do
       local simu, sys = clutch(o, scheme, n)
       simu:run()
-      assert.equal(kinds_wanted, kinds(simu), scheme .. " " .. n)
+      assert.equal(kinds_wanted, kinds(simu:events()), scheme .. " " .. n)
       for i, time in ipairs(times) do assert.near(time, simu:events()[i].t, 1e-6) end
       for i = 1, 2 do assert.near(x[i], sys:x()[i], 1e-7) end
     end
