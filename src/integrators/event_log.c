@@ -62,21 +62,21 @@ static bool same_crossing(const NsEvent *a, const NsEvent *b) {
 }
 
 /*
-** least_crossings: a pace is judged from these on. even_halves: largest ratio of the times of two halvings at a pace that grows
+** LEAST_CROSSINGS: a pace is judged from these on. even_halves: largest ratio of the times of two halvings at a pace that grows
 ** exponentially; a pace that grows as t gives sqrt(2), an even one 2.
 */
-enum { least_crossings = 1000 };
+enum { LEAST_CROSSINGS = 1000 };
 static const double even_halves = 1.2;
 
 bool ns_event_log_quickens(const NsEventLog *log, NsQuickening *found) {
   const NsEvent *last = NULL;
   for (long i = log->count - 1; i >= 0 && !last; i--)
     if (log->events[i].kind == NS_EVENT_CROSS) last = &log->events[i];
-  if (!last || log->count < least_crossings) return false;
+  if (!last || log->count < LEAST_CROSSINGS) return false;
   long count = 0, seen = 0;
   double t[4] = {0}; /* of the crossing after which an eighth, a quarter, a half, all have happened */
   for (long i = 0; i < log->count; i++) count += same_crossing(&log->events[i], last);
-  if (count < least_crossings) return false;
+  if (count < LEAST_CROSSINGS) return false;
   for (long i = 0; i < log->count; i++) {
     if (!same_crossing(&log->events[i], last)) continue;
     seen++;

@@ -90,16 +90,16 @@ static NsStatus check_bounds(const NsInteraction *inter, NsError *err) {
   return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
 }
 
-NsStatus ns_interaction_update_bounds(NsInteraction *inter, double t, NsError *err) {
+NsStatus ns_interaction_read_bounds(NsInteraction *inter, double t, NsError *err) {
   const NsLawTime *time = &inter->law->time;
-  if (!ns_law_varies(inter->law)) return NS_OK;
   NsStatus status = time->read(time->context, inter->name, t, err);
   return status == NS_OK ? check_bounds(inter, err) : status;
 }
 
 NsStatus ns_interaction_start_bounds(NsInteraction *inter, double t0, NsError *err) {
-  NsStatus status = ns_interaction_update_bounds(inter, t0, err);
-  if (status != NS_OK || !ns_law_varies(inter->law)) return status;
+  if (!ns_law_varies(inter->law)) return NS_OK;
+  NsStatus status = ns_interaction_read_bounds(inter, t0, err);
+  if (status != NS_OK) return status;
   ns_law_project(inter->law, inter->lambda);
   memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
   return NS_OK;

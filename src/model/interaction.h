@@ -62,10 +62,13 @@ void ns_interaction_gather_z(NsInteraction *interaction);
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
 /*
-** Evaluates the bounds that are functions of time. A step does so first of all, at the time of its end. NS_ECALLBACK; NS_EARG as
-** ns_law_check.
+** Evaluates the bounds, which are functions of time: `read` those of a law that has such bounds, `update` those of any. A step does so
+** first of all, at the time of its end. NS_ECALLBACK; NS_EARG as ns_law_check.
 */
-NsStatus ns_interaction_update_bounds(NsInteraction *interaction, double t, NsError *err);
+NsStatus ns_interaction_read_bounds(NsInteraction *interaction, double t, NsError *err);
+static inline NsStatus ns_interaction_update_bounds(NsInteraction *interaction, double t, NsError *err) {
+  return ns_law_varies(interaction->law) ? ns_interaction_read_bounds(interaction, t, err) : NS_OK;
+}
 
 /*
 ** The same at the start of a run: lambda is projected on the set at that time. Does nothing where bounds are numbers.

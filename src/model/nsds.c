@@ -231,6 +231,13 @@ static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsE
   return NS_OK;
 }
 
+NsStatus ns_nsds_update_bounds(NsNsds *nsds, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update_bounds(nsds->interactions[i], t, err);
+  return status;
+}
+
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < nsds->nds && status == NS_OK; i++) status = ns_ds_update(nsds->ds[i], t, err);

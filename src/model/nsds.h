@@ -49,6 +49,9 @@ void ns_nsds_set_step(NsNsds *nsds, double h);
 /* Resets every system and interaction to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);
 
+/* Evaluates the bounds that are functions of time. NS_ECALLBACK, NS_EARG. */
+NsStatus ns_nsds_update_bounds(NsNsds *nsds, double t, NsError *err);
+
 /*
 ** Evaluates y of every interaction at its present x and lambda, at time t. NS_ENOMEM, NS_ECALLBACK, and the statuses of
 ** ns_coef_update.

@@ -40,7 +40,6 @@ void ns_ts_account(NsTimeStepping *ts) {
 
 NsStatus ns_ts_account_total(NsTimeStepping *ts, double t, NsError *err) {
   double kinetic, potential;
-  if (!ts->accounting) return NS_OK;
   NsStatus status = energy_at(ts, t, &kinetic, &potential, err);
   ts->total_known = status == NS_OK;
   if (ts->total_known) ts->total = kinetic + potential;
@@ -50,7 +49,8 @@ NsStatus ns_ts_account_total(NsTimeStepping *ts, double t, NsError *err) {
 NsStatus ns_ts_account_changes(NsTimeStepping *ts, NsError *err) {
   bool known = ts->total_known;
   double before = ts->total;
+  if (!ts->accounting) return NS_OK;
   NsStatus status = ns_ts_account_total(ts, ns_ts_time(ts), err);
-  if (status == NS_OK && ts->accounting && known) ts->energy.forces += ts->total - before;
+  if (status == NS_OK && known) ts->energy.forces += ts->total - before;
   return status;
 }

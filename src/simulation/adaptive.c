@@ -315,9 +315,7 @@ static NsStatus try_inner(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsEr
 
 /* Keeps the start of an inner step: the state, and the bounds of laws at that time. */
 static NsStatus keep_start(NsIsland *island, const Pass *pass, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int i = 0; i < island->graph->ninteractions && status == NS_OK; i++)
-    status = ns_interaction_update_bounds(island->graph->interactions[i], pass_time(pass, pass->at), err);
+  NsStatus status = ns_nsds_update_bounds(island->graph, pass_time(pass, pass->at), err);
   ns_snapshot_save(&island->error->before, ns_nsds_visit, island->graph);
   ns_moment_recall(island->error, &island->error->start);
   return status;

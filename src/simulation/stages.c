@@ -50,10 +50,7 @@ static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
 
 /* Evaluates the bounds that are functions of time, at the end of the step. */
 static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, double t, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int i = 0; i < island->graph->ninteractions && status == NS_OK; i++)
-    if (ns_law_varies(island->graph->interactions[i]->law))
-      status = ns_interaction_update_bounds(island->graph->interactions[i], t, err);
+  NsStatus status = ns_nsds_update_bounds(island->graph, t, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 

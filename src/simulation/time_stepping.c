@@ -206,7 +206,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
-    if (ts->accounting && !ts->computed) status = ns_ts_account_changes(ts, err);
+    if (!ts->computed) status = ns_ts_account_changes(ts, err);
   }
   if (status == NS_OK) {
     if (!ts->computed) ns_ts_remember(ts->nsds);

@@ -228,7 +228,7 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
 */
 NsStatus ns_ts_account_changes(NsTimeStepping *ts, NsError *err);
 
-/* With an account: notes the energy of the present state, which is that at t. NS_ECALLBACK. */
+/* The simulation keeps an account (`accounting`). Notes the energy of the present state, which is that at t. NS_ECALLBACK. */
 NsStatus ns_ts_account_total(NsTimeStepping *ts, double t, NsError *err);
 
 /* Starts the account of the energy at the present state; an earlier account is lost. */

@@ -36,25 +36,38 @@ local function put_aside(w, p, s, x, y, look, align, upper)
   words.put(w, p.fw, p.fh, s, x - left, y - (upper and y0 or y1), look)
 end
 
+-- Writes a label of the x axis at x. align: which part of it is there; aside: of its box.
+local function put_x(w, p, s, x, upper, look, align, aside)
+  local y = upper and p.y1 + 0.75 * EM or (spines.moved(p, "x") or p.y0) - 0.75 * EM
+  if aside then return put_aside(w, p, s, x, y, look, align, upper) end
+  local turned = look.angle % 180 ~= 0
+  look.align, look.valign = align, turned and "center" or upper and "bottom" or "top"
+  words.put(w, p.fw, p.fh, s, x, y, look)
+end
+
+-- Writes a label of the y axis at y.
+local function put_y(w, p, s, y, upper, look)
+  local x = upper and p.x1 + 0.85 * EM or (spines.moved(p, "y") or p.x0) - 0.85 * EM
+  look.align = upper and "left" or "right"
+  words.put(w, p.fw, p.fh, s, x, y, look)
+end
+
+-- Part of an axis by which rounding may move a tick at its end.
+local NEAR = 1e-9
+
 -- Writes the labels of ticks in the plane as texts of the picture, in the colour `ink` unless the look has one.
 function labels.put(w, p, axis, list, look, ink)
-  local size, color = look and look.fontsize or EM, look and look.color or ink
+  local size, color, angle = look and look.fontsize or EM, look and look.color or ink, look and look.rotation or 0
   local l, scale, upper = p.limits[axis], scales.of(p.axes, axis), p.axes.own == axis
-  local angle = look and look.rotation or 0
-  local turned, line = angle % 180 ~= 0, spines.moved(p, axis)
   local align, aside = layout.align_of(look, upper)
   for _, tick in ipairs(list) do
     local at = scales.fraction(tick[1], l, scale)
-    local x, y = p.x0 + at * (p.x1 - p.x0), upper and p.y1 + 0.75 * EM or (line or p.y0) - 0.75 * EM
-    if at > -1e-9 and at < 1 + 1e-9 and axis == "x" and aside then
-      put_aside(w, p, tick[2], x, y, { size = size, angle = angle, color = color }, align, upper)
-    elseif at > -1e-9 and at < 1 + 1e-9 and axis == "x" then
-      words.put(w, p.fw, p.fh, tick[2], x, y, { size = size, align = align, angle = angle,
-          valign = turned and "center" or upper and "bottom" or "top", color = color })
-    elseif at > -1e-9 and at < 1 + 1e-9 then
-      words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or (line or p.x0) - 0.85 * EM,
-        p.y0 + at * (p.y1 - p.y0),
-        { size = size, align = upper and "left" or "right", color = color, angle = angle })
+    local inside = at > -NEAR and at < 1 + NEAR
+    local own = { size = size, angle = angle, color = color }
+    if inside and axis == "x" then
+      put_x(w, p, tick[2], p.x0 + at * (p.x1 - p.x0), upper, own, align, aside)
+    elseif inside then
+      put_y(w, p, tick[2], p.y0 + at * (p.y1 - p.y0), upper, own)
     end
   end
 end

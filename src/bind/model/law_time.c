@@ -51,11 +51,18 @@ static void read_rows(lua_State *L, const BoundCall *call) {
   if (!one) nsl_vector_read(nsl_to_vector(L, at, n, "its value", "bounds"), call->to);
 }
 
-/* Runs inside lua_pcall. Argument: a BoundCall. */
+/* The `push` of an NslWorded: the law, and its bound, a function or a list. */
+static void push_bound(lua_State *L, void *argument) {
+  const BoundCall *call = argument;
+  nsl_push_object(L, call->self);
+  lua_getiuservalue(L, -1, call->bound);
+}
+
+/* Runs inside lua_pcall. Argument: a BoundCall. push_bound puts the bound at 3. */
 static int call_bounds(lua_State *L) {
   const BoundCall *call = lua_touserdata(L, 1);
-  nsl_push_object(L, call->self);
-  if (lua_getiuservalue(L, 2, call->bound) == LUA_TFUNCTION) {
+  push_bound(L, lua_touserdata(L, 1));
+  if (lua_type(L, 3) == LUA_TFUNCTION) {
     call_bound(L, 3, call->t);
     read_rows(L, call);
     return 0;
@@ -67,13 +74,6 @@ static int call_bounds(lua_State *L) {
     lua_settop(L, 3);
   }
   return 0;
-}
-
-/* The `push` of an NslWorded: the bound, a function or a list. */
-static void push_bound(lua_State *L, void *argument) {
-  const BoundCall *call = argument;
-  nsl_push_object(L, call->self);
-  lua_getiuservalue(L, -1, call->bound);
 }
 
 static NsStatus evaluate_bounds(BoundCall *call, NsError *err) {

@@ -13,9 +13,8 @@
 #include "simulation/user_step.h"
 
 /*
-** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event
-** (without g where it is one of a law),
-** in their order, and the vector of states that g gets at the key "x".
+** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event, in
+** their order, and the vector of states that g gets at the key "x". An event of a law has no g.
 */
 
 /* ---- calls ---- */
@@ -53,19 +52,19 @@ static void push_all_states(lua_State *L, int events, const NsNsds *nsds, const 
   memcpy(v->data, x, (size_t)n * sizeof *x);
 }
 
-/* Pushes the simulation (2), its list of events (3), the event of the call (4) and its function (5). */
-static UserCall *push_user_function(lua_State *L) {
-  UserCall *call = lua_touserdata(L, 1);
+/* The `push` of an NslWorded: the simulation, its list of events, the event of the call and its function. */
+static void push_user_function(lua_State *L, void *argument) {
+  const UserCall *call = argument;
   nsl_push_object(L, call->self);
-  push_user_events(L, 2);
-  lua_rawgeti(L, 3, call->event + 1);
-  lua_getfield(L, 4, call->what);
-  return call;
+  push_user_events(L, lua_gettop(L));
+  lua_rawgeti(L, -1, call->event + 1);
+  lua_getfield(L, -1, call->what);
 }
 
-/* Runs inside lua_pcall. Argument: a UserCall. */
+/* Runs inside lua_pcall. Argument: a UserCall. push_user_function puts the simulation at 2, the list at 3. */
 static int call_value(lua_State *L) {
-  UserCall *call = push_user_function(L);
+  const UserCall *call = lua_touserdata(L, 1);
+  push_user_function(L, lua_touserdata(L, 1));
   lua_pushnumber(L, call->t);
   push_all_states(L, 3, call->self->ts->nsds, call->x);
   lua_call(L, 2, 1);
@@ -76,21 +75,13 @@ static int call_value(lua_State *L) {
 
 /* The action of an event of a law also gets the time. */
 static int call_action(lua_State *L) {
-  const UserCall *call = push_user_function(L);
+  const UserCall *call = lua_touserdata(L, 1);
+  push_user_function(L, lua_touserdata(L, 1));
   bool of_law = call->self->ts->user.of[call->event].kind != NS_EVENT_USER;
   if (of_law) lua_pushnumber(L, call->t);
   lua_pushvalue(L, 2);
   lua_call(L, of_law ? 2 : 1, 0);
   return 0;
-}
-
-/* The `push` of an NslWorded: the function of the event. */
-static void push_event_function(lua_State *L, void *argument) {
-  const UserCall *call = argument;
-  nsl_push_object(L, call->self);
-  push_user_events(L, lua_gettop(L));
-  lua_rawgeti(L, -1, call->event + 1);
-  lua_getfield(L, -1, call->what);
 }
 
 /* Calls f (call_value or call_action) with its argument; an error is worded and kept. */
@@ -99,7 +90,7 @@ static NsStatus call_user_function(UserCall *call, lua_CFunction f, NsError *err
   const char *name = ts->user.of[call->event].name;
   char what[NS_NAME_SIZE + 96];
   ns_print(what, sizeof what, "event '%s' %s: t=%.10g step %ld", name, call->what, call->t, ts->k + 1);
-  NslWorded worded = {what, f, push_event_function, call};
+  NslWorded worded = {what, f, push_user_function, call};
   if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
   return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", name, call->what);
 }
