@@ -57,6 +57,29 @@ describe("simu:gradient", function()
     assert.is_true(worst(function(q) return integral(q[1], q[2]) end, p, gradient) < 1e-8)
   end)
 
+  -- Friction turns round at an event that neither opens nor closes anything; its force grows with the spring that presses.
+  it("has the rate of each mode, also where two modes have equally many active rows", function()
+    local function sliding(q, v)
+      local ds = ns.LagrangianLinearTIDS({ q, 0 }, { v, 0 }, { { 1, 0 }, { 0, 1 } }, { { 1, 4 }, { 4, 5 } }, ns.zeros(2, 2))
+      ds:setFExtPtr { -9, -9 }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local floor = ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), floor, "floor"), ds)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-12, 1e-12))
+    end
+    local options = { terminal = function(x) return x[1] + 0.5 * x[3] end,
+      parameters = { "x0", on_grazing = "one-sided" } }
+    local _, gradient, sol = sliding(0.5, 2):gradient(options)
+    assert.same({ "rest", "cross" }, { sol.events[1].kind, sol.events[2].kind })
+    assert.equal(2, #sol.events)
+    local function value(p)
+      local plain = sliding(p[1], p[2]):run()
+      return options.terminal(plain.x[#plain])
+    end
+    assert.is_true(worst(value, { 0.5, 2.0 }, { gradient[1], gradient[3] }) < 1e-8)
+  end)
+
   it("is the slope of the value in models with impacts, friction and sliding", function()
     for _, name in ipairs { "bounce", "stick_slip", "pendulum" } do
       math.randomseed(7)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/dense.h"
 #include "model/vjp.h"
 
 struct NsSwitchVjp {
@@ -91,12 +92,6 @@ static void vjp_solve_mass(NsSwitchVjp *vjp, double *v) {
   if (vjp->mass) ns_rank_solve(&vjp->of_M, false, v);
 }
 
-static double vjp_dot(int n, const double *a, const double *b) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* Factors the transposed matrix of kappa; index: 1 or 2. columns: M^-T C_a', with which (C_a M^-1 B_a)' = B_a' (M^-T C_a'). */
 static void vjp_factor_rows(NsSwitchVjp *vjp, const NsFlow *flow, int index) {
   const NsEquations *e = &flow->eq;
@@ -110,7 +105,7 @@ static void vjp_factor_rows(NsSwitchVjp *vjp, const NsFlow *flow, int index) {
     for (int c = 0; c < count; c++) {
       double *to = &vjp->matrix[r + (ptrdiff_t)c * count];
       if (index == 1) *to = e->D[flow->active[c] + (ptrdiff_t)flow->active[r] * m];
-      else *to = vjp_dot(n, e->B + (ptrdiff_t)flow->active[r] * n, vjp->columns + (ptrdiff_t)c * n);
+      else *to = ns_dense_dot(n, e->B + (ptrdiff_t)flow->active[r] * n, 1, vjp->columns + (ptrdiff_t)c * n, 1);
     }
   ns_rank_factor(&vjp->of_rows, vjp->matrix, NULL, count, count);
 }
@@ -125,7 +120,8 @@ static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const N
   for (int c = 0; c < count; c++) {
     int row = flow->active[c];
     double sum = w->lambda ? w->lambda[row] : 0;
-    sum += vjp_dot(n, e->B + (ptrdiff_t)row * n, vjp->nu) + vjp_dot(m, e->D + (ptrdiff_t)row * m, vjp->psi);
+    sum += ns_dense_dot(n, e->B + (ptrdiff_t)row * n, 1, vjp->nu, 1) +
+           ns_dense_dot(m, e->D + (ptrdiff_t)row * m, 1, vjp->psi, 1);
     vjp->solved[c] = -sum;
   }
   if (count > 0) ns_rank_solve(&vjp->of_rows, false, vjp->solved);
@@ -136,7 +132,7 @@ static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const N
   for (int k = 0; k < m; k++) {
     double bound = w->lambda ? w->lambda[k] : 0;
     bool active = flow->mode->rows[k] == NS_ROW_ACTIVE;
-    bound += vjp_dot(n, e->B + (ptrdiff_t)k * n, vjp->nu) + vjp_dot(m, e->D + (ptrdiff_t)k * m, vjp->psi);
+    bound += ns_dense_dot(n, e->B + (ptrdiff_t)k * n, 1, vjp->nu, 1) + ns_dense_dot(m, e->D + (ptrdiff_t)k * m, 1, vjp->psi, 1);
     vjp->lower[k] = flow->mode->rows[k] == NS_ROW_LOWER ? bound : active && w->lower ? w->lower[k] : 0;
     vjp->upper[k] = flow->mode->rows[k] == NS_ROW_UPPER ? bound : active && w->upper ? w->upper[k] : 0;
     vjp->by_rate[k] = index == 2 && active;
