@@ -237,8 +237,7 @@ describe("a checkpoint of a model whose constants are others", function()
     assert.equal(simu:nsds():dynamicalSystem(2):x()[1], other:nsds():dynamicalSystem(2):x()[1])
   end)
 
-  it("of an earlier layout is told as such", function()
-    local file = directory .. "/old"
+  describe("of another layout", function()
     local function crc_of(bytes) -- CRC-64 of ECMA-182, bits reflected
       local crc = ~0
       for i = 1, #bytes do
@@ -247,12 +246,39 @@ describe("a checkpoint of a model whose constants are others", function()
       end
       return ~crc
     end
-    local bytes = "nslua checkpoint 1\n" .. ("=I8s8s8s8"):pack(0x0102030405060708,
-    "EulerMoreauOSI, weights 0123456789abcdef\n", "", "")
-    host.write(file, bytes .. ("=i8"):pack(crc_of(bytes)))
-    local good, err = pcall(models.first_order({}).load_state, models.first_order {}, file)
-    assert.is_false(good)
-    assert.matches("' was written by an earlier version of nslua", err, 1, true)
+    local file = directory .. "/old"
+
+    -- Writes a checkpoint of these pieces, and returns what load_state says of it.
+    local function message(identity, state)
+      local bytes = "nslua checkpoint 1\n" .. ("=I8s8s8s8"):pack(0x0102030405060708, identity, "", state)
+      host.write(file, bytes .. ("=i8"):pack(crc_of(bytes)))
+      local good, err = pcall(models.first_order({}).load_state, models.first_order {}, file)
+      assert.is_false(good)
+      return err
+    end
+
+    -- The identity and the state that this version writes.
+    local function pieces()
+      models.first_order({}):save_state(file)
+      local _, identity, _, state = ("=I8s8s8s8"):unpack(host.read(file), #"nslua checkpoint 1\n" + 1)
+      return identity, state
+    end
+
+    it("is told as such, whatever the first line is", function()
+      local identity = pieces()
+      local old = identity:gsub("^layout %d+", "layout 1")
+      assert.not_equal(identity, old)
+      for _, text in ipairs { old, "EulerMoreauOSI, weights 0123456789abcdef\n", "" } do
+        assert.matches("load_state: '" .. file .. "' was written by another version of nslua", message(text, ""), 1, true)
+      end
+    end)
+
+    it("is told by the size of the state where the model is the same", function()
+      local identity, state = pieces()
+      local start = "' was written by another version of nslua: its state is "
+      assert.matches(start .. "shorter", message(identity, state:sub(1, -33)), 1, true)
+      assert.matches(start .. "longer", message(identity, state .. ("\0"):rep(8)), 1, true)
+    end)
   end)
 
   it("carries the parameters of a relation", function()

@@ -109,11 +109,12 @@ static NsStatus run_checkpoint_take_state(NsTimeStepping *ts, const NsCheckpoint
   NsEventLog log;
   bool bad = false;
   walk(ts, run_checkpoint_measure, &size);
-  if (pieces->state_size < size) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is shorter", path);
+  if (pieces->state_size < size)
+    return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua: its state is shorter", path);
   Reader reader = {pieces->state + size, pieces->state_size - size};
   NsStatus status = take_log(&reader, &log, &bad);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
-  if (bad) return ns_fail(err, NS_EARG, "'%s' is of another model: its state is longer", path);
+  if (bad) return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua: its state is longer", path);
   reader = (Reader){pieces->state, size};
   walk(ts, run_checkpoint_take, &reader);
   ns_ts_own(ts);

@@ -17,7 +17,7 @@ enum { LINE_BYTES = 512 };
 
 /* The first line of a text: this word and the number of the layout. */
 static const char layout[] = "layout ";
-enum { LAYOUT = 4 };
+enum { LAYOUT = 5 };
 
 /* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
@@ -253,8 +253,10 @@ static void identity_advance(Line *line, bool pass) {
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err) {
   Line a = {here->bytes, here->bytes + here->size, 0}, b = {there, there + size, 0};
-  if (size < sizeof layout - 1 || memcmp(there, layout, sizeof layout - 1) != 0)
-    return ns_fail(err, NS_EARG, "'%s' was written by an earlier version of nslua", path);
+  measure_line(&a);
+  measure_line(&b);
+  if (a.length != b.length || memcmp(a.at, b.at, a.length) != 0) /* the layout */
+    return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua", path);
   identity_settle(&a, any_constants);
   identity_settle(&b, any_constants);
   for (; a.at < a.end || b.at < b.end; identity_advance(&a, any_constants), identity_advance(&b, any_constants))
