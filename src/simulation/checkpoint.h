@@ -17,8 +17,8 @@ NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size
 
 /*
 ** Reads the state from a file. On success *pieces holds the contents, which the caller clears. NS_EARG when the file is of
-** another model, naming the first line of the description that differs (constants are compared unless `any_constants`), or is
-** beyond the end of the grid; NS_EIO; NS_ENOMEM. On failure nothing has changed.
+** another model, naming the first line of the description that differs (constants are compared unless `any_constants`), was
+** written by another version of nslua, or is beyond the end of the grid; NS_EIO; NS_ENOMEM. On failure nothing has changed.
 */
 NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, NsError *err);
 

@@ -15,8 +15,7 @@
 
 enum { LINE_BYTES = 512 };
 
-/* The first line of a text: this word and the number of the layout. */
-static const char layout[] = "layout ";
+/* The first line of a text has the number of the layout of the state: a change of what is saved, or of its order, counts it up. */
 enum { LAYOUT = 5 };
 
 /* The start of a line that a reader may ignore. */
@@ -213,7 +212,7 @@ static void describe_event(NsText *text, const NsUserEvent *event, int number) {
 
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
   const NsNsds *nsds = ts->nsds;
-  add_line(text, "%s%d", layout, LAYOUT);
+  add_line(text, "layout %d", LAYOUT);
   describe_time(text, ts);
   add_line(text, "%d dynamical systems, %d interactions", nsds->nds, nsds->ninteractions);
   for (int i = 0; i < nsds->nds; i++) describe_system(text, nsds->ds[i]);
@@ -250,17 +249,21 @@ static void identity_advance(Line *line, bool pass) {
   identity_settle(line, pass);
 }
 
+static bool same_line(const Line *a, const Line *b) {
+  return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+}
+
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err) {
   Line a = {here->bytes, here->bytes + here->size, 0}, b = {there, there + size, 0};
   measure_line(&a);
   measure_line(&b);
-  if (a.length != b.length || memcmp(a.at, b.at, a.length) != 0) /* the layout */
+  if (!same_line(&a, &b)) /* the layout */
     return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua", path);
   identity_settle(&a, any_constants);
   identity_settle(&b, any_constants);
   for (; a.at < a.end || b.at < b.end; identity_advance(&a, any_constants), identity_advance(&b, any_constants))
-    if (a.length != b.length || memcmp(a.at, b.at, a.length) != 0)
+    if (!same_line(&a, &b))
       return ns_fail(err, NS_EARG, "'%s' is of another model: it has \"%.*s\", here is \"%.*s\"%s", path, (int)b.length, b.at,
                      (int)a.length, a.at,
                      is_constant(&a) || is_constant(&b) ? "; load_state(file, {constants = false}) takes it all the same" : "");

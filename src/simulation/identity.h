@@ -26,7 +26,10 @@ void ns_text_append(NsText *text, const void *bytes, size_t size);
 */
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts);
 
-/* NS_EARG naming the first line in which `there` (size bytes, file `path`) differs; any_constants: ignores constants. */
+/*
+** NS_EARG naming the first line in which `there` (size bytes, file `path`) differs, or another version of nslua where the first
+** line, the layout of the state, is another one. any_constants: ignores constants.
+*/
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err);
 
