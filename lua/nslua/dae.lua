@@ -454,7 +454,7 @@ return function(ns, support)
     for i = 1, known.index and #known.index or 0 do highest = math.max(highest, known.index[i]) end
     sensitivity = sensitivity or require "nslua.dae_sensitivity"(ns, support, call)
     return sensitivity.follow { option = o.sensitivities, solver = solver, checker = known.checker, n = #y,
-      args = self.args or {}, algebraic = known.algebraic, highest = highest, rtol = (tolerances(o, #y, "dae")),
+      args = self.args or {}, algebraic = known.algebraic, highest = highest,
       residual = self.user_residual, system = self.system ~= nil, events = self.events ~= nil, t = t, y = y, yd = yd,
       consistent = consistent }
   end

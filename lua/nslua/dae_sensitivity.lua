@@ -349,7 +349,7 @@ return function(ns, support, call)
   end
 
   -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, highest=
-  -- (the index), rtol=, residual= (the user's), system= (whether it is one), events= (whether there are some),
+  -- (the index), residual= (the user's), system= (whether it is one), events= (whether there are some),
   -- t=, y=, yd=, consistent= (t, y, yd [, more]) -> y, yd: what follows the run. The solver has
   -- been started.
   function public.follow(o)
@@ -364,7 +364,7 @@ return function(ns, support, call)
     self.p = #self.names
     if self.p == 0 then fail("expected at least one parameter (%s)", EXPECTED) end
     if self.system and self.events then fail("of a system, without events only") end
-    self.w, self.touch = ns.zeros(self.p), math.max(support.grazing, math.sqrt(self.rtol) / 10)
+    self.w = ns.zeros(self.p)
     local S = ns.zeros(self.n, self.p)
     for j, column in ipairs(self.columns) do
       if column.kind == "args" then
@@ -377,7 +377,7 @@ return function(ns, support, call)
     S = complete(self, o.t, o.y, o.yd, S)
     local which = {}
     for j, column in ipairs(self.columns) do which[j] = column.kind == "args" and { column.i, column.k } end
-    call(support.follow, self.solver, S, self.own_rtol,
+    self.touch = call(support.follow, self.solver, S, self.own_rtol,
       self.by_args and function(...) return self:by_parameters(...) end or nil, self.residual, self.args, which,
       self.w)
     self.pace = select(2, support.sensitivity(self.solver))

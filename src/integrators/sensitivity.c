@@ -11,6 +11,7 @@
 #include "integrators/sensitivity_tape.h"
 #include "linalg/dense.h"
 #include "model/difference.h"
+#include "ode/saltation.h"
 
 /* ---- making ---- */
 
@@ -172,10 +173,7 @@ void ns_sensitivity_undo(NsSensitivity *s) {
 
 void ns_sensitivity_enter(NsSensitivity *s) {
   if (s->tape) ns_run_tape_enter(s);
-  for (int j = 0; j < s->p && !s->tape; j++) {
-    double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
-    for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] += s->f[i] * dt;
-  }
+  else ns_crossing_move(s->n, s->p, 1, s->f, s->dt, s->S);
 }
 
 NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t, const double *u,
@@ -201,10 +199,7 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLine
 NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err) {
   NsStatus status = lin->rate(lin->context, t, u, s->value, err);
   if (status == NS_OK && s->tape) return ns_run_tape_leave(s, s->value, err);
-  for (int j = 0; j < s->p && status == NS_OK; j++) {
-    double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
-    for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] -= s->value[i] * dt;
-  }
+  if (status == NS_OK) ns_crossing_move(s->n, s->p, -1, s->value, s->dt, s->S);
   return status;
 }
 
@@ -223,7 +218,6 @@ NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsLinearisation *lin, NsLi
   memcpy(s->slope, s->value, (size_t)s->n * sizeof *s->slope); /* the rates after, before the maps change the mode */
   ns_sensitivity_enter(s);
   status = ns_sensitivity_map(s, lin, reset, t, u, err);
-  for (int j = 0; j < s->p && status == NS_OK; j++)
-    for (int i = 0; i < s->n && !isnan(s->dt[j]); i++) s->S[i + (ptrdiff_t)j * s->n] -= s->slope[i] * s->dt[j];
+  if (status == NS_OK) ns_crossing_move(s->n, s->p, -1, s->slope, s->dt, s->S);
   return status;
 }

@@ -22,15 +22,10 @@ void ns_saltation_take(NsSaltation *s, NsArena *arena, int n, int p) {
   s->Rp = ns_arena_matrix(arena, n, p);
 }
 
-/* The part of its size below which the rate of g counts as 0: the error of the state decides whether the event happens at all. */
-static double saltation_touch(const NsOdeProblem *problem) {
-  return fmax(NS_GRAZING, sqrt(problem->rtol) / 10);
-}
-
 /* Whether the event changes the state by more than what a touch leaves open; size (n): of the states. */
 static bool saltation_moves(const NsSaltation *s, const NsOdeProblem *problem, const double *size) {
   for (int i = 0; i < problem->n; i++)
-    if (fabs(s->after[i] - s->before[i]) > 10 * saltation_touch(problem) * size[i]) return true;
+    if (fabs(s->after[i] - s->before[i]) > 10 * ns_crossing_part(problem->rtol) * size[i]) return true;
   return false;
 }
 
@@ -47,7 +42,7 @@ NsStatus ns_saltation_meet(NsSaltation *s, const NsOdeProblem *problem, const Ns
   NsStatus status = ns_ode_rate(problem, t, before, s->rate_before, &count, err);
   if (status == NS_OK) status = d->event(d->context, event, t, before, &gt, s->gy, s->gp, err);
   s->crossing = ns_crossing(n, gt, s->gy, s->rate_before, pace);
-  s->still = ns_crossing_grazes(s->crossing, saltation_touch(problem));
+  s->still = ns_crossing_grazes(s->crossing, ns_crossing_part(problem->rtol));
   return status;
 }
 

@@ -50,7 +50,7 @@ void ns_saltation_take(NsSaltation *saltation, NsArena *arena, int n, int p);
 
 /*
 ** Before the event acts: f and the derivatives of g at (t, before). pace (n): the largest |f| of the stretch that ends here. `still`
-** is set when the rate of g is below NS_GRAZING (or sqrt(rtol) / 10) of its size by pace.
+** is set when the rate of g is below ns_crossing_part(rtol) of its size by pace.
 */
 NsStatus ns_saltation_meet(NsSaltation *saltation, const NsOdeProblem *problem, const NsIvpDerivatives *derivatives, int event,
                            double t, const double *before, const double *pace, NsError *err);

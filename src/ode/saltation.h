@@ -25,9 +25,15 @@ NsCrossing ns_crossing(int n, double gt, const double *gu, const double *f, cons
 /* Whether the rate is at most this part of its size, or not a number: the time has no derivative then. */
 bool ns_crossing_grazes(NsCrossing crossing, double part);
 
+/* That part for a solution with the relative tolerance rtol: its derivatives show a touch up to sqrt(rtol) / 10. */
+double ns_crossing_part(double rtol);
+
 /* dt (p) = -(g_p + g_u S) / rate, the derivatives of the time; gp (p) may be dt. S: n x p. grazes: dt is NaN. */
 void ns_crossing_times(NsCrossing crossing, bool grazes, int n, int p, const double *gu, const double *gp, const double *S,
                        double *dt);
+
+/* S (n x p) += sign rate dt', the states at a fixed time from those at the event, or back; a dt that is NaN counts as 0. */
+void ns_crossing_move(int n, int p, double sign, const double *rate, const double *dt, double *S);
 
 /* The transpose: mu (n) -= g_u w, gradient (p) -= g_p w, where w is the derivative by the time, divided by the rate. */
 void ns_crossing_transposed(int n, int p, const double *gu, const double *gp, double w, double *mu, double *gradient);

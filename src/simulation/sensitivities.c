@@ -128,23 +128,18 @@ static void gather_rates(const NsSensitivities *s, double *xdot) {
 NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
                                 NsError *err) {
   size_t nx = (size_t)s->nx;
-  double *room = ns_alloc(2 * nx, sizeof *room), *dt = new_event_row(&s->slopes), slope;
-  NsCrossing crossing = {0};
+  double *room = ns_alloc(3 * nx, sizeof *room), *dt = new_event_row(&s->slopes), gt = 0;
   if (!room || !dt) return ns_free(room), ns_fail(err, NS_ENOMEM, "not enough memory");
   GuardLine line = {.g = g, .context = context, .t = t, .x = room};
-  double *xdot = room + nx;
+  double *xdot = room + nx, *gx = xdot + nx;
   const double *S = ns_sensitivities_gather(s);
   memcpy(line.x, x, nx * sizeof *x);
   gather_rates(s, xdot);
-  NsStatus status = guard_derivative(&line, -1, h, &crossing.rate, err);
-  crossing.size = fabs(crossing.rate);
-  for (int i = 0; i < s->nx && status == NS_OK; i++) {
-    status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &slope, err);
-    crossing.rate += slope * xdot[i];
-    crossing.size += fabs(slope * xdot[i]);
-    for (int j = 0; j < s->p; j++) dt[j] -= slope * S[(size_t)i + (size_t)j * nx];
-  }
-  for (int j = 0; j < s->p; j++) dt[j] = ns_crossing_grazes(crossing, NS_GRAZING) ? NAN : dt[j] / crossing.rate;
+  NsStatus status = guard_derivative(&line, -1, h, &gt, err);
+  for (int i = 0; i < s->nx && status == NS_OK; i++)
+    status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &gx[i], err);
+  NsCrossing crossing = ns_crossing(s->nx, gt, gx, xdot, xdot);
+  ns_crossing_times(crossing, ns_crossing_grazes(crossing, NS_GRAZING), s->nx, s->p, gx, dt, S, dt);
   ns_free(room);
   return status;
 }

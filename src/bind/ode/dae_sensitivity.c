@@ -151,6 +151,7 @@ static NsStatus dae_traced_jacobians(void *context, double t, const double *y, c
 /*
 ** follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which,
 ** parameters): residual, args and which are for its trace; parameters are the p numbers, 0 for initial values.
+** Returns the part of its size below which the rate of a guard counts as 0.
 */
 static int dae_follow(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
@@ -170,7 +171,8 @@ static int dae_follow(lua_State *L) {
   if (s->shadow.trace) problem.jacobians = dae_traced_jacobians;
   if (ns_dae_sensitivity_new(&s->sensitivity, &problem) != NS_OK) return luaL_error(L, "not enough memory");
   ns_dae_sensitivity_start(s->sensitivity, S);
-  return 0;
+  lua_pushnumber(L, ns_crossing_part(s->problem.rtol));
+  return 1;
 }
 
 /* jump(solver, S): S after an event; the solver has been restarted. */
@@ -228,6 +230,4 @@ void nsl_open_dae_sensitivity(lua_State *L) {
       {"follow", dae_follow},           {"jump", dae_jump}, {"reach", dae_reach}, {"go_to_with", dae_go_to_with},
       {"sensitivity", dae_sensitivity}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
-  lua_pushnumber(L, NS_GRAZING);
-  lua_setfield(L, -2, "grazing");
 }
