@@ -48,7 +48,7 @@ typedef struct NsShapeNumber {
   NsShapeKind kind;
   size_t offset; /* in NsContact */
 } NsShapeNumber;
-enum { NS_SHAPE_NUMBERS = 3 };
+enum { NS_SHAPE_NUMBERS = 4 };
 
 struct NsShapeCurve; /* model/shape/shape.h */
 

@@ -28,3 +28,48 @@ void ns_shape_directions(const NsContact *contact, const double *normal, double 
   memcpy(d[0], normal, sizeof d[0]);
   if (contact->rows > 1) ns_contact_tangents(normal, d[1], d[2]);
 }
+
+void ns_shape_place(const double *q, const double *c, double *out) {
+  const double *e = q + 3;
+  double first[3], second[3];
+  ns_shape_cross(e + 1, c, first);
+  for (int i = 0; i < 3; i++) first[i] += e[0] * c[i];
+  ns_shape_cross(e + 1, first, second);
+  for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
+}
+
+/*
+** The second derivative of the arm c + 2 e_0 f x c + 2 f x (f x c) of a point c along the quaternions x and y. The arm's terms of
+** second order are half of it with x = y = e.
+*/
+static void bend_arm(const double *c, const double *x, const double *y, double *out) {
+  double xc[SPACE], yc[SPACE], xyc[SPACE], yxc[SPACE];
+  ns_shape_cross(x + 1, c, xc);
+  ns_shape_cross(y + 1, c, yc);
+  ns_shape_cross(x + 1, yc, xyc);
+  ns_shape_cross(y + 1, xc, yxc);
+  for (int j = 0; j < SPACE; j++) out[j] = 2 * (x[0] * yc[j] + y[0] * xc[j] + xyc[j] + yxc[j]);
+}
+
+void ns_shape_curve_point(const NsContact *contact, const double *c, const double *q, const double *w, NsShapeCurve *rows) {
+  const double *e = q + SPACE, *rate = w + SPACE;
+  double d[MOST_ROWS][SPACE], arm[SPACE], arm_rate[SPACE], arm_k[4][SPACE], arm_rate_k[4][SPACE];
+  ns_shape_directions(contact, contact->normal, d);
+  bend_arm(c, e, e, arm);
+  for (int j = 0; j < SPACE; j++) arm[j] = c[j] + arm[j] / 2;
+  bend_arm(c, e, rate, arm_rate);
+  for (int k = 0; k < 4; k++) {
+    double unit[4] = {k == 0, k == 1, k == 2, k == 3};
+    bend_arm(c, e, unit, arm_k[k]);
+    bend_arm(c, rate, unit, arm_rate_k[k]);
+  }
+  for (int i = 0; i < contact->rows; i++) {
+    NsShapeCurve *row = &rows[i];
+    ns_shape_cross(arm, d[i], row->a[0]);
+    ns_shape_cross(arm_rate, d[i], row->a_rate[0]);
+    for (int k = 0; k < 4; k++) {
+      ns_shape_cross(arm_k[k], d[i], row->a_k[0][SPACE + k]);
+      ns_shape_cross(arm_rate_k[k], d[i], row->a_rate_k[0][SPACE + k]);
+    }
+  }
+}
