@@ -83,6 +83,8 @@ local shapes = {
     gap = function(q) return dot(minus(q, point), normal) - 0.3 end },
   corner_plane = { bodies = 1, options = { corner = corner, point = point, normal = normal }, turns = true,
     gap = function(q) return dot(minus(place(q, corner), point), normal) end },
+  cap_plane = { bodies = 1, options = { R = 0.3, corner = corner, point = point, normal = normal }, turns = true,
+    gap = function(q) return dot(minus(place(q, corner), point), normal) - 0.3 end },
   sphere_sphere = { bodies = 2, options = { R1 = 0.1, R2 = 0.2 },
     gap = function(q, p)
       local d = minus(q, p)
@@ -244,7 +246,7 @@ describe("NewtonEuler1DR and NewtonEuler3DR", function()
       options[key] = value
       return message(ns.NewtonEuler3DR, options)
     end
-    local shapes_known = "NewtonEuler3DR: shape: expected 'sphere_plane', 'sphere_sphere' or 'corner_plane', got "
+    local shapes_known = "NewtonEuler3DR: shape: expected 'sphere_plane', 'sphere_sphere', 'corner_plane' or 'cap_plane', got "
     assert.equal(shapes_known .. "'cone'", with("shape", "cone"))
     assert.equal(shapes_known .. "number 3.0", with("shape", 3))
     assert.equal("NewtonEuler3DR: R: expected a positive number, got number -1.0", with("R", -1))

@@ -15,7 +15,7 @@
 ** X(NAME): model/shape/NAME.c defines `const NsShapeClass ns_shape_NAME`. To add a shape: write its file, and add its name here. The first
 ** one is the callback computeh, which sets the frame itself.
 */
-#define NS_SHAPE_LIST(X) X(computeh) X(sphere_plane) X(sphere_sphere) X(corner_plane)
+#define NS_SHAPE_LIST(X) X(computeh) X(sphere_plane) X(sphere_sphere) X(corner_plane) X(cap_plane)
 
 enum {
 #define X(name) NS_SHAPE_AT_##name,

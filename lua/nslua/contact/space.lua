@@ -3,6 +3,7 @@
 --   local floor = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })     -- a point, the normal towards the free side
 --   ns.contact.sphere_plane(R, floor)   ns.contact.sphere_sphere(R1, R2)
 --   ns.contact.corner_plane({ a, b, c }, floor)                  -- of a corner, at (a, b, c) in its body
+--   ns.contact.cap_plane(R, { a, b, c }, floor)                  -- of a cap of a capsule, centred there
 --   ns.contact.box_corners(lx, ly, lz)                           -- the eight corners of a box
 --   ns.contact.walls({ x0, y0, z0 }, { x1, y1, z1 })             -- the six planes of a container
 --   local contacts = ns.contact.space { nsds =, law =, reach = }
@@ -103,6 +104,16 @@ return function(ns, contact, parts)
     check_plane("corner_plane", plane)
     return class_of("corner_plane", rows) {
       shape = "corner_plane", corner = corner, point = plane.point, normal = plane.normal, name = "corner and plane" }
+  end
+
+  -- A cap of a capsule and a plane: a ball of radius R around `centre` in the body's own axes. A capsule has two.
+  function contact.cap_plane(R, centre, plane, rows)
+    positive("cap_plane", "R", R)
+    centre = triple("cap_plane", "centre", centre)
+    check_plane("cap_plane", plane)
+    return class_of("cap_plane", rows) {
+      shape = "cap_plane", R = R, corner = centre, name = "cap and plane",
+      point = plane.point, normal = plane.normal }
   end
 
   -- The corners of a box about its centre: x runs fastest.

@@ -120,6 +120,48 @@ describe("contact geometry in space", function()
     for _, link in ipairs(links) do sum = sum + link[1]:lambda(1)[1] end
     assert.near(g * 5e-3, sum, 1e-10)
   end)
+
+  -- A capsule along its axis x, with the centres of its caps at -half and half, and its contacts with a plane.
+  local function capsule(q, v, half, radius, inertia, plane, law)
+    local ds, links = ns.NewtonEulerDS(q, v, 2, ns.diag(inertia)), {}
+    for i = 1, 2 do
+      local cap = ns.contact.cap_plane(radius, { i == 1 and half or -half, 0, 0 }, plane, law:size())
+      links[i] = { ns.Interaction(law, cap), ds }
+    end
+    return ds, links
+  end
+
+  it("lets a tilted capsule hit the floor with one cap, as the impulse on a free body says", function()
+    local half, R, tilt, inertia, v = 0.5, 0.2, 0.3, { 0.1, 0.4, 0.4 }, -3
+    local low = R + half * math.sin(tilt)
+    for _, e in ipairs { 0, 0.6 } do
+      local ds, links = capsule({ 0, 0, low, math.cos(tilt / 2), 0, math.sin(tilt / 2), 0 }, { 0, 0, v, 0, 0, 0 }, half, R,
+        inertia, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }), ns.NewtonImpactNSL(e))
+      simulate(1e-9, 1e-9, { ds }, links):run() -- so short that nothing turns
+      local lever = half * math.cos(tilt) -- the impulse goes through the centre of the cap
+      local impulse = -(1 + e) * v / (1 / 2 + lever ^ 2 / inertia[2])
+      assert.near(impulse, links[1][1]:lambda(1)[1], 1e-8 * impulse)
+      assert.equal(0, links[2][1]:lambda(1)[1])
+      assert.near(v + impulse / 2, ds:velocity()[3], 1e-8 * math.abs(v))
+      assert.near(-lever * impulse / inertia[2], ds:velocity()[5], 1e-8 * lever * impulse / inertia[2])
+    end
+  end)
+
+  it("lets a capsule that lies across a slope roll like a cylinder, on both of its caps", function()
+    local R, slope, axial, h, T = 0.2, 0.2, 0.05, 5e-3, 0.5
+    local ds, links = capsule({ 0, R * math.sin(slope), R * math.cos(slope), 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 0.5, R,
+      { axial, 0.4, 0.4 }, ns.contact.plane({ 0, 0, 0 }, { 0, math.sin(slope), math.cos(slope) }), friction(0.8))
+    ds:setFExtPtr { 0, 0, -2 * g }
+    simulate(T, h, { ds }, links):run()
+    local speed = g * math.sin(slope) / (1 + axial / (2 * R ^ 2)) * T
+    local v = ds:velocity()
+    assert.near(speed, v[2] * math.cos(slope) - v[3] * math.sin(slope), 1e-9 * speed)
+    assert.near(0, v[2] * math.sin(slope) + v[3] * math.cos(slope), 1e-9 * speed)
+    assert.near(-speed / R, v[4], 1e-9 * speed / R)
+    for _, link in ipairs(links) do
+      assert.near(g * math.cos(slope) * h, link[1]:lambda(1)[1], 1e-9 * g * h)
+    end
+  end)
 end)
 
 describe("contact.space", function()
@@ -296,6 +338,10 @@ describe("contact.space", function()
       { "sphere_plane: rows: expected 1 or 3, got 2", c.sphere_plane, 1, plane, 2 },
       { "sphere_sphere: R2: expected a positive number, got nil", c.sphere_sphere, 1 },
       { "corner_plane: corner: expected three finite numbers, got 3", c.corner_plane, 3, plane },
+      { "cap_plane: R: expected a positive number, got 0", c.cap_plane, 0, { 1, 0, 0 }, plane },
+      { "cap_plane: centre: expected three finite numbers, got 3", c.cap_plane, 1, 3, plane },
+      { "cap_plane: plane: expected a plane, got nil", c.cap_plane, 1, { 1, 0, 0 } },
+      { "cap_plane: rows: expected 1 or 3, got 2", c.cap_plane, 1, { 1, 0, 0 }, plane, 2 },
       { "box_corners: lz: expected a positive number, got nil", c.box_corners, 1, 1 },
       { "walls: high%[2%]: expected a number above 0, got %-1", c.walls, { 0, 0, 0 }, { 1, -1, 1 } },
       { "space: options: expected a table, got nil", c.space },
