@@ -253,6 +253,10 @@ describe("NewtonEuler1DR and NewtonEuler3DR", function()
     assert.equal("NewtonEuler3DR: R: expected a finite number, got number inf", with("R", math.huge))
     assert.equal("NewtonEuler3DR: point: expected a vector of 3, got table of 2", with("point", { 1, 2 }))
     assert.equal("NewtonEuler3DR: normal: expected a direction, got zeros", with("normal", { 0, 0, 0 }))
+    assert.equal("NewtonEuler3DR: R2: the shape sphere_plane has none", with("R2", 1))
+    assert.equal("NewtonEuler3DR: corner: the shape sphere_plane has none", with("corner", { 1, 0, 0 }))
+    assert.equal("NewtonEuler3DR: R: the shape corner_plane has none", message(ns.NewtonEuler3DR,
+      { shape = "corner_plane", R = 0.1, corner = { 1, 0, 0 }, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }))
     assert.equal("NewtonEuler3DR: expected h or shape, got both", with("h", print))
     assert.equal("NewtonEuler3DR: unknown option 'radius' " ..
       "(known: h, z, name, shape, R, R1, R2, corner, point, normal)", with("radius", 1))

@@ -34,7 +34,7 @@ describe("a text without a font #once", function()
     if not host.run "command -v fc-list || true":find "fc%-list" then return pending "fc-list is not installed" end
     local directory = host.new_directory()
     local file = directory .. "/p.png"
-    local out = host.run(("%s -e %s 2>&1"):format(host.quote(host.nslua), host.quote(script:format(file):gsub("A", ABSENT))))
+    local out = host.run(("%s -e %s 2>&1"):format(host.quote(host.nslua), host.quote(script:gsub("A", ABSENT):format(file))))
     assert.equal(("nslua: savefig: no font here has %s; boxes stand for them (Chinese, Japanese and Korean: "
       .. "apt install fonts-noto-cjk)\ntrue\n"):format(ABSENT), out)
     local drawn = png.read(file)

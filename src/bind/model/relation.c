@@ -158,6 +158,25 @@ static int check_contact_shape(lua_State *L, int idx, const char *who) {
   return nsl_bad(L, who, "shape", known, idx);
 }
 
+static bool has_number(const NsShapeNumber *numbers, const char *name) {
+  for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++)
+    if (strcmp(numbers[i].name, name) == 0) return true;
+  return false;
+}
+
+/* Refuses a number that only other shapes have. */
+static void check_shape_numbers(lua_State *L, int options, const char *who, int shape) {
+  for (int other = 0; other < NS_SHAPES; other++) {
+    const NsShapeNumber *numbers = ns_shape_classes[other]->numbers;
+    for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++) {
+      if (has_number(ns_shape_classes[shape]->numbers, numbers[i].name)) continue;
+      if (lua_getfield(L, options, numbers[i].name) != LUA_TNIL)
+        luaL_error(L, "%s: %s: the shape %s has none", who, numbers[i].name, ns_shape_classes[shape]->name);
+      lua_pop(L, 1);
+    }
+  }
+}
+
 /* Reads a ready-made geometry: the option "shape" and its dimensions. */
 static void apply_shape(lua_State *L, int options, NslRelation *self) {
   NsContact *contact = self->relation->contact;
@@ -165,6 +184,7 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   if (!contact || lua_getfield(L, options, "shape") == LUA_TNIL) return;
   int shape = check_contact_shape(L, lua_gettop(L), who);
   if (lua_getfield(L, options, "h") != LUA_TNIL) luaL_error(L, "%s: expected h or shape, got both", who);
+  check_shape_numbers(L, options, who, shape);
   contact->shape = shape;
   const NsShapeNumber *numbers = ns_shape_classes[shape]->numbers;
   for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++) {

@@ -29,13 +29,30 @@ void ns_shape_directions(const NsContact *contact, const double *normal, double 
   if (contact->rows > 1) ns_contact_tangents(normal, d[1], d[2]);
 }
 
-void ns_shape_place(const double *q, const double *c, double *out) {
+void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap) {
+  NsContactFrame *f = &contact->frame;
+  memcpy(f->nc, contact->normal, sizeof f->nc);
+  for (int i = 0; i < SPACE; i++) f->pc1[i] = centre[i] - contact->R1 * f->nc[i];
+  *gap = ns_shape_drop(contact, centre, f->pc2) - contact->R1;
+}
+
+/* ---- a ball around a point of a body ---- */
+
+/* out = position + R(e) c: the point c of the body's frame, in the inertial frame. */
+static void place(const double *q, const double *c, double *out) {
   const double *e = q + 3;
   double first[3], second[3];
   ns_shape_cross(e + 1, c, first);
   for (int i = 0; i < 3; i++) first[i] += e[0] * c[i];
   ns_shape_cross(e + 1, first, second);
   for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
+}
+
+int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap) {
+  double centre[SPACE];
+  place(q, contact->corner, centre);
+  ns_shape_ball_gap(contact, centre, gap);
+  return 0;
 }
 
 /*
@@ -51,12 +68,13 @@ static void bend_arm(const double *c, const double *x, const double *y, double *
   for (int j = 0; j < SPACE; j++) out[j] = 2 * (x[0] * yc[j] + y[0] * xc[j] + xyc[j] + yxc[j]);
 }
 
-void ns_shape_curve_point(const NsContact *contact, const double *c, const double *q, const double *w, NsShapeCurve *rows) {
-  const double *e = q + SPACE, *rate = w + SPACE;
+/* The directions and -R1 n are constant; the arm of the centre depends on the quaternion. */
+bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const double *w, NsShapeCurve *rows) {
+  const double *c = contact->corner, *e = q + SPACE, *rate = w + SPACE;
   double d[MOST_ROWS][SPACE], arm[SPACE], arm_rate[SPACE], arm_k[4][SPACE], arm_rate_k[4][SPACE];
   ns_shape_directions(contact, contact->normal, d);
   bend_arm(c, e, e, arm);
-  for (int j = 0; j < SPACE; j++) arm[j] = c[j] + arm[j] / 2;
+  for (int j = 0; j < SPACE; j++) arm[j] = c[j] + arm[j] / 2 - contact->R1 * contact->normal[j];
   bend_arm(c, e, rate, arm_rate);
   for (int k = 0; k < 4; k++) {
     double unit[4] = {k == 0, k == 1, k == 2, k == 3};
@@ -72,4 +90,5 @@ void ns_shape_curve_point(const NsContact *contact, const double *c, const doubl
       ns_shape_cross(arm_rate_k[k], d[i], row->a_rate_k[0][SPACE + k]);
     }
   }
+  return true;
 }

@@ -32,11 +32,12 @@ static inline void ns_shape_cross(const double *a, const double *b, double *out)
 /* foot = the orthogonal projection of p on the plane; returns the signed distance. */
 double ns_shape_drop(const NsContact *contact, const double *p, double *foot);
 
-/* out = position + R(e) c: the point c of the body's frame, in the inertial frame. */
-void ns_shape_place(const double *q, const double *c, double *out);
+/* The gap and the frame of a ball of radius R1 (0: a point) around `centre` on the plane. */
+void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap);
 
-/* The rows of NsShapeClass.curve for a point c of a body's frame on a plane: the directions are constant, the arm R(e) c is not. */
-void ns_shape_curve_point(const NsContact *contact, const double *c, const double *q, const double *w, NsShapeCurve *rows);
+/* NsShapeClass.gap and .curve of a ball of radius R1 (0: a point) on the plane, around the point `corner` of a body that turns. */
+int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap);
+bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const double *w, NsShapeCurve *rows);
 
 /* The directions of the rows: the normal and, with three rows, the tangents. */
 void ns_shape_directions(const NsContact *contact, const double *normal, double d[MOST_ROWS][SPACE]);

@@ -4,13 +4,8 @@
 */
 #include "model/shape/shape.h"
 
-#include <string.h>
-
 static int sphere_plane_gap(NsContact *contact, const double *q, double *gap) {
-  NsContactFrame *f = &contact->frame;
-  memcpy(f->nc, contact->normal, sizeof f->nc);
-  for (int i = 0; i < 3; i++) f->pc1[i] = q[i] - contact->R1 * f->nc[i];
-  *gap = ns_shape_drop(contact, q, f->pc2) - contact->R1;
+  ns_shape_ball_gap(contact, q, gap);
   return 0;
 }
 
