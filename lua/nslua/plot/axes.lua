@@ -11,6 +11,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local defaults = require "nslua.plot.defaults"
 local inset = require "nslua.plot.inset"
+local kinds = require "nslua.plot.kinds"
 local polar = require "nslua.plot.polar"
 local share = require "nslua.plot.share"
 local spines = require "nslua.plot.spines"
@@ -68,8 +69,9 @@ local line_style, fill_style = artists.line_style, artists.fill_style
 
 local function to_3d(self, who)
   for _, artist in ipairs(self.artists) do
-    if not artist.columns[3] and artist.kind ~= "text" then fail("%s: these axes hold curves in the plane already",
-      who) end
+    if not artist.columns[3] and not kinds[artist.kind].words then
+      fail("%s: these axes hold curves in the plane already", who)
+    end
   end
   self.three_d = true
 end

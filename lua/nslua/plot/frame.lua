@@ -4,6 +4,7 @@ local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local defaults = require "nslua.plot.defaults"
+local kinds = require "nslua.plot.kinds"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
 
@@ -221,7 +222,7 @@ function Axes:legend(list, more)
     end
     local k = 0
     for _, artist in ipairs(self.artists) do
-      if artist.kind ~= "text" and not artist.note and options.labels[k + 1] then
+      if not kinds[artist.kind].words and not artist.note and options.labels[k + 1] then
         k = k + 1
         artist.label = text("legend", "label", options.labels[k])
       end

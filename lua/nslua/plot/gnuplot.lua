@@ -11,6 +11,7 @@ local data = require "nslua.plot.data"
 local entries = require "nslua.plot.entries"
 local fonts = require "nslua.plot.fonts"
 local inset = require "nslua.plot.inset"
+local kinds = require "nslua.plot.kinds"
 local labels = require "nslua.plot.labels"
 local layout = require "nslua.plot.layout"
 local legend = require "nslua.plot.legend"
@@ -434,9 +435,10 @@ end
 
 local function write_texts(w, p)
   for _, a in ipairs(p.axes.artists) do
-    if a.kind == "text" and (w.bare or p.axes.three_d) and not a.at then
+    local words_of = kinds[a.kind].words
+    if words_of and (w.bare or p.axes.three_d) and not a.at then
       write_text_in_space(w, p, a)
-    elseif a.kind == "text" then
+    elseif words_of then
       local x, y = layout.place_of_text(p, a)
       local look = layout.look_of_text(a)
       look.color, look.box, look.layer = a.color or DARK, a.box, "front"
@@ -450,14 +452,12 @@ local function title_of(w, axes, artist, first)
   return "title " .. w:quote(artist.label)
 end
 
-local areas = { fill = true, between = true, boxes = true, span = true, cells = true, bands = true }
-
 -- The artists in the order of their zorder, when one has it. Without one it is 1 of areas and 2 of others.
 local function in_order(list)
   local any, places = false, {}
   for k, a in ipairs(list) do any, places[a] = any or a.zorder, k end
   if not any then return list end
-  local function order(a) return a.zorder or areas[a.kind] and 1 or 2 end
+  local function order(a) return a.zorder or kinds[a.kind].area and 1 or 2 end
   table.sort(list, function(a, b)
     if order(a) ~= order(b) then return order(a) < order(b) end
     return places[a] < places[b]
@@ -469,7 +469,12 @@ end
 local function elements_of(w, p)
   local list, drawn, index = {}, {}, {}
   for _, a in ipairs(p.axes.artists) do
-    if a.kind == "faces" then table.insert(drawn, #index + 1, a) index[#index + 1] = a else drawn[#drawn + 1] = a end
+    if kinds[a.kind].first then
+      table.insert(drawn, #index + 1, a)
+      index[#index + 1] = a
+    else
+      drawn[#drawn + 1] = a
+    end
   end
   for k, a in ipairs(in_order(drawn)) do
     local write = elements[a.kind]
@@ -583,7 +588,7 @@ end
 -- Moves the edges of a panel with cells of colour to places between dots, so that the outer cells are not blurred.
 local function put_on_dots(p, dot)
   local any = false
-  for _, a in ipairs(p.axes.three_d and {} or p.axes.artists) do any = any or a.kind == "cells" end
+  for _, a in ipairs(p.axes.three_d and {} or p.axes.artists) do any = any or kinds[a.kind].on_dots end
   for _, axis in ipairs(any and { "x", "y" } or {}) do
     for _, key in ipairs { axis .. "0", axis .. "1" } do p[key] = (floor(p[key] / dot[axis]) + 0.5) * dot[axis] end
   end

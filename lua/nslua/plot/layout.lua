@@ -8,6 +8,7 @@ local core = require "nslua.core"
 local entries = require "nslua.plot.entries"
 local data = require "nslua.plot.data"
 local inset = require "nslua.plot.inset"
+local kinds = require "nslua.plot.kinds"
 local polar = require "nslua.plot.polar"
 local scales = require "nslua.plot.scales"
 local share = require "nslua.plot.share"
@@ -36,7 +37,7 @@ local function extent_of(artists, axis, log)
   local columns = {}
   for _, artist in ipairs(artists) do
     columns[#columns + 1] = artist.columns[index]
-    if artist.kind == "vectors" and index < 3 and #artist.vectors[index] > 0 then
+    if artist.vectors and index < 3 and #artist.vectors[index] > 0 then
       columns[#columns + 1] = artist.columns[index] + artist.vectors[index]
     end
     if artist.other and index == 2 then columns[#columns + 1] = artist.other end
@@ -49,13 +50,11 @@ end
 local function goes_right(artists)
   local any = false
   for _, artist in ipairs(artists) do
-    local note = artist.note
-    local path = artist.kind == "line" and not artist.loose
-    if not note and (path or artist.kind == "step" or artist.kind == "between") then
+    local curve = not artist.note and kinds[artist.kind].curve
+    if curve and not artist.loose then
       if not data.rises(artist.columns[1]) then return false end
       any = true
-    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill" or
-        artist.kind == "boxes" or artist.kind == "errors" or artist.loose) then
+    elseif curve ~= nil and not artist.note then
       return false
     end
   end
@@ -84,7 +83,7 @@ local function rises_at_end(artists, lo, hi)
   for _, artist in ipairs(artists) do
     local x, y = artist.columns[1], artist.columns[2]
     local a, b = data.range { y }
-    if (artist.kind == "line" or artist.kind == "step") and #x > 20 and a and b > a then
+    if kinds[artist.kind].steep and #x > 20 and a and b > a then
       for _, ends in ipairs { { 1, #x, 1, lo }, { #x, 1, -1, hi } } do
         for i = ends[1], ends[2], ends[3] do
           if math.abs(x[i] - ends[4]) > NEAR * (hi - lo) then break end
@@ -388,9 +387,10 @@ local function lift_of(p)
   if notes > 0 and lift > 0 then lift = lift + 1.5 * EM end
   if notes > 0 and lift == 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = 1.5 * EM end
   for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
-    if artist.kind == "key" and artist.at[2] > 1 then
+    local side = artist.side
+    if side and artist.at[2] > 1 then
       local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
-      lift = max(lift, min(above, 6 * EM) + (artist.side == "N" and 1.9 or 0.7) * EM)
+      lift = max(lift, min(above, 6 * EM) + (side == "N" and 1.9 or 0.7) * EM)
     end
   end
   if axes.cells_table and axes.cells_table.loc == "top" then

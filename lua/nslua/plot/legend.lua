@@ -4,6 +4,7 @@
 
 local core = require "nslua.core"
 local entries = require "nslua.plot.entries"
+local kinds = require "nslua.plot.kinds"
 local layout = require "nslua.plot.layout"
 local scales = require "nslua.plot.scales"
 local spines = require "nslua.plot.spines"
@@ -38,15 +39,16 @@ local function mark(p, taken)
   local lx, ly, sx, sy = p.limits.x, p.limits.y, scales.of(p.axes, "x"), scales.of(p.axes, "y")
   for _, a in ipairs(p.axes.artists) do
     local x, y = a.columns[1], a.columns[2]
-    local n, joined = min(#x, #y), a.kind ~= "scatter" and not a.loose and not (a.kind == "line" and not a.dash)
-    if a.kind ~= "cells" and a.kind ~= "bands" and a.kind ~= "text" and not a.direction then
+    local kind = kinds[a.kind]
+    local n, joined = min(#x, #y), not (kind.apart or a.loose or kind.steep and not a.dash)
+    if kind.points and not a.direction then
       local u, v
       local every = max(1, n // 4000)
       for i = 1, n, every do
         local u1, v1 = scales.fraction(x[i], lx, sx), scales.fraction(y[i], ly, sy)
         local good = u1 - u1 == 0 and v1 - v1 == 0
         if good and joined and u then
-          if a.kind == "step" and a.steps then segment(u, v, u1, v) segment(u1, v, u1, v1) else segment(u, v, u1,
+          if a.steps then segment(u, v, u1, v) segment(u1, v, u1, v1) else segment(u, v, u1,
             v1) end
         elseif good then
           cell(floor(u1 * CELLS), floor(v1 * CELLS))
@@ -59,14 +61,14 @@ local function mark(p, taken)
         end
       end
     end
-    if a.kind == "boxes" then -- the whole of them
+    if kind.filled then
       for i = 1, #a.box[1] do
         local u0, u1 = scales.fraction(a.box[1][i], lx, sx), scales.fraction(a.box[2][i], lx, sx)
         local v0, v1 = scales.fraction(a.box[3][i], ly, sy), scales.fraction(a.box[4][i], ly, sy)
         for k = 0, CELLS / 2 do segment(u0, v0 + (v1 - v0) * 2 * k / CELLS, u1, v0 + (v1 - v0) * 2 * k / CELLS) end
       end
     end
-    if a.kind == "text" then -- its frame
+    if kind.words then -- its frame
       local px, py = layout.place_of_text(p, a)
       if px then
         local x0, y0, x1, y1 = words.extent(a.text, layout.look_of_text(a), px, py)
@@ -229,21 +231,25 @@ local function marker(w, p, x, y, a)
     1) end
 end
 
-local areas = { fill = true, between = true, boxes = true, span = true, faces = true, bands = true, cells = true }
+local samples = { patch = patch }
+
+function samples.arrow(w, p, x, y, em, a)
+  stroke(w, p, x, y, x + SAMPLE * em, y, format('head filled size screen %.6g,18 lw %.6g lc rgb "%s"',
+    0.5 * em / p.fw, a.linewidth, a.color))
+end
+
+function samples.bar(w, p, x, y, em, a)
+  local middle = x + SAMPLE * em / 2
+  stroke(w, p, middle, y - 0.45 * em, middle, y + 0.45 * em, format('nohead lw %.6g lc rgb "%s"', a.linewidth,
+    a.color))
+end
 
 -- The sample of an artist, from x on, around the height y.
 local function sample(w, p, x, y, em, a)
-  if areas[a.kind] then return patch(w, p, x, y, em, a) end
+  local kind = kinds[a.kind]
+  if kind.sample then return samples[kind.sample](w, p, x, y, em, a) end
   local right, middle = x + SAMPLE * em, x + SAMPLE * em / 2
-  if a.kind == "vectors" then
-    return stroke(w, p, x, y, right, y, format('head filled size screen %.6g,18 lw %.6g lc rgb "%s"', 0.5 * em / p.fw,
-      a.linewidth, a.color))
-  elseif a.kind == "errors" then
-    return stroke(w, p, middle, y - 0.45 * em, middle, y + 0.45 * em, format('nohead lw %.6g lc rgb "%s"',
-      a.linewidth,
-      a.color))
-  end
-  if a.kind ~= "scatter" and a.dash and a.linewidth > 0 then
+  if not kind.apart and a.dash and a.linewidth > 0 then
     stroke(w, p, x, y, right, y, format('nohead lw %.6g lc rgb "%s"%s', a.linewidth, transparent(a.color, a.alpha),
       style.dash_part(a.dash, a.linewidth)))
   end

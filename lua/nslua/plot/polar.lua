@@ -358,7 +358,7 @@ end
 
 -- Raises for what polar axes can not show.
 local function check(a)
-  if a.kind == "vectors" and not a.note then fail("polar axes do not show fields of arrows: quiver, streamplot") end
+  if a.vectors and not a.note then fail("polar axes do not show fields of arrows: quiver, streamplot") end
   if not kinds[a.kind] then fail("polar axes do not show what '%s' draws", a.kind) end
 end
 
