@@ -6,14 +6,7 @@
 
 #include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_reset.h"
-
-SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row) {
-  if (row < 0 || row >= ed->m) return SENSE_NONE;
-  if (ed->mode->rows[row].unilateral) return ed->mode->rows[row].state == ROW_ACTIVE ? SENSE_FORCE : SENSE_GAP;
-  if (ns_motion_friction_is(ed->mode, row, FRICTION_STICK)) return SENSE_STICK;
-  return ns_motion_friction_is(ed->mode, row, FRICTION_SLIP) ? SENSE_SLIP
-                                                             : SENSE_NONE; /* friction past the onset of slip: nothing jumps */
-}
+#include "integrators/event_driven/motion_guard.h"
 
 /* ---- the motion ---- */
 
@@ -54,105 +47,35 @@ NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *m
 
 /* ---- the guards ---- */
 
-/* A kind of guard. The outputs of its row are evaluated, or (forces) the accelerations. */
-typedef struct GuardKind {
-  bool forces; /* a function of the forces */
-  double (*value)(NsEventDriven *ed, int row);
-  NsStatus (*slope)(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err);
-  void (*vjp)(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
-} GuardKind;
-
-static double gap_guard_value(NsEventDriven *ed, int row) {
-  return ed->now->y[row];
-}
-
-static NsStatus gap_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
-                                NsError *err) {
-  (void)t, (void)u, (void)err;
-  *exact = ns_motion_tangent_output(w->tangent, row, gu);
-  return NS_OK;
-}
-
-static double slip_guard_value(NsEventDriven *ed, int row) {
-  return ns_ed_sliding_along(ed, row);
-}
-
-static NsStatus slip_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
-                                 NsError *err) {
-  (void)err;
-  *exact = ns_motion_tangent_sliding(w->tangent, t, row, u, gu);
-  return NS_OK;
-}
-
-static double force_guard_value(NsEventDriven *ed, int row) {
-  return ns_motion_active_force(ed->mode, row);
-}
-
-static NsStatus force_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
-                                  NsError *err) {
-  memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
-  w->step[row] = 1;
-  return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
-}
-
-static double stick_guard_value(NsEventDriven *ed, int row) {
-  double scale;
-  return ns_motion_stick_guard(ed->mode, row, &scale);
-}
-
-static NsStatus stick_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
-                                  NsError *err) {
-  memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
-  (void)ns_motion_stick_weights(w->ed, row, w->step);
-  return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
-}
-
-static double no_guard_value(NsEventDriven *ed, int row) {
-  (void)ed, (void)row;
-  return 0;
-}
-
-static const GuardKind guard_kinds[] = {
-    [SENSE_GAP] = {false, gap_guard_value, gap_guard_slope, ns_motion_vjp_output},
-    [SENSE_FORCE] = {true, force_guard_value, force_guard_slope, ns_motion_vjp_force},
-    [SENSE_STICK] = {true, stick_guard_value, stick_guard_slope, ns_motion_vjp_stick},
-    [SENSE_SLIP] = {false, slip_guard_value, slip_guard_slope, ns_motion_vjp_sliding},
-    [SENSE_NONE] = {false, no_guard_value, NULL, NULL},
-};
-
-static const GuardKind *guard_kind_of(const NsMotionLinearisation *w) {
-  return &guard_kinds[ns_ed_sense_kind(w->ed, w->guard)];
-}
-
 NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_kind_of(w);
-  NsStatus status = kind->forces ? ns_ed_lin_accelerate(w, t, &u, err)
-                                 : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  if (status == NS_OK) *out = kind->value(ed, w->guard);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
+  NsStatus status = guard->forces ? ns_ed_lin_accelerate(w, t, &u, err)
+                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
+  if (status == NS_OK) *out = guard->value ? guard->value(ed, w->guard) : 0;
   return status;
 }
 
 NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_kind_of(w);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
   *exact = false;
-  *still = ns_motion_tangent_still(w->tangent, kind->forces ? -1 : w->guard);
-  if (!kind->slope || (kind->forces && w->ed->mode->dependent)) return NS_OK;
-  NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err)
-                                 : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  return status == NS_OK ? kind->slope(w, t, w->guard, u, gu, exact, err) : status;
+  *still = ns_motion_tangent_still(w->tangent, guard->forces ? -1 : w->guard);
+  if (!guard->slope || (guard->forces && w->ed->mode->dependent)) return NS_OK;
+  NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err)
+                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
+  return status == NS_OK ? guard->slope(w->tangent, t, w->guard, u, gu, exact, err) : status;
 }
 
 NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_kind_of(w);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
   ns_motion_vjp_nothing(w->vjp, out, known);
-  if (!kind->vjp || (kind->forces && w->ed->mode->dependent)) return NS_OK;
-  NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
-  if (status == NS_OK) kind->vjp(w->vjp, t, w->guard, u, out, known);
+  if (!guard->vjp || (guard->forces && w->ed->mode->dependent)) return NS_OK;
+  NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
+  if (status == NS_OK) guard->vjp(w->vjp, t, w->guard, u, out, known);
   return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "integrators/event_driven/event_active.h"
-#include "integrators/event_driven/event_pole.h"
+#include "integrators/event_driven/motion_guard.h"
 
 /*
 ** Least tolerance of a contact for such a solver, a part of the reach, see ns_ed_tolerance. 1e-10: bounces end when they take 1e-5 of
@@ -50,29 +50,6 @@ static NsStatus exchange_take(NsEventDriven *ed, double t, const double *z, NsEr
   return status == NS_OK ? ns_ed_accelerate(ed, t, ed->q, ed->v, err) : status;
 }
 
-/* The guard of an open contact. One that leaves starts at its y0 up to rounding: each bounce that began lower would gain velocity. */
-static double exchange_gap(const NsEventDriven *ed, int row) {
-  const Row *r = &ed->mode->rows[row];
-  double level = r->state == ROW_DEPARTING && r->level < 0 ? r->y0 - fmax(ns_ed_rounding(ed, row), DBL_MIN) : r->level;
-  return ed->now->y[row] - level;
-}
-
-/* The guard of a row at the point that was taken: above 0 in the mode. Friction that begins to slip has u = 0 up to rounding. */
-static double exchange_guard(const NsEventDriven *ed, int row) {
-  const Row *r = &ed->mode->rows[row];
-  double scale;
-  switch (ns_motion_guard_kind(ed->mode, row)) {
-    case GUARD_GAP: return exchange_gap(ed, row);
-    case GUARD_FORCE: return ns_motion_active_force(ed->mode, row);
-    case GUARD_STICK: return ns_motion_stick_guard(ed->mode, row, &scale) - r->friction.level;
-    case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->mode->slow[row], DBL_MIN);
-    case GUARD_ONSET: return ns_ed_onset_guard(ed, row - 1);
-    case GUARD_POLE: return ns_ed_pole_guard(ed);
-    case GUARD_NONE: break;
-  }
-  return 1;
-}
-
 static NsStatus exchange_motion_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   NsStatus status = exchange_take(ed, t, z, err);
@@ -81,7 +58,7 @@ static NsStatus exchange_motion_rate(NsScheme *scheme, double t, const double *z
     ns_motion_rate(ed->motion, ed->q, ed->v, rate);
     memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
   }
-  for (int i = 0; i <= ed->m && guards; i++) guards[i] = exchange_guard(ed, i);
+  for (int i = 0; i <= ed->m && guards; i++) guards[i] = ns_motion_guard_outside(ed, i);
   return NS_OK;
 }
 
@@ -97,7 +74,8 @@ static NsStatus exchange_motion_place(NsScheme *scheme, double t, const double *
 */
 static void measure_past(NsEventDriven *ed) {
   for (int i = 0; i < ed->m; i++) {
-    double e = ed->mode->rows[i].restitution, off = ns_motion_guard_kind(ed->mode, i) == GUARD_GAP ? -exchange_gap(ed, i) : 0;
+    double e = ed->mode->rows[i].restitution,
+           off = ns_motion_guard_kind(ed->mode, i) == GUARD_GAP ? -ns_motion_guard_outside(ed, i) : 0;
     ed->event.past[i] = off > 0 && e < 1 ? 2 * off * e * e / (1 - e * e) : 0;
   }
 }
@@ -143,7 +121,7 @@ static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double 
   NsMotionMode *mode = ed->mode;
   NsStatus status = exchange_take(ed, t, z, err);
   *event = false;
-  for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || exchange_guard(ed, i) <= 0;
+  for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || ns_motion_guard_outside(ed, i) <= 0;
   if (status != NS_OK || *event) return status;
   double *level = ed->event.kept; /* no level falls: the solver may end its steps just before an event, again and again */
   for (int i = 0; i < ed->m; i++) level[i] = mode->rows[i].level;
@@ -178,8 +156,7 @@ static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, con
   if (renew) read_laws(ed);
   status = exchange_handle(ed, first, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) { /* friction that has stopped at the same time */
-    bool stopped = i != first && passed[i] && ns_motion_guard_kind(ed->mode, i) == GUARD_SLIP &&
-                   ns_ed_sliding_along(ed, i) <= 0;
+    bool stopped = i != first && passed[i] && ns_motion_watched(ed->mode, i) == GUARD_SLIP && ns_ed_sliding_along(ed, i) <= 0;
     if (stopped) status = exchange_handle(ed, i, err);
   }
   ed->mode->asked = -1;

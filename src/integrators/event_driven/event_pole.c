@@ -89,7 +89,8 @@ void ns_ed_pole_begin(NsEventDriven *ed) {
   if (fabs(size) > DEPENDENT) mode->pole_size = size;
 }
 
-double ns_ed_pole_guard(const NsEventDriven *ed) {
+double ns_ed_pole_guard(const NsEventDriven *ed, int row) {
+  (void)row;
   double size = fabs(ed->mode->pole_size), value = measure_pole(ed);
   return (ed->mode->pole_size > 0 ? value : -value) - POLE * fmax(size, LARGE);
 }

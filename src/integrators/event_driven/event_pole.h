@@ -12,7 +12,7 @@
 ** the pole, at the last accelerations. ns_ed_pole_contact: the normal row of the slipping contact whose force is largest there.
 */
 void ns_ed_pole_begin(NsEventDriven *ed);
-double ns_ed_pole_guard(const NsEventDriven *ed);
+double ns_ed_pole_guard(const NsEventDriven *ed, int row);
 int ns_ed_pole_contact(const NsEventDriven *ed);
 
 #endif

@@ -9,10 +9,6 @@
 #include "integrators/event_driven/event_sensitivity.h"
 #include "integrators/event_driven/event_tangent.h"
 
-/* What the guard of a row is: a gap, a force, the distance of friction that sticks to its bound, a sliding velocity. */
-typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
-SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row);
-
 /* A copy of the workspace of event-driven integration: the workspace of the run is not touched. */
 typedef struct NsMotionLinearisation {
   NsArena arena;

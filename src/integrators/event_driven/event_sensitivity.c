@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "integrators/event_driven/event_active.h"
 #include "integrators/event_driven/event_reset.h"
+#include "integrators/event_driven/motion_guard.h"
 #include "linalg/qr.h"
 #include "ode/control.h"
 
@@ -346,7 +347,7 @@ static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *e
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
-  *rests = ns_ed_sense_kind(w->ed, event->hit) == SENSE_SLIP && ed->mode->rows[event->hit].friction.width == 1 &&
+  *rests = ns_motion_guard_kind(w->ed->mode, event->hit) == GUARD_SLIP && ed->mode->rows[event->hit].friction.width == 1 &&
            w->t_event == w->dense.t_old && step->t == w->dense.t;
   w->guard = event->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
@@ -367,7 +368,7 @@ static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *
     bool falls;
     double along;
     w->guard = row;
-    if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
+    if (ns_motion_guard_kind(w->ed->mode, row) != GUARD_SLIP) continue;
     status = ns_ed_lin_guard(w, ed->t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->mode->slow[row]) continue;
     status = ns_sensitivity_falls(s, &w->lin, ns_ed_lin_guard, ed->t, w->u, &falls, err);
@@ -386,7 +387,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_lin_mode(w, ed);
-  if (ns_ed_sense_kind(w->ed, event->hit) == SENSE_SLIP)
+  if (ns_motion_guard_kind(w->ed->mode, event->hit) == GUARD_SLIP)
     w->ed->mode->rows[event->hit].friction.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = event->hit;
@@ -400,7 +401,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
-  if (!rests && ns_ed_sense_kind(ed, event->hit) != SENSE_NONE) add_guard(w, ed, &count, event->hit);
+  if (!rests && ns_motion_guard(ed, event->hit)->slope) add_guard(w, ed, &count, event->hit);
   for (int k = 0; k < event->nclosed && !start; k++) {
     int row = event->closed[k];
     const Row *r = &ed->mode->rows[row];
@@ -419,7 +420,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
 /* Whether a contact only touched: it closed with no velocity, and is not active. */
 static bool only_touched(const NsEventDriven *ed, const NsMotionLinearisation *w) {
   int row = w->hit;
-  if (row < 0 || ns_ed_sense_kind(w->ed, row) != SENSE_GAP) return false;
+  if (ns_motion_guard_kind(w->ed->mode, row) != GUARD_GAP) return false;
   return fabs(ed->event.before[row]) <= ed->mode->slow[row] && ed->mode->rows[row].state != ROW_ACTIVE;
 }
 

@@ -27,6 +27,7 @@ struct NsMotionTangent {
   int n, p;
   double *R, *r;         /* Nv x columns, m x columns */
   double *force, *terms; /* m, Nv */
+  double *weight;        /* m: zeros, but within a function */
   double *by_q, *by_v;   /* of one system */
   double *room;          /* of a system */
   double *part, *W;      /* m and 2 n; m x m */
@@ -56,6 +57,7 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   g->R = ns_arena_matrix(arena, ed->Nv, columns);
   g->r = ns_arena_matrix(arena, ed->m, columns);
   g->force = ns_arena_doubles(arena, ed->m);
+  g->weight = ns_arena_doubles(arena, ed->m);
   g->terms = ns_arena_doubles(arena, ed->Nv);
   g->by_q = ns_arena_doubles(arena, of_system);
   g->by_v = ns_arena_doubles(arena, of_system);
@@ -329,42 +331,60 @@ bool ns_motion_tangent_still(const NsMotionTangent *g, int row) {
   return !ns_motion_driven(ed->motion, mode->nacting, mode->acting);
 }
 
-bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
+NsStatus ns_motion_tangent_output(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
+                                  NsError *err) {
+  (void)t, (void)u, (void)err;
   const NsEventDriven *ed = g->ed;
   NsEdgeBend *b = &g->bend;
   int e = ns_motion_interaction(ed->motion, row), i = row - ns_motion_first_row(ed->motion, e);
-  if (!ns_relation_exact_C(edge_of_tangent(g, e)->relation)) return false;
+  *exact = ns_relation_exact_C(edge_of_tangent(g, e)->relation);
+  if (!*exact) return NS_OK;
   ns_edge_bend_place(b, ed, e);
   memset(gu, 0, (size_t)g->n * sizeof *gu);
   for (int k = 0; k < b->nx; k++) gu[b->q[k]] = b->C[i + (ptrdiff_t)k * b->m];
-  return true;
+  return NS_OK;
 }
 
-bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu) {
+NsStatus ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
+                                   NsError *err) {
+  (void)err;
   const NsEventDriven *ed = g->ed;
   const Friction *friction = &ed->mode->rows[row].friction;
   int e = ns_motion_interaction(ed->motion, row);
   bool curved = !edge_is_straight(edge_of_tangent(g, e));
-  if (curved && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
+  *exact = !curved || ns_edge_bend_take(&g->bend, ed, e, t, u);
+  if (!*exact) return NS_OK;
   slide_change(g, row, curved, g->part);
   for (int j = 0; j < g->n; j++)
     gu[j] = friction->d[0] * g->part[2 * j] + (friction->width == 2 ? friction->d[1] * g->part[1 + 2 * j] : 0);
-  return true;
+  return NS_OK;
 }
 
-NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u, const double *weight, double *gu, bool *exact,
-                                  NsError *err) {
+/* gu = the derivative of the multipliers of the active rows with the weights g->weight, which become 0. */
+static NsStatus tangent_forces(NsMotionTangent *g, double t, const double *u, double *gu, bool *exact, NsError *err) {
   NsEventDriven *ed = g->ed;
   const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
-  if (status != NS_OK) return status;
-  tangent_take_forces(g);
-  *exact = factor_active(g) && tangent_motion(g, t, u);
+  if (status == NS_OK) tangent_take_forces(g);
+  *exact = status == NS_OK && factor_active(g) && tangent_motion(g, t, u);
   for (int j = 0; j < g->n && *exact; j++) {
     gu[j] = 0;
-    for (int k = 0; k < mode->nactive; k++) gu[j] += weight[mode->active[k]] * g->r[mode->active[k] + (ptrdiff_t)j * ed->m];
+    for (int k = 0; k < mode->nactive; k++) gu[j] += g->weight[mode->active[k]] * g->r[mode->active[k] + (ptrdiff_t)j * ed->m];
   }
-  return NS_OK;
+  memset(g->weight, 0, (size_t)ed->m * sizeof *g->weight);
+  return status;
+}
+
+NsStatus ns_motion_tangent_force(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
+                                 NsError *err) {
+  g->weight[row] = 1;
+  return tangent_forces(g, t, u, gu, exact, err);
+}
+
+NsStatus ns_motion_tangent_stick(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
+                                 NsError *err) {
+  (void)ns_motion_stick_weights(g->ed, row, g->weight);
+  return tangent_forces(g, t, u, gu, exact, err);
 }
 
 /* ---- resets ---- */

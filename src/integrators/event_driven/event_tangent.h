@@ -30,13 +30,12 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *tangent, double t, const doubl
 bool ns_motion_tangent_still(const NsMotionTangent *tangent, int row);
 
 /*
-** gu (n) = the derivative by u of: the output of a row; of ns_ed_sliding_along; weight (m) times the multipliers of the active rows.
-** ns_motion_tangent_forces evaluates the accelerations; for the other two the outputs of the row have been evaluated.
+** gu (n) = the derivative by u of a guard of a row: the output, ns_ed_sliding_along, the multiplier of an active row, ns_motion_stick_guard.
+** The outputs of the row have been evaluated; the last two evaluate the accelerations.
 */
-bool ns_motion_tangent_output(NsMotionTangent *tangent, int row, double *gu);
-bool ns_motion_tangent_sliding(NsMotionTangent *tangent, double t, int row, const double *u, double *gu);
-NsStatus ns_motion_tangent_forces(NsMotionTangent *tangent, double t, const double *u, const double *weight, double *gu,
-                                  bool *exact, NsError *err);
+typedef NsStatus NsMotionGuardSlope(NsMotionTangent *tangent, double t, int row, const double *u, double *gu, bool *exact,
+                                    NsError *err);
+NsMotionGuardSlope ns_motion_tangent_output, ns_motion_tangent_sliding, ns_motion_tangent_force, ns_motion_tangent_stick;
 
 /* A (n x n) = the derivative by u of the state after an impulse that has been evaluated at (t, u). False: not exact, or h moves in time. */
 bool ns_motion_tangent_impulse(NsMotionTangent *tangent, double t, const double *u, const NsMotionImpulse *impulse, double *A);

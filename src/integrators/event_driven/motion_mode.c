@@ -60,14 +60,21 @@ void ns_motion_mode_read_laws(NsMotionMode *mode, const NsMotion *motion) {
 /* ---- guards ---- */
 
 NsGuardKind ns_motion_guard_kind(const NsMotionMode *mode, int row) {
+  if (row < 0 || row >= mode->m) return row == mode->m && mode->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
   const Row *r = &mode->rows[row];
-  if (row == mode->m) return mode->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
   if (row > 0 && ns_motion_friction_is(mode, row - 1, FRICTION_SLIP) && r[-1].friction.onset) return GUARD_ONSET;
   if (r->unilateral) return r->state == ROW_ACTIVE ? GUARD_FORCE : GUARD_GAP;
-  if (ns_motion_friction_is(mode, row, FRICTION_STICK))
-    return r->friction.normal < 0 && isinf(r->friction.lower) && isinf(r->friction.upper) ? GUARD_NONE : GUARD_STICK;
-  bool fixed = r->friction.normal < 0 && r->friction.lower == r->friction.upper;
-  return ns_motion_friction_is(mode, row, FRICTION_SLIP) && !fixed && !r->friction.tied ? GUARD_SLIP : GUARD_NONE;
+  if (ns_motion_friction_is(mode, row, FRICTION_STICK)) return GUARD_STICK;
+  return ns_motion_friction_is(mode, row, FRICTION_SLIP) ? GUARD_SLIP : GUARD_NONE;
+}
+
+NsGuardKind ns_motion_watched(const NsMotionMode *mode, int row) {
+  NsGuardKind kind = ns_motion_guard_kind(mode, row);
+  const Friction *f = kind == GUARD_STICK || kind == GUARD_SLIP ? &mode->rows[row].friction : NULL;
+  if (!f) return kind;
+  bool relay = f->normal < 0,
+       never = kind == GUARD_STICK ? relay && isinf(f->lower) && isinf(f->upper) : f->tied || (relay && f->lower == f->upper);
+  return never ? GUARD_NONE : kind;
 }
 
 double ns_motion_active_force(const NsMotionMode *mode, int row) {

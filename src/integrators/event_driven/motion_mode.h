@@ -89,10 +89,11 @@ void ns_motion_mode_read_laws(NsMotionMode *mode, const NsMotion *motion);
 /*
 ** What decides on the event of a row: the gap of an open contact, the force of an active one, or the guard of friction: its
 ** distance to the bounds while it sticks, its velocity along d while it slips. The end of its onset is an event, too, of
-** its second row. Row m has the guard of the pole of the forces.
+** its second row. Row m has the guard of the pole of the forces; other numbers have none. watched: none also where it never comes to 0.
 */
 typedef enum NsGuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_ONSET, GUARD_POLE } NsGuardKind;
 NsGuardKind ns_motion_guard_kind(const NsMotionMode *mode, int row);
+NsGuardKind ns_motion_watched(const NsMotionMode *mode, int row);
 
 /* Whether friction begins in this row, and is in this stick-slip state. */
 static inline bool ns_motion_friction_is(const NsMotionMode *mode, int row, StickSlip stick_slip) {

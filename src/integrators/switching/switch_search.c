@@ -12,8 +12,7 @@
 #include "ode/control.h"
 
 enum {
-  SWITCH_ROUNDINGS = 4, /* rounding error of a guard, in spacings of the sum of its terms */
-  AT_ZERO = 4,          /* a guard that stays at 0 moves by less than this many spacings of its size in the run */
+  AT_ZERO = 4,       /* a guard that stays at 0 moves by less than this many spacings of its size in the run */
   SWITCH_POLISH = 5, /* limit of repetitions of a step that move its end to the root of the guard; more while the guard falls */
   SWITCH_MOST = 50   /* by half in each of them: a root where the guard has almost no slope; limit of these */
 };
@@ -54,22 +53,6 @@ void ns_switch_take_guards(NsSwitching *sw) {
     sw->mode->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
     sw->mode->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
   }
-}
-
-double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard) {
-  const NsFlowView *now = sw->now;
-  int i = guard->row;
-  if (now->mode[i] == NS_ROW_LOWER) return now->y[i];
-  if (now->mode[i] == NS_ROW_UPPER) return -now->y[i];
-  return guard->upper ? now->upper[i] - now->lambda[i] : now->lambda[i] - now->lower[i];
-}
-
-double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard) {
-  const NsFlowView *now = sw->now;
-  int i = guard->row;
-  bool active = now->mode[i] == NS_ROW_ACTIVE;
-  double bound = guard->upper ? now->upper[i] : now->lower[i];
-  return SWITCH_ROUNDINGS * DBL_EPSILON * (active ? now->lambda_terms[i] + fabs(bound) : now->y_terms[i]);
 }
 
 /* The size of y or lambda of a guard in the run. */
@@ -216,7 +199,7 @@ static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->room.at, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     NsSwitchGuard *guard = &sw->mode->guards[k];
-    double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);
+    double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (NS_FLOW_GUARD_ROUNDINGS * DBL_EPSILON);
     if (guard->used && guard->value - guard->level <= more) guard->level -= more;
   }
   return status;

@@ -171,16 +171,13 @@ static NsStatus switch_lin_vjp(void *context, double t, const double *u, const d
   return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->lin.constant, t, w->direction, &weights, out, known, err) : status;
 }
 
-/* The weights of guard_value. */
 static NsStatus switch_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
   SwitchLinearisation *w = context;
-  int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
+  int i = w->guard / 2, n = w->flow->eq.n, m = w->flow->eq.m;
   double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
+  NsFlowGuard guard = ns_flow_guard(&w->flow->view, i, w->guard % 2);
   memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
-  if (w->flow->mode->rows[i] == NS_ROW_LOWER) y[i] = 1;
-  else if (w->flow->mode->rows[i] == NS_ROW_UPPER) y[i] = -1;
-  else if (k % 2) lambda[i] = -1, upper[i] = 1;
-  else lambda[i] = 1, lower[i] = -1;
+  y[i] = guard.y, lambda[i] = guard.lambda, lower[i] = guard.lower, upper[i] = guard.upper;
   NsVjpWeights weights = {mu, y, lambda, lower, upper};
   NsStatus status = switch_lin_rate(w, t, u, w->direction, err);
   return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->lin.constant, t, w->direction, &weights, out, known, err) : status;
@@ -270,13 +267,7 @@ static NsStatus start_settle(SwitchLinearisation *w, NsError *err) {
 static NsStatus guard_value(void *context, double t, const double *u, double *out, NsError *err) {
   SwitchLinearisation *w = context;
   NsStatus status = ns_flow_outputs(w->flow, t, u, err);
-  const NsFlowView *now = ns_flow_view(w->flow);
-  int k = w->guard, i = k / 2;
-  double lambda = now->lambda[i];
-  *out = now->mode[i] == NS_ROW_LOWER   ? now->y[i]
-         : now->mode[i] == NS_ROW_UPPER ? -now->y[i]
-         : k % 2                        ? now->upper[i] - lambda
-                                        : lambda - now->lower[i];
+  *out = ns_flow_guard_value(&w->flow->view, w->guard / 2, w->guard % 2);
   return status;
 }
 
@@ -284,15 +275,14 @@ static NsStatus guard_value(void *context, double t, const double *u, double *ou
 static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   NsSwitching *sw = w->sw;
   NsSensitivity *s = sw->sensitivity;
-  NsFlow *own = sw->flow;
-  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the flow of the run keeps its multipliers */
-  NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
+  const NsFlowView *now = &w->flow->view;
+  NsStatus status = ns_flow_outputs(w->flow, sw->t, sw->u, err); /* the flow of the run keeps its multipliers */
   if (status == NS_OK) ns_switch_take_guards(sw);
   for (int i = 0; i < 2 * sw->m && status == NS_OK; i++) {
     const NsSwitchGuard *guard = &sw->mode->guards[i];
-    w->at_zero[i] = guard->used && ns_switch_guard(sw, guard) <= 2 * ns_switch_noise(sw, guard);
+    double noise = ns_flow_guard_noise(now, guard->row, guard->upper);
+    w->at_zero[i] = guard->used && ns_flow_guard_value(now, guard->row, guard->upper) <= 2 * noise;
   }
-  sw->flow = own, sw->now = ns_flow_view(own);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     const NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!w->at_zero[k]) continue;

@@ -8,14 +8,15 @@
 #include "integrators/accumulation.h"
 #include "integrators/event_schemes.h"
 #include "integrators/sensitivity.h"
+#include "integrators/switching/flow_guard.h"
 #include "ode/bernstein.h"
 #include "ode/event_search.h"
 #include "ode/stepper.h"
 
-/* What must stay positive in a mode: y of a LOWER row, -y of an UPPER row, the distance of lambda of an ACTIVE row to a bound. */
+/* A guard of flow_guard.h in a run. */
 typedef struct NsSwitchGuard {
   int row;
-  bool upper;   /* ACTIVE: the distance to the upper bound */
+  bool upper;
   bool used;    /* in the present mode */
   bool at_zero; /* it is at 0 when the step begins */
   double zone;  /* it may fall below 0 by this, if it comes back: the accuracy of lambda or y */
@@ -122,9 +123,14 @@ void ns_switch_take_guards(NsSwitching *sw);
 */
 void ns_switch_set_levels(NsSwitching *sw, bool fresh);
 
-/* The value of a guard in the last evaluation, and the rounding error of that value. */
-double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard);
-double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard);
+/* The value of a guard at the last evaluation, and the rounding error of that value. */
+static inline double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard) {
+  return ns_flow_guard_value(sw->now, guard->row, guard->upper);
+}
+
+static inline double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard) {
+  return ns_flow_guard_noise(sw->now, guard->row, guard->upper);
+}
 
 /* An NsEventValue: the value of guard k above its level at (t, u), along the last step; `context` is the workspace. */
 NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err);
