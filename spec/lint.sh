@@ -138,7 +138,7 @@ budget() { # budget LIMIT WHAT: $work/places holds them, a line for each
 
 # Kinds that are asked outside of the file that has the table of the kind.
 grep -E '(^|[^A-Za-z0-9_])dim [!=]= ' "$code" >"$work/places"
-budget 56 "dimensions of cones that are asked (dim ==)"
+budget 11 "dimensions of cones that are asked (dim ==)"
 grep -E '(^|[^A-Za-z0-9_])(NS_FIRST_ORDER|NS_MECHANICS)([^A-Za-z0-9_]|$)' "$code" >"$work/places"
 budget 74 "families that are asked (NS_FIRST_ORDER, NS_MECHANICS)"
 # shellcheck disable=SC2046

@@ -189,7 +189,8 @@ bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixe
     changed = changed || edge->active != before;
     for (int i = 0; edge->active >= 0 && i < edge->m;) {
       NsLawGroup group = ns_interaction_group(edge->inter, i, !joint && !is_shut(edge, shut, i), s->part);
-      groups[p->ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
+      groups[p->ngroups++] = group.discs ? ns_mixed_contact(ns_cone_find(group.dim, group.discs), group.mu)
+                                         : ns_mixed_row(group.lower, group.upper);
       for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
       i += group.dim;
     }

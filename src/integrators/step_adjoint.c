@@ -209,7 +209,7 @@ static void back_bounds(NsStepEquations *T, bool *known) {
       const NsInteraction *inter = T->graph->interactions[e];
       const double *number = parameter->number;
       ptrdiff_t lower = number - inter->law->lower, upper = number - inter->law->upper;
-      if ((const void *)inter->law != parameter->owner || ns_law_group(inter->law, 0, false).dim > 1) continue;
+      if ((const void *)inter->law != parameter->owner || ns_law_group(inter->law, 0, false).discs > 0) continue;
       bool is_lower = lower >= 0 && lower < inter->law->size, is_upper = upper >= 0 && upper < inter->law->size;
       if (!is_lower && !is_upper) continue;
       ptrdiff_t i = is_lower ? lower : upper;

@@ -100,32 +100,34 @@ static void find_bounded(Finding *f, const RowGroup *group) {
   rows->mode[r] = mode;
 }
 
-/* The modes of a contact with friction. */
+/* The modes of a contact with friction, disc by disc. */
 static void find_contact(Finding *f, const RowGroup *group) {
   const NsStepRows *rows = f->rows;
-  int r = group->row, dim = group->law.dim;
+  int r = group->row, dim = group->law.dim, width = ns_law_disc_width(&group->law);
   const double *y = rows->y + r, *l = rows->lambda + r;
-  bool still = true;
-  double tangent = 0, most = group->law.mu * l[0];
   bool closed = l[0] > NOTHING * rows->lambda_most[r];
   if (!closed && fabs(y[0]) <= NOTHING * rows->y_terms[r]) find_weak(f, group, 0);
-  for (int k = 1; k < dim; k++) {
-    tangent = hypot(tangent, l[k]);
-    still = still && fabs(y[k]) <= NOTHING * rows->y_terms[r + k];
-  }
-  bool slips = tangent >= (1 - NOTHING) * most;
-  if (closed && slips && still && most > 0) find_weak(f, group, 1);
   rows->mode[r] = closed ? NS_STEP_ACTIVE : NS_STEP_OPEN;
-  for (int k = 1; k < dim; k++) {
-    NsStepMode slip = dim > 2 ? NS_STEP_SLIPS : y[k] < 0 ? NS_STEP_UPPER : NS_STEP_LOWER;
-    rows->mode[r + k] = !closed || most == 0 ? NS_STEP_OPEN : slips ? slip : NS_STEP_ACTIVE;
+  for (int from = 1; from < dim; from += width) {
+    bool still = true;
+    double tangent = 0, most = group->law.mu[ns_law_disc_of(&group->law, from)] * l[0];
+    for (int k = from; k < from + width; k++) {
+      tangent = hypot(tangent, l[k]);
+      still = still && fabs(y[k]) <= NOTHING * rows->y_terms[r + k];
+    }
+    bool slips = tangent >= (1 - NOTHING) * most;
+    if (closed && slips && still && most > 0) find_weak(f, group, from);
+    for (int k = from; k < from + width; k++) {
+      NsStepMode slip = width > 1 ? NS_STEP_SLIPS : y[k] < 0 ? NS_STEP_UPPER : NS_STEP_LOWER;
+      rows->mode[r + k] = !closed || most == 0 ? NS_STEP_OPEN : slips ? slip : NS_STEP_ACTIVE;
+    }
   }
 }
 
 static void find_group(void *context, const RowGroup *group) {
   Finding *f = context;
   if (f->rows->open[group->row]) f->rows->mode[group->row] = NS_STEP_OPEN;
-  else if (group->law.dim > 1) find_contact(f, group);
+  else if (group->law.discs > 0) find_contact(f, group);
   else find_bounded(f, group);
 }
 
@@ -143,26 +145,31 @@ typedef struct Equations {
   double *out;
 } Equations;
 
-/* The unit vector along the slip of a contact in space, and |y_t|. */
+/* The unit vector along the slip of a disc of two rows, and |y|. */
 static double slip_direction(const double *y, double unit[2]) {
-  double speed = hypot(y[1], y[2]);
-  for (int k = 0; k < 2; k++) unit[k] = speed > 0 ? y[1 + k] / speed : 0;
+  double speed = hypot(y[0], y[1]);
+  for (int k = 0; k < 2; k++) unit[k] = speed > 0 ? y[k] / speed : 0;
   return speed;
+}
+
+/* The multiplier of row k of a group in its mode: a bound, of a contact a part of its normal force. */
+static double bound_in_mode(const RowGroup *group, int k, NsStepMode mode, const double *y, const double *l) {
+  if (group->law.discs == 0) return mode == NS_STEP_LOWER ? group->law.lower : mode == NS_STEP_UPPER ? group->law.upper : 0;
+  if (k == 0) return 0;
+  int width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
+  double unit[2], most = group->law.mu[disc] * l[0];
+  if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -most : mode == NS_STEP_UPPER ? most : 0;
+  (void)slip_direction(y + from, unit);
+  return -most * unit[k - from];
 }
 
 static void equations_of(void *context, const RowGroup *group) {
   Equations *q = context;
-  int r = group->row, dim = group->law.dim;
+  int r = group->row;
   const double *y = q->y + r, *l = q->lambda + r;
-  double unit[2], mu = group->law.mu;
-  if (dim == 3) (void)slip_direction(y, unit);
-  for (int k = 0; k < dim; k++) {
+  for (int k = 0; k < group->law.dim; k++) {
     NsStepMode mode = q->rows->mode[r + k];
-    double bound = mode == NS_STEP_LOWER   ? (dim > 1 ? -mu * l[0] : group->law.lower)
-                   : mode == NS_STEP_UPPER ? (dim > 1 ? mu * l[0] : group->law.upper)
-                   : mode == NS_STEP_SLIPS ? -mu * l[0] * unit[k - 1]
-                                           : 0;
-    q->out[r + k] = mode == NS_STEP_ACTIVE ? y[k] : l[k] - bound;
+    q->out[r + k] = mode == NS_STEP_ACTIVE ? y[k] : l[k] - bound_in_mode(group, k, mode, y, l);
   }
 }
 
@@ -171,20 +178,25 @@ void ns_step_law_rows(const NsStepRows *rows, const double *y, const double *lam
   each_group(rows, equations_of, &q);
 }
 
+/* The change of bound_in_mode. */
+static double bound_change(const Equations *q, const RowGroup *group, int k, NsStepMode mode) {
+  if (group->law.discs == 0 || k == 0) return 0;
+  int r = group->row, width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
+  const double *dy = q->y + r + from;
+  double unit[2], mu = group->law.mu[disc], change = mu * q->lambda[r];
+  if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -change : mode == NS_STEP_UPPER ? change : 0;
+  double speed = slip_direction(q->rows->y + r + from, unit), along = unit[0] * dy[0] + unit[1] * dy[1];
+  int i = k - from;
+  double turn = speed > 0 ? mu * q->rows->lambda[r] * (dy[i] - along * unit[i]) / speed : 0;
+  return -change * unit[i] - turn;
+}
+
 static void step_change_of(void *context, const RowGroup *group) {
   Equations *q = context;
-  int r = group->row, dim = group->law.dim;
-  const double *dy = q->y + r, *dl = q->lambda + r;
-  double unit[2] = {0, 0}, mu = group->law.mu, normal = q->rows->lambda[r], turn[2] = {0, 0};
-  if (dim == 3) {
-    double speed = slip_direction(q->rows->y + r, unit), along = unit[0] * dy[1] + unit[1] * dy[2];
-    for (int k = 0; k < 2 && speed > 0; k++) turn[k] = mu * normal * (dy[1 + k] - along * unit[k]) / speed;
-  }
-  for (int k = 0; k < dim; k++) {
+  int r = group->row;
+  for (int k = 0; k < group->law.dim; k++) {
     NsStepMode mode = q->rows->mode[r + k];
-    double bound = dim == 1 ? 0 : mode == NS_STEP_LOWER ? -mu * dl[0] : mode == NS_STEP_UPPER ? mu * dl[0] : 0;
-    if (mode == NS_STEP_SLIPS) bound = -mu * dl[0] * unit[k - 1] - turn[k - 1];
-    q->out[r + k] = mode == NS_STEP_ACTIVE ? dy[k] : dl[k] - bound;
+    q->out[r + k] = mode == NS_STEP_ACTIVE ? q->y[r + k] : q->lambda[r + k] - bound_change(q, group, k, mode);
   }
 }
 
@@ -227,9 +239,9 @@ NsStatus ns_step_same_modes(const NsStepRows *rows, const NsStepMode *before, do
   return s.status;
 }
 
-/* Whether a contact turns around in its slip: the direction at the start against that at the end. */
+/* Whether a disc, whose first row is `row`, turns around in its slip: the direction at the start against that at the end. */
 static bool slip_turns(const NsStepRows *rows, const double *start, int row) {
-  return rows->y[row + 1] * start[row + 1] + rows->y[row + 2] * start[row + 2] < 0;
+  return rows->y[row] * start[row] + rows->y[row + 1] * start[row + 1] < 0;
 }
 
 static void check_steady(void *context, const RowGroup *group) {
@@ -238,17 +250,17 @@ static void check_steady(void *context, const RowGroup *group) {
     int r = group->row + k;
     NsStepMode mode = s->rows->mode[r];
     double y = s->start[r], terms = s->rows->y_terms[r];
-    bool normal = step_is_contact(group->inter) && (group->law.dim == 1 || k == 0);
+    bool normal = step_is_contact(group->inter) && k == 0;
     bool zero = fabs(y) <= NOTHING * terms, moves = fabs(y) > RESTS * terms;
-    bool equation = group->law.dim == 1 && isinf(group->law.lower) && isinf(group->law.upper);
+    bool equation = group->law.discs == 0 && isinf(group->law.lower) && isinf(group->law.upper);
     if (mode == NS_STEP_ACTIVE && normal && moves) s->status = tell_switch(group, k, "is hit", s->t, s->err);
-    else if (mode == NS_STEP_SLIPS && k == 1 && slip_turns(s->rows, s->start, group->row))
+    else if (mode == NS_STEP_SLIPS && (k - 1) % ns_law_disc_width(&group->law) == 0 && slip_turns(s->rows, s->start, r))
       s->status = tell_switch(group, k, "switches", s->t, s->err);
     if (!s->first || s->status != NS_OK || mode == NS_STEP_OPEN) continue;
     bool wrong = (mode == NS_STEP_LOWER && y < 0) || (mode == NS_STEP_UPPER && y > 0);
     bool reached = mode == NS_STEP_ACTIVE && moves && !equation && !ns_relation_has_D(group->inter->relation);
     if (reached || (wrong && !zero)) s->status = tell_switch(group, k, "switches", s->t, s->err);
-    s->touches[r] = zero && mode != NS_STEP_ACTIVE && (group->law.dim > 1 || group->law.lower < group->law.upper);
+    s->touches[r] = zero && mode != NS_STEP_ACTIVE && (group->law.discs > 0 || group->law.lower < group->law.upper);
   }
 }
 

@@ -81,9 +81,9 @@ bool ns_law_unilateral(const NsLaw *law) {
 }
 
 NsLawGroup ns_law_group(const NsLaw *law, int row, bool open) {
-  if (open) return (NsLawGroup){1, 0, 0, 0};
+  if (open) return (NsLawGroup){.dim = 1};
   if (law->class->group) return law->class->group(law, row);
-  return (NsLawGroup){1, law->lower[row], law->upper[row], 0};
+  return (NsLawGroup){.dim = 1, .lower = law->lower[row], .upper = law->upper[row]};
 }
 
 double ns_law_restitution(const NsLaw *law, int row, double theta) {

@@ -93,12 +93,24 @@ typedef struct NsLaw {
   bool closed;           /* the script closed it: a step refuses it */
 } NsLaw;
 
-/* Rows of a one-step problem that belong together: one row with bounds, or a contact with Coulomb friction. */
+/*
+** Rows of a one-step problem that belong together: one row with bounds, or a contact with friction. Rows of a contact are its
+** normal, then those of its discs, equally many each: |lambda_D| <= mu_D lambda_0 (solvers/contact/cone.h).
+*/
+enum { NS_LAW_DISCS = 2 };
 typedef struct NsLawGroup {
-  int dim;             /* number of rows. 1: a row with bounds; 2 or 3: a contact, its normal and then its tangents */
-  double lower, upper; /* dim 1: bounds of lambda */
-  double mu;           /* dim 2 or 3: the coefficient of friction */
+  int dim, discs;          /* number of rows; of the discs of a contact, 0: a row with bounds */
+  double lower, upper;     /* row: bounds of lambda */
+  double mu[NS_LAW_DISCS]; /* contact: the coefficients of friction */
 } NsLawGroup;
+
+/* The rows of a disc of a contact, and the disc (from 0) of its row k > 0. */
+static inline int ns_law_disc_width(const NsLawGroup *group) {
+  return (group->dim - 1) / group->discs;
+}
+static inline int ns_law_disc_of(const NsLawGroup *group, int k) {
+  return (k - 1) / ns_law_disc_width(group);
+}
 
 typedef struct NsLawInterval {
   double lower, upper;
@@ -124,7 +136,7 @@ struct NsLawClass {
   */
   NsLawInterval (*bounds)(const NsLaw *law, int row);
 
-  /* The group that begins at a row. NULL: each row is a group of dim 1, with its bounds. */
+  /* The group that begins at a row. NULL: each row is a group, with its bounds. */
   NsLawGroup (*group)(const NsLaw *law, int row);
 
   /*
@@ -176,7 +188,7 @@ bool ns_law_has_friction(const NsLaw *law, int i);
 /* Whether the law is of a contact that can be open; it is then applied only while the contact is closed. */
 bool ns_law_unilateral(const NsLaw *law);
 
-/* The group that begins at a row. If `open`: a group of dim 1 with lambda = 0 (never for a joint law). */
+/* The group that begins at a row. If `open`: a row with lambda = 0 (never for a joint law). */
 NsLawGroup ns_law_group(const NsLaw *law, int row, bool open);
 
 /* The number of components of y, from the first, that are gaps of a law of impact; 0 for other laws. */

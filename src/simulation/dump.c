@@ -31,17 +31,19 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
   ns_file_print(file, "},\n");
 }
 
+static void print_member(NsFile *file, const char *name, double value) {
+  ns_file_print(file, ", %s = ", name);
+  print_number(file, value);
+}
+
 /* Writes the groups of rows in the form that ns.numerics.generic_mechanical takes. */
 static void print_groups(NsFile *file, const NsOsnsp *problem) {
   ns_file_print(file, "  groups = {\n");
   for (int g = 0; g < problem->ngroups; g++) {
     const NsMixedGroup *group = &problem->groups[g];
-    ns_file_print(file, group->dim > 1 ? "    {dim = %d, mu = " : "    {dim = %d, lower = ", group->dim);
-    print_number(file, group->dim > 1 ? group->mu : group->lower);
-    if (group->dim == 1) {
-      ns_file_print(file, ", upper = ");
-      print_number(file, group->upper);
-    }
+    ns_file_print(file, "    {dim = %d", group->dim);
+    for (int k = 0; group->cone && k < group->cone->discs; k++) print_member(file, group->cone->coefficient[k], group->mu[k]);
+    if (!group->cone) print_member(file, "lower", group->lower), print_member(file, "upper", group->upper);
     ns_file_print(file, "},\n");
   }
   ns_file_print(file, "  },\n");

@@ -134,8 +134,8 @@ static Impulses impulses_at(const NsMoment *moment, int first, double part) {
 }
 
 /*
-** The mode of a group of rows in a step of this part: the bound of a single row; of a contact open (0), sticking (1), or sliding (2;
-** 2D: 2 or 3).
+** The mode of a group of rows in a step of this part: the bound of a single row; of a contact 0 if it is open, else a digit for each
+** disc, sticking (1), or sliding (2; of one row: 2 or 3).
 */
 static int group_mode(const NsInteraction *inter, int row, Impulses at) {
   NsLawGroup group = ns_interaction_group(inter, row, false, at.part);
@@ -144,11 +144,16 @@ static int group_mode(const NsInteraction *inter, int row, Impulses at) {
   if (ns_law_varies(inter->law)) group.lower = share * at.lower[row], group.upper = share * at.upper[row];
   double near = ns_interaction_has_impulses(inter) ? sliding : 0;
   lambda += row;
-  if (group.dim == 1) return bound_of(lambda[0], group.lower, group.upper, near);
+  if (group.discs == 0) return bound_of(lambda[0], group.lower, group.upper, near);
   if (lambda[0] <= 0) return 0;
-  double tangent = group.dim == 2 ? fabs(lambda[1]) : hypot(lambda[1], lambda[2]);
-  if (tangent < (1 - sliding) * group.mu * lambda[0]) return 1;
-  return group.dim == 2 && lambda[1] > 0 ? 3 : 2;
+  int mode = 0, width = ns_law_disc_width(&group);
+  for (int disc = 0; disc < group.discs; disc++) {
+    const double *part = lambda + 1 + disc * width;
+    double length = width > 1 ? hypot(part[0], part[1]) : fabs(part[0]);
+    bool sticks = length < (1 - sliding) * group.mu[disc] * lambda[0];
+    mode = 4 * mode + (sticks ? 1 : width > 1 || part[0] <= 0 ? 2 : 3);
+  }
+  return mode;
 }
 
 /* Whether lambda is on the face r of the law's polyhedron. */

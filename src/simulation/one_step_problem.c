@@ -79,7 +79,7 @@ static void osnsp_release(NsOsnsp *problem) {
 
 bool ns_osnsp_has_contacts(const NsOsnsp *problem) {
   for (int g = 0; g < problem->ngroups; g++)
-    if (problem->groups[g].dim > 1) return true;
+    if (problem->groups[g].cone) return true;
   return false;
 }
 
@@ -143,14 +143,13 @@ static const char *advise(unsigned needs, unsigned handles) {
 
 NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *err) {
   const Kind *kind = &kinds[problem->kind];
-  unsigned cones = problem->dim == 2 ? NS_NEEDS_CONE_2D : problem->dim == 3 ? NS_NEEDS_CONE_3D : NS_NEEDS_CONES;
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     unsigned needs = ns_law_needs(inter->law);
     if (needs & ~kind->handles)
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name, ns_law_name(inter->law),
                      advise(needs, kind->handles));
-    if (needs & (NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D) & ~cones)
+    if (problem->dim > 0 && ns_law_group(inter->law, 0, false).discs > 0 && problem->dim != inter->law->size)
       return ns_fail(err, NS_EARG, "%s(%d): interaction '%s' is a contact of dimension %d", kind->name, problem->dim,
                      inter->name, inter->law->size);
   }
@@ -261,10 +260,10 @@ static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
   problem->ngroups = p->ngroups;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
     const NsMixedGroup *group = &p->groups[g];
-    problem->lower[row] = group->dim == 1 ? group->lower : 0;
-    problem->upper[row] = group->dim == 1 ? group->upper : INFINITY;
+    problem->lower[row] = group->cone ? 0 : group->lower;
+    problem->upper[row] = group->cone ? INFINITY : group->upper;
     for (int i = 1; i < group->dim; i++) problem->lower[row + i] = -INFINITY, problem->upper[row + i] = INFINITY;
-    contacts = contacts || group->dim > 1;
+    contacts = contacts || group->cone;
   }
   return contacts;
 }

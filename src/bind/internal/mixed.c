@@ -94,8 +94,13 @@ static void spec_mixed_read_groups(lua_State *L, MixedCall *c, Given *g) {
   g->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *g->groups);
   for (int k = 0; k < count; k++) {
     lua_geti(L, -1, k + 1);
-    g->groups[k] = (NsMixedGroup){(int)spec_mixed_number_field(L, "dim", 1), spec_mixed_number_field(L, "lower", -INFINITY),
-                                  spec_mixed_number_field(L, "upper", INFINITY), spec_mixed_number_field(L, "mu", 0)};
+    double mu[] = {spec_mixed_number_field(L, "mu", 0), spec_mixed_number_field(L, "mu_r", -1)};
+    int dim = (int)spec_mixed_number_field(L, "dim", 1);
+    const NsConeClass *cone = ns_cone_find(dim, mu[1] < 0 ? 1 : 2);
+    g->groups[k] = cone ? ns_mixed_contact(cone, mu)
+                        : ns_mixed_row(spec_mixed_number_field(L, "lower", -INFINITY),
+                                       spec_mixed_number_field(L, "upper", INFINITY));
+    g->groups[k].dim = dim;
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -173,14 +178,15 @@ static int mixed(lua_State *L) {
 
 /* Solves (A W + B) z = q for z, where each block of A has 1 on the diagonal and 1/2 off it, each block of B 2 and 1/4. */
 static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
-  double *A = nsl_call_numbers(L, c->call, 9 * g->p.ngroups), *B = nsl_call_numbers(L, c->call, 9 * g->p.ngroups);
+  enum { BLOCK = NS_CONE_MOST * NS_CONE_MOST };
+  double *A = nsl_call_numbers(L, c->call, BLOCK * g->p.ngroups), *B = nsl_call_numbers(L, c->call, BLOCK * g->p.ngroups);
   for (int k = 0; k < g->p.ngroups; k++)
     for (int i = 0, dim = g->p.groups[k].dim; i < dim * dim; i++) {
-      A[9 * k + i] = i % (dim + 1) == 0 ? 1 : 0.5;
-      B[9 * k + i] = i % (dim + 1) == 0 ? 2 : 0.25;
+      A[BLOCK * k + i] = i % (dim + 1) == 0 ? 1 : 0.5;
+      B[BLOCK * k + i] = i % (dim + 1) == 0 ? 2 : 0.25;
     }
   NsStatus status = ns_mixed_system_begin(&c->system, &g->p);
-  if (!status) status = ns_mixed_system_factor(&c->system, &g->p, A, B);
+  if (!status) status = ns_mixed_system_factor(&c->system, &g->p, BLOCK, A, B);
   for (int i = 0; i < g->p.n; i++) g->z[i] = g->q[i];
   if (!status) ns_mixed_system_solve(&c->system, g->p.n, g->z);
   return status;

@@ -28,11 +28,12 @@ void nsl_push_law_groups(lua_State *L, const NsLaw *law) {
   lua_newtable(L);
   for (int row = 0, k = 1; row < law->size; k++) {
     NsLawGroup group = ns_law_group(law, row, false);
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 5);
     lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
     lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
     lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
-    lua_pushnumber(L, group.mu), lua_setfield(L, -2, "mu");
+    lua_pushnumber(L, group.mu[0]), lua_setfield(L, -2, "mu");
+    if (group.discs > 1) lua_pushnumber(L, group.mu[1]), lua_setfield(L, -2, "mu_r");
     lua_rawseti(L, -2, k);
     row += group.dim;
   }

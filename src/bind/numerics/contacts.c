@@ -1,9 +1,10 @@
 /*
 ** contacts.c
-** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with bounded rows. Each takes one table and
+** ns.numerics.fc2d, fc3d ... (one for each cone) and generic_mechanical: contacts with friction, alone or with bounded rows. Each takes one table and
 ** returns one; bad data raise an error, an unsolved problem is a result.
 */
 #include <math.h>
+#include <string.h>
 
 #include "bind/array/matrix.h"
 #include "bind/array/sparse.h"
@@ -88,31 +89,31 @@ static double contacts_solve(lua_State *L, const ContactsCall *c, NsSolverInfo *
   return nsl_call_end(L, c->call);
 }
 
-/* ---- fc2d, fc3d ---- */
+/* ---- contacts of one cone: fc2d, fc3d ... ---- */
 
-/* The friction coefficients of all contacts. */
-static double *contacts_read_mu(lua_State *L, const ContactsCall *c) {
+/* Reads the coefficients `name` of all contacts into mu, `stride` apart. */
+static void contacts_read_mu(lua_State *L, const ContactsCall *c, const char *name, int stride, double *mu) {
   char text[32];
   const char *who = c->call->who;
   int nc = c->p.ngroups;
-  double *mu = nsl_call_numbers(L, c->call, nc);
-  bool number = lua_getfield(L, 1, "mu") == LUA_TNUMBER;
+  double *given = stride > 1 ? nsl_call_numbers(L, c->call, nc) : mu;
+  bool number = lua_getfield(L, 1, name) == LUA_TNUMBER;
   if (number) {
-    double all = nsl_finite(L, -1, who, "mu");
-    for (int i = 0; i < nc; i++) mu[i] = all;
+    double all = nsl_finite(L, -1, who, name);
+    for (int i = 0; i < nc; i++) given[i] = all;
   } else if (lua_isnil(L, -1)) {
-    nsl_bad(L, who, "mu", "a number or a vector", -1);
+    nsl_bad(L, who, name, "a number or a vector", -1);
   } else {
-    nsl_vector_read(nsl_to_finite_vector(L, -1, nc, who, "mu"), mu);
+    nsl_vector_read(nsl_to_finite_vector(L, -1, nc, who, name), given);
   }
   lua_pop(L, 1);
   for (int i = 0; i < nc; i++) {
-    if (mu[i] >= 0) continue;
-    nsl_format_number(text, mu[i]);
-    if (number) luaL_error(L, "%s: mu = %s is negative", who, text);
-    luaL_error(L, "%s: mu[%d] = %s is negative", who, i + 1, text);
+    mu[(ptrdiff_t)i * stride] = given[i];
+    if (given[i] >= 0) continue;
+    nsl_format_number(text, given[i]);
+    if (number) luaL_error(L, "%s: %s = %s is negative", who, name, text);
+    luaL_error(L, "%s: %s[%d] = %s is negative", who, name, i + 1, text);
   }
-  return mu;
 }
 
 /* Sets a vector under two names. */
@@ -123,21 +124,23 @@ static void set_both(lua_State *L, const char *name, const char *other, int n, c
   lua_setfield(L, -2, other);
 }
 
-static int contacts_alone(lua_State *L, int dim, const char *who) {
-  static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
+/* Solves contacts of the cone whose index is the upvalue. */
+static int contacts_alone(lua_State *L) {
+  const NsConeClass *cone = ns_cones[lua_tointeger(L, lua_upvalueindex(1))];
+  const char *keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL, NULL}, *who = cone->name, *asked;
+  for (int k = 1; k < cone->discs; k++) keys[6 + k] = cone->coefficient[k];
   NsSolverInfo info = {0};
-  const char *asked;
   ContactsCall c = contacts_begin(L, who, keys);
   ns_mixed_options(c.solver)->contacts = true;
-  ns_mixed_options(c.solver)->method = nsl_numerics_method(L, who, ns_friction_methods,
-                                                           dim == 2 ? NS_TAKES_PLANE : NS_TAKES_SPACE, &asked);
-  contacts_read_W(L, &c, dim);
-  contacts_take_groups(L, &c, c.p.n / dim);
+  ns_mixed_options(c.solver)->method = nsl_numerics_method(L, who, ns_friction_methods, cone->takes, &asked);
+  contacts_read_W(L, &c, cone->dim);
+  contacts_take_groups(L, &c, c.p.n / cone->dim);
   contacts_read_vectors(L, &c, "r0");
-  double *mu = contacts_read_mu(L, &c);
-  for (int i = 0; i < c.p.ngroups; i++) c.groups[i] = (NsMixedGroup){.dim = dim, .mu = mu[i]};
+  double *mu = nsl_call_numbers(L, c.call, c.p.ngroups * cone->discs);
+  for (int k = 0; k < cone->discs; k++) contacts_read_mu(L, &c, cone->coefficient[k], cone->discs, mu + k);
+  for (int i = 0; i < c.p.ngroups; i++) c.groups[i] = ns_mixed_contact(cone, mu + (ptrdiff_t)i * cone->discs);
   double seconds = contacts_solve(L, &c, &info);
-  const NsFriction p = {.dim = dim, .nc = c.p.ngroups, .mu = mu, .q = c.q};
+  const NsFriction p = {.cone = cone, .dim = cone->dim, .nc = c.p.ngroups, .mu = mu, .q = c.q};
   double residual = ns_friction_residual(&p, c.z, c.w), scale = ns_friction_scale(&p, c.z);
   lua_newtable(L);
   nsl_set_status(L, info.status, who);
@@ -151,14 +154,6 @@ static int contacts_alone(lua_State *L, int dim, const char *who) {
   nsl_set_string(L, "solver", info.solver);
   nsl_set_number(L, "time", seconds);
   return 1;
-}
-
-static int fc2d(lua_State *L) {
-  return contacts_alone(L, 2, "fc2d");
-}
-
-static int fc3d(lua_State *L) {
-  return contacts_alone(L, 3, "fc3d");
 }
 
 /* ---- generic_mechanical ---- */
@@ -186,7 +181,7 @@ static void contacts_refuse_field(lua_State *L, int g, const char *name, const c
 static NsMixedGroup read_row(lua_State *L, int g) {
   char low[32], high[32];
   contacts_refuse_field(L, g, "mu", "a row (dim = 1)");
-  NsMixedGroup row = {1, group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY), 0};
+  NsMixedGroup row = ns_mixed_row(group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY));
   nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
   if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", general, g, low);
   if (row.upper == -INFINITY) luaL_error(L, "%s: groups[%d].upper is %s", general, g, high);
@@ -194,40 +189,71 @@ static NsMixedGroup read_row(lua_State *L, int g) {
   return row;
 }
 
-static NsMixedGroup read_contact(lua_State *L, int g, int dim) {
+/* The coefficient groups[g].name of the contact on top of the stack. */
+static double group_coefficient(lua_State *L, int g, const char *name) {
   char text[32];
+  double mu = group_number(L, g, name, -1);
+  if (lua_getfield(L, -1, name) == LUA_TNIL) luaL_error(L, "%s: groups[%d].%s: expected a number, got nil", general, g, name);
+  lua_pop(L, 1);
+  nsl_format_number(text, mu);
+  if (mu < 0) luaL_error(L, "%s: groups[%d].%s = %s is negative", general, g, name, text);
+  if (mu == INFINITY) luaL_error(L, "%s: groups[%d].%s is %s", general, g, name, text);
+  return mu;
+}
+
+static NsMixedGroup read_contact(lua_State *L, int g, const NsConeClass *cone) {
+  NsMixedGroup contact = {.cone = cone, .dim = cone->dim};
   contacts_refuse_field(L, g, "lower", "a contact");
   contacts_refuse_field(L, g, "upper", "a contact");
-  NsMixedGroup contact = {dim, 0, 0, group_number(L, g, "mu", -1)};
-  nsl_format_number(text, contact.mu);
-  if (lua_getfield(L, -1, "mu") == LUA_TNIL) luaL_error(L, "%s: groups[%d].mu: expected a number, got nil", general, g);
-  lua_pop(L, 1);
-  if (contact.mu < 0) luaL_error(L, "%s: groups[%d].mu = %s is negative", general, g, text);
-  if (contact.mu == INFINITY) luaL_error(L, "%s: groups[%d].mu is %s", general, g, text);
+  for (int k = 0; k < cone->discs; k++) contact.mu[k] = group_coefficient(L, g, cone->coefficient[k]);
   return contact;
 }
 
-/* Reads the group on top of the stack: {dim = 2 or 3, mu = ...}, or a row {lower = -inf, upper = inf}. */
-static NsMixedGroup read_group(lua_State *L, int g) {
-  static const char *const known[] = {"dim", "mu", "lower", "upper", NULL};
+/* The cone with `dim` rows whose coefficients the group on top of the stack has; else the first one with these rows, or NULL. */
+static const NsConeClass *group_cone(lua_State *L, double dim) {
+  const NsConeClass *found = NULL;
+  for (int k = 0; k < NS_CONES; k++) {
+    const NsConeClass *cone = ns_cones[k];
+    if (cone->dim != dim) continue;
+    bool last = lua_getfield(L, -1, cone->coefficient[cone->discs - 1]) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (last || !found) found = cone;
+  }
+  return found;
+}
+
+/* Reads the group on top of the stack: {dim =, mu = ...}, or a row {lower = -inf, upper = inf}. */
+static NsMixedGroup read_group(lua_State *L, int g, const char *const *known) {
   if (!lua_istable(L, -1)) luaL_error(L, "%s: groups[%d]: expected a table, got %s", general, g, nsl_describe(L, -1));
   nsl_check_options(L, -1, "generic_mechanical: groups", known);
   double dim = group_number(L, g, "dim", 1);
   if (dim == 1) return read_row(L, g);
-  if (dim == 2 || dim == 3) return read_contact(L, g, (int)dim);
+  const NsConeClass *cone = group_cone(L, dim);
+  if (cone) return read_contact(L, g, cone);
   lua_getfield(L, -1, "dim");
   luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %s", general, g, luaL_tolstring(L, -1, NULL));
   return (NsMixedGroup){0};
 }
 
+/* Adds the coefficients of a cone that are not there yet to a list of keys, which has room and ends with NULL. */
+static void add_coefficients(const char **keys, const NsConeClass *cone) {
+  for (int k = 0; k < cone->discs; k++) {
+    int n = 0;
+    while (keys[n] && strcmp(keys[n], cone->coefficient[k]) != 0) n++;
+    keys[n] = cone->coefficient[k];
+  }
+}
+
 static void contacts_read_groups(lua_State *L, ContactsCall *c) {
+  const char *known[NS_CONES * NS_CONE_DISCS + 4] = {"dim", "mu", "lower", "upper"};
   int rows = 0;
+  for (int k = 0; k < NS_CONES; k++) add_coefficients(known, ns_cones[k]);
   if (lua_getfield(L, 1, "groups") != LUA_TTABLE) nsl_bad(L, general, "groups", "a list of tables", -1);
   int count = (int)lua_rawlen(L, -1);
   contacts_take_groups(L, c, count);
   for (int g = 0; g < count; g++) {
     lua_rawgeti(L, -1, g + 1);
-    c->groups[g] = read_group(L, g + 1);
+    c->groups[g] = read_group(L, g + 1, known);
     rows += c->groups[g].dim;
     lua_pop(L, 1);
   }
@@ -256,9 +282,13 @@ static int generic_mechanical(lua_State *L) {
 }
 
 void nsl_open_numerics_contacts(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"fc2d", fc2d}, {"fc3d", fc3d}, {"generic_mechanical", generic_mechanical}, {NULL, NULL}};
   luaL_getsubtable(L, -1, "numerics");
-  luaL_setfuncs(L, functions, 0);
+  for (int k = 0; k < NS_CONES; k++) {
+    lua_pushinteger(L, k);
+    lua_pushcclosure(L, contacts_alone, 1);
+    lua_setfield(L, -2, ns_cones[k]->name);
+  }
+  lua_pushcfunction(L, generic_mechanical);
+  lua_setfield(L, -2, general);
   lua_pop(L, 1);
 }

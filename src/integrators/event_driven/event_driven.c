@@ -219,7 +219,7 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
     recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
   }
   if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
-  friction.mu = ns_law_group(law, 0, false).mu;
+  friction.mu = ns_law_group(law, 0, false).mu[0];
   friction.width = friction.mu > 0 ? law->size - 1 : 0;
   friction.normal = i - 1;
   if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);

@@ -135,7 +135,7 @@ static void measure_reach(NsEventDriven *ed) {
 /* ---- groups of impulses ---- */
 
 static NsMixedGroup group_of(const Row *row) {
-  return (NsMixedGroup){1, row->unilateral ? 0 : -INFINITY, INFINITY, 0};
+  return ns_mixed_row(row->unilateral ? 0 : -INFINITY, INFINITY);
 }
 
 /* The groups of the closed rows for impulses: contacts with their friction; relays, whose finite forces have no impulse. */
@@ -149,7 +149,8 @@ static void group_impulses(NsEventDriven *ed) {
     if (is_relay(ed->mode, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
     if (is_relay(ed->mode, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
     if (friction->width > 0 && friction->normal >= 0) {
-      if (row == begins) problem->groups[problem->ngroups - 1] = (NsMixedGroup){1 + friction->width, 0, 0, friction->mu};
+      if (row == begins)
+        problem->groups[problem->ngroups - 1] = ns_mixed_contact(ns_cone_find(1 + friction->width, 1), &friction->mu);
       continue;
     }
     problem->groups[problem->ngroups++] = group;

@@ -179,10 +179,10 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
     const Friction *friction = unit->friction >= 0 ? &ed->mode->rows[unit->friction].friction : NULL;
     unit->option = unit->moving ? OPTION_ALONG : OPTION_STICK;
     if (unit->moving && !unit->contact) continue;
-    NsMixedGroup group = {1, unit->contact ? 0 : -INFINITY, INFINITY, 0};
+    NsMixedGroup group = ns_mixed_row(unit->contact ? 0 : -INFINITY, INFINITY);
     if (friction && !unit->contact)
       group.lower = friction->lower / s->unit[unit->k], group.upper = friction->upper / s->unit[unit->k];
-    if (friction && unit->contact && !unit->moving) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
+    if (friction && unit->contact && !unit->moving) group = ns_mixed_contact(ns_cone_find(1 + unit->width, 1), &friction->mu);
     problem->groups[problem->ngroups++] = group;
     for (int i = 0; i < group.dim; i++) s->unknown[n++] = unit->k + i;
   }
@@ -273,10 +273,10 @@ static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack)
     const Unit *unit = &s->units[u];
     const Friction *friction = unit->friction >= 0 ? &mode->rows[unit->friction].friction : NULL;
     bool stops = unit->contact && unit->moving && (only < 0 || only == u);
-    NsMixedGroup group = {1, unit->contact && !stops ? 0 : -INFINITY, INFINITY, 0};
+    NsMixedGroup group = ns_mixed_row(unit->contact && !stops ? 0 : -INFINITY, INFINITY);
     if (friction && !unit->contact) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
     if (friction && !unit->contact) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
-    if (friction && unit->contact && !stops) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
+    if (friction && unit->contact && !stops) group = ns_mixed_contact(ns_cone_find(1 + unit->width, 1), &friction->mu);
     problem->groups[problem->ngroups++] = group;
     for (int i = 0; i < unit->width && stops; i++) problem->groups[problem->ngroups++] = group;
   }

@@ -47,14 +47,14 @@ static double polish_outputs(const NsMotionProblem *p, const NsMixedGroup *group
 }
 
 static double polish_tangential(const NsMixedGroup *group, const double *x) {
-  return group->dim == 2 ? fabs(x[1]) : ns_motion_length(x[1], x[2]);
+  return group->dim > 2 ? ns_motion_length(x[1], x[2]) : fabs(x[1]);
 }
 
 /* The part of the active set that the answer of a group belongs to. */
 static int polish_set_of(const NsMotionProblem *p, const NsMixedGroup *group, int k) {
   double w[3], terms = polish_outputs(p, group, k, w), own = p->W[k + (size_t)k * (size_t)p->n];
   const double *z = p->z + k;
-  if (group->dim == 1) return z[0] > group->lower && z[0] < group->upper && fabs(w[0]) <= SMALL * terms ? SET_FREE : SET_FIXED;
+  if (!group->cone) return z[0] > group->lower && z[0] < group->upper && fabs(w[0]) <= SMALL * terms ? SET_FREE : SET_FIXED;
   if (z[0] * own <= SMALL * terms) return SET_OPEN;
   return polish_tangential(group, w) <= SMALL * terms ? SET_STICKS : SET_SLIPS;
 }
@@ -69,7 +69,7 @@ static double polish_residual(const NsMotionProblem *p, const NsMixedGroup *grou
   if (set == SET_STICKS) off = fmax(off, polish_tangential(group, w));
   if (set == SET_SLIPS) {
     double speed = polish_tangential(group, w);
-    for (int i = 1; i < group->dim; i++) off = fmax(off, fabs(z[i] + group->mu * z[0] * w[i] / speed) * own);
+    for (int i = 1; i < group->dim; i++) off = fmax(off, fabs(z[i] + group->mu[0] * z[0] * w[i] / speed) * own);
   }
   return off / terms;
 }
@@ -81,7 +81,7 @@ static bool polish_keeps_set(const NsMotionProblem *p, const NsMixedGroup *group
   if (set == SET_FREE) return z[0] >= group->lower && z[0] <= group->upper;
   if (set == SET_OPEN) return w[0] >= -SMALL * terms;
   if (set == SET_FIXED) return true;
-  return z[0] > 0 && (set == SET_SLIPS || polish_tangential(group, z) <= group->mu * z[0] * (1 + SMALL));
+  return z[0] > 0 && (set == SET_SLIPS || polish_tangential(group, z) <= group->mu[0] * z[0] * (1 + SMALL));
 }
 
 static double polish_off(const NsMotionProblem *p, const signed char *sets) {
@@ -102,7 +102,7 @@ static bool polish_correct(NsMotionProblem *p, const signed char *sets) {
     (void)polish_outputs(p, group, k, w);
     for (int i = 0; i < group->dim && sets[g] == SET_OPEN; i++) p->z[k + i] = 0;
     for (int i = 1; i < group->dim && sets[g] == SET_SLIPS; i++)
-      p->z[k + i] = -group->mu * p->z[k] * w[i] / polish_tangential(group, w);
+      p->z[k + i] = -group->mu[0] * p->z[k] * w[i] / polish_tangential(group, w);
     int width = sets[g] == SET_STICKS ? group->dim : sets[g] == SET_FREE || sets[g] == SET_SLIPS ? 1 : 0;
     for (int i = 0; i < width; i++) own->unknown[count++] = k + i;
   }
@@ -133,7 +133,7 @@ static bool polish_correct(NsMotionProblem *p, const signed char *sets) {
 void ns_motion_problem_polish(NsMotionProblem *p) {
   const NsMotionPolish *own = &p->polish;
   bool cones = false, good = true;
-  for (int g = 0; g < p->ngroups; g++) cones = cones || p->groups[g].dim > 1;
+  for (int g = 0; g < p->ngroups; g++) cones = cones || p->groups[g].cone;
   if (!cones || p->n > NS_MIXED_DENSE_ROWS) return;
   for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim)
     own->sets[g] = (signed char)polish_set_of(p, &p->groups[g], k);

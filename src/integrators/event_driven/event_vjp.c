@@ -61,7 +61,7 @@ static bool place_of_output(const NsMotionVjp *vjp, const NsParameterPlace *at) 
 static double law_value(const NsLaw *law, int row, double *number, double more) {
   double at = *number;
   *number = at + more;
-  double value = row < 0 ? ns_law_group(law, 0, false).mu : ns_law_restitution(law, row, 1);
+  double value = row < 0 ? ns_law_group(law, 0, false).mu[0] : ns_law_restitution(law, row, 1);
   *number = at;
   return value;
 }

@@ -216,7 +216,7 @@ static NsStatus solve_closed(NsFesd *w, const char *what, const double **z, NsEr
   memset(impact->z, 0, (size_t)w->m * sizeof *impact->z);
   ns_motion_delassus(w->motion, impact->n, impact->closed, impact->W);
   for (int k = 0; k < impact->n; k++) {
-    impact->groups[k] = (NsMixedGroup){1, w->rows.lower[impact->closed[k]], w->rows.upper[impact->closed[k]], 0};
+    impact->groups[k] = ns_mixed_row(w->rows.lower[impact->closed[k]], w->rows.upper[impact->closed[k]]);
     impact->interaction[k] = ns_fesd_interaction(w, impact->closed[k], &first);
   }
   NsStepProblem problem = {.n = impact->n,

@@ -70,7 +70,7 @@ static void number_positions(NsMoreauJean *mj) {
     edge->base.active = rows > 0 && takes_part ? mj->problem.n : -1;
     edge->base.rows = rows;
     for (int i = 0; edge->base.active >= 0 && i < rows; i++) {
-      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
+      mj->groups[mj->problem.ngroups++] = ns_mixed_row(edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY);
       mj->qvec[mj->problem.n] = y[i];
       mj->group_edge[mj->problem.n++] = e;
     }

@@ -40,7 +40,7 @@ static unsigned fremond_needs(const NsLaw *law) {
 
 static NsLawGroup fremond_group(const NsLaw *law, int row) {
   (void)row;
-  return (NsLawGroup){law->size, 0, 0, ((const Fremond *)law)->mu};
+  return (NsLawGroup){.dim = law->size, .discs = 1, .mu = {((const Fremond *)law)->mu}};
 }
 
 static double fremond_restitution(const NsLaw *law, int row, double theta) {

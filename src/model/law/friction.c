@@ -29,7 +29,7 @@ static unsigned friction_needs(const NsLaw *law) {
 
 static NsLawGroup friction_group(const NsLaw *law, int row) {
   (void)row;
-  return (NsLawGroup){law->size, 0, 0, ((const Friction *)law)->mu};
+  return (NsLawGroup){.dim = law->size, .discs = 1, .mu = {((const Friction *)law)->mu}};
 }
 
 static double friction_restitution(const NsLaw *law, int row, double theta) {

@@ -1,6 +1,6 @@
 /*
 ** friction_chain.c
-** The chain of methods for contacts of one dimension.
+** The chain of methods for contacts of one cone.
 */
 #include "solvers/contact/friction_chain.h"
 
@@ -65,7 +65,7 @@ static bool never_stalled(const NsSearch *search) {
 static bool pivots_due(const NsSearch *search) {
   const NsFrictionSearch *s = friction_search(search);
   const NsMixedView *v = &s->mixed.v;
-  if (s->stalls == 1 || v->kinds.dim != 2 || !v->p.W || v->p.n > NS_FRICTION_PIVOTED) return false;
+  if (s->stalls == 1 || !(v->kinds.takes & NS_TAKES_PLANE) || !v->p.W || v->p.n > NS_FRICTION_PIVOTED) return false;
   return s->round == (v->kinds.contacts <= FEW_CONTACTS ? 0 : LATE_ROUND);
 }
 
@@ -105,11 +105,15 @@ static const NsChainStep friction_steps[] = {
 struct NsFrictionChain {
   NsArena arena;
   NsFrictionSearch search;
-  double *mu;               /* nc */
+  double *mu;               /* discs nc */
   const NsMethod *alone[2]; /* v->method as a list, NULL at the end */
   NsMethods methods;
   NsChain chain;
 };
+
+static NsFriction chain_problem(const NsFrictionChain *c, const NsMixedView *v, const NsBlock *W) {
+  return (NsFriction){v->kinds.cone, v->kinds.cone->dim, v->kinds.contacts, c->mu, v->rho, W, v->p.q};
+}
 
 NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsBlock *W) {
   *out = NULL;
@@ -119,9 +123,9 @@ NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, cons
   c->search.contact = ns_arena_take(&c->arena, (size_t)v->kinds.contacts, sizeof *c->search.contact);
   c->alone[0] = v->method;
   const NsMethod *const *list = v->method ? c->alone : ns_friction_methods;
-  c->mu = ns_arena_doubles(&c->arena, v->kinds.contacts);
+  c->mu = ns_arena_doubles(&c->arena, (ptrdiff_t)v->kinds.contacts * v->kinds.cone->discs);
   ns_mixed_search_take(&c->search.mixed, &c->arena, v->p.n);
-  const NsFriction p = {v->kinds.dim, v->kinds.contacts, c->mu, v->rho, W, v->p.q};
+  const NsFriction p = chain_problem(c, v, W);
   c->search.mixed.blocks = &p;
   NsStatus status = c->arena.failed ? NS_ENOMEM : NS_OK;
   if (!status) status = ns_methods_reserve(&c->methods, list, &c->arena, &c->search.mixed.base);
@@ -156,8 +160,9 @@ NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const
   NsFrictionSearch *f = &c->search;
   NsMixedSearch *s = &f->mixed;
   NsSolverInfo guess = {.solver = "guess"};
-  const NsFriction p = {v->kinds.dim, v->kinds.contacts, c->mu, v->rho, W, v->p.q};
-  for (int g = 0; g < p.nc; g++) c->mu[g] = v->p.groups[g].mu;
+  const NsFriction p = chain_problem(c, v, W);
+  for (int g = 0, discs = p.cone->discs; g < p.nc; g++)
+    for (int k = 0; k < discs; k++) c->mu[g * discs + k] = v->p.groups[g].mu[k];
   s->v = *v;
   s->blocks = &p;
   ns_mixed_copy(s, s->z, r);

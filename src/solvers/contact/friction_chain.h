@@ -1,6 +1,6 @@
 /*
 ** friction_chain.h
-** The chain of methods for connected contacts of one dimension in balanced units; each answer is verified.
+** The chain of methods for connected contacts of one cone in balanced units; each answer is verified.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
 #define NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
@@ -26,7 +26,7 @@ void ns_friction_chain_free(NsFrictionChain *chain);
 ** Solves v, whose block matrix is W, from the guess r (dim nc); r and u = W r + q (dim nc) become the answer. The chain:
 **   1. rounds of increasing length of Gauss-Seidel sweeps, first-order steps (above 120 unknowns) and Newton steps, in
 **      proportion to their cost; Newton polishes the answer of a small problem to rounding;
-**   2. dim 2: the exact LCP, after the first round if nc <= 4, later if nc <= 100;
+**   2. in the plane: the exact LCP, after the first round if nc <= 4, later if nc <= 100;
 **   3. the first-order method, Newton from its last point, then continuation in the friction coefficient.
 ** v->max_iterations limits the sweeps of the chain, or the sweeps or steps of a single method (0: 20000 sweeps, 200 Newton
 ** steps, 20000 first-order steps). Every candidate is measured by ns_friction_measure; NS_OK only if max(relative, backward)

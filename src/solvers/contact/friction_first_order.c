@@ -1,9 +1,9 @@
 /*
 ** friction_first_order.c
-** First-order methods for contacts of one dimension.
+** First-order methods for contacts of one cone.
 */
 /*
-** With the shift s_i = mu_i |u_T,i| fixed, Nesterov steps on min r' W r / 2 + (q + s e_n)' r over the cones. Each contact has
+** With the shift s_i = sum mu_D |u_D,i| fixed, Nesterov steps on min r' W r / 2 + (q + s e_n)' r over the cones. Each contact has
 ** its own step rho_i; backtracking finds the common factor; momentum is dropped when it points uphill. s is updated when r
 ** moves twenty times slower than at the start. If this makes no progress (W far from symmetric): the extragradient method on
 ** the same map with adaptive steps.
@@ -49,14 +49,10 @@ typedef struct First {
   NsSolverInfo info;
 } First;
 
-/* shift_i = mu_i |u_T,i| */
+/* shift_i = sum mu_D |u_D,i| */
 static void renew_shift(First *f, const double *u) {
   int d = f->p->dim;
-  for (int i = 0; i < f->p->nc; i++) {
-    double slip = 0;
-    for (int k = 1; k < d; k++) slip += u[i * d + k] * u[i * d + k];
-    f->shift[i] = f->p->mu[i] * sqrt(slip);
-  }
+  for (int i = 0; i < f->p->nc; i++) f->shift[i] = ns_cone_slip(f->p->cone, ns_friction_mu(f->p, i), u + (ptrdiff_t)i * d);
 }
 
 /* g = W x + q + shift e_n */
@@ -70,7 +66,7 @@ static void project_step(const First *f, const double *from, const double *g, do
   int d = f->p->dim;
   for (int i = 0; i < f->p->nc; i++) {
     for (int k = i * d; k < (i + 1) * d; k++) to[k] = from[k] - step * f->p->rho[i] * g[k];
-    ns_friction_project(d, f->p->mu[i], to + (size_t)i * (size_t)d);
+    f->p->cone->project(f->p->cone, ns_friction_mu(f->p, i), to + (size_t)i * (size_t)d);
   }
 }
 
@@ -145,7 +141,7 @@ static int accelerate(First *f, double tolerance, int iterations, double *r, dou
   return taken;
 }
 
-/* u + mu |u_T| e_n at x */
+/* u + sum mu_D |u_D| e_n at x */
 static void map_at(First *f, const double *x, double *g) {
   ns_block_product(f->p->W, x, f->p->q, g);
   renew_shift(f, g);
@@ -195,7 +191,7 @@ static void projections_solve(const NsFriction *p, double tolerance, int iterati
              .momentum = 1,
              .least = INFINITY,
              .info = {.solver = "first order"}};
-  for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], r + (size_t)i * (size_t)p->dim);
+  for (int i = 0; i < p->nc; i++) p->cone->project(p->cone, ns_friction_mu(p, i), r + (size_t)i * (size_t)p->dim);
   memcpy(f.best, r, n * sizeof *r);
   int taken = 0;
   if (!projections_measure(&f, r, u, tolerance)) {

@@ -1,6 +1,6 @@
 /*
 ** friction_first_order.h
-** First-order methods for contacts of one dimension: they use products with W and projections on the cones only.
+** First-order methods for contacts of one cone: they use products with W and projections on the cones only.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_FIRST_ORDER_H
 #define NS_SOLVERS_CONTACT_FRICTION_FIRST_ORDER_H

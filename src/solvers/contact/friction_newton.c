@@ -28,8 +28,8 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-/* Modes of a contact. */
-enum { MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2 };
+/* Modes of a contact: open, or closed, with a bit MODE_SLIDES << k for each disc k that slides. */
+enum { MODE_OPEN = 0, MODE_CLOSED = 1, MODE_SLIDES = 2 };
 
 /*
 ** DENSE_ORDER: unknowns up to which the closed contacts are factored densely, KLU above. HALVINGS: of a step, to 1/64. RECENT:
@@ -53,9 +53,9 @@ enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
 /* Normal forces of the starts, in units of the largest impulse that stops a contact alone. */
 static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 
-/* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T column-major with leading dimension 3. */
+/* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T dim x dim, column-major. */
 typedef struct Row {
-  double E[9], T[9];
+  double *E, *T;
   int mode;
 } Row;
 
@@ -74,8 +74,8 @@ typedef struct FrictionNewton {
   int *slot;   /* index in S of entry k of block p */
   NsSparseLu *lu;
   double recent[RECENT]; /* squared norms of the map at the last iterates */
-  double *friction;      /* nc: coefficients of the continuation */
-  NsContact *easier;     /* nc: the contacts with these coefficients */
+  double *friction;      /* discs nc: coefficients of the continuation */
+  NsConeContact *easier; /* nc: the contacts with these coefficients */
 } FrictionNewton;
 
 static NsStatus make_dense(FrictionNewton *w) {
@@ -127,8 +127,11 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
   w->nc = p->nc;
   w->dense = n <= DENSE_ORDER;
   w->row = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->row);
+  double *equations = ns_arena_doubles(&w->arena, 2 * n * p->dim);
+  for (ptrdiff_t i = 0, size = (ptrdiff_t)p->dim * p->dim; !w->arena.failed && i < p->nc; i++)
+    w->row[i].E = equations + 2 * i * size, w->row[i].T = w->row[i].E + size;
   w->place = ns_arena_ints(&w->arena, p->nc);
-  w->friction = ns_arena_doubles(&w->arena, p->nc);
+  w->friction = ns_arena_doubles(&w->arena, (ptrdiff_t)p->nc * p->cone->discs);
   w->easier = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->easier);
   double **arrays[] = {&w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = ns_arena_doubles(&w->arena, n);
@@ -140,18 +143,22 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
 /* ---- the map and its rows ---- */
 
 /*
-** map = r - (max(0, y_n), y_T clipped to the disk of radius mu max(0, y_n)) for one contact, y = r - rho u. Returns the mode.
+** map = r - (max(0, y_n), each y_D clipped to the disc of radius mu max(0, y_n)) for one contact, y = r - rho u. Returns the mode.
 */
-static int contact_map(int d, double mu, double rho, const double *r, const double *u, double *map) {
-  double y[3] = {0}, slip = 0;
-  for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
-  for (int k = 0; k < d; k++) map[k] = r[k];
+static int contact_map(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u, double *map) {
+  double y[NS_CONE_MOST] = {0};
+  int mode = MODE_CLOSED;
+  for (int i = 0; i < cone->dim; i++) y[i] = r[i] - rho * u[i], map[i] = r[i];
   if (y[0] <= 0) return MODE_OPEN;
   map[0] = rho * u[0];
-  for (int k = 1; k < d; k++) slip += y[k] * y[k];
-  double radius = mu * y[0], length = sqrt(slip);
-  for (int k = 1; k < d; k++) map[k] = length <= radius ? rho * u[k] : r[k] - radius * y[k] / length;
-  return length <= radius ? MODE_STICK : MODE_SLIDE;
+  for (int k = 0; k < cone->discs; k++) {
+    int from = cone->first[k], to = cone->first[k + 1];
+    double radius = mu[k] * y[0], length = ns_disc_length(y + from, to - from);
+    bool slides = !(length <= radius);
+    for (int i = from; i < to; i++) map[i] = slides ? r[i] - radius * y[i] / length : rho * u[i];
+    if (slides) mode |= MODE_SLIDES << k;
+  }
+  return mode;
 }
 
 /* Evaluates the map of all contacts. Returns the sum of squares. */
@@ -159,45 +166,48 @@ static double alart_curnier_evaluate(const NsFriction *p, const double *r, const
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    int mode = contact_map(p->dim, p->mu[i], p->rho[i], r + k, u + k, map + k);
+    int mode = contact_map(p->cone, ns_friction_mu(p, i), p->rho[i], r + k, u + k, map + k);
     if (row) row[i].mode = mode;
     for (int d = 0; d < p->dim; d++) sum += map[k + (size_t)d] * map[k + (size_t)d];
   }
   return sum;
 }
 
-static void slide_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row, double *rhs) {
-  double y[3] = {0}, slip = 0;
-  for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
-  for (int k = 1; k < d; k++) slip += y[k] * y[k];
-  double length = sqrt(slip), kappa = mu * y[0] / length;
-  for (int i = 1; i < d; i++) {
+/* The equations of a disc (its rows from .. to - 1) that slides: the direction of its force. */
+static void slide_rows(int d, int from, int to, double mu, double rho, double alpha, const double *r, const double *u, Row *row,
+                       double *rhs) {
+  double y[NS_CONE_MOST], normal = r[0] - rho * u[0];
+  for (int i = from; i < to; i++) y[i] = r[i] - rho * u[i];
+  double length = ns_disc_length(y + from, to - from), kappa = mu * normal / length;
+  for (int i = from; i < to; i++) {
     double di = y[i] / length;
     row->E[i] = -mu * di;
     rhs[i] = -(r[i] - mu * r[0] * di);
-    for (int j = 1; j < d; j++) {
+    for (int j = from; j < to; j++) {
       double across = kappa * ((i == j) - di * y[j] / length);
-      row->E[i + 3 * j] = (i == j) - across * (1 - alpha);
-      row->T[i + 3 * j] = across * rho;
+      row->E[i + d * j] = (i == j) - across * (1 - alpha);
+      row->T[i + d * j] = across * rho;
     }
   }
 }
 
-/* The equations of a closed contact: the normal velocity, and the tangential velocity (stick) or the slip direction (slide). */
-static void closed_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row, double *rhs) {
-  memset(row->E, 0, sizeof row->E);
-  memset(row->T, 0, sizeof row->T);
+/* The equations of a closed contact: the normal velocity, and in each disc the velocity (stick) or the direction (slide). */
+static void closed_row(const NsConeClass *cone, const double *mu, double rho, double alpha, const double *r, const double *u,
+                       Row *row, double *rhs) {
+  int d = cone->dim;
+  memset(row->E, 0, (size_t)(d * d) * sizeof *row->E);
+  memset(row->T, 0, (size_t)(d * d) * sizeof *row->T);
   row->E[0] = alpha;
   row->T[0] = rho;
   rhs[0] = -rho * u[0];
-  if (row->mode == MODE_SLIDE) {
-    slide_row(d, mu, rho, alpha, r, u, row, rhs);
-    return;
-  }
-  for (int k = 1; k < d; k++) {
-    row->E[4 * k] = alpha;
-    row->T[4 * k] = rho;
-    rhs[k] = -rho * u[k];
+  for (int k = 0; k < cone->discs; k++) {
+    int from = cone->first[k], to = cone->first[k + 1];
+    if (row->mode & MODE_SLIDES << k) slide_rows(d, from, to, mu[k], rho, alpha, r, u, row, rhs);
+    for (int i = from; !(row->mode & MODE_SLIDES << k) && i < to; i++) {
+      row->E[(d + 1) * i] = alpha;
+      row->T[(d + 1) * i] = rho;
+      rhs[i] = -rho * u[i];
+    }
   }
 }
 
@@ -207,14 +217,14 @@ static void alart_curnier_make_rows(FrictionNewton *w, const NsFriction *p, doub
     size_t k = (size_t)i * (size_t)d;
     if (w->row[i].mode == MODE_OPEN)
       for (int j = 0; j < d; j++) w->rhs[k + (size_t)j] = -r[k + (size_t)j];
-    else closed_row(d, p->mu[i], p->rho[i], alpha, r + k, u + k, &w->row[i], w->rhs + k);
+    else closed_row(p->cone, ns_friction_mu(p, i), p->rho[i], alpha, r + k, u + k, &w->row[i], w->rhs + k);
   }
 }
 
 /* One entry of T W_ij (+ E on the diagonal). */
 static double alart_curnier_entry(const Row *row, const double *block, int d, int i, int j, bool diagonal) {
-  double sum = diagonal ? row->E[i + 3 * j] : 0;
-  for (int k = 0; k < d; k++) sum += row->T[i + 3 * k] * block[k + j * d];
+  double sum = diagonal ? row->E[i + d * j] : 0;
+  for (int k = 0; k < d; k++) sum += row->T[i + d * k] * block[k + j * d];
   return sum;
 }
 
@@ -324,7 +334,7 @@ static double alart_curnier_judge(FrictionNewton *w, const NsFriction *p, const 
   NsSolverInfo now = *info;
   int n = p->dim * p->nc;
   memcpy(w->trial, r, (size_t)n * sizeof *r);
-  for (int i = 0; i < p->nc; i++) ns_friction_project(p->dim, p->mu[i], w->trial + (size_t)i * (size_t)p->dim);
+  for (int i = 0; i < p->nc; i++) p->cone->project(p->cone, ns_friction_mu(p, i), w->trial + (size_t)i * (size_t)p->dim);
   double measure = ns_friction_measure(p, w->trial, w->trial_u, &now);
   if (measure < *least) {
     *least = measure;
@@ -401,15 +411,21 @@ static double friction_newton_spread(int i, double irrational) {
   return fmod((i + 1) * irrational, 1);
 }
 
+/* The irrational numbers of the rows 1, 2, ... of a contact. */
+static const double irrational[NS_CONE_MOST - 1] = {0.4142135623730951, 0.7320508075688772, 0.2360679774997898,
+                                                    0.6457513110645906};
+
 /* Sets normal forces of at most `most`: all equal for variant 0, else a different part of it for each contact. */
 static void press(const NsFriction *p, double most, int variant, double *r) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
     double *x = r + (size_t)i * (size_t)d, part = variant > 0 ? friction_newton_spread(i, 0.6180339887498949 * variant) : 1;
-    double wide = variant > 0 ? ns_smaller(p->mu[i], 2) : 0;
     x[0] = most * part;
-    for (int k = 1; k < d; k++)
-      x[k] = wide * x[0] * (friction_newton_spread(i, (k == 1 ? 0.4142135623730951 : 0.7320508075688772) * variant) - 0.5);
+    for (int disc = 0; disc < p->cone->discs; disc++) {
+      double wide = variant > 0 ? ns_smaller(ns_friction_mu(p, i)[disc], 2) : 0;
+      for (int k = p->cone->first[disc]; k < p->cone->first[disc + 1]; k++)
+        x[k] = wide * x[0] * (friction_newton_spread(i, irrational[k - 1] * variant) - 0.5);
+    }
   }
 }
 
@@ -453,10 +469,11 @@ static NsOutcome alart_curnier_roughened(FrictionNewton *w, NsFrictionSearch *f)
   NsSolverInfo info = {0};
   double most = 0, tolerance = s->base.tolerance;
   easier.mu = w->friction;
-  for (int i = 0; i < p->nc; i++) most = ns_larger(most, p->mu[i]);
+  int count = p->nc * p->cone->discs;
+  for (int i = 0; i < count; i++) most = ns_larger(most, p->mu[i]);
   memset(s->z, 0, (size_t)s->v.p.n * sizeof *s->z);
   for (double mu = 0.1; mu < 1.3 * most && mu < 1e6 && !ns_interrupted(); mu *= 1.25) {
-    for (int i = 0; i < p->nc; i++) w->friction[i] = ns_smaller(p->mu[i], mu);
+    for (int i = 0; i < count; i++) w->friction[i] = ns_smaller(p->mu[i], mu);
     ns_nsgs_prepare(&easier, w->easier);
     NsStatus status = ns_nsgs_solve(&easier, w->easier, tolerance, STAGE_SWEEPS, s->z, s->w, &info, NULL);
     if (status) alart_curnier_solve(w, &easier, tolerance, STAGE_STEPS, false, s->z, s->w, &info);

@@ -1,6 +1,6 @@
 /*
 ** friction_newton.h
-** Semismooth Newton for contacts of one dimension; the unknowns of open contacts are eliminated.
+** Semismooth Newton for contacts of one cone; the unknowns of open contacts are eliminated.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_NEWTON_H
 #define NS_SOLVERS_CONTACT_FRICTION_NEWTON_H

@@ -1,9 +1,9 @@
 /*
 ** friction_nsgs.c
-** Nonsmooth Gauss-Seidel for contacts of one dimension.
+** Nonsmooth Gauss-Seidel for contacts of one cone.
 */
 /*
-** Assumptions: if friction_local.h finds no solution for a contact, the contact makes a projected step. Sweeps converge in
+** Assumptions: if its cone (cone.h) finds no solution for a contact, the contact makes a projected step. Sweeps converge in
 ** practice for a symmetric positive semidefinite W and small mu; no convergence proof for others.
 ** Termination: the measure is within tolerance (tested when a sweep changes little, and every MEASURE_AT_LEAST sweeps); or a
 ** force is NaN; or the limit is reached. Sweeps alternate between forwards and backwards. Jourdan, Alart and Jean, Comput.
@@ -21,23 +21,22 @@
 /* MEASURE_AT_LEAST: largest number of sweeps between two measures. SWEEPS: default limit when asked for by name. */
 enum { MEASURE_AT_LEAST = 25, SWEEPS = 20000 };
 
-void ns_nsgs_prepare(const NsFriction *p, NsContact *contact) {
+void ns_nsgs_prepare(const NsFriction *p, NsConeContact *contact) {
   size_t size = (size_t)(p->dim * p->dim);
   for (int i = 0; i < p->nc; i++)
-    ns_contact_set(&contact[i], p->dim, p->W->value + (size_t)p->W->diag[i] * size, p->mu[i], p->rho[i]);
+    ns_cone_contact_set(&contact[i], p->cone, p->W->value + (size_t)p->W->diag[i] * size, ns_friction_mu(p, i), p->rho[i]);
 }
 
 /* Solves contact i. Returns the largest change of its force; *size = the larger of *size and its largest component. */
-static double nsgs_update(const NsFriction *p, const NsContact *contact, int i, double *r, double *size) {
+static double nsgs_update(const NsFriction *p, const NsConeContact *contact, int i, double *r, double *size) {
   int d = p->dim;
-  double b[3], old[3], *ri = r + (size_t)i * (size_t)d, change = 0;
+  double b[NS_CONE_MOST], old[NS_CONE_MOST], *ri = r + (size_t)i * (size_t)d, change = 0;
   for (int k = 0; k < d; k++) {
     b[k] = p->q[i * d + k];
     old[k] = ri[k];
   }
   ns_block_row_outside(p->W, i, r, b);
-  if (d == 2) ns_contact_solve2(&contact[i], b, ri);
-  else ns_contact_solve3(&contact[i], b, ri);
+  p->cone->solve(&contact[i], b, ri);
   for (int k = 0; k < d; k++) {
     double difference = fabs(ri[k] - old[k]), now = fabs(ri[k]);
     if (!(now <= DBL_MAX)) return NAN;
@@ -47,7 +46,7 @@ static double nsgs_update(const NsFriction *p, const NsContact *contact, int i, 
   return change;
 }
 
-double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwards, double *r) {
+double ns_nsgs_sweep(const NsFriction *p, const NsConeContact *contact, bool backwards, double *r) {
   double change = 0, size = DBL_MIN;
   for (int k = 0; k < p->nc; k++) {
     double own = nsgs_update(p, contact, backwards ? p->nc - 1 - k : k, r, &size);
@@ -57,7 +56,7 @@ double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwar
   return change / size;
 }
 
-NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tolerance, int sweeps, double *r, double *u,
+NsStatus ns_nsgs_solve(const NsFriction *p, const NsConeContact *contact, double tolerance, int sweeps, double *r, double *u,
                        NsSolverInfo *info, int *done) {
   NsStatus status = NS_EMAXITER;
   int taken = 0, unmeasured = 0;

@@ -1,6 +1,6 @@
 /*
 ** friction_nsgs.h
-** Nonsmooth Gauss-Seidel for contacts of one dimension: each contact in turn is solved exactly.
+** Nonsmooth Gauss-Seidel for contacts of one cone: each contact in turn is solved exactly.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_NSGS_H
 #define NS_SOLVERS_CONTACT_FRICTION_NSGS_H
@@ -14,7 +14,7 @@ enum { NS_NSGS_SHARE = 1, NS_NSGS_OWED };
 extern const NsMethod ns_friction_nsgs;
 
 /* Fills contact (nc) from the blocks of W, mu and the step lengths rho of p. */
-void ns_nsgs_prepare(const NsFriction *p, NsContact *contact);
+void ns_nsgs_prepare(const NsFriction *p, NsConeContact *contact);
 
 /*
 ** Sweeps over all contacts, alternately forwards and backwards, from r (dim nc), which is changed in place; u (dim nc) is
@@ -22,10 +22,10 @@ void ns_nsgs_prepare(const NsFriction *p, NsContact *contact);
 ** is filled; NS_EMAXITER after `sweeps`; NS_ENAN: the iterates diverge; NS_EINTR. *done (may be NULL): the number of sweeps.
 ** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998.
 */
-NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tolerance, int sweeps, double *r, double *u,
+NsStatus ns_nsgs_solve(const NsFriction *p, const NsConeContact *contact, double tolerance, int sweeps, double *r, double *u,
                        NsSolverInfo *info, int *done);
 
 /* One sweep. Returns the largest change of a component of r over the largest component; NAN if r has a NaN. */
-double ns_nsgs_sweep(const NsFriction *p, const NsContact *contact, bool backwards, double *r);
+double ns_nsgs_sweep(const NsFriction *p, const NsConeContact *contact, bool backwards, double *r);
 
 #endif

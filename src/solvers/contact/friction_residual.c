@@ -10,30 +10,11 @@
 #include "solvers/balance.h"
 #include "solvers/residual.h"
 
-void ns_friction_project(int dim, double mu, double *x) {
-  double t = dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
-  if (x[0] >= 0 && t <= mu * x[0]) return;
-  if (mu * t <= -x[0]) {
-    for (int k = 0; k < dim; k++) x[k] = 0;
-    return;
-  }
-  double normal = (x[0] + mu * t) / (1 + mu * mu);
-  x[0] = normal;
-  for (int k = 1; k < dim; k++) x[k] *= mu * normal / t;
-}
-
 /* Squared natural residual of one contact with step length rho. */
-static double contact_residual(int dim, double mu, double rho, const double *r, const double *u) {
-  double x[3], sum = 0;
-  for (int k = 0; k < dim; k++) x[k] = r[k] - rho * u[k];
-  if (dim == 2) {
-    x[0] = ns_larger(x[0], 0);
-    x[1] = ns_box_clamp(x[1], -mu * x[0], mu * x[0]);
-  } else {
-    x[0] -= rho * mu * sqrt(u[1] * u[1] + u[2] * u[2]);
-    ns_friction_project(3, mu, x);
-  }
-  for (int k = 0; k < dim; k++) sum += (r[k] - x[k]) * (r[k] - x[k]);
+static double contact_residual(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double x[NS_CONE_MOST], sum = 0;
+  cone->natural(cone, mu, rho, r, u, x);
+  for (int k = 0; k < cone->dim; k++) sum += (r[k] - x[k]) * (r[k] - x[k]);
   return sum;
 }
 
@@ -46,22 +27,22 @@ static double bring_near_one(int count, double rho, const double *r, const doubl
   return ns_times_power(1, -e);
 }
 
-static double contact_norm(int dim, double mu, double rho, const double *r, const double *u) {
-  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
-  return unit * sqrt(contact_residual(dim, mu, rho, force, velocity));
+static double contact_norm(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(cone->dim, rho, r, u, force, velocity);
+  return unit * sqrt(contact_residual(cone, mu, rho, force, velocity));
 }
 
 double ns_friction_residual(const NsFriction *p, const double *r, const double *u) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    sum += contact_residual(p->dim, p->mu[i], 1, r + k, u + k);
+    sum += contact_residual(p->cone, ns_friction_mu(p, i), 1, r + k, u + k);
   }
   if (sum >= 1e-200 && sum <= DBL_MAX) return sqrt(sum);
   double norm = 0; /* the squares overflowed or underflowed */
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    norm = hypot(norm, contact_norm(p->dim, p->mu[i], 1, r + k, u + k));
+    norm = hypot(norm, contact_norm(p->cone, ns_friction_mu(p, i), 1, r + k, u + k));
   }
   return norm <= DBL_MAX ? norm : INFINITY;
 }
@@ -75,9 +56,9 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
 /* explained: limit of a contact's terms over `data`. 100: forces of that size occur with nearly redundant contacts. */
 static const double explained = 100;
 
-double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {
-  double force[3], velocity[3], unit = bring_near_one(dim, rho, r, u, force, velocity);
-  double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(dim, mu, rho, force, velocity);
+double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(cone->dim, rho, r, u, force, velocity);
+  double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(cone, mu, rho, force, velocity);
   return unit * sqrt(ns_larger(e, normal * normal));
 }
 
@@ -90,7 +71,7 @@ double ns_friction_own_error(double error, double terms, double forces, double d
 /* The largest of |r_k| and rho (|W| |r| + |q|)_k in contact i. */
 static double friction_residual_terms_of(const NsFriction *p, int i, double rho, const double *r) {
   int d = p->dim;
-  double most = 0, sum[3];
+  double most = 0, sum[NS_CONE_MOST];
   for (int k = 0; k < d; k++) sum[k] = fabs(p->q[i * d + k]);
   for (int b = p->W->rowptr[i]; b < p->W->rowptr[i + 1]; b++) {
     const double *W = p->W->value + (size_t)b * (size_t)(d * d), *x = r + (size_t)p->W->col[b] * (size_t)d;
@@ -109,7 +90,7 @@ double ns_friction_scaled(const NsFriction *p, const double *r, const double *u)
   }
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    double error = ns_friction_error(p->dim, p->mu[i], p->rho[i], r + k, u + k);
+    double error = ns_friction_error(p->cone, ns_friction_mu(p, i), p->rho[i], r + k, u + k);
     if (!(error <= DBL_MAX)) return INFINITY;
     double terms = friction_residual_terms_of(p, i, p->rho[i], r);
     double own = terms < NS_FADED && error < NS_FADED ? 0 : ns_friction_own_error(error, terms, forces, data);

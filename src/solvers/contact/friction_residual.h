@@ -7,11 +7,8 @@
 
 #include "solvers/contact/friction.h"
 
-/* Projects x (dim, 2 or 3) on the cone |x_T| <= mu x_n, in place. */
-void ns_friction_project(int dim, double mu, double *x);
-
 /*
-** Natural residual |r - P(r - u)|, 2-norm over all contacts. dim 3: P projects r - u - mu |u_T| e_n on the cone; dim 2:
+** Natural residual |r - P(r, u)|, 2-norm over all contacts, with the map `natural` of the cone and step 1: in the plane
 ** r_n - max(0, r_n - u_n) and r_t - clip(r_t - u_t, -+mu max(0, r_n - u_n)). It mixes the units of r and u. NaN gives INFINITY.
 ** Acary, Bremond and Huber 2018, section 3.
 */
@@ -21,10 +18,10 @@ double ns_friction_residual(const NsFriction *p, const double *r, const double *
 double ns_friction_scale(const NsFriction *p, const double *r);
 
 /*
-** The error of one contact: max(|r - P(r - rho u)|, |min(r_n, rho u_n)|). With the first term alone, an error u_n < 0 would
+** The error of one contact: max(|r - P(r, u)| with the step rho, |min(r_n, rho u_n)|). With the first term alone, an error u_n < 0 would
 ** count less by a factor 1 + mu^2. Computed without overflow.
 */
-double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u);
+double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u);
 
 /*
 ** The relative error of a contact in balanced units (mixed_scale.h): e / s, with e = `error` and s = min(terms, max(forces,

@@ -1,11 +1,10 @@
 /*
 ** friction_search.h
-** The search for a solution of contacts of one dimension: the shared state of the methods, and the work that each may spend.
+** The search for a solution of contacts of one cone: the shared state of the methods, and the work that each may spend.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
 #define NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
 
-#include "solvers/contact/friction_local.h"
 #include "solvers/contact/mixed_search.h"
 
 /* Largest number of unknowns of a small problem. Newton polishes it to rounding; it needs no first-order steps. */
@@ -13,19 +12,19 @@ enum { NS_FRICTION_SMALL = 120 };
 
 /* The unit of work is one Gauss-Seidel sweep. */
 typedef struct NsFrictionSearch {
-  NsMixedSearch mixed;  /* with `blocks`; `standing` is the last point of the sweeps */
-  NsContact *contact;   /* nc: the contacts, prepared for exact local solutions */
-  double standing;      /* the measure at the last point of the sweeps */
-  double tried;         /* `standing` when Newton failed last; 0: Newton may try again */
-  int limit, swept;     /* largest number of sweeps of the chain; sweeps so far */
-  int round;            /* from 0 on */
-  double sweeps, steps; /* the share of the next round: sweeps, first-order steps */
-  double cost;          /* estimated work of a Newton step, at least 1 */
-  double spent;         /* work of all rounds so far */
-  double climbed;       /* first-order steps so far */
-  int stalls;           /* consecutive long first-order runs without progress */
-  double before;        /* the measure before the sweeps of this round */
-  int taken;            /* sweeps of this round */
+  NsMixedSearch mixed;    /* with `blocks`; `standing` is the last point of the sweeps */
+  NsConeContact *contact; /* nc: the contacts, prepared for exact local solutions */
+  double standing;        /* the measure at the last point of the sweeps */
+  double tried;           /* `standing` when Newton failed last; 0: Newton may try again */
+  int limit, swept;       /* largest number of sweeps of the chain; sweeps so far */
+  int round;              /* from 0 on */
+  double sweeps, steps;   /* the share of the next round: sweeps, first-order steps */
+  double cost;            /* estimated work of a Newton step, at least 1 */
+  double spent;           /* work of all rounds so far */
+  double climbed;         /* first-order steps so far */
+  int stalls;             /* consecutive long first-order runs without progress */
+  double before;          /* the measure before the sweeps of this round */
+  int taken;              /* sweeps of this round */
 } NsFrictionSearch;
 
 static inline bool ns_friction_small(const NsFrictionSearch *s) {

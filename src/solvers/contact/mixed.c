@@ -121,8 +121,8 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
   double worst = 0;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
     const NsMixedGroup *group = &s->p.groups[g];
-    double z = s->z[row], error = group->dim > 1 ? ns_friction_error(group->dim, group->mu, rho[g], s->z + row, s->w + row)
-                                                 : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
+    double z = s->z[row], error = group->cone ? ns_friction_error(group->cone, group->mu, rho[g], s->z + row, s->w + row)
+                                              : fabs(z - ns_box_clamp(z - rho[g] * s->w[row], group->lower, group->upper));
     error = ns_times_power(error, -s->unit_z[row]);
     if (!(error <= worst)) worst = error;
   }
@@ -143,8 +143,8 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
   for (int g = 0, row = 0; g < s->p.ngroups;
        row += s->p.groups[g++].dim) { /* a value at a scaled bound becomes exactly the bound */
     const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
-    if (own->dim == 1 && s->z[row] == own->lower) z[s->row[row]] = given->lower;
-    else if (own->dim == 1 && s->z[row] == own->upper) z[s->row[row]] = given->upper;
+    if (!own->cone && s->z[row] == own->lower) z[s->row[row]] = given->lower;
+    else if (!own->cone && s->z[row] == own->upper) z[s->row[row]] = given->upper;
   }
   return sum == 0;
 }
@@ -157,7 +157,7 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   bool contacts = false, lost;
   NsMixedKinds kinds;
   NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].dim > 1, rows += p->groups[group[g]].dim;
+  for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].cone != NULL, rows += p->groups[group[g]].dim;
   NsMixedScaled *scaled = &s->scaled;
   info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
   if (!info.status) info.status = ns_mixed_look(&scaled->p, &kinds);

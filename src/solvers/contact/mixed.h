@@ -1,25 +1,39 @@
 /*
 ** mixed.h
-** The one-step problem of mechanics: rows with bounds and Coulomb contacts, coupled by one matrix.
+** The one-step problem of mechanics: rows with bounds and contacts with friction, coupled by one matrix.
 */
 #ifndef NS_SOLVERS_CONTACT_MIXED_H
 #define NS_SOLVERS_CONTACT_MIXED_H
 
 #include "linalg/sparse.h"
 #include "solvers/box/box.h"
+#include "solvers/contact/cone.h"
 #include "solvers/method.h"
 
-/* A group of consecutive rows: one row with bounds, or a Coulomb contact (normal, then dim - 1 tangents). */
+/* A group of consecutive rows: one row with bounds, or a contact. */
 typedef struct NsMixedGroup {
-  int dim;             /* 1: a row with bounds; 2, 3: a contact in the plane, in space */
-  double lower, upper; /* dim 1: -w in N_[lower, upper](z): (-inf, inf) is an equation, [0, inf) a unilateral row */
-  double mu;           /* dim 2, 3: friction coefficient, >= 0 */
+  const NsConeClass *cone;  /* of a contact; NULL: a row with bounds */
+  int dim;                  /* number of rows: cone->dim, or 1 */
+  double lower, upper;      /* row: -w in N_[lower, upper](z): (-inf, inf) is an equation, [0, inf) a unilateral row */
+  double mu[NS_CONE_DISCS]; /* contact: friction coefficients of its discs, >= 0 */
 } NsMixedGroup;
+
+/* A row with bounds. */
+static inline NsMixedGroup ns_mixed_row(double lower, double upper) {
+  return (NsMixedGroup){NULL, 1, lower, upper, {0}};
+}
+
+/* A contact with these coefficients (cone->discs). */
+static inline NsMixedGroup ns_mixed_contact(const NsConeClass *cone, const double *mu) {
+  NsMixedGroup contact = {.cone = cone, .dim = cone->dim};
+  for (int k = 0; k < cone->discs; k++) contact.mu[k] = mu[k];
+  return contact;
+}
 
 /* Number of rows up to which a caller should give W dense; above it, sparse. */
 enum { NS_MIXED_DENSE_ROWS = 150 };
 
-/* Find z, w with w = W z + q such that rows obey the law in box.h and contacts the law in friction.h (z = r, w = u). */
+/* Find z, w with w = W z + q such that rows obey the law in box.h and contacts the law in cone.h (z = r, w = u). */
 typedef struct NsMixedProblem {
   int n, ngroups; /* all rows; the groups, whose dims add up to n */
   const NsMixedGroup *groups;
@@ -35,7 +49,7 @@ typedef struct NsMixedOptions {
   double tolerance;   /* largest measure of an answer; 0: NS_CONTACTS_TOLERANCE, or 1e-11 for rows alone */
   int max_iterations; /* sweeps, or pivots or steps of the box solvers; 0: their defaults */
   bool keep;          /* if the tolerance is above the default: accept a guess within it as the answer, unchanged */
-  bool contacts; /* the first problem and all later ones are contacts of one dimension: use the chain of friction_chain.h, */
+  bool contacts;      /* the first problem and all later ones are contacts of one cone: use the chain of friction_chain.h, */
   const NsMethod *method; /* or, if not NULL, only this method of ns_friction_methods */
 } NsMixedOptions;
 
@@ -58,10 +72,10 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 **   1. Heaps (sparse problems of more than 150 rows): Newton from the guess (mixed_newton.h); conjugate sweeps in rounds
 **      (mixed_sweep.h), with Newton when they are near a solution; for plane contacts interior point (mixed_interior.h), then
 **      the proximal point method; plain sweeps.
-**   2. One contact alone: closed form (friction_local.h).
-**   3. Rows with contacts, or contacts of both dimensions: Newton from the guess, up to 600 rows; for plane contacts one
+**   2. One contact alone: by its cone (cone.h), in closed form if there is one.
+**   3. Rows with contacts, or contacts of several cones: Newton from the guess, up to 600 rows; for plane contacts one
 **      complementarity problem (mixed_plane.h), up to 150 unknowns; 250 sweeps; rows rewritten as contacts (mixed_embed.h).
-**   4. Contacts of one dimension: the chain of friction_chain.h.
+**   4. Contacts of one cone: the chain of friction_chain.h.
 **   5. Newton; 20000 sweeps, with Newton at the end of each round.
 **
 ** Status: NS_OK only if the measure of the answer is within the tolerance. The measure is, for rows, the componentwise

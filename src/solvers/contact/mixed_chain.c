@@ -68,7 +68,7 @@ static bool heap_near_to_rounding(const NsSearch *search) {
 }
 
 static bool in_plane(const NsSearch *search) {
-  return mixed_search(search)->v.kinds.dim == 2;
+  return (mixed_search(search)->v.kinds.takes & NS_TAKES_PLANE) != 0;
 }
 
 static bool heap_near_in_plane(const NsSearch *search) {
@@ -105,7 +105,7 @@ static bool various(const NsSearch *search) {
 
 static bool plane_takes(const NsSearch *search) {
   const NsMixedView *v = &mixed_search(search)->v;
-  return !v->kinds.uniform && v->kinds.dim == 2 && v->p.W && v->p.n + v->kinds.contacts <= PLANE_UNKNOWNS;
+  return !v->kinds.uniform && in_plane(search) && v->p.W && ns_mixed_plane_unknowns(v) <= PLANE_UNKNOWNS;
 }
 
 /* Whether a series of sweeps is running; Newton follows each round of it. */
@@ -316,7 +316,7 @@ static void mixed_chain_polish(NsMixedChain *c) {
 static void clean(const NsMixedView *v, const double *z, double *w) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    if (group->dim > 1 || group->lower == group->upper) continue;
+    if (group->cone || group->lower == group->upper) continue;
     bool low = z[row] == group->lower, high = z[row] == group->upper;
     if ((!low && !high) || (low && w[row] < 0) || (high && w[row] > 0)) w[row] = 0;
   }
@@ -351,7 +351,7 @@ static NsStatus solve_contacts(NsMixedChain *c, const double *guess, double *z, 
   return mixed_chain_conclude(&s->v, failed ? INFINITY : s->base.least, failed ? NS_ENOMEM : s->verdict, z, w, info);
 }
 
-/* Solves contacts of one dimension with the chain or method that options ask for. */
+/* Solves contacts of one cone with the chain or method that options ask for. */
 static NsStatus solve_friction(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
                                NsSolverInfo *info) {
   for (int i = 0; i < v->p.n; i++) z[i] = guess ? guess[i] : 0;

@@ -1,9 +1,9 @@
 /*
 ** mixed_contacts.c
-** Contacts of one dimension, without rows: makes their block matrix and calls the chain of friction_chain.h.
+** Contacts of one cone, without rows: makes their block matrix and calls the chain of friction_chain.h.
 */
 /*
-** Assumptions: no rows; all contacts in the plane, or all in space. Up to SLOTS contacts all blocks are stored, so the pattern
+** Assumptions: no rows; all contacts have one cone. Up to SLOTS contacts all blocks are stored, so the pattern
 ** depends only on the number of contacts, and a problem with a number of contacts seen before allocates nothing.
 ** Termination: as in the chain.
 */
@@ -22,7 +22,7 @@ typedef struct Slot {
 } Slot;
 
 struct NsMixedContacts {
-  Slot slot[2][SLOTS + 1]; /* by dim - 2 and number of contacts (full pattern); index 0: all larger problems */
+  Slot slot[NS_CONES][SLOTS + 1]; /* by cone and number of contacts (full pattern); index 0: all larger problems */
 };
 
 static void release_slot(Slot *slot) {
@@ -32,7 +32,8 @@ static void release_slot(Slot *slot) {
 }
 
 static void mixed_contacts_clear(NsMixedContacts *s) {
-  for (int k = 0; k <= SLOTS; k++) release_slot(&s->slot[0][k]), release_slot(&s->slot[1][k]);
+  for (int c = 0; c < NS_CONES; c++)
+    for (int k = 0; k <= SLOTS; k++) release_slot(&s->slot[c][k]);
   *s = (NsMixedContacts){0};
 }
 
@@ -98,10 +99,10 @@ static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock
 static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, Slot **out) {
   int nc = v->kinds.contacts;
   bool few = nc <= SLOTS, keep = !v->contacts;
-  Slot *slot = *out = &s->slot[v->kinds.dim - 2][few ? nc : 0];
+  Slot *slot = *out = &s->slot[ns_cone_index(v->kinds.cone)][few ? nc : 0];
   if (keep && slot->W && slot->W->nb == nc && fill_blocks(&v->p, slot->W)) return NS_OK;
   release_slot(slot);
-  NsStatus status = make_blocks(&v->p, v->kinds.dim, keep && few, &slot->W);
+  NsStatus status = make_blocks(&v->p, v->kinds.cone->dim, keep && few, &slot->W);
   if (!status) status = ns_friction_chain_new(&slot->chain, v, slot->W);
   if (status) release_slot(slot);
   return status;
@@ -137,7 +138,7 @@ static NsOutcome mixed_contacts_run(void *work, NsSearch *search, int mode) {
 }
 
 const NsMethod ns_mixed_contacts = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
-                                    .needs = "contacts of one dimension alone",
+                                    .needs = "contacts of one cone alone",
                                     .reserve = mixed_contacts_reserve,
                                     .release = mixed_contacts_release,
                                     .run = mixed_contacts_run};

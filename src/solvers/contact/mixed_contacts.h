@@ -1,6 +1,6 @@
 /*
 ** mixed_contacts.h
-** Contacts of one dimension, without rows: makes their block matrix and calls the chain of friction_chain.h.
+** Contacts of one cone, without rows: makes their block matrix and calls the chain of friction_chain.h.
 */
 #ifndef NS_SOLVERS_CONTACT_MIXED_CONTACTS_H
 #define NS_SOLVERS_CONTACT_MIXED_CONTACTS_H

@@ -1,12 +1,12 @@
 /*
 ** mixed_embed.c
-** Rewrites rows and contacts as contacts of one dimension, and solves those.
+** Rewrites rows and contacts as contacts of one cone, and solves those.
 */
 /*
-** Equations are eliminated. A row with one finite bound, z >= l or z <= u, becomes a contact without friction: z = l + r_n or
+** The cone is the least one into which all contacts embed (ns_cone_join). Equations are eliminated. A row with one finite bound, z >= l or z <= u, becomes a contact without friction: z = l + r_n or
 ** u - r_n. A row with two bounds becomes the first tangent of a contact with mu = 1 and a fixed normal force r_n = (u - l) /
 ** 2, given by the decoupled equation W_nn r_n - W_nn (u - l) / 2 = 0; then z = (l + u) / 2 + r_t, and Coulomb's law is the law
-** of the row. A tangent that a row or a plane contact lacks is decoupled with q = 0: its velocity W_tt r_t and its force r_t
+** of the row. A row of the cone that a row or a contact lacks is decoupled with q = 0: its velocity W_tt r_t and its force r_t
 ** then have the same sign, so both are 0.
 ** Assumptions: if there are equations, W is dense and of at most REDUCED_ROWS rows. If their block is singular, some equations
 ** remain, and a failure proves nothing (*exact).
@@ -54,7 +54,7 @@ static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
   if (n <= e->capacity) return NS_OK;
   ns_arena_release(&e->arena);
   e->capacity = 0;
-  ptrdiff_t most = 3 * (ptrdiff_t)n;
+  ptrdiff_t most = NS_CONE_MOST * (ptrdiff_t)n;
   double **vectors[] = {&e->q, &e->guess, &e->r, &e->rho, &e->sign, &e->offset, &e->w};
   for (int k = 0; k < 7; k++) *vectors[k] = ns_arena_doubles(&e->arena, k < 3 ? most : n);
   int **indices[] = {&e->place, &e->first, &e->number};
@@ -71,17 +71,20 @@ static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
 typedef struct Plan {
   NsMixedEmbed *e;
   const NsMixedView *v;
+  const NsConeClass *cone;
   int dim, nc;
   const double *A, *b; /* the matrix after the elimination; A is NULL for a sparse problem */
 } Plan;
 
 static bool two_bounds(const NsMixedGroup *group) {
-  return group->dim == 1 && group->lower > -INFINITY && group->upper < INFINITY;
+  return !group->cone && group->lower > -INFINITY && group->upper < INFINITY;
 }
 
-/* Adds a contact to the rewritten problem. */
-static void place_contact(Plan *s, double mu) {
-  s->e->groups[s->nc] = (NsMixedGroup){.dim = s->dim, .mu = mu};
+/* Adds a contact with these coefficients, 0 for the discs that are added. */
+static void place_contact(Plan *s, const double *mu, int discs) {
+  NsMixedGroup *to = &s->e->groups[s->nc];
+  *to = (NsMixedGroup){.cone = s->cone, .dim = s->dim};
+  for (int k = 0; k < discs; k++) to->mu[k] = mu[k];
   s->e->first[s->nc] = s->nc * s->dim;
   s->e->number[s->nc] = s->nc;
   s->nc++;
@@ -103,7 +106,7 @@ static void place_row(Plan *s, const NsMixedGroup *group, int row) {
     e->sign[row] = -1;
     e->offset[row] = group->upper;
   }
-  place_contact(s, two_bounds(group) ? 1 : 0);
+  place_contact(s, &(const double){two_bounds(group) ? 1 : 0}, 1);
 }
 
 static void place_all(Plan *s) {
@@ -111,16 +114,16 @@ static void place_all(Plan *s) {
   NsMixedEmbed *e = s->e;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
     const NsMixedGroup *group = &p->groups[g];
-    if (group->dim == 1) {
+    if (!group->cone) {
       place_row(s, group, row);
       continue;
     }
     for (int i = 0; i < group->dim; i++) {
-      e->place[row + i] = s->nc * s->dim + i;
+      e->place[row + i] = s->nc * s->dim + ns_cone_embed(group->cone, s->cone, i);
       e->sign[row + i] = 1;
       e->offset[row + i] = 0;
     }
-    place_contact(s, group->mu);
+    place_contact(s, group->mu, group->cone->discs);
   }
 }
 
@@ -159,14 +162,12 @@ static double added(const Plan *s, int g) {
 static void put_added(const Plan *s, Sink *sink) {
   const NsMixedProblem *p = &s->v->p;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
-    int at = s->e->place[row], used = p->groups[g].dim;
+    const NsConeClass *cone = p->groups[g].cone;
+    int at = s->e->place[row], used = two_bounds(&p->groups[g]) ? 2 : 1;
     if (at < 0) continue;
-    if (two_bounds(&p->groups[g])) {
-      at--;
-      mixed_embed_put(sink, at, at, added(s, g));
-      used = 2;
-    }
-    for (int i = used; i < s->dim; i++) mixed_embed_put(sink, at + i, at + i, added(s, g));
+    if (used == 2) at--, mixed_embed_put(sink, at, at, added(s, g));
+    for (int i = 1; i < s->dim; i++)
+      if (cone ? ns_cone_source(cone, s->cone, i) < 0 : i >= used) mixed_embed_put(sink, at + i, at + i, added(s, g));
   }
 }
 
@@ -191,7 +192,7 @@ static void fill_vectors(const Plan *s, const double *z) {
   memcpy(e->w, s->b, (size_t)p->n * sizeof *e->w);
   for (int g = 0, j = 0; g < p->ngroups; j += p->groups[g++].dim) {
     double x = e->offset[j];
-    if (p->groups[g].dim > 1 || x == 0 || ns_mixed_equation(&p->groups[g])) continue;
+    if (p->groups[g].cone || x == 0 || ns_mixed_equation(&p->groups[g])) continue;
     for (int i = 0; s->A && i < p->n; i++) e->w[i] += s->A[i + (size_t)j * (size_t)p->n] * x;
     for (int k = s->A ? 0 : p->sparse->colptr[j]; !s->A && k < p->sparse->colptr[j + 1]; k++)
       e->w[p->sparse->row[k]] += p->sparse->value[k] * x;
@@ -217,9 +218,10 @@ static void take_answer(const Plan *s, double *z) {
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
     const NsMixedGroup *group = &p->groups[g];
     int at = e->place[row];
-    if (group->dim == 1 && at < 0 && !ns_mixed_equation(group)) z[row] = e->offset[row];
-    for (int i = 0; at >= 0 && i < group->dim; i++) z[row + i] = e->offset[row + i] + e->sign[row + i] * e->r[at + i];
-    if (group->dim > 1 || at < 0) continue;
+    if (!group->cone && at < 0 && !ns_mixed_equation(group)) z[row] = e->offset[row];
+    for (int i = 0; at >= 0 && i < group->dim; i++)
+      z[row + i] = e->offset[row + i] + e->sign[row + i] * e->r[e->place[row + i]];
+    if (group->cone || at < 0) continue;
     z[row] = ns_box_clamp(z[row], group->lower, group->upper);
     if (!two_bounds(group)) continue;
     double half = 0.5 * group->upper - 0.5 * group->lower, force = e->r[at];
@@ -273,7 +275,7 @@ static NsStatus mixed_embed_solve(Plan *s, double *z, NsSolverInfo *info) {
   NsMixedScaled *scaled = &e->scaled;
   int limit = s->v->max_iterations > 0 ? s->v->max_iterations : EMBEDDED_SWEEPS;
   NsMixedView view = {.p = scaled->p, .tolerance = s->v->tolerance, .max_iterations = limit, .rho = e->rho};
-  view.kinds = (NsMixedKinds){.contacts = s->nc, .dim = s->dim, .uniform = true};
+  view.kinds = (NsMixedKinds){.contacts = s->nc, .most = s->dim, .cone = s->cone, .takes = s->cone->takes, .uniform = true};
   ns_mixed_prepare(&view);
   memcpy(scaled->z, scaled->guess, (size_t)problem.n * sizeof *scaled->z);
   status = ns_mixed_contacts_solve(e->contacts, &view, scaled->z, scaled->w, info);
@@ -283,8 +285,10 @@ static NsStatus mixed_embed_solve(Plan *s, double *z, NsSolverInfo *info) {
 }
 
 NsStatus ns_mixed_embed_solve(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info) {
-  Plan s = {e, v, v->kinds.dim, 0, v->p.W, v->p.q};
+  const NsConeClass *cone = v->kinds.cone;
   *exact = true;
+  if (!cone) return NS_ESIZE;
+  Plan s = {e, v, cone, cone->dim, 0, v->p.W, v->p.q};
   if (v->kinds.equations && (!v->p.W || v->p.n > REDUCED_ROWS)) return NS_ESIZE;
   NsStatus status = mixed_embed_room(e, v->p.n);
   if (!status && v->kinds.equations) {

@@ -1,6 +1,6 @@
 /*
 ** mixed_embed.h
-** Rewrites rows and contacts as contacts of one dimension, and solves those.
+** Rewrites rows and contacts as contacts of one cone, and solves those.
 */
 #ifndef NS_SOLVERS_CONTACT_MIXED_EMBED_H
 #define NS_SOLVERS_CONTACT_MIXED_EMBED_H

@@ -3,8 +3,8 @@
 ** An interior-point method for rows and contacts in the plane.
 */
 /*
-** The problem is x >= 0, y >= 0, x_k y_k = 0. For a contact x = (r_n, mu r_n + r_T, mu r_n - r_T) and y = (u_n, u_T+, u_T-)
-** with u_T = u_T+ - u_T-; for a row x are the distances to its finite bounds. Steps are Mehrotra's predictor-corrector steps
+** The problem is x >= 0, y >= 0, x_k y_k = 0. For a contact x has r_n, and mu r_n + r_T and mu r_n - r_T of each disc, an
+** interval, and y has u_n, u_T+ and u_T- with u_T = u_T+ - u_T-; for a row x are the distances to its finite bounds. Steps are Mehrotra's predictor-corrector steps
 ** from an infeasible start; each factors W + D with D block diagonal by groups. After short steps a term of at most 1e-3 of
 ** the contacts' own blocks is added to W.
 ** Assumptions: contacts in the plane; W sparse. If W is not positive semidefinite, or friction makes the problem not monotone,
@@ -46,23 +46,29 @@ static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_
 */
 static const double first_weight = 1e-2, least_weight = 1e-5, lighter = 4, heavier = 8;
 
+/* The most rows of a group whose discs are intervals, its pairs, and the size of its block. */
+enum { ROWS = 1 + NS_CONE_DISCS, PAIRS = 1 + 2 * NS_CONE_DISCS, BLOCK = ROWS * ROWS };
+
 struct NsMixedInterior {
   NsArena arena;
   NsMixedSystem system;
   int capacity;
-  double *x, *y, *dx, *dy, *c;  /* 3 per group: the pairs, their step, the wanted change of their products */
-  double *A, *B;                /* 9 per group */
+  double *x, *y, *dx, *dy, *c;  /* PAIRS per group: the pairs, their step, the wanted change of their products */
+  double *A, *B;                /* BLOCK per group */
   double *z, *w, *step, *shift; /* n; shift: added to q, or the centre of a proximal step */
   bool associated;
   double weight; /* weight of a proximal step; 0: none */
   double extra;  /* current addition to W, in its own units */
 };
 
-/* The pairs of a group: x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0, and w = T y. E and T are stored by pairs. */
+/*
+** The pairs of a group: x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0, and w = T y. A pair has entries E_k, T_k of the first row
+** of the group, and of row[k].
+*/
 typedef struct Pairs {
-  int count;
-  bool fixed[2]; /* the unknown has a fixed value */
-  double E[3][2], T[3][2], c[3];
+  int count, row[PAIRS];
+  bool fixed[ROWS]; /* the unknown has a fixed value */
+  double E[PAIRS][2], T[PAIRS][2], c[PAIRS];
 } Pairs;
 
 static void cone_interior_clear(NsMixedInterior *s) {
@@ -75,19 +81,20 @@ static NsStatus cone_interior_room(NsMixedInterior *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ptrdiff_t wanted = n + n / 2;
   cone_interior_clear(s);
-  double **triples[] = {&s->x, &s->y, &s->dx, &s->dy, &s->c};
+  double **pairs[] = {&s->x, &s->y, &s->dx, &s->dy, &s->c};
   double **blocks[] = {&s->A, &s->B};
   double **vectors[] = {&s->z, &s->w, &s->step, &s->shift};
-  for (int k = 0; k < 5; k++) *triples[k] = ns_arena_doubles(&s->arena, 3 * wanted);
-  for (int k = 0; k < 2; k++) *blocks[k] = ns_arena_doubles(&s->arena, 9 * wanted);
+  for (int k = 0; k < 5; k++) *pairs[k] = ns_arena_doubles(&s->arena, PAIRS * wanted);
+  for (int k = 0; k < 2; k++) *blocks[k] = ns_arena_doubles(&s->arena, BLOCK * wanted);
   for (int k = 0; k < 4; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
   if (s->arena.failed) return cone_interior_clear(s), NS_ENOMEM;
   s->capacity = (int)wanted;
   return NS_OK;
 }
 
-static void add_pair(Pairs *to, double e0, double e1, double t0, double t1, double c) {
+static void add_pair(Pairs *to, int row, double e0, double e1, double t0, double t1, double c) {
   int k = to->count++;
+  to->row[k] = row;
   to->E[k][0] = e0, to->E[k][1] = e1;
   to->T[k][0] = t0, to->T[k][1] = t1;
   to->c[k] = c;
@@ -95,20 +102,28 @@ static void add_pair(Pairs *to, double e0, double e1, double t0, double t1, doub
 
 static Pairs pairs_of(const NsMixedInterior *s, const NsMixedGroup *group) {
   Pairs p = {0};
-  double m = group->mu;
-  if (group->dim == 1) {
+  bool rough = false;
+  if (!group->cone) {
     p.fixed[0] = group->lower == group->upper;
-    if (!p.fixed[0] && group->lower > -INFINITY) add_pair(&p, 1, 0, 1, 0, -group->lower);
-    if (!p.fixed[0] && group->upper < INFINITY) add_pair(&p, -1, 0, -1, 0, group->upper);
+    if (!p.fixed[0] && group->lower > -INFINITY) add_pair(&p, 0, 1, 0, 1, 0, -group->lower);
+    if (!p.fixed[0] && group->upper < INFINITY) add_pair(&p, 0, -1, 0, -1, 0, group->upper);
     return p;
   }
-  p.fixed[1] = m == 0;
-  if (m == 0 || !s->associated) add_pair(&p, 1, 0, 1, 0, 0);
-  if (m > 0) {
-    add_pair(&p, m, 1, s->associated ? m : 0, 1, 0);
-    add_pair(&p, m, -1, s->associated ? m : 0, -1, 0);
+  for (int i = 1; i < group->dim; i++) rough = rough || group->mu[i - 1] > 0;
+  if (!rough || !s->associated) add_pair(&p, 0, 1, 0, 1, 0, 0);
+  for (int i = 1; i < group->dim; i++) {
+    double m = group->mu[i - 1];
+    p.fixed[i] = m == 0;
+    if (m == 0) continue;
+    add_pair(&p, i, m, 1, s->associated ? m : 0, 1, 0);
+    add_pair(&p, i, m, -1, s->associated ? m : 0, -1, 0);
   }
   return p;
+}
+
+/* The entry of row i in a pair with entries `of`, whose second row is `second`. */
+static double pair_entry(const double *of, int second, int i) {
+  return i == 0 ? of[0] : i == second ? of[1] : 0;
 }
 
 /* ---- the start ---- */
@@ -122,14 +137,17 @@ static double cone_interior_scale_of(const NsMixedView *v) {
 
 /* Moves z of a group inside its bounds or cone by about `unit`. */
 static void cone_interior_enter(const NsMixedGroup *group, double unit, double *z) {
-  if (group->dim == 1) {
+  if (!group->cone) {
     double wide = group->upper - group->lower, away = ns_smaller(unit, 0.1 * wide);
     if (group->lower == group->upper) z[0] = group->lower;
     else z[0] = ns_box_clamp(z[0], group->lower + away, group->upper - away);
     return;
   }
   z[0] = ns_larger(z[0], unit);
-  z[1] = group->mu > 0 ? ns_box_clamp(z[1], -0.5 * group->mu * z[0], 0.5 * group->mu * z[0]) : 0;
+  for (int i = 1; i < group->dim; i++) {
+    double m = group->mu[i - 1];
+    z[i] = m > 0 ? ns_box_clamp(z[i], -0.5 * m * z[0], 0.5 * m * z[0]) : 0;
+  }
 }
 
 /* w = W z + q, plus the fixed shift of the associated problem or the proximal term. */
@@ -151,9 +169,9 @@ static int cone_interior_begin(NsMixedInterior *s, const NsMixedView *v, double 
     Pairs p = pairs_of(s, &v->p.groups[g]);
     double unit = scale / sqrt(v->rho[g]);
     for (int k = 0; k < p.count; k++) {
-      double w = p.T[k][0] * s->w[row] + (p.T[k][1] != 0 ? p.T[k][1] * s->w[row + 1] : 0);
-      s->x[3 * g + k] = p.c[k] + p.E[k][0] * s->z[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->z[row + 1] : 0);
-      s->y[3 * g + k] = ns_larger(w, 0) + unit;
+      double w = p.T[k][0] * s->w[row] + (p.T[k][1] != 0 ? p.T[k][1] * s->w[row + p.row[k]] : 0);
+      s->x[PAIRS * g + k] = p.c[k] + p.E[k][0] * s->z[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->z[row + p.row[k]] : 0);
+      s->y[PAIRS * g + k] = ns_larger(w, 0) + unit;
     }
     count += p.count;
   }
@@ -167,16 +185,17 @@ static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, d
   for (int g = 0; g < v->p.ngroups; g++) {
     const Pairs p = pairs_of(s, &v->p.groups[g]);
     int dim = v->p.groups[g].dim;
-    double *A = s->A + 9 * (size_t)g, *B = s->B + 9 * (size_t)g;
+    double *A = s->A + BLOCK * (size_t)g, *B = s->B + BLOCK * (size_t)g;
     for (int j = 0; j < dim; j++)
       for (int i = 0; i < dim; i++) {
         double sum = i == j ? (p.fixed[i] ? 1 : (extra + s->weight) / v->rho[g]) : 0;
-        for (int k = 0; k < p.count; k++) sum += p.T[k][i] * s->y[3 * g + k] / s->x[3 * g + k] * p.E[k][j];
+        for (int k = 0; k < p.count; k++)
+          sum += pair_entry(p.T[k], p.row[k], i) * s->y[PAIRS * g + k] / s->x[PAIRS * g + k] * pair_entry(p.E[k], p.row[k], j);
         A[i + j * dim] = i == j && !p.fixed[i];
         B[i + j * dim] = sum;
       }
   }
-  return ns_mixed_system_factor(&s->system, &v->p, s->A, s->B);
+  return ns_mixed_system_factor(&s->system, &v->p, BLOCK, s->A, s->B);
 }
 
 /* The step after which the products are x y + s->c to first order. */
@@ -185,7 +204,8 @@ static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int i = 0; i < v->p.groups[g].dim; i++) {
       double sum = -s->w[row + i];
-      for (int k = 0; k < p.count; k++) sum += p.T[k][i] * (s->y[3 * g + k] + s->c[3 * g + k] / s->x[3 * g + k]);
+      for (int k = 0; k < p.count; k++)
+        sum += pair_entry(p.T[k], p.row[k], i) * (s->y[PAIRS * g + k] + s->c[PAIRS * g + k] / s->x[PAIRS * g + k]);
       s->step[row + i] = p.fixed[i] ? 0 : sum;
     }
   }
@@ -193,8 +213,8 @@ static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int k = 0; k < p.count; k++) {
-      int at = 3 * g + k;
-      s->dx[at] = p.E[k][0] * s->step[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->step[row + 1] : 0);
+      int at = PAIRS * g + k;
+      s->dx[at] = p.E[k][0] * s->step[row] + (p.E[k][1] != 0 ? p.E[k][1] * s->step[row + p.row[k]] : 0);
       s->dy[at] = (s->c[at] - s->y[at] * s->dx[at]) / s->x[at];
     }
   }
@@ -205,7 +225,7 @@ static double cone_interior_longest(const NsMixedInterior *s, const NsMixedView 
   double length = 1;
   for (int g = 0; g < v->p.ngroups; g++)
     for (int k = 0, count = pairs_of(s, &v->p.groups[g]).count; k < count; k++) {
-      int at = 3 * g + k;
+      int at = PAIRS * g + k;
       if (length * s->dx[at] < -keep * s->x[at]) length = -keep * s->x[at] / s->dx[at];
       if (length * s->dy[at] < -keep * s->y[at]) length = -keep * s->y[at] / s->dy[at];
     }
@@ -217,7 +237,7 @@ static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, do
   double sum = 0;
   for (int g = 0; g < v->p.ngroups; g++)
     for (int k = 0, count = pairs_of(s, &v->p.groups[g]).count; k < count; k++) {
-      int at = 3 * g + k;
+      int at = PAIRS * g + k;
       sum += (s->x[at] + length * s->dx[at]) * (s->y[at] + length * s->dy[at]);
     }
   return sum / (pairs > 0 ? pairs : 1);
@@ -225,12 +245,13 @@ static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, do
 
 /* s->c = the change of the products to `target`; with `second` minus the second-order term of the previous step. */
 static void aim(NsMixedInterior *s, const NsMixedView *v, double target, bool second) {
-  for (int at = 0; at < 3 * v->p.ngroups; at++) s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
+  for (int at = 0; at < PAIRS * v->p.ngroups; at++)
+    s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
 }
 
 static void cone_interior_move(NsMixedInterior *s, const NsMixedView *v, double length) {
   for (int i = 0; i < v->p.n; i++) s->z[i] += length * s->step[i];
-  for (int at = 0; at < 3 * v->p.ngroups; at++) {
+  for (int at = 0; at < PAIRS * v->p.ngroups; at++) {
     s->x[at] += length * s->dx[at];
     s->y[at] += length * s->dy[at];
   }
@@ -302,18 +323,18 @@ static void begin_problem(NsMixedInterior *s, const NsMixedView *v, int mode, do
   ns_mixed_product(&v->p, z, s->w);
   memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
+    if (v->p.groups[g].cone) s->shift[row] = ns_cone_slip(v->p.groups[g].cone, v->p.groups[g].mu, s->w + row);
 }
 
 NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, double *z,
                                  NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
+  if (!(v->kinds.takes & NS_TAKES_PLANE) || !v->p.sparse) return info->status = NS_ESIZE;
   double sum = 0;
   NsStatus status = cone_interior_room(s, v->p.n);
   if (!status) status = ns_mixed_system_begin(&s->system, &v->p);
   if (status) return status;
   begin_problem(s, v, mode, weight, z);
-  for (int k = 0; k < 3 * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
+  for (int k = 0; k < PAIRS * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
   status = cone_interior_iterate(s, v, z, &info->iterations);
   for (int i = 0; i < v->p.n; i++) sum += s->z[i] * 0;
   if (sum == 0) memcpy(z, s->z, (size_t)v->p.n * sizeof *z);

@@ -15,6 +15,7 @@
 static const double growth = 1e4;
 
 static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (group->dim != 1) return NS_EARG;
   if (isnan(group->lower) || isnan(group->upper)) return NS_ENAN;
   if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
   kinds->uniform = false;
@@ -24,19 +25,24 @@ static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
 }
 
 static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) {
-  if (!(fabs(group->mu) <= DBL_MAX)) return NS_ENAN;
-  if (group->mu < 0 || group->dim < 2 || group->dim > 3) return NS_EARG;
-  if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
-  if (group->dim > kinds->dim) kinds->dim = group->dim;
+  const NsConeClass *cone = group->cone;
+  for (int k = 0; k < cone->discs; k++) {
+    if (!(fabs(group->mu[k]) <= DBL_MAX)) return NS_ENAN;
+    if (group->mu[k] < 0) return NS_EARG;
+  }
+  if (kinds->contacts++ == 0 || kinds->cone == cone) kinds->cone = cone;
+  else kinds->cone = kinds->cone ? ns_cone_join(kinds->cone, cone) : NULL, kinds->uniform = false;
+  if (cone->dim > kinds->most) kinds->most = cone->dim;
+  kinds->takes &= cone->takes;
   return NS_OK;
 }
 
 NsStatus ns_mixed_look(const NsMixedProblem *p, NsMixedKinds *kinds) {
   int rows = 0;
-  *kinds = (NsMixedKinds){.uniform = true};
+  *kinds = (NsMixedKinds){.most = 1, .takes = NS_TAKES_PLANE | NS_TAKES_SPACE, .uniform = true};
   for (int g = 0; g < p->ngroups; g++) {
     const NsMixedGroup *group = &p->groups[g];
-    NsStatus status = group->dim == 1 ? look_at_row(group, kinds) : look_at_contact(group, kinds);
+    NsStatus status = group->cone ? look_at_contact(group, kinds) : look_at_row(group, kinds);
     if (status) return status;
     rows += group->dim;
   }
@@ -54,7 +60,7 @@ void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block) {
 }
 
 double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim) {
-  double block[9], most = 0;
+  double block[NS_CONE_MOST * NS_CONE_MOST], most = 0;
   ns_mixed_block(p, row, dim, block);
   for (int i = 0; i < dim; i++) {
     double sum = 0;
@@ -73,7 +79,7 @@ static double largest_of_row(const NsMixedProblem *p, int row) {
 static void take_steps(NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
-    double size = dim > 1 ? ns_mixed_block_size(&v->p, row, dim) : ns_larger(ns_mixed_entry(&v->p, row, row), 0);
+    double size = v->p.groups[g].cone ? ns_mixed_block_size(&v->p, row, dim) : ns_larger(ns_mixed_entry(&v->p, row, row), 0);
     for (int i = 0; !(size >= DBL_MIN) && i < dim; i++) size = largest_of_row(&v->p, row + i);
     v->rho[g] = size >= DBL_MIN ? 1 / size : 1;
   }
@@ -86,7 +92,7 @@ static double finite_part(double bound) {
 /* The expected size of the unknowns of a group, from the data. */
 static double expected(const NsMixedView *v, int g, int row) {
   const NsMixedGroup *group = &v->p.groups[g];
-  double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
+  double most = group->cone ? 0 : ns_larger(finite_part(group->lower), finite_part(group->upper));
   for (int i = 0; i < group->dim; i++) most = ns_larger(most, v->rho[g] * fabs(v->p.q[row + i]));
   return most;
 }
@@ -142,7 +148,7 @@ static void product_and_sizes(const NsMixedView *v, const double *z, double *w) 
     v->size[i] = v->load[i] = fabs(w[i]);
   }
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = 0; i < v->p.groups[g].dim; i++) mixed_measure_add_column(v, row + i, z[row + i], v->p.groups[g].dim == 1, w);
+    for (int i = 0; i < v->p.groups[g].dim; i++) mixed_measure_add_column(v, row + i, z[row + i], !v->p.groups[g].cone, w);
 }
 
 /* The violation of the law of a row; INFINITY outside the bounds and for NaN. */
@@ -166,7 +172,7 @@ typedef struct ContactSizes {
 static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
   ContactSizes s = {DBL_MIN, DBL_MIN};
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = row; v->p.groups[g].dim > 1 && i < row + v->p.groups[g].dim; i++) {
+    for (int i = row; v->p.groups[g].cone && i < row + v->p.groups[g].dim; i++) {
       s.forces = ns_larger(s.forces, fabs(z[i]));
       s.data = ns_larger(s.data, v->rho[g] * counted(v, v->load, i));
     }
@@ -179,7 +185,7 @@ static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
 */
 static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
-  double rho = v->rho[g], terms = 0, error = ns_friction_error(group->dim, group->mu, rho, z + row, w + row);
+  double rho = v->rho[g], terms = 0, error = ns_friction_error(group->cone, group->mu, rho, z + row, w + row);
   for (int i = row; i < row + group->dim; i++) {
     double force = fabs(z[i]), load = rho * v->size[i];
     terms = ns_larger(terms, v->early ? force + load : ns_larger(force, load));
@@ -199,7 +205,7 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
   product_and_sizes(v, z, w);
   ContactSizes sizes = contact_sizes(v, z);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    double error = v->p.groups[g].dim == 1 ? row_error(v, g, row, z, w) : contact_error(v, g, row, sizes, z, w);
+    double error = v->p.groups[g].cone ? contact_error(v, g, row, sizes, z, w) : row_error(v, g, row, z, w);
     if (!(error <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, error);
   }
@@ -210,8 +216,8 @@ double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w,
   double worst = 0, scale = DBL_MIN;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    double error = group->dim > 1 ? ns_friction_error(group->dim, group->mu, v->rho[g], z + row, w + row)
-                                  : fabs(z[row] - ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper));
+    double error = group->cone ? ns_friction_error(group->cone, group->mu, v->rho[g], z + row, w + row)
+                               : fabs(z[row] - ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper));
     if (!(error <= worst)) worst = error;
     for (int i = 0; i < group->dim; i++)
       scale = ns_larger(scale, ns_larger(fabs(z[row + i]), v->rho[g] * fabs(v->p.q[row + i])));

@@ -11,9 +11,11 @@
 
 /* The numbers of rows and contacts of a problem. */
 typedef struct NsMixedKinds {
-  int equations, bounded; /* rows without bounds; rows with bounds */
-  int contacts, dim;      /* contacts; the largest dim of a contact */
-  bool uniform;           /* no rows, and all contacts have dimension dim */
+  int equations, bounded;  /* rows without bounds; rows with bounds */
+  int contacts, most;      /* contacts; the most rows of a group */
+  const NsConeClass *cone; /* the cone of all contacts, or the least one into which all embed; NULL: there is none */
+  unsigned takes;          /* the bits of NsConeClass.takes that all contacts have */
+  bool uniform;            /* no rows, and all contacts have the cone `cone` */
 } NsMixedKinds;
 
 /* A problem as the methods see it. */
@@ -24,7 +26,7 @@ typedef struct NsMixedView {
   bool keep;  /* see NsMixedOptions; true only if the tolerance is above the default */
   bool early; /* a heap with a tolerance above the default: stop at the first answer within it */
   int max_iterations;
-  bool contacts;          /* the problem goes to the chain for contacts of one dimension, */
+  bool contacts;          /* the problem goes to the chain for contacts of one cone, */
   const NsMethod *method; /* or, if not NULL, to this method of friction_chain.h alone */
   double *rho;            /* ngroups: step lengths of the natural map */
   double *explained;      /* n: expected size of |W| |z| + |q|, from the data */
@@ -35,7 +37,7 @@ typedef struct NsMixedView {
 enum { NS_MIXED_DENSE = 600 };
 
 static inline bool ns_mixed_equation(const NsMixedGroup *group) {
-  return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
+  return !group->cone && group->lower == -INFINITY && group->upper == INFINITY;
 }
 
 /* Whether products use the columns of the sparse W, even if there is a dense one. */

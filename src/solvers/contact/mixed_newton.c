@@ -4,14 +4,14 @@
 */
 /*
 ** Solves F = 0. For a row F = z - P(z - rho w), with P the projection on its bounds. For a contact F is the Alart-Curnier map
-** r - P(r - rho u), with P the projection on the cylinder |x_T| <= mu max(0, r_n - rho u_n). A step solves with J = I - (1 -
+** of its cone (ns_cone_piece). A step solves with J = I - (1 -
 ** delta) D + rho D W, where D is the derivative of P. delta > 0 adds delta / rho to W, so that redundant contacts have a step;
 ** this does not change the solutions.
-** Assumptions: W dense up to NS_MIXED_DENSE rows, or sparse from NS_MIXED_DENSE_ROWS on. Contacts in the plane and in space.
+** Assumptions: W dense up to NS_MIXED_DENSE rows, or sparse from NS_MIXED_DENSE_ROWS on.
 ** Termination: each step must reduce the sum of F^2 / rho below the largest of the last three, by halvings; if that fails
 ** delta grows, up to 1. Each point is moved to the bounds and cones of its modes and measured. The method ends when no step
-** helps, when the measure is rounding, or when three steps in a row did not halve it. There is no convergence proof. Alart and
-** Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
+** helps, when the measure is rounding, or when three steps in a row did not halve it. There is no convergence proof. Grippo,
+** Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
 */
 #include "solvers/contact/mixed_newton.h"
 
@@ -41,8 +41,8 @@ static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1
 /* Workspace for dense or for sparse problems. */
 typedef struct NewtonRoom {
   NsArena arena;
-  int capacity;
-  NsLu *lu; /* dense only */
+  int capacity, most; /* allocated: rows, rows of a group */
+  NsLu *lu;           /* dense only */
   double *J;
   NsMixedSystem system; /* sparse only */
   double *A, *B;
@@ -64,30 +64,26 @@ static bool is_sparse(const NsMixedProblem *p) {
   return p->sparse && p->n > NS_MIXED_DENSE_ROWS;
 }
 
-static NsStatus mixed_newton_room(NewtonRoom *newton, bool sparse, int n) {
-  if (n <= newton->capacity) return NS_OK;
+static NsStatus mixed_newton_room(NewtonRoom *newton, bool sparse, int n, int most) {
+  if (n <= newton->capacity && (!sparse || most <= newton->most)) return NS_OK;
   newton_room_release(newton);
   ptrdiff_t wanted = sparse ? n + n / 2 : n;
   double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
   for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, wanted);
   if (sparse) {
-    newton->A = ns_arena_doubles(&newton->arena, 9 * wanted);
-    newton->B = ns_arena_doubles(&newton->arena, 9 * wanted);
+    newton->A = ns_arena_doubles(&newton->arena, most * most * wanted);
+    newton->B = ns_arena_doubles(&newton->arena, most * most * wanted);
   } else {
     newton->J = ns_arena_matrix(&newton->arena, wanted, wanted);
   }
   NsStatus status = newton->arena.failed ? NS_ENOMEM : sparse ? NS_OK : ns_lu_new(&newton->lu, n);
   if (status) newton_room_release(newton);
-  else newton->capacity = (int)wanted;
+  else newton->capacity = (int)wanted, newton->most = most;
   return status;
 }
 
-/* For one group: F (dim), the derivative D (dim x dim) of the projection, and the projected point. */
-typedef struct Piece {
-  double F[3], D[9], point[3];
-} Piece;
-
-static void row_piece(const NsMixedGroup *group, double rho, double z, double w, Piece *out) {
+/* F, the projected point and the derivative of the projection for a row. */
+static void row_piece(const NsMixedGroup *group, double rho, double z, double w, NsConePiece *out) {
   double moved = z - rho * w;
   bool inside = moved > group->lower && moved < group->upper;
   out->point[0] = ns_box_clamp(inside ? z : moved, group->lower, group->upper);
@@ -95,47 +91,17 @@ static void row_piece(const NsMixedGroup *group, double rho, double z, double w,
   out->D[0] = inside;
 }
 
-/* The tangents of a closed contact: projects x = r_T - rho u_T on the disc of radius mu normal. */
-static void tangent_piece(int dim, double mu, double normal, const double *x, Piece *out) {
-  double length = dim == 2 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]), radius = mu * normal;
-  if (length < radius || (length == radius && mu > 0)) {
-    for (int i = 1; i < dim; i++) out->point[i] = x[i - 1], out->D[i + i * dim] = 1;
-    return;
-  }
-  double part = length > 0 ? radius / length : 0;
-  for (int i = 1; i < dim; i++) {
-    double along = length > 0 ? x[i - 1] / length : 0;
-    out->point[i] = part * x[i - 1];
-    out->D[i] = mu * along;
-    for (int j = 1; j < dim && dim > 2; j++)
-      out->D[i + j * dim] = part * ((i == j) - (length > 0 ? along * x[j - 1] / length : 0));
-  }
-}
-
-static void contact_piece(const NsMixedGroup *group, double rho, const double *r, const double *u, Piece *out) {
-  int dim = group->dim;
-  double x[3], normal = r[0] - rho * u[0];
-  *out = (Piece){{0}, {0}, {0}};
-  for (int i = 0; i < dim; i++) x[i] = r[i] - rho * u[i];
-  if (normal > 0) {
-    out->D[0] = 1;
-    out->point[0] = normal;
-    tangent_piece(dim, group->mu, normal, x + 1, out);
-  }
-  for (int i = 0; i < dim; i++) out->F[i] = r[i] - out->point[i];
-}
-
-static void piece(const NsMixedView *v, int g, int row, const double *z, const double *w, Piece *out) {
+static void piece(const NsMixedView *v, int g, int row, const double *z, const double *w, NsConePiece *out) {
   const NsMixedGroup *group = &v->p.groups[g];
-  if (group->dim == 1) row_piece(group, v->rho[g], z[row], w[row], out);
-  else contact_piece(group, v->rho[g], z + row, w + row, out);
+  if (group->cone) ns_cone_piece(group->cone, group->mu, v->rho[g], z + row, w + row, out);
+  else row_piece(group, v->rho[g], z[row], w[row], out);
 }
 
 /* Computes F at z, w = W z + q. Returns the sum of F^2 / rho, in the units of z w. */
 static double map(const NsMixedView *v, const double *z, const double *w, double *F) {
   double sum = 0;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    Piece s;
+    NsConePiece s;
     piece(v, g, row, z, w, &s);
     for (int i = 0; i < v->p.groups[g].dim; i++) {
       if (F) F[row + i] = s.F[i];
@@ -151,7 +117,7 @@ static void mixed_newton_jacobian(const NsMixedView *v, const double *z, const d
   memset(J, 0, ld * ld * sizeof *J);
   for (size_t k = n; k < ld; k++) J[k + k * ld] = 1;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    Piece s;
+    NsConePiece s;
     int dim = v->p.groups[g].dim;
     piece(v, g, row, z, w, &s);
     for (size_t j = 0; j < n; j++) {
@@ -165,15 +131,16 @@ static void mixed_newton_jacobian(const NsMixedView *v, const double *z, const d
   }
 }
 
-/* The same as blocks for the sparse system: A = rho D, B = I - (1 - delta) D. */
+/* The same as blocks for the sparse system, most^2 numbers apart: A = rho D, B = I - (1 - delta) D. */
 static void blocks(const NsMixedView *v, const double *z, const double *w, double delta, double *A, double *B) {
+  size_t stride = (size_t)(v->kinds.most * v->kinds.most);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    Piece s;
+    NsConePiece s;
     int dim = v->p.groups[g].dim;
     piece(v, g, row, z, w, &s);
     for (int k = 0; k < dim * dim; k++) {
-      A[9 * (size_t)g + (size_t)k] = v->rho[g] * s.D[k];
-      B[9 * (size_t)g + (size_t)k] = (k % (dim + 1) == 0) - (1 - delta) * s.D[k];
+      A[stride * (size_t)g + (size_t)k] = v->rho[g] * s.D[k];
+      B[stride * (size_t)g + (size_t)k] = (k % (dim + 1) == 0) - (1 - delta) * s.D[k];
     }
   }
 }
@@ -182,18 +149,10 @@ static void blocks(const NsMixedView *v, const double *z, const double *w, doubl
 static void snap(const NsMixedView *v, const double *z, const double *w, double *to) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    Piece s;
-    int dim = group->dim;
+    NsConePiece s;
     piece(v, g, row, z, w, &s);
-    if (dim == 1) {
-      to[row] = s.point[0];
-      continue;
-    }
-    bool closed = s.point[0] > 0 && z[row] > 0, sticks = closed && s.D[dim + 1] == 1 && s.D[1] == 0;
-    double slip = dim == 2 ? fabs(s.point[1]) : sqrt(s.point[1] * s.point[1] + s.point[2] * s.point[2]);
-    to[row] = closed ? z[row] : 0;
-    for (int i = 1; i < dim; i++)
-      to[row + i] = sticks ? z[row + i] : closed && slip > 0 ? group->mu * z[row] * s.point[i] / slip : 0;
+    if (group->cone) ns_cone_snap(group->cone, group->mu, &s, z + row, to + row);
+    else to[row] = s.point[0];
   }
 }
 
@@ -215,7 +174,7 @@ static NsStatus sparse_direction(NewtonRoom *newton, const NsMixedView *v, const
   map(v, newton->point, w, newton->F);
   for (int i = 0; i < v->p.n; i++) newton->F[i] = -newton->F[i];
   blocks(v, newton->point, w, delta, newton->A, newton->B);
-  NsStatus status = ns_mixed_system_factor(&newton->system, &v->p, newton->A, newton->B);
+  NsStatus status = ns_mixed_system_factor(&newton->system, &v->p, v->kinds.most * v->kinds.most, newton->A, newton->B);
   if (!status) ns_mixed_system_solve(&newton->system, v->p.n, newton->F);
   return status;
 }
@@ -283,7 +242,7 @@ NsStatus ns_mixed_newton_solve(NsMixedNewton *rooms, const NsMixedView *v, int s
   NewtonRoom *newton = sparse ? &rooms->sparse : &rooms->dense;
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double least = INFINITY;
-  NsStatus status = mixed_newton_room(newton, sparse, v->p.n);
+  NsStatus status = mixed_newton_room(newton, sparse, v->p.n, v->kinds.most);
   if (!status && sparse) status = ns_mixed_system_begin(&newton->system, &v->p);
   if (status) return status;
   memcpy(newton->point, z, bytes);

@@ -4,8 +4,8 @@
 */
 /*
 ** Assumptions: contacts in the plane; a dense W, which may have any properties.
-** The unknowns are z for a row, and r_n, f = r_t + mu r_n and b for a contact. With the slip u_t = a - b and
-** k = mu r_n - r_t = 2 mu r_n - f the law of a contact is
+** The unknowns are z for a row, and for a contact r_n and for each disc, an interval, f = r_t + mu r_n and b. With the slip
+** u_t = a - b and k = mu r_n - r_t = 2 mu r_n - f the law of a contact is
 **   0 <= u_n _|_ r_n >= 0,   0 <= a = u_t + b _|_ f >= 0,   0 <= k _|_ b >= 0.
 ** Termination: as in ns_box_solve. NS_ENOSOL (proved, small problems) and NS_ERAY hold for the contacts too, since the two
 ** problems have the same solutions. Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical
@@ -28,8 +28,15 @@ struct NsMixedPlane {
   double *M, *q, *lower, *upper, *guess, *y, *w;
 };
 
-static int unknowns(const NsMixedView *v) {
-  return v->p.n + v->kinds.contacts;
+int ns_mixed_plane_unknowns(const NsMixedView *v) {
+  int count = v->p.n;
+  for (int g = 0; g < v->p.ngroups; g++) count += v->p.groups[g].cone ? v->p.groups[g].cone->discs : 0;
+  return count;
+}
+
+/* The place of row i of a group among its unknowns, which are r_n, then f and b of each disc. */
+static int plane_place(int i) {
+  return i > 0 ? 2 * i - 1 : 0;
 }
 
 /* Distance between two unknowns of a contact. If there are contacts only, all r_n come first, then all f, then all b. */
@@ -61,11 +68,11 @@ static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
   int step = stride(v);
   for (int g = 0, at = 0; g < v->p.ngroups; g++) {
     const NsMixedGroup *group = &v->p.groups[g];
-    int count = group->dim == 1 ? 1 : 3;
+    int count = group->cone ? 1 + 2 * group->cone->discs : 1;
     s->first[g] = at;
     for (int i = 0; i < count; i++) {
-      s->lower[at + i * step] = group->dim == 1 ? group->lower : 0;
-      s->upper[at + i * step] = group->dim == 1 ? group->upper : INFINITY;
+      s->lower[at + i * step] = group->cone ? 0 : group->lower;
+      s->upper[at + i * step] = group->cone ? INFINITY : group->upper;
     }
     at += step == 1 ? count : 1;
   }
@@ -73,55 +80,60 @@ static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
 
 /* Adds `factor` times column j of W to column `column` of M, in the outputs of every group. */
 static void mixed_plane_add_column(NsMixedPlane *s, const NsMixedView *v, int column, int j, double factor) {
-  double *to = s->M + (size_t)column * (size_t)unknowns(v);
+  double *to = s->M + (size_t)column * (size_t)ns_mixed_plane_unknowns(v);
   const double *W = v->p.W + (size_t)j * (size_t)v->p.n;
   for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = 0; i < v->p.groups[g].dim; i++) to[s->first[g] + i * step] += factor * W[row + i];
+    for (int i = 0; i < v->p.groups[g].dim; i++) to[s->first[g] + plane_place(i) * step] += factor * W[row + i];
 }
 
 /* Fills M and q. The outputs are w for a row; u_n, u_t + b and 2 mu r_n - f for a contact. */
 static void fill(NsMixedPlane *s, const NsMixedView *v) {
-  size_t n = (size_t)unknowns(v);
+  size_t n = (size_t)ns_mixed_plane_unknowns(v);
   int step = stride(v);
   memset(s->M, 0, n * n * sizeof *s->M);
   memset(s->q, 0, n * sizeof *s->q);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    int normal = s->first[g], force = normal + step, slip = force + step;
+    int normal = s->first[g];
     mixed_plane_add_column(s, v, normal, row, 1);
-    for (int i = 0; i < group->dim; i++) s->q[normal + i * step] = v->p.q[row + i];
-    if (group->dim == 1) continue;
-    mixed_plane_add_column(s, v, normal, row + 1, -group->mu);
-    mixed_plane_add_column(s, v, force, row + 1, 1);
-    s->M[(size_t)force + (size_t)slip * n] += 1;
-    s->M[(size_t)slip + (size_t)normal * n] += 2 * group->mu;
-    s->M[(size_t)slip + (size_t)force * n] -= 1;
+    for (int i = 0; i < group->dim; i++) s->q[normal + plane_place(i) * step] = v->p.q[row + i];
+    for (int i = 1; i < group->dim; i++) {
+      int force = normal + plane_place(i) * step, slip = force + step;
+      mixed_plane_add_column(s, v, normal, row + i, -group->mu[i - 1]);
+      mixed_plane_add_column(s, v, force, row + i, 1);
+      s->M[(size_t)force + (size_t)slip * n] += 1;
+      s->M[(size_t)slip + (size_t)normal * n] += 2 * group->mu[i - 1];
+      s->M[(size_t)slip + (size_t)force * n] -= 1;
+    }
   }
 }
 
 /* Converts the guess to the unknowns; b is chosen so that u_t + b >= 0. */
 static void from_z(NsMixedPlane *s, const NsMixedView *v, const double *z, const double *w) {
   for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    double *y = s->guess + s->first[g], mu = v->p.groups[g].mu;
-    y[0] = z[row];
-    if (v->p.groups[g].dim == 1) continue;
-    y[0] = ns_larger(z[row], 0);
-    y[step] = ns_larger(z[row + 1] + mu * y[0], 0);
-    y[2 * step] = ns_larger(-w[row + 1], 0);
+    const NsMixedGroup *group = &v->p.groups[g];
+    double *y = s->guess + s->first[g];
+    y[0] = group->cone ? ns_larger(z[row], 0) : z[row];
+    for (int i = 1; i < group->dim; i++) {
+      y[plane_place(i) * step] = ns_larger(z[row + i] + group->mu[i - 1] * y[0], 0);
+      y[(plane_place(i) + 1) * step] = ns_larger(-w[row + i], 0);
+    }
   }
 }
 
 static void to_z(const NsMixedPlane *s, const NsMixedView *v, double *z) {
   for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const double *y = s->y + s->first[g];
-    double bound = v->p.groups[g].mu * y[0];
     z[row] = y[0];
-    if (v->p.groups[g].dim > 1) z[row + 1] = ns_box_clamp(y[step] - bound, -bound, bound);
+    for (int i = 1; i < v->p.groups[g].dim; i++) {
+      double bound = v->p.groups[g].mu[i - 1] * y[0];
+      z[row + i] = ns_box_clamp(y[plane_place(i) * step] - bound, -bound, bound);
+    }
   }
 }
 
 NsStatus ns_mixed_plane_solve(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  int n = unknowns(v);
+  int n = ns_mixed_plane_unknowns(v);
   NsStatus status = mixed_plane_room(s, n);
   if (status) return status;
   take_bounds(s, v);

@@ -78,21 +78,30 @@ static int floor_of_half(int x) {
   return x >= 0 ? x / 2 : -((1 - x) / 2);
 }
 
-/* Exponents s of the rows so that each group's own block times 2^(2 s) is near 2^first. Returns first. */
+/* The part of a group with one unit that begins at row i: up to the end of the disc; a first disc has the unit of the normal. */
+static int unit_end(const NsMixedGroup *group, int i) {
+  if (!group->cone || group->cone->discs < 2) return group->dim;
+  int k = 0;
+  while (group->cone->first[k + 1] <= i) k++;
+  return group->cone->first[k + 1];
+}
+
+/* Exponents s of the rows so that the own block, of each part of a group with one unit, times 2^(2 s) is near 2^first. Returns first. */
 static int own_units(NsMixedScaled *s) {
   int first = NS_NO_EXPONENT;
-  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
-    int dim = s->p.groups[g].dim;
-    double size = ns_mixed_block_size(&s->p, row, dim);
-    int e = size > 0 ? ns_binary_exponent(size) : NS_NO_EXPONENT;
-    if (first == NS_NO_EXPONENT) first = e;
-    for (int i = 0; i < dim; i++) s->unit_z[row + i] = e == NS_NO_EXPONENT ? e : -floor_of_half(e - first);
-  }
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim)
+    for (int from = 0, to; from < s->p.groups[g].dim; from = to) {
+      to = unit_end(&s->p.groups[g], from);
+      double size = ns_mixed_block_size(&s->p, row + from, to - from);
+      int e = size > 0 ? ns_binary_exponent(size) : NS_NO_EXPONENT;
+      if (first == NS_NO_EXPONENT) first = e;
+      for (int i = from; i < to; i++) s->unit_z[row + i] = e == NS_NO_EXPONENT ? e : -floor_of_half(e - first);
+    }
   return first == NS_NO_EXPONENT ? 0 : first;
 }
 
 /*
-** The exponent of a group whose own block is 0: it makes the first entry of column j, in a row with a known exponent, 2^first.
+** The exponent of a part whose own block is 0: it makes the first entry of column j, in a row with a known exponent, 2^first.
 */
 static int from_neighbour(const NsMixedScaled *s, int j, int first) {
   const NsMixedProblem *p = &s->p;
@@ -106,11 +115,13 @@ static int from_neighbour(const NsMixedScaled *s, int j, int first) {
 }
 
 static void follow_others(NsMixedScaled *s, int first) {
-  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
-    if (s->unit_z[row] != NS_NO_EXPONENT) continue;
-    int own = from_neighbour(s, row, first);
-    for (int i = 0; i < s->p.groups[g].dim; i++) s->unit_z[row + i] = own;
-  }
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim)
+    for (int from = 0, to; from < s->p.groups[g].dim; from = to) {
+      to = unit_end(&s->p.groups[g], from);
+      if (s->unit_z[row + from] != NS_NO_EXPONENT) continue;
+      int own = from_neighbour(s, row + from, first);
+      for (int i = from; i < to; i++) s->unit_z[row + i] = own;
+    }
 }
 
 /* Turns the exponents into units of w and z in which the largest of q and the bounds is between 1/2 and 1. */
@@ -119,7 +130,7 @@ static void data_units(NsMixedScaled *s, int first) {
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
     const NsMixedGroup *group = &s->groups[g];
     for (int i = row; i < row + group->dim; i++) most = ns_larger_exponent(most, s->q[i], s->unit_z[i]);
-    if (group->dim > 1) continue;
+    if (group->cone) continue;
     most = ns_larger_exponent(most, group->lower, first - s->unit_z[row]);
     most = ns_larger_exponent(most, group->upper, first - s->unit_z[row]);
   }
@@ -143,7 +154,10 @@ static void apply_units(NsMixedScaled *s) {
     s->guess[j] = ns_times_power(s->guess[j], s->unit_z[j]);
   }
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
-    if (p->groups[g].dim > 1) continue;
+    const NsConeClass *cone = p->groups[g].cone;
+    for (int k = 1; cone && k < cone->discs; k++)
+      s->groups[g].mu[k] = ns_times_power(s->groups[g].mu[k], s->unit_z[row + cone->first[k]] - s->unit_z[row]);
+    if (cone) continue;
     s->groups[g].lower = ns_times_power(s->groups[g].lower, s->unit_z[row]);
     s->groups[g].upper = ns_times_power(s->groups[g].upper, s->unit_z[row]);
   }

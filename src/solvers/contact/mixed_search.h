@@ -16,7 +16,7 @@
 typedef struct NsMixedSearch {
   NsSearch base;
   NsMixedView v;
-  const NsFriction *blocks; /* v in blocks, for methods on contacts of one dimension; else NULL */
+  const NsFriction *blocks; /* v in blocks, for methods on contacts of one cone; else NULL */
   double *z, *w;            /* n: the current point, and w = W z + q */
   double *best, *best_w;    /* n: the best candidate, with measure base.least; before the first one: the guess */
   double *standing;         /* n: the last point of methods that continue from round to round */

@@ -1,28 +1,24 @@
 /*
 ** mixed_single.c
-** One contact alone in closed form; the guess as a candidate.
+** One contact alone, as its cone solves it; the guess as a candidate.
 */
 /*
-** Assumptions: the problem is one contact. In the plane its modes are tried, in space the roots of a quartic are found.
-** Termination: at once. Without an exact solution, the next method starts from a projected step.
-** Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, INRIA RT-0400, 2011.
+** Assumptions: the problem is one contact.
+** Termination: at once. Without a solution, the next method starts from a projected step.
 */
 #include "solvers/contact/mixed_single.h"
-
-#include "solvers/contact/friction_local.h"
 
 static NsOutcome single_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {.solver = "exact", .iterations = 1};
   const NsMixedView *v = &s->v;
-  NsContact contact;
-  double block[9];
+  NsConeContact contact;
+  double block[NS_CONE_MOST * NS_CONE_MOST];
   (void)work, (void)mode;
   ns_mixed_copy(s, s->z, s->best);
   ns_mixed_block(&v->p, 0, v->p.n, block);
-  ns_contact_set(&contact, v->p.n, block, v->p.groups[0].mu, v->rho[0]);
-  bool exact = v->p.n == 2 ? ns_contact_solve2(&contact, v->p.q, s->z) : ns_contact_solve3(&contact, v->p.q, s->z);
-  if (exact) return ns_mixed_candidate(s, NS_OK, &info);
+  ns_cone_contact_set(&contact, v->kinds.cone, block, v->p.groups[0].mu, v->rho[0]);
+  if (contact.cone->solve(&contact, v->p.q, s->z)) return ns_mixed_candidate(s, NS_OK, &info);
   ns_mixed_copy(s, s->best, s->z);
   return ns_mixed_outcome(s, NS_ENOCONV, &info);
 }

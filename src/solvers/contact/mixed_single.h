@@ -7,7 +7,7 @@
 
 #include "solvers/contact/mixed_search.h"
 
-/* One contact in closed form (friction_local.h); has one mode. */
+/* One contact by its cone (cone.h); has one mode. */
 extern const NsMethod ns_mixed_single;
 
 /* Takes the guess as a candidate; has one mode. */

@@ -4,7 +4,7 @@
 */
 /*
 ** A sweep solves one group after another with the others fixed: a row with a positive diagonal entry by division, a contact by
-** friction_local.h, other rows by a projected step. w is updated column by column.
+** its cone (cone.h), other rows by a projected step. w is updated column by column.
 ** Assumptions: none on the groups; W dense or sparse. Sweeps converge in practice for a symmetric positive semidefinite W
 ** and small mu. One sweep carries a load from a contact only to its neighbours.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
@@ -19,7 +19,6 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/contact/friction_local.h"
 #include "solvers/residual.h"
 
 /*
@@ -31,9 +30,9 @@ enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4, EARLY_LEAST = 20 };
 
 struct NsMixedSweeps {
   NsArena arena;
-  int capacity, groups;
-  NsContact *contact;         /* groups */
-  double *block;              /* 9 groups */
+  int capacity, groups, most; /* allocated: rows, groups, rows of a group */
+  NsConeContact *contact;     /* groups */
+  double *block;              /* most^2 groups */
   double *before, *direction; /* capacity: for conjugate directions */
 };
 
@@ -42,16 +41,17 @@ static void mixed_sweep_clear(NsMixedSweeps *s) {
   *s = (NsMixedSweeps){0};
 }
 
-static NsStatus mixed_sweep_room(NsMixedSweeps *s, int n, int groups) {
-  if (groups <= s->groups && n <= s->capacity) return NS_OK;
+static NsStatus mixed_sweep_room(NsMixedSweeps *s, int n, int groups, int most) {
+  if (groups <= s->groups && n <= s->capacity && most <= s->most) return NS_OK;
   mixed_sweep_clear(s);
   ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
   s->contact = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->contact);
-  s->block = ns_arena_doubles(&s->arena, 9 * wanted);
+  s->block = ns_arena_doubles(&s->arena, most * most * wanted);
   s->before = ns_arena_doubles(&s->arena, rows);
   s->direction = ns_arena_doubles(&s->arena, rows);
   if (s->arena.failed) return mixed_sweep_clear(s), NS_ENOMEM;
   s->groups = (int)wanted;
+  s->most = most;
   s->capacity = (int)rows;
   return NS_OK;
 }
@@ -59,9 +59,9 @@ static NsStatus mixed_sweep_room(NsMixedSweeps *s, int n, int groups) {
 static void mixed_sweep_prepare(NsMixedSweeps *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
-    double *block = s->block + 9 * (size_t)g;
+    double *block = s->block + (size_t)(s->most * s->most) * (size_t)g;
     ns_mixed_block(&v->p, row, dim, block);
-    if (dim > 1) ns_contact_set(&s->contact[g], dim, block, v->p.groups[g].mu, v->rho[g]);
+    if (v->p.groups[g].cone) ns_cone_contact_set(&s->contact[g], v->p.groups[g].cone, block, v->p.groups[g].mu, v->rho[g]);
   }
 }
 
@@ -79,17 +79,16 @@ static void mixed_sweep_spread(const NsMixedProblem *p, int j, double d, double 
 /* Solves one group with the others fixed; a row without a positive diagonal entry takes a projected step. */
 static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, double *z, double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
-  const double *B = s->block + 9 * (size_t)g;
+  const double *B = s->block + (size_t)(s->most * s->most) * (size_t)g;
   int dim = group->dim;
-  double r[3], b[3] = {0};
+  double r[NS_CONE_MOST], b[NS_CONE_MOST];
   for (int i = 0; i < dim; i++) {
     r[i] = z[row + i];
     b[i] = w[row + i];
     for (int j = 0; j < dim; j++) b[i] -= B[i + j * dim] * z[row + j];
   }
-  if (dim == 1) r[0] = ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper);
-  else if (dim == 2) ns_contact_solve2(&s->contact[g], b, r);
-  else ns_contact_solve3(&s->contact[g], b, r);
+  if (group->cone) group->cone->solve(&s->contact[g], b, r);
+  else r[0] = ns_box_clamp(z[row] - v->rho[g] * w[row], group->lower, group->upper);
   for (int i = 0; i < dim; i++) {
     double d = r[i] - z[row + i];
     z[row + i] = r[i];
@@ -110,11 +109,11 @@ static void mixed_sweep_sweep(const NsMixedSweeps *s, const NsMixedView *v, bool
 
 /* Allocates, prepares the blocks, moves z into the bounds and computes w. */
 static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
-  NsStatus status = mixed_sweep_room(s, v->p.n, v->p.ngroups);
+  NsStatus status = mixed_sweep_room(s, v->p.n, v->p.ngroups, v->kinds.most);
   if (status) return status;
   mixed_sweep_prepare(s, v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    if (v->p.groups[g].dim == 1) z[row] = ns_box_clamp(z[row], v->p.groups[g].lower, v->p.groups[g].upper);
+    if (!v->p.groups[g].cone) z[row] = ns_box_clamp(z[row], v->p.groups[g].lower, v->p.groups[g].upper);
   ns_mixed_product(&v->p, z, w);
   return NS_OK;
 }
@@ -137,18 +136,12 @@ NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *s, const NsMixedView *v, int count
 
 /* ---- conjugate gradients ---- */
 
-/* Moves z into the bounds and cones: normal forces to at least 0, then tangents to at most mu r_n. */
+/* Moves z into the bounds and cones. */
 static void admit(const NsMixedView *v, double *z) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
-    double *r = z + row;
-    if (group->dim == 1) {
-      r[0] = ns_box_clamp(r[0], group->lower, group->upper);
-      continue;
-    }
-    r[0] = ns_larger(r[0], 0);
-    double length = group->dim == 2 ? fabs(r[1]) : sqrt(r[1] * r[1] + r[2] * r[2]), bound = group->mu * r[0];
-    for (int i = 1; i < group->dim && length > bound; i++) r[i] *= bound / length;
+    if (group->cone) ns_cone_admit(group->cone, group->mu, z + row);
+    else z[row] = ns_box_clamp(z[row], group->lower, group->upper);
   }
 }
 

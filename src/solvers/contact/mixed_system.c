@@ -83,7 +83,7 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *s, const NsMixedProblem *p) {
   return ns_sparse_lu_new(&s->lu, J);
 }
 
-NsStatus ns_mixed_system_factor(NsMixedSystem *s, const NsMixedProblem *p, const double *A, const double *B) {
+NsStatus ns_mixed_system_factor(NsMixedSystem *s, const NsMixedProblem *p, int stride, const double *A, const double *B) {
   const NsSparse *W = p->sparse;
   NsSparse *J = s->J;
   memset(J->value, 0, (size_t)ns_sparse_nnz(J) * sizeof *J->value);
@@ -91,14 +91,14 @@ NsStatus ns_mixed_system_factor(NsMixedSystem *s, const NsMixedProblem *p, const
     int at = J->colptr[j], own = s->group[j];
     for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) {
       int g = s->group[W->row[k]], first = s->first[g], dim = p->groups[g].dim;
-      const double *block = A + 9 * (size_t)g + (size_t)(W->row[k] - first) * (size_t)dim;
+      const double *block = A + (size_t)stride * (size_t)g + (size_t)(W->row[k] - first) * (size_t)dim;
       while (J->row[at] < first) at++;
       for (int i = 0; i < dim; i++) J->value[at + i] += block[i] * W->value[k];
     }
     at = J->colptr[j];
     while (J->row[at] < s->first[own]) at++;
     for (int i = 0, dim = p->groups[own].dim; i < dim; i++)
-      J->value[at + i] += B[9 * (size_t)own + (size_t)(i + (j - s->first[own]) * dim)];
+      J->value[at + i] += B[(size_t)stride * (size_t)own + (size_t)(i + (j - s->first[own]) * dim)];
   }
   return ns_sparse_lu_refactor(s->lu, J, NULL);
 }

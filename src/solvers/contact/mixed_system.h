@@ -21,8 +21,10 @@ typedef struct NsMixedSystem {
 /* Makes the pattern for p, and analyses it if it has changed. NS_ENOMEM, NS_ETOOLARGE. */
 NsStatus ns_mixed_system_begin(NsMixedSystem *system, const NsMixedProblem *p);
 
-/* Factors J. Group g has its blocks of A and B (dim x dim, column-major) at offset 9 g. NS_ESINGULAR, NS_ENAN, NS_ENOMEM. */
-NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, const double *A, const double *B);
+/*
+** Factors J. Group g has its blocks of A and B (dim x dim, column-major) at offset stride g. NS_ESINGULAR, NS_ENAN, NS_ENOMEM.
+*/
+NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, int stride, const double *A, const double *B);
 void ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
 void ns_mixed_system_release(NsMixedSystem *system);
 

@@ -1,21 +1,20 @@
 /*
-** friction_local.c
-** One contact with friction, solved exactly.
+** cone_space.c
+** Coulomb friction in space: a normal and two tangents.
 */
 /*
-** In the plane the four modes are tried: open, stick, slide to either side. In space a contact that slides along -d(theta) has
-** u_n = 0 and u_T parallel to d. This is a trigonometric polynomial of degree 2 in theta (the quartic of Bonnefon and Daviet),
-** solved by Newton from the previous angle, else by isolating all roots.
+** One contact is solved exactly. A contact that slides along -d(theta) has u_n = 0 and u_T parallel to d. This is a trigonometric
+** polynomial of degree 2 in theta (the quartic of Bonnefon and Daviet), solved by Newton from the previous angle, else by
+** isolating all roots.
 ** Assumptions: none on the block; a sliding mode with W_nn + mu W_nt d = 0 is skipped.
 ** Termination: a fixed number of operations.
 ** Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, INRIA RT-0400, 2011.
 */
-#include "solvers/contact/friction_local.h"
-
 #include <float.h>
 #include <math.h>
 
-#include "solvers/contact/friction_residual.h"
+#include "solvers/contact/cone.h"
+#include "solvers/method.h"
 
 /*
 ** SAMPLES: angles between which roots are isolated (7.5 degrees; there are at most 4 roots). NEWTON_STEPS: from the previous
@@ -27,23 +26,16 @@ enum { SAMPLES = 48, NEWTON_STEPS = 12, ROOT_STEPS = 60, MAX_ROOTS = 16 };
 /* regular_determinant: a determinant below this fraction of its terms counts as zero. 1e-13: rounding. */
 static const double regular_determinant = 1e-13;
 
-static bool invert2(const double *W, double *inverse) {
-  double det = W[0] * W[3] - W[1] * W[2], size = fabs(W[0] * W[3]) + fabs(W[1] * W[2]);
-  if (!(fabs(det) > regular_determinant * size)) return false;
-  inverse[0] = W[3] / det, inverse[1] = -W[1] / det;
-  inverse[2] = -W[2] / det, inverse[3] = W[0] / det;
-  return true;
-}
-
-static bool invert3(const double *W, double *inverse) {
+static bool space_invert(const double *W, double *inverse) {
+  static const int after[] = {1, 2, 0};
   double size = 0, det = 0;
   for (int j = 0; j < 3; j++)
     for (int i = 0; i < 3; i++) {
-      int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+      int a = after[i], b = after[a], c = after[j], d = after[c];
       inverse[j + i * 3] = W[a + c * 3] * W[b + d * 3] - W[a + d * 3] * W[b + c * 3];
     }
   for (int i = 0; i < 3; i++) {
-    int b = (i + 1) % 3, c = (i + 2) % 3;
+    int b = after[i], c = after[b];
     det += W[i] * inverse[i * 3];
     size += fabs(W[i]) * (fabs(W[b + 3] * W[c + 6]) + fabs(W[b + 6] * W[c + 3]));
   }
@@ -52,75 +44,36 @@ static bool invert3(const double *W, double *inverse) {
   return true;
 }
 
-void ns_contact_set(NsContact *c, int dim, const double *W, double mu, double rho) {
-  c->W = W;
-  c->mu = mu;
-  c->rho = rho;
-  c->regular = dim == 2 ? invert2(W, c->inverse) : invert3(W, c->inverse);
-}
-
-static void projected_step(const NsContact *c, int dim, const double *b, double *r) {
-  double u[3], slip = 0;
-  for (int i = 0; i < dim; i++) {
-    u[i] = b[i];
-    for (int j = 0; j < dim; j++) u[i] += c->W[i + j * dim] * r[j];
-    if (i > 0) slip += u[i] * u[i];
+static void space_project(const NsConeClass *cone, const double *mu, double *x) {
+  double t = sqrt(x[1] * x[1] + x[2] * x[2]), m = mu[0];
+  (void)cone;
+  if (x[0] >= 0 && t <= m * x[0]) return;
+  if (m * t <= -x[0]) {
+    x[0] = x[1] = x[2] = 0;
+    return;
   }
-  u[0] += c->mu * sqrt(slip);
-  for (int i = 0; i < dim; i++) r[i] -= c->rho * u[i];
-  ns_friction_project(dim, c->mu, r);
+  x[0] = (x[0] + m * t) / (1 + m * m);
+  for (int k = 1; k < 3; k++) x[k] *= m * x[0] / t;
 }
 
-/* ---- the plane ---- */
-
-static bool stick2(const NsContact *c, const double *b, double *r) {
-  if (!c->regular) return false;
-  double n = -(c->inverse[0] * b[0] + c->inverse[2] * b[1]), t = -(c->inverse[1] * b[0] + c->inverse[3] * b[1]);
-  if (!(n >= 0 && fabs(t) <= c->mu * n)) return false;
-  r[0] = n, r[1] = t;
-  return true;
+static void space_natural(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u, double *x) {
+  for (int k = 0; k < 3; k++) x[k] = r[k] - rho * u[k];
+  x[0] -= rho * mu[0] * sqrt(u[1] * u[1] + u[2] * u[2]);
+  space_project(cone, mu, x);
 }
 
-/* Slides with r_t = sign mu r_n, sign u_t <= 0. */
-static bool slide2(const NsContact *c, const double *b, double sign, double *r) {
-  double m = sign * c->mu, pull = c->W[0] + m * c->W[2];
-  if (!(fabs(pull) > 0) || !(-b[0] / pull >= 0)) return false;
-  double n = -b[0] / pull, t = b[1] + (c->W[1] + m * c->W[3]) * n;
-  if (!(n <= DBL_MAX) || sign * t > 4 * DBL_EPSILON * fabs(b[1])) return false;
-  r[0] = n, r[1] = m * n;
-  return true;
+static void space_prepare(NsConeContact *c) {
+  c->regular = space_invert(c->W, c->inverse);
 }
-
-static bool open2(const double *b, double *r) {
-  if (!(b[0] >= 0)) return false;
-  r[0] = r[1] = 0;
-  return true;
-}
-
-bool ns_contact_solve2(const NsContact *c, const double *b, double *r) {
-  double bound = c->mu * r[0];
-  if (r[0] > 0) {
-    if (fabs(r[1]) >= bound * (1 - 1e-12) && slide2(c, b, r[1] < 0 ? -1 : 1, r)) return true;
-    if (stick2(c, b, r)) return true;
-    if (slide2(c, b, 1, r) || slide2(c, b, -1, r)) return true;
-    if (open2(b, r)) return true;
-  } else if (open2(b, r) || stick2(c, b, r) || slide2(c, b, 1, r) || slide2(c, b, -1, r)) {
-    return true;
-  }
-  projected_step(c, 2, b, r);
-  return false;
-}
-
-/* ---- space ---- */
 
 /* G(theta) = P c^2 + Q s^2 + R c s + C c + S s, c = cos, s = sin: the slip perpendicular to d times the denominator of r_n. */
 typedef struct Slip {
   double P, Q, R, C, S, size;
 } Slip;
 
-static Slip slip_of(const NsContact *k, const double *b) {
+static Slip slip_of(const NsConeContact *k, const double *b) {
   const double *W = k->W;
-  double mu = k->mu;
+  double mu = k->mu[0];
   Slip g = {mu * (W[3] * b[2] - b[0] * W[5]),
             mu * (b[0] * W[7] - W[6] * b[1]),
             mu * (W[6] * b[2] - W[3] * b[1] - b[0] * (W[8] - W[4])),
@@ -163,9 +116,9 @@ static bool newton_angle(const Slip *g, double *d) {
 }
 
 /* The force r of sliding along -d. False if it is not valid: it needs r_n > 0 and slip opposite to the force. */
-static bool slide_along(const NsContact *k, const double *b, const double *d, double *r) {
+static bool slide_along(const NsConeContact *k, const double *b, const double *d, double *r) {
   const double *W = k->W;
-  double mu = k->mu, pull = W[0] + mu * (W[3] * d[0] + W[6] * d[1]);
+  double mu = k->mu[0], pull = W[0] + mu * (W[3] * d[0] + W[6] * d[1]);
   if (!(fabs(pull) > 0)) return false;
   double n = -b[0] / pull;
   if (!(n >= 0 && n <= DBL_MAX)) return false;
@@ -179,7 +132,7 @@ static bool slide_along(const NsContact *k, const double *b, const double *d, do
 }
 
 /* The root between the directions a and b, where G changes sign. */
-static void friction_local_bisect(const Slip *g, const double *a, const double *b, double *root) {
+static void space_bisect(const Slip *g, const double *a, const double *b, double *root) {
   double low[2] = {a[0], a[1]}, high[2] = {b[0], b[1]}, sign = slip_value(g, a);
   for (int k = 0; k < ROOT_STEPS; k++) {
     double x = low[0] + high[0], y = low[1] + high[1], length = sqrt(x * x + y * y);
@@ -192,7 +145,7 @@ static void friction_local_bisect(const Slip *g, const double *a, const double *
 }
 
 /* Moves d to the extremum of G near it, by Newton; called where G does not change sign between neighbouring samples. */
-static void friction_local_extremum(const Slip *g, double *d) {
+static void space_extremum(const Slip *g, double *d) {
   for (int k = 0; k < NEWTON_STEPS; k++) {
     double curve = slip_curve(g, d), step = curve != 0 ? -slip_slope(g, d) / curve : 0;
     if (!(fabs(step) <= 0.2)) return;
@@ -215,15 +168,15 @@ static int all_roots(const Slip *g, double (*root)[2]) {
   for (int k = 0; k < SAMPLES && count + 2 < MAX_ROOTS; k++) {
     int next = (k + 1) % SAMPLES, before = (k + SAMPLES - 1) % SAMPLES;
     bool changes = (value[k] > 0) != (value[next] > 0);
-    if (changes) friction_local_bisect(g, d[k], d[next], root[count++]);
+    if (changes) space_bisect(g, d[k], d[next], root[count++]);
     if (changes || (value[k] > 0) != (value[before] > 0)) continue;
     if (fabs(value[k]) > fabs(value[next]) || fabs(value[k]) > fabs(value[before])) continue;
     double near[2] = {d[k][0], d[k][1]};
-    friction_local_extremum(g, near);
+    space_extremum(g, near);
     double closest = slip_value(g, near);
     if ((closest > 0) != (value[k] > 0)) {
-      friction_local_bisect(g, d[before], near, root[count++]);
-      friction_local_bisect(g, near, d[next], root[count++]);
+      space_bisect(g, d[before], near, root[count++]);
+      space_bisect(g, near, d[next], root[count++]);
     } else if (fabs(closest) <= 1e-14 * g->size) {
       root[count][0] = near[0];
       root[count++][1] = near[1];
@@ -233,8 +186,8 @@ static int all_roots(const Slip *g, double (*root)[2]) {
 }
 
 /* Sliding contact: Newton from `guess` (any length, may be 0), then all roots. */
-static bool slide3(const NsContact *k, const double *b, const double *guess, double *r) {
-  if (k->mu == 0) {
+static bool space_slide(const NsConeContact *k, const double *b, const double *guess, double *r) {
+  if (k->mu[0] == 0) {
     double n = k->W[0] != 0 ? -b[0] / k->W[0] : -1;
     if (!(n >= 0 && n <= DBL_MAX)) return false;
     r[0] = n, r[1] = r[2] = 0;
@@ -260,30 +213,41 @@ static bool slide3(const NsContact *k, const double *b, const double *guess, dou
 }
 
 /* The force that gives u = 0. Returns whether it is in the cone. */
-static bool stick3(const NsContact *c, const double *b, double *r) {
+static bool space_stick(const NsConeContact *c, const double *b, double *r) {
   const double *V = c->inverse;
   for (int k = 0; k < 3; k++) r[k] = -(V[k] * b[0] + V[k + 3] * b[1] + V[k + 6] * b[2]);
-  return r[0] >= 0 && r[1] * r[1] + r[2] * r[2] <= c->mu * c->mu * r[0] * r[0];
+  return r[0] >= 0 && r[1] * r[1] + r[2] * r[2] <= c->mu[0] * c->mu[0] * r[0] * r[0];
 }
 
-static bool closed3(const NsContact *c, const double *b, double *r) {
-  double stuck[3] = {0}, slip = r[1] * r[1] + r[2] * r[2], bound = c->mu * r[0];
+static bool space_closed(const NsConeContact *c, const double *b, double *r) {
+  double stuck[3] = {0}, slip = r[1] * r[1] + r[2] * r[2], bound = c->mu[0] * r[0];
   bool slid = r[0] > 0 && slip >= bound * bound * (1 - 1e-12);
-  if (c->regular && stick3(c, b, stuck)) {
+  if (c->regular && space_stick(c, b, stuck)) {
     for (int k = 0; k < 3; k++) r[k] = stuck[k];
     return true;
   }
   double guess[2] = {slid ? r[1] : stuck[1], slid ? r[2] : stuck[2]};
-  return slide3(c, b, guess, r);
+  return space_slide(c, b, guess, r);
 }
 
-bool ns_contact_solve3(const NsContact *c, const double *b, double *r) {
+static bool space_solve(const NsConeContact *c, const double *b, double *r) {
   bool was_open = !(r[0] > 0);
   if (b[0] >= 0) {
-    if (was_open || !closed3(c, b, r)) r[0] = r[1] = r[2] = 0;
+    if (was_open || !space_closed(c, b, r)) r[0] = r[1] = r[2] = 0;
     return true;
   }
-  if (closed3(c, b, r)) return true;
-  projected_step(c, 3, b, r);
+  if (space_closed(c, b, r)) return true;
+  ns_cone_contact_step(c, b, r);
   return false;
 }
+
+const NsConeClass ns_cone_space = {.name = "fc3d",
+                                   .dim = 3,
+                                   .discs = 1,
+                                   .first = {1, 3},
+                                   .coefficient = {"mu"},
+                                   .takes = NS_TAKES_SPACE,
+                                   .project = space_project,
+                                   .natural = space_natural,
+                                   .prepare = space_prepare,
+                                   .solve = space_solve};

@@ -1,4 +1,4 @@
--- One contact: the exact local solver, met through problems of one contact.
+-- The cones of contacts, and how each solves one contact; met through problems of one contact.
 local ns = require "nslua"
 local random_friction = dofile "spec/random_friction.lua"
 
