@@ -75,7 +75,9 @@ typedef struct NsFlowSigns {
   double *rate, *slope, *slope_room; /* 2 m; 4 m; NS_DIFFERENCE_ROOM 4 m */
   double *bound_rate, *bound_room;   /* 2 m: see ns_flow_add_bound_rates; NS_DIFFERENCE_ROOM 2 m */
   double *direct, *moved;            /* n: nd are used */
-  NsSignQuantity *quantities;        /* 2 m */
+  NsSignQuantity *quantities;        /* 2 m: `count` of them, of which derivatives decide */
+  int count;
+  double length; /* of the difference that has given their slopes */
 } NsFlowSigns;
 
 /* Workspace. */

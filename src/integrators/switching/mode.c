@@ -29,6 +29,7 @@ typedef struct Found {
   NsRowMode *mode;           /* m */
   double *lambda, *a, *sdot; /* m, na, nd */
   bool certain;              /* every row has a derivative that is not 0 */
+  bool bends;                /* not certain, and a second derivative is against it */
   double change;             /* of lambda, over its sizes */
   int changed;               /* number of rows whose mode is another than before */
 } Found;
@@ -86,21 +87,22 @@ static bool is_same_motion(const Search *z, const Found *found) {
   return true;
 }
 
-/* Whether the evaluated mode describes a motion better than the mode found before. */
-static bool search_prefers(const Found *found, bool certain, double change, int changed) {
-  if (certain != found->certain) return certain;
-  if (changed != found->changed) return changed < found->changed;
-  return change < found->change;
+/* Whether a mode describes a motion better than the mode found before. */
+static bool search_prefers(const Found *found, const Found *other) {
+  if (other->certain != found->certain) return other->certain;
+  if (other->bends != found->bends) return found->bends;
+  if (other->changed != found->changed) return other->changed < found->changed;
+  return other->change < found->change;
 }
 
 /* Adds the evaluated mode to those that are possible. */
-static void search_keep(Search *z, bool certain) {
+static void search_keep(Search *z, bool certain, bool bends) {
   const NsFlow *flow = z->flow;
-  double change = change_of_lambda(z);
-  int changed = changed_rows(z), k = 0;
+  Found mode = {.certain = certain, .bends = bends, .change = change_of_lambda(z), .changed = changed_rows(z)};
+  int k = 0;
   while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
-  if (k == MODES || (k < z->count && !search_prefers(&z->found[k], certain, change, changed))) return;
+  if (k == MODES || (k < z->count && !search_prefers(&z->found[k], &mode))) return;
   Found *found = &z->found[k];
   if (k == z->count) {
     z->count++;
@@ -110,9 +112,10 @@ static void search_keep(Search *z, bool certain) {
     found->sdot = ns_arena_doubles(&z->arena, flow->eq.nd);
   }
   if (z->arena.failed) return;
-  found->certain = certain;
-  found->change = change;
-  found->changed = changed;
+  found->certain = mode.certain;
+  found->bends = mode.bends;
+  found->change = mode.change;
+  found->changed = mode.changed;
   memcpy(found->mode, z->mode, (size_t)flow->view.m * sizeof *found->mode);
   memcpy(found->lambda, flow->mode->lambda, (size_t)flow->view.m * sizeof(double));
   memcpy(found->a, flow->mode->a, (size_t)flow->eq.na * sizeof(double));
@@ -137,19 +140,20 @@ static NsStatus search_try(Search *z, NsError *err) {
   z->tried++;
   ns_flow_set_mode(flow, z->mode);
   NsStatus status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
-  bool moved = false;
+  bool moved = false, bends = false;
   if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
   if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
   if (status == NS_OK) {
     memcpy(z->terms, ns_flow_rate_terms(flow), (size_t)flow->eq.nd * sizeof(double));
     ns_flow_equation_terms(flow);
     status = ns_signs_of_mode(flow, &at, &verdict, &z->last);
+    if (status == NS_OK && verdict == NS_VERDICT_NONE) status = ns_signs_bend(flow, &at, &bends, &z->last);
   }
   if (status != NS_OK && !mode_fails(status)) {
     if (err) *err = z->last;
     return status;
   }
-  if (status == NS_OK && verdict != NS_VERDICT_AGAINST) search_keep(z, verdict == NS_VERDICT_FOR);
+  if (status == NS_OK && verdict != NS_VERDICT_AGAINST) search_keep(z, verdict == NS_VERDICT_FOR, bends);
   return NS_OK;
 }
 

@@ -23,6 +23,13 @@
 /* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
 #define SLOPE_ZERO 1e-10
 
+/*
+** Second derivatives are seen over BEND_LENGTH of the length of the first differences, where a quantity of that scale changes by 1e-5 of
+** its terms; a change of less than BEND_ZERO of the terms at the point counts as 0: rounding is 1e-16 of them.
+*/
+#define BEND_LENGTH 0x1p-8
+#define BEND_ZERO 1e-11
+
 /* The rounding error of a motion over a step of the grid, in spacings of its change: as NS_SWITCH_RATE_ROUNDINGS. */
 enum { MOTION_ROUNDINGS = 16 };
 
@@ -317,8 +324,14 @@ static void tell_against(const NsFlow *flow, int row, NsError *err) {
                 ns_flow_component(flow, row) + 1, name);
 }
 
+/* Where the value of a quantity stands in a sample of tangent_sample; its slope stands at the same place. */
+static int place_of_quantity(const NsFlow *flow, const NsSignQuantity *q) {
+  int m = flow->view.m;
+  return q->row + (q->of_lambda ? (q->factor > 0 ? m : 3 * m) : q->of_state ? 2 * m : 0);
+}
+
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
-  const NsFlowSigns *signs = &flow->signs;
+  NsFlowSigns *signs = &flow->signs;
   int m = flow->view.m, count = 0;
   double *rate = signs->rate, *terms = signs->rate + m;
   NsSignQuantity *list = signs->quantities;
@@ -334,15 +347,57 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
     if (!good) return tell_against(flow, i, err), NS_OK;
   }
   *verdict = NS_VERDICT_FOR;
+  signs->count = count;
   if (count == 0) return NS_OK;
-  double length;
-  status = tangent_slopes(flow, at, &length, err);
+  status = tangent_slopes(flow, at, &signs->length, err);
   for (int k = 0; k < count && status == NS_OK; k++) {
     const NsSignQuantity *q = &list[k];
-    double slope = signs->slope[q->row + (q->of_lambda ? (q->factor > 0 ? m : 3 * m) : q->of_state ? 2 * m : 0)];
-    int sign = mode_sign(q->factor * slope, SLOPE_ZERO * q->terms / length);
+    int sign = mode_sign(q->factor * signs->slope[place_of_quantity(flow, q)], SLOPE_ZERO * q->terms / signs->length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
     if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);
+  }
+  return status;
+}
+
+/* ---- second derivatives ---- */
+
+/* values (4 m) as of tangent_sample, a time ahead on the motion of the mode: a step of Heun's method. The flow is at the point before. */
+static NsStatus sample_ahead(NsFlow *flow, const NsSignPoint *at, double ahead, double *values, NsError *err) {
+  const NsFlowSigns *signs = &flow->signs;
+  Tangent tangent = {flow, at->t, at->s};
+  int nd = flow->eq.nd;
+  for (int i = 0; i < nd; i++) {
+    signs->direct[i] = flow->sdot[i];
+    signs->moved[i] = at->s[i] + ahead * flow->sdot[i];
+  }
+  NsStatus status = ns_flow_evaluate(flow, at->t + ahead, signs->moved, NULL, err);
+  for (int i = 0; i < nd; i++) signs->direct[i] = (signs->direct[i] + flow->sdot[i]) / 2;
+  if (status == NS_OK) status = tangent_sample(&tangent, at->t + ahead, values, err);
+  NsStatus back = ns_flow_evaluate(flow, at->t, at->s, NULL, err);
+  return status == NS_OK ? back : status;
+}
+
+/* A quantity bends downwards: its changes over a time and over half of it are far beyond rounding, and about as 4 to 1. */
+static bool bends_down(double whole, double half, double terms) {
+  return whole < -BEND_ZERO * terms && whole < 2.8 * half && whole > 5.7 * half;
+}
+
+NsStatus ns_signs_bend(NsFlow *flow, const NsSignPoint *at, bool *against, NsError *err) {
+  const NsFlowSigns *signs = &flow->signs;
+  size_t m = (size_t)flow->view.m;
+  double ahead = BEND_LENGTH * signs->length, *now = signs->slope_room, *half = now + 4 * m, *whole = half + 4 * m;
+  *against = false;
+  if (signs->count == 0) return NS_OK;
+  NsStatus status = sample_ahead(flow, at, 0, now, err);
+  if (status == NS_OK) status = sample_ahead(flow, at, ahead / 2, half, err);
+  if (status == NS_OK) status = sample_ahead(flow, at, ahead, whole, err);
+  if (status == NS_OK) ns_flow_equation_terms(flow);
+  for (int k = 0; k < signs->count && status == NS_OK; k++) {
+    const NsSignQuantity *q = &signs->quantities[k];
+    int i = place_of_quantity(flow, q);
+    if (mode_sign(q->factor * signs->slope[i], SLOPE_ZERO * q->terms / signs->length) != 0) continue;
+    double terms = q->of_lambda ? flow->lambda_terms[q->row] : q->of_state ? q->terms : flow->y_terms[q->row];
+    *against = *against || bends_down(q->factor * (whole[i] - now[i]), q->factor * (half[i] - now[i]), terms);
   }
   return status;
 }

@@ -23,6 +23,12 @@ typedef struct NsSignPoint {
 */
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err);
 
+/*
+** After NONE: whether the second derivative of a quantity whose first one is 0 is against the mode (*against). The flow is again at the
+** point afterwards.
+*/
+NsStatus ns_signs_bend(NsFlow *flow, const NsSignPoint *at, bool *against, NsError *err);
+
 /* Whether y of a row depends on t and s alone, not on lambda or algebraic states, at the point of the last Jacobians. */
 bool ns_row_is_of_state(const NsFlow *flow, int row);
 
