@@ -28,7 +28,7 @@
 ** its terms; a change of less than BEND_ZERO of the terms at the point counts as 0: rounding is 1e-16 of them.
 */
 #define BEND_LENGTH 0x1p-8
-#define BEND_ZERO 1e-11
+#define BEND_ZERO   1e-11
 
 /* The rounding error of a motion over a step of the grid, in spacings of its change: as NS_SWITCH_RATE_ROUNDINGS. */
 enum { MOTION_ROUNDINGS = 16 };
