@@ -124,6 +124,30 @@ describe("the search for events of the script", function()
     end
   end)
 
+  -- g jumps a few spacings of numbers before or behind times of the grid. x' = 1, so that x = t tells lost time.
+  it("loses no time where g jumps beside a time of the grid", function()
+    local n, report = campaign(60, 0.05)
+    local rng = ns.rng(11)
+    for _ = 1, n do
+      local steps, T = rng:integers(5, 200), 10 ^ uniform(rng, -5, 5)
+      local grid, jumps = ns.TimeDiscretisation(0, T / steps), {}
+      for k = rng:integers(1, 2), steps, rng:integers(2, 9) do
+        jumps[#jumps + 1] = grid:at(k) * (1 + rng:integers(-3, 3) * 2.0 ^ -53)
+      end
+      local ds = ns.FirstOrderLinearTIDS({ 0 }, { { 0 } }, { 1 })
+      local simu = events.simulation { systems = { ds }, T = T, h = T / steps,
+        osi = rng:uniform() < 0.5 and ns.RungeKuttaOSI() or ns.RadauOSI() }
+      simu:addEvent { name = "jump", action = function() end, g = function(t)
+        local sign = 1
+        for _, jump in ipairs(jumps) do sign = t >= jump and -sign or sign end
+        return sign
+      end }
+      local sol = simu:run()
+      for i = 1, #sol do assert.near(sol.t[i], sol.x1[i], 1e-13 * T) end
+    end
+    report("runs with a g that jumps beside times of the grid", n)
+  end)
+
   it("lists one event where a mode ends that has held the state at a jump of g, and none while it holds", function()
     for _, direction in ipairs { "up", "down" } do
       for _, h in ipairs { 0.06, 0.5, 6 } do

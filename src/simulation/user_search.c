@@ -173,13 +173,13 @@ typedef struct UserWatch {
   double passed;
 } UserWatch;
 
-/* NS_EINTR where an event has passed 0 since the last look. */
+/* NS_EINTR where an event has passed 0 since the last look; not at the end of the step, which is computed then. */
 static NsStatus look_at_events(void *context, double t, NsError *err) {
   UserWatch *watch = context;
   NsTimeStepping *ts = watch->ts;
   double *last = watch->interval->g_to, g, grain = 0;
   long pieces = ts->dense.of[0].npieces;
-  if (pieces % (pieces / LOOKS + 1) != 0) return NS_OK;
+  if (t >= watch->interval->step.t || pieces % (pieces / LOOKS + 1) != 0) return NS_OK;
   ns_step_dense_at(&ts->dense, t, true, true, watch->interval->x);
   for (int e = 0; e < ts->user.count; e++) {
     NsStatus status = ns_ts_value(ts, e, t, watch->interval->x, &g, err);

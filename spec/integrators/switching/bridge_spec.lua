@@ -80,3 +80,27 @@ describe("EventDriven with rows that reach their limits at once #once", function
     report("bridges", n)
   end)
 end)
+
+-- L i' = -R i - v with the reverse voltage v of a diode, beside which an ideal switch feeds the coil from a source V:
+-- lambda = (voltage over the switch, current of the diode), y = (current of the switch, v). It opens at `off`.
+describe("EventDriven with a switch that opens in a coil", function()
+  it("goes on through the diode without a jump, though an impulse could end the current", function()
+    local V, L, R, off = 10, 0.5, 2, 0.7
+    local ds = ns.FirstOrderLinearTIDS({ 0 }, { { -R / L } }, { V / L })
+    local relation = ns.FirstOrderLinearTIR { C = { { 1 }, { 0 } }, D = { { 0, -1 }, { -1, 0 } }, e = { 0, V },
+      B = { { -1 / L, 0 } } }
+    local law = ns.RelayNSL(2, { 0, 0 }, { 0, math.huge })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, relation, "switch"), ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    simu:addEvent { name = "off", at = off, action = function(simulation)
+      local bounds = simulation:nsds():interaction "switch":nonSmoothLaw()
+      bounds:setLb(1, -math.huge)
+      bounds:setUb(1, math.huge)
+    end }
+    simu:run()
+    local i0 = V / R * (1 - math.exp(-R / L * off))
+    assert.near(i0 * math.exp(-R / L * (2 - off)), ds:x()[1], 1e-11)
+  end)
+end)

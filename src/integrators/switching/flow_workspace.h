@@ -78,6 +78,7 @@ typedef struct NsFlowSigns {
   NsSignQuantity *quantities;        /* 2 m: `count` of them, of which derivatives decide */
   int count;
   double length; /* of the difference that has given their slopes */
+  bool impulse;  /* the state does not fulfil a constraint that an impulse of the mode's multipliers can mend */
 } NsFlowSigns;
 
 /* Workspace. */

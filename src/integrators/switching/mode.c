@@ -26,12 +26,13 @@ enum { MODES = 16 };
 
 /* A mode that is possible. */
 typedef struct Found {
-  NsRowMode *mode;           /* m */
-  double *lambda, *a, *sdot; /* m, na, nd */
   bool certain;              /* every row has a derivative that is not 0 */
   bool bends;                /* not certain, and a second derivative is against it */
+  bool impulse;              /* the state must jump */
   double change;             /* of lambda, over its sizes */
   int changed;               /* number of rows whose mode is another than before */
+  NsRowMode *mode;           /* m */
+  double *lambda, *a, *sdot; /* m, na, nd */
 } Found;
 
 typedef struct Search {
@@ -89,6 +90,7 @@ static bool is_same_motion(const Search *z, const Found *found) {
 
 /* Whether a mode describes a motion better than the mode found before. */
 static bool search_prefers(const Found *found, const Found *other) {
+  if (other->impulse != found->impulse) return found->impulse;
   if (other->certain != found->certain) return other->certain;
   if (other->bends != found->bends) return found->bends;
   if (other->changed != found->changed) return other->changed < found->changed;
@@ -98,7 +100,7 @@ static bool search_prefers(const Found *found, const Found *other) {
 /* Adds the evaluated mode to those that are possible. */
 static void search_keep(Search *z, bool certain, bool bends) {
   const NsFlow *flow = z->flow;
-  Found mode = {.certain = certain, .bends = bends, .change = change_of_lambda(z), .changed = changed_rows(z)};
+  Found mode = {certain, bends, flow->signs.impulse, change_of_lambda(z), changed_rows(z), NULL, NULL, NULL, NULL};
   int k = 0;
   while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
@@ -112,10 +114,11 @@ static void search_keep(Search *z, bool certain, bool bends) {
     found->sdot = ns_arena_doubles(&z->arena, flow->eq.nd);
   }
   if (z->arena.failed) return;
-  found->certain = mode.certain;
-  found->bends = mode.bends;
-  found->change = mode.change;
-  found->changed = mode.changed;
+  mode.mode = found->mode;
+  mode.lambda = found->lambda;
+  mode.a = found->a;
+  mode.sdot = found->sdot;
+  *found = mode;
   memcpy(found->mode, z->mode, (size_t)flow->view.m * sizeof *found->mode);
   memcpy(found->lambda, flow->mode->lambda, (size_t)flow->view.m * sizeof(double));
   memcpy(found->a, flow->mode->a, (size_t)flow->eq.na * sizeof(double));
@@ -317,6 +320,18 @@ static bool search_widen(const Search *z, bool coupled, bool *wide) {
   return more;
 }
 
+/* Where the motion can go on without an impulse, the modes that need one go. */
+static void search_drop_impulses(Search *z) {
+  int count = 0;
+  for (int k = 0; k < z->count; k++)
+    if (!z->found[k].impulse) {
+      Found kept = z->found[k];
+      z->found[k] = z->found[count]; /* its arrays are used again */
+      z->found[count++] = kept;
+    }
+  if (count > 0) z->count = count;
+}
+
 /* Whether some lambda jumps in a mode that was found: then rows that slide may leave in the same moment. */
 static bool found_jumps(const Search *z) {
   const NsFlow *flow = z->flow;
@@ -411,6 +426,7 @@ NsStatus ns_mode_choose(NsFlow *flow, double t, const double *s, const bool *ope
   if (status == NS_OK) status = search_run(&z, err);
   if (status == NS_OK && z.count == 0) status = fail_without_mode(&z, err);
   if (status == NS_OK) {
+    search_drop_impulses(&z);
     choice->count = z.count;
     if (z.count > 1) write_modes(&z, choice->text);
     if (z.count > 1 && rule == NS_AMBIGUITY_ERROR)

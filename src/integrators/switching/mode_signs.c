@@ -178,11 +178,15 @@ bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c) {
 static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold, NsError *err) {
   NsStatus status = ns_flow_collect(flow, at->t, err);
   *hold = true;
+  flow->signs.impulse = false;
   for (int k = 0; k < flow->constraints.count && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraints.of[k];
     if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
-    if (c->level == 0 && (!output_stays(flow, c->equation) || ns_flow_constraint_at_event(flow, c, at->open))) continue;
-    if (ns_flow_constraint_rounds(flow, c)) continue;
+    if (ns_flow_constraint_rounds(flow, c) || ns_flow_constraint_at_event(flow, c, at->open)) continue;
+    if (c->level == 0 && !output_stays(flow, c->equation)) {
+      flow->signs.impulse = true;
+      continue;
+    }
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);
