@@ -58,6 +58,7 @@ lazy.functions(ns, "std var quantile median argsort", function() return require 
 lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
 end)
+lazy.functions(ns, "circuit", function() return { circuit = require "nslua.circuit"(ns) } end)
 lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit" } end)
 lazy.functions(ns, "optimal_control", function()
   return { optimal_control = require "nslua.optimise.control" }

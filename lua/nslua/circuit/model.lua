@@ -1,0 +1,361 @@
+-- nslua.circuit.model: the model of a circuit: states, interactions of its switches, and the columns of a solution.
+
+local core = require "nslua.core"
+local arguments = require "nslua.base.arguments"
+local parts = require "nslua.circuit.parts"
+local reduction = require "nslua.circuit.reduction"
+local values = require "nslua.circuit.values"
+
+local fail, huge = arguments.fail, math.huge
+
+-- ---- the equations of the parts ----
+
+local Stamps = {}
+Stamps.__index = Stamps
+
+local function new_stamps(circuit)
+  return setmetatable({ rows = {}, class_of = {}, kcl = {}, states = {}, rate_of = {}, switches = {}, pairs = {},
+    functions = {}, slope_of = { ["1"] = false }, corners = {}, inner = {}, circuit = circuit }, Stamps)
+end
+
+function Stamps:unknown(name, class)
+  self.class_of[name] = class
+  return name
+end
+
+function Stamps:equation(of, by) self.rows[#self.rows + 1] = { of = of, by = by } end
+
+function Stamps:potential(node)
+  if node == "0" then return nil end
+  local name = "v." .. node
+  if not self.class_of[name] then self.inner[#self.inner + 1] = self:unknown(name, "inner") end
+  return name
+end
+
+-- Books a current at the two nodes that it joins.
+function Stamps:current(part, from, to, k)
+  local name = "i." .. part.name .. (k and "." .. k or "")
+  self.inner[#self.inner + 1] = self:unknown(name, "inner")
+  for _, one in ipairs { { from, 1 }, { to, -1 } } do
+    local node, sign = one[1], one[2]
+    if node and node ~= "0" then
+      self.kcl[node] = self.kcl[node] or {}
+      self.kcl[node][name] = (self.kcl[node][name] or 0) + sign
+    end
+  end
+  return name
+end
+
+function Stamps:current_of(part) return "i." .. part.name end
+
+function Stamps:state(part, initial)
+  local name = "x." .. part.name
+  if not self.class_of[name] then
+    self:unknown(name, "state")
+    self.states[#self.states + 1] = { name = name, initial = initial, part = part }
+    self.rate_of[name] = self:unknown("dx." .. part.name, "rate")
+  end
+  return name, self.rate_of[name]
+end
+
+function Stamps:switch(part, law, k)
+  local name = part.name .. (k and "." .. k or "")
+  local j, w = self:unknown("j." .. name, "switch"), self:unknown("w." .. name, "switch")
+  self.switches[#self.switches + 1] = { name = name, law = law, j = j, w = w }
+  if law.limits or law.gate and not law.both then -- the law has bounds for j alone: j is never solved for
+    self:unknown(j, "given")
+    self:unknown(w, "inner")
+  else
+    self.pairs[#self.pairs + 1] = { j, w }
+  end
+  return j, w
+end
+
+-- The right-hand side with the value of a source.
+function Stamps:source(value)
+  if type(value) == "number" then return { ["1"] = value } end
+  local name = self.functions[value]
+  if not name then
+    name = "u" .. #self.functions + 1
+    self.functions[#self.functions + 1], self.functions[value] = { name = name, f = value.f }, name
+    if value.slope then
+      self.slope_of[name] = name .. "'"
+      self.functions[#self.functions + 1] = { name = name .. "'", f = value.slope }
+    end
+    self.corners[#self.corners + 1] = value.corners
+  end
+  return { [name] = 1 }
+end
+
+-- ---- from expressions to matrices ----
+
+local function names_in(of, class_of, class)
+  local list = {}
+  for unknown in pairs(of) do
+    if class_of[unknown] == class then list[#list + 1] = unknown:match "^%a+%.(.*)$" end
+  end
+  table.sort(list)
+  return list
+end
+
+local function told(stamps, word, row, source)
+  local class_of = stamps.class_of
+  local switches = table.concat(names_in(row.of, class_of, "switch"), ", ")
+  local states = table.concat(names_in(row.of, class_of, "state"), ", ")
+  if word == "slope" then
+    fail("circuit: %s and a source form a loop of capacitors or a cut of inductors: it needs the derivative of the "
+      .. "source, which only constants and sines have; add a resistance (%s)", states, source)
+  elseif word == "switches" then
+    fail("circuit: no choice of currents and voltages of %s determines the others; add a resistance", switches)
+  end
+  fail "circuit: sources contradict each other: a loop of voltage sources, or a cut of current sources"
+end
+
+-- The value of a function of time for an expression's sources: a number, or a function of time.
+local function input_of(by, functions)
+  local constant, list = by["1"] or 0, {}
+  for _, one in ipairs(functions) do
+    local c = by[one.name]
+    if c then list[#list + 1] = { c, one.f } end
+  end
+  if #list == 0 then return constant end
+  return function(t)
+    local sum = constant
+    for _, one in ipairs(list) do sum = sum + one[1] * one[2](t) end
+    return sum
+  end
+end
+
+-- A vector of inputs, and a callback (t, z, out) when one depends on time.
+local function inputs_of(list)
+  local constants, moves = {}, false
+  for i, one in ipairs(list) do
+    constants[i] = type(one) == "number" and one or 0
+    moves = moves or type(one) == "function"
+  end
+  if not moves then return constants end
+  return function(t, _, out)
+    for i, one in ipairs(list) do out[i] = type(one) == "function" and one(t) or one end
+  end
+end
+
+-- The bounds of lambda of a switch, which is w where `swapped`, j else; `on`: of its gate.
+local function bounds_of(switch, swapped, on)
+  local law = switch.law
+  if law.limits then return law.limits[1], law.limits[2] end
+  if not law.gate then return 0, huge end
+  local most = (on ~= swapped) and huge or 0
+  return law.both and -most or 0, most
+end
+
+-- Groups of rows that D joins: lists of numbers, in order.
+local function groups_of(m, D)
+  local root = {}
+  for i = 1, m do root[i] = i end
+  local function find(i)
+    while root[i] ~= i do i = root[i] end
+    return i
+  end
+  for i = 1, m do
+    for j = 1, m do
+      local a, b = find(i), find(j)
+      if D[i][j] ~= 0 and a ~= b then root[math.max(a, b)] = math.min(a, b) end
+    end
+  end
+  local groups, at = {}, {}
+  for i = 1, m do
+    local r = find(i)
+    if not at[r] then
+      groups[#groups + 1] = {}
+      at[r] = groups[#groups]
+    end
+    at[r][#at[r] + 1] = i
+  end
+  return groups
+end
+
+local model = {}
+
+-- The numbers of the model: names, A, B, C, D, inputs of x' and y, initial states, and the expressions of the
+-- columns.
+function model.numbers(circuit)
+  local stamps = new_stamps(circuit)
+  for _, part in ipairs(circuit.parts) do parts[part.kind].stamp(part, stamps) end
+  for _, node in ipairs(circuit.nodes) do
+    if stamps.kcl[node] then stamps:equation(stamps.kcl[node]) end
+  end
+  local solved, word, row, source = reduction.reduce(stamps.rows, stamps.class_of, stamps.pairs, stamps.rate_of,
+    stamps.slope_of)
+  if not solved then told(stamps, word, row, source) end
+  local self = { states = {}, lambdas = {}, solved = solved, stamps = stamps, index = {} }
+  for _, state in ipairs(stamps.states) do
+    if not solved[state.name] then
+      self.states[#self.states + 1] = state
+      self.index[state.name] = #self.states
+    end
+  end
+  for _, switch in ipairs(stamps.switches) do
+    local lambda, y = switch.j, switch.w
+    if solved[switch.j] then lambda, y = switch.w, switch.j end
+    if not solved[y] then
+      fail("circuit: neither the current nor the voltage of %s is determined; add a resistance", switch.name)
+    end
+    self.lambdas[#self.lambdas + 1] = { name = lambda, y = y, switch = switch, swapped = lambda == switch.w }
+    self.index[lambda] = #self.lambdas
+  end
+  return self
+end
+
+-- The parts of an unknown: coefficients of the states and of lambda, the input. Raises when it is not determined.
+local function expression(self, unknown)
+  local of, by = reduction.expression(self.solved, unknown)
+  local x, lambda = {}, {}
+  for i = 1, #self.states do x[i] = 0 end
+  for i = 1, #self.lambdas do lambda[i] = 0 end
+  for key, value in pairs(of) do
+    local class, i = self.stamps.class_of[key], self.index[key]
+    if not i then
+      fail("circuit: '%s' is not determined: a part of the circuit has no resistance, source or capacitor to the "
+        .. "rest", unknown)
+    end
+    if class == "state" then x[i] = value else lambda[i] = value end
+  end
+  return x, lambda, input_of(by, self.stamps.functions)
+end
+model.expression = expression
+
+-- Checks that initial values which follow from others are those that the script has given.
+local function check_initial(self)
+  for _, state in ipairs(self.stamps.states) do
+    local given = state.initial
+    if self.solved[state.name] and given then
+      local x, _, input = expression(self, state.name)
+      local value = type(input) == "function" and input(0) or input
+      local size = math.abs(value) + math.abs(given)
+      for i, one in ipairs(self.states) do
+        value, size = value + x[i] * (one.initial or 0), size + math.abs(x[i] * (one.initial or 0))
+      end
+      if math.abs(value - given) > 1e-9 * size then -- a part of the terms of both
+        fail("circuit: %s: initial: it follows from the other parts, as %g; got %g", state.part.name, value, given)
+      end
+    end
+  end
+end
+
+-- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns.
+function model.objects(ns, circuit, t0)
+  local self = model.numbers(circuit)
+  check_initial(self)
+  local n, m = #self.states, #self.lambdas
+  if n == 0 then fail "circuit: expected at least one capacitor or inductor that is free to change" end
+  local x0, names, A, B, C, D, b, e = {}, {}, {}, {}, {}, {}, {}, {}
+  for i, state in ipairs(self.states) do
+    x0[i], names[i] = state.initial or 0, parts[state.part.kind].state .. "." .. state.part.name
+    A[i], B[i], b[i] = expression(self, self.stamps.rate_of[state.name])
+  end
+  for k, one in ipairs(self.lambdas) do C[k], D[k], e[k] = expression(self, one.y) end
+  local input = inputs_of(b)
+  local system = type(input) == "function" and ns.FirstOrderLinearDS or ns.FirstOrderLinearTIDS
+  local ds = system { x0 = x0, A = A, b = input, name = circuit.name }
+  ds:setNames(names)
+  local interactions, order, gates = {}, {}, {}
+  for g, group in ipairs(m > 0 and groups_of(m, D) or {}) do
+    local Cg, Dg, Bg, eg, lb, ub, who, plain = {}, {}, {}, {}, {}, {}, {}, true
+    for i = 1, n do Bg[i] = {} end
+    for r, k in ipairs(group) do
+      local one = self.lambdas[k]
+      Cg[r], Dg[r], eg[r], who[r] = C[k], {}, e[k], one.switch.name
+      for c, j in ipairs(group) do Dg[r][c] = D[k][j] end
+      for i = 1, n do Bg[i][r] = B[i][k] end
+      local gate = one.switch.law.gate
+      lb[r], ub[r] = bounds_of(one.switch, one.swapped, gate and gate.on(t0))
+      plain = plain and not next(one.switch.law)
+      if gate and gate.g then gates[#gates + 1] = { lambda = one, group = g, row = r } end
+      order[#order + 1] = k
+    end
+    local law = plain and ns.ComplementarityConditionNSL(#group) or ns.RelayNSL(#group, lb, ub)
+    local inputs = inputs_of(eg)
+    local relation = (type(inputs) == "function" and ns.FirstOrderLinearR or ns.FirstOrderLinearTIR) { C = Cg, D = Dg,
+      B = Bg, e = inputs }
+    interactions[g] = ns.Interaction(law, relation, table.concat(who, "+"))
+  end
+  return { ds = ds, interactions = interactions, numbers = self, order = order, gates = gates }
+end
+
+-- Adds the events of gates to a simulation: at their times and, of parts that latch, where a current ends.
+function model.attach(objects, simu)
+  local watched = {}
+  for _, one in ipairs(objects.gates) do
+    local switch, name = one.lambda.switch, objects.interactions[one.group]:name()
+    local gate, row = switch.law.gate, one.row
+    local function set(simulation, on)
+      local law = simulation:nsds():interaction(name):nonSmoothLaw()
+      local lb, ub = bounds_of(switch, one.lambda.swapped, on)
+      law:setLb(row, lb)
+      law:setUb(row, ub)
+    end
+    local function ends(simulation) return simulation:nsds():interaction(name):lambda(0)[row] == 0 end
+    simu:addEvent { name = switch.name .. ":gate", g = gate.g, action = function(simulation)
+      local on = gate.is_on_after(simulation:startingTime())
+      if on or not switch.law.latches or ends(simulation) then set(simulation, on) end
+    end }
+    if switch.law.latches then
+      watched[name] = watched[name] or {}
+      table.insert(watched[name], function(t, simulation)
+        if ends(simulation) and not gate.on(t) then set(simulation, false) end
+      end)
+    end
+  end
+  for name, list in pairs(watched) do
+    simu:on(name, "open", function(t, simulation)
+      for _, f in ipairs(list) do f(t, simulation) end
+    end)
+  end
+end
+
+-- The times between `from` and `to` at which sources have corners.
+function model.corners(numbers, from, to)
+  local list = {}
+  for _, corners in ipairs(numbers.stamps.corners) do
+    for _, t in ipairs(corners(from, to)) do
+      if t > from and t < to then list[#list + 1] = t end
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- The columns of a solution: potentials, currents and powers by name.
+function model.columns(objects, circuit, sol)
+  local numbers = objects.numbers
+  local rows, t = #sol.t, sol.t
+  local names, columns, by_name = { "t" }, { t }, {}
+  local function put(name, column) names[#names + 1], columns[#columns + 1], by_name[name] = name, column, column end
+  local place = {}
+  for k, j in ipairs(objects.order) do place[j] = k end
+  for _, unknown in ipairs(numbers.stamps.inner) do
+    if not unknown:find "^w%." then
+      local x, lambda, input = expression(numbers, unknown)
+      local sum = type(input) == "number" and core.full(rows, input) or core.vector(t):map(input)
+      for i, c in ipairs(x) do
+        if c ~= 0 then sum = sum + c * sol.x:column(i) end
+      end
+      for j, c in ipairs(lambda) do
+        if c ~= 0 then sum = sum + c * sol.lambda:column(place[j]) end
+      end
+      put(unknown, sum)
+    end
+  end
+  for _, part in ipairs(circuit.parts) do
+    if #part.nodes == 2 then
+      local function v(node) return by_name["v." .. node] or core.full(rows, 0) end
+      local i = by_name["i." .. part.name]
+      put("p." .. part.name, i:mul(v(part.nodes[1]) - v(part.nodes[2])))
+    end
+  end
+  return names, columns
+end
+
+model.values = values
+
+return model

@@ -1,0 +1,149 @@
+-- nslua.circuit.parts: the kinds of parts of circuits. One entry is one kind.
+--
+-- An entry has `terminals`, the number of its nodes; `joins`, pairs of terminals (0: the ground) between which it
+-- carries a current or sets a voltage, { [1] = 2 } where it is absent; `state`, the letter of its state; and
+-- stamp(part, s), which writes the equations of a part by the methods of s:
+--
+--   s:equation(of [, by])           sum of of[unknown] * unknown = sum of by[source] * source
+--   s:potential(node)               the unknown potential of a node; nil: the ground
+--   s:current(part, from, to [, k]) an unknown current that leaves the node `from` into the part and enters `to`
+--   s:state(part, initial)          an unknown state and its rate
+--   s:switch(part, law [, k])       the two unknowns j and w of a switch; the law says what holds between them:
+--                                     { }                 0 <= j, 0 <= w, j w = 0: a diode
+--                                     { limits = {a, b} } j in [a, b], w >= 0 at a, w <= 0 at b, else w = 0
+--                                     { gate = g, both = true }   w = 0 while g is on, j = 0 while it is not
+--                                     { gate = g }        a diode while g is on, j = 0 while it is not
+--                                     { gate = g, latches = true }   the same, and until j = 0 after that
+--   s:source(value)                 the right-hand side with this value
+--
+-- A current is positive from the first terminal through the part to the second.
+
+local parts = {}
+
+-- v(a) - v(b) as coefficients, plus others.
+local function voltage(s, a, b, others)
+  local of = others or {}
+  local va, vb = s:potential(a), s:potential(b)
+  if va then of[va] = (of[va] or 0) + 1 end
+  if vb then of[vb] = (of[vb] or 0) - 1 end
+  return of
+end
+
+parts.resistor = { terminals = 2, stamp = function(part, s)
+  local a, b = part.nodes[1], part.nodes[2]
+  s:equation(voltage(s, a, b, { [s:current(part, a, b)] = -part.value }))
+end }
+
+parts.capacitor = { terminals = 2, state = "u", stamp = function(part, s)
+  local a, b = part.nodes[1], part.nodes[2]
+  local x, rate = s:state(part, part.initial)
+  s:equation(voltage(s, a, b, { [x] = -1 }))
+  s:equation { [s:current(part, a, b)] = 1, [rate] = -part.value }
+end }
+
+-- couplings: { { other inductor, mutual inductance }, ... }
+parts.inductor = { terminals = 2, state = "i", stamp = function(part, s)
+  local a, b = part.nodes[1], part.nodes[2]
+  local x, rate = s:state(part, part.initial)
+  local of = { [rate] = -part.value }
+  for _, one in ipairs(part.couplings) do
+    local _, other = s:state(one[1], one[1].initial)
+    of[other] = (of[other] or 0) - one[2]
+  end
+  s:equation(voltage(s, a, b, of))
+  s:equation { [s:current(part, a, b)] = 1, [x] = -1 }
+end }
+
+-- v1 = n v2, i2 = -n i1
+parts.transformer = { terminals = 4, joins = { [1] = 2, [3] = 4 }, stamp = function(part, s)
+  local a, b, c, d = table.unpack(part.nodes)
+  local first, second = s:current(part, a, b), s:current(part, c, d, 2)
+  local of, other = voltage(s, a, b), voltage(s, c, d)
+  for unknown, value in pairs(other) do of[unknown] = (of[unknown] or 0) - part.value * value end
+  s:equation(of)
+  s:equation { [second] = 1, [first] = part.value }
+end }
+
+parts.voltage = { terminals = 2, stamp = function(part, s)
+  local a, b = part.nodes[1], part.nodes[2]
+  s:current(part, a, b)
+  s:equation(voltage(s, a, b), s:source(part.value))
+end }
+
+parts.current = { terminals = 2, stamp = function(part, s)
+  s:equation({ [s:current(part, part.nodes[1], part.nodes[2])] = 1 }, s:source(part.value))
+end }
+
+-- Controlled sources: `sense` is a pair of nodes, or the part whose current controls.
+local function controlled(output, input)
+  return function(part, s)
+    local a, b = part.nodes[1], part.nodes[2]
+    local i = s:current(part, a, b)
+    local of = output == "voltage" and voltage(s, a, b) or { [i] = 1 }
+    local sensed = input == "voltage" and voltage(s, part.nodes[3], part.nodes[4])
+      or { [s:current_of(part.sense)] = 1 }
+    for unknown, value in pairs(sensed) do of[unknown] = (of[unknown] or 0) - part.value * value end
+    s:equation(of)
+  end
+end
+parts.vcvs = { terminals = 4, stamp = controlled("voltage", "voltage") }
+parts.vccs = { terminals = 4, stamp = controlled("current", "voltage") }
+parts.ccvs = { terminals = 2, stamp = controlled("voltage", "current") }
+parts.cccs = { terminals = 2, stamp = controlled("current", "current") }
+
+-- Two lines that meet at the knee v = forward: below it i = conductance v, above it v - forward = resistance
+-- (i - conductance forward). So i = conductance v + j with a switch (j, w): w = forward + series j - v. sign = -1:
+-- the part lies in reverse.
+local function knee(part, s, i_terms, law, k, forward, sign)
+  local a, b = part.nodes[1], part.nodes[2]
+  local j, w = s:switch(part, law, k)
+  local series = part.resistance / (1 - part.resistance * part.conductance)
+  local of = { [w] = sign or 1, [j] = -series * (sign or 1) }
+  s:equation(voltage(s, a, b, of), s:source(forward * (sign or 1)))
+  i_terms[j] = -(sign or 1)
+end
+
+-- i - conductance v - the currents of the switches = 0
+local function shunt(part, s, i_terms)
+  local a, b = part.nodes[1], part.nodes[2]
+  local of = voltage(s, a, b)
+  for unknown, value in pairs(of) do i_terms[unknown] = -part.conductance * value end
+  i_terms[s:current(part, a, b)] = 1
+  s:equation(i_terms)
+end
+
+parts.diode = { terminals = 2, stamp = function(part, s)
+  local terms = {}
+  knee(part, s, terms, {}, nil, part.forward)
+  shunt(part, s, terms)
+end }
+
+-- A diode that also conducts in reverse, above the breakdown voltage.
+parts.zener = { terminals = 2, stamp = function(part, s)
+  local terms = {}
+  knee(part, s, terms, {}, nil, part.forward)
+  knee(part, s, terms, {}, 2, part.breakdown, -1)
+  shunt(part, s, terms)
+end }
+
+-- Parts with a gate: a switch, one that conducts one way only, a thyristor.
+for kind, law in pairs { switch = { both = true }, igbt = {}, thyristor = { latches = true } } do
+  parts[kind] = { terminals = 2, stamp = function(part, s)
+    local terms = {}
+    knee(part, s, terms, { gate = part.gate, both = law.both, latches = law.latches }, nil, part.forward)
+    shunt(part, s, terms)
+  end }
+end
+
+-- The output is what makes the inputs equal, between its limits.
+parts.opamp = { terminals = 3, joins = { [3] = 0 }, stamp = function(part, s)
+  local plus, minus, out = table.unpack(part.nodes)
+  local v = s:potential(out)
+  s:current(part, out, nil)
+  if not part.limits then return s:equation(voltage(s, plus, minus)) end
+  local j, w = s:switch(part, { limits = part.limits })
+  s:equation { [v] = 1, [j] = -1 }
+  s:equation(voltage(s, plus, minus, { [w] = 1 }))
+end }
+
+return parts
