@@ -193,6 +193,17 @@ return function(ns)
     return add(self, "opamp", name, { plus, minus, out }, part)
   end
 
+  -- read(file): adds the parts of a SPICE deck; what .tran tells is the default of simulation and run.
+  function Circuit:read(file)
+    if type(file) ~= "string" then fail("read: file: expected a string, got %s", type(file)) end
+    local handle, why = io.open(file)
+    if not handle then fail("read: cannot read %s", why) end
+    local text = handle:read "a"
+    handle:close()
+    self.tran = require "nslua.circuit.spice"(self, file:match "[^/]*$", text) or self.tran
+    return self
+  end
+
   -- ---- the model ----
 
   -- Raises when a node hangs on the ground by nothing, or on one part alone.
@@ -259,9 +270,9 @@ return function(ns)
   -- simulation { stop =, step =, start = 0, integrator = ns.RadauOSI() }: from event to event; in equal steps with an
   -- integrator that does not locate events, and method = ns.TimeStepping.
   function Circuit:simulation(options)
-    local o = options_of("simulation", options, "start stop step integrator method")
-    local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop, "simulation", "stop")
-    local step = positive(o.step, "simulation", "step")
+    local o, tran = options_of("simulation", options, "start stop step integrator method"), self.tran or {}
+    local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop or tran.stop, "simulation", "stop")
+    local step = positive(o.step or tran.step, "simulation", "step")
     if stop <= start then fail("simulation: stop: expected a time after start = %g, got %g", start, stop) end
     local _, _, nsds = self:system(start, stop)
     return self:attach((o.method or ns.EventDriven)(nsds, grid_of(self, start, stop, step),
