@@ -41,7 +41,8 @@ enum {
   NS_FIELD_ABOVE = 1 << 9,    /* a NUMBER in (least, most], not [least, most] */
   NS_FIELD_RUN = 1 << 10,     /* a reset sets it to 0 */
   NS_FIELD_LATE = 1 << 11,    /* only a setter sets it; it is no key of an option table */
-  NS_FIELD_COUNTED = 1 << 12  /* a write to it adds 1 to the version of the object's state */
+  NS_FIELD_COUNTED = 1 << 12, /* a write to it adds 1 to the version of the object's state */
+  NS_FIELD_TIMED = 1 << 13    /* of a law: a script may give a function of time in its place, when the law is made */
 };
 
 /*

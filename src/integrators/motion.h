@@ -133,7 +133,7 @@ void ns_motion_even(const NsMotion *motion, const double *w, double *out);
 /* out (Nq): bounds of |qdot| for velocities |v| <= V (Nv, V >= 0). */
 void ns_motion_fastest(const NsMotion *motion, const double *V, double *out);
 
-/* Whether the motion may depend on time: by a force that a script computes, or by a moving constraint among the rows. */
+/* Whether the motion may depend on time: by a force that a script computes, or by a moving constraint or bound among the rows. */
 bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 
 /*

@@ -29,8 +29,10 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
     if (ns_mechanical_driven(ds) || ds->fint_function.value || ds->mint_function.value) return true;
   }
-  for (int k = 0; k < n; k++)
-    if (nsds->interactions[ns_motion_interaction(motion, rows[k])]->relation->hdot.value) return true;
+  for (int k = 0; k < n; k++) {
+    const NsInteraction *inter = nsds->interactions[ns_motion_interaction(motion, rows[k])];
+    if (inter->relation->hdot.value || ns_law_varies(inter->law)) return true;
+  }
   return false;
 }
 

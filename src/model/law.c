@@ -95,9 +95,22 @@ int ns_law_constrained(const NsLaw *law) {
   return law->class->joint ? 1 : law->size;
 }
 
+const NsField *ns_law_timed_field(const NsLawClass *class, int k) {
+  for (const NsField *field = class->fields; field->name; field++)
+    if (field->flags & NS_FIELD_TIMED && k-- == 0) return field;
+  return NULL;
+}
+
 bool ns_law_field_varies(const NsLaw *law, const NsField *field) {
-  const void *place = ns_field_place(field, (void *)(size_t)law);
-  return (law->time.lower && place == &law->lower) || (law->time.upper && place == &law->upper);
+  for (int k = 0; k < NS_LAW_TIMED; k++) {
+    const NsField *timed = ns_law_timed_field(law->class, k);
+    if (timed && timed->offset == field->offset) return law->time.varies[k];
+  }
+  return false;
+}
+
+const char *ns_law_varying(const NsLaw *law) {
+  return law->class->joint ? "a coefficient of friction that is a function of time" : "bounds that are functions of time";
 }
 
 NsStatus ns_law_check(const NsLaw *law, NsError *err) {

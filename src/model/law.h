@@ -65,14 +65,17 @@ enum {
   NS_WITH_ALL = NS_WITH_FIRST_ORDER | NS_WITH_VELOCITIES | NS_WITH_POSITIONS
 };
 
+enum { NS_LAW_TIMED = 2 }; /* most fields with NS_FIELD_TIMED in a class */
+
 /*
-** Bounds that are functions of time. read: writes those of the bounds that are functions, at time t; `owner`: the name of the
-** interaction, for messages. NS_ECALLBACK. NULL: all bounds are numbers. lower, upper: which of them have functions.
+** What bounds lambda may be a function of time: bounds, coefficients of friction; their fields have NS_FIELD_TIMED. read: writes
+** the values of those that are functions, at time t; `owner`: the name of the interaction, for messages. NS_ECALLBACK. NULL: all are
+** numbers. varies: which of these fields have functions, in the order of the table.
 */
 typedef struct NsLawTime {
   NsStatus (*read)(void *context, const char *owner, double t, NsError *err);
   void *context;
-  bool lower, upper;
+  bool varies[NS_LAW_TIMED];
 } NsLawTime;
 
 /*
@@ -198,13 +201,17 @@ int ns_law_gaps(const NsLaw *law);
 double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);
 
-/* Whether bounds of the law are functions of time; then `lower` and `upper` are the bounds at the time of the last update. */
+/* Whether what bounds lambda is a function of time; then `lower`, `upper` and the friction are those at the time of the last update. */
 static inline bool ns_law_varies(const NsLaw *law) {
   return law->time.read != NULL;
 }
 
-/* Whether the field is a bound that is a function of time. */
+/* The k-th field of a class that may be a function of time (k from 0); NULL: there are no more. Whether a field of a law is one. */
+const NsField *ns_law_timed_field(const NsLawClass *class, int k);
 bool ns_law_field_varies(const NsLaw *law, const NsField *field);
+
+/* What of a law with functions they are, for messages: "bounds that are functions of time". */
+const char *ns_law_varying(const NsLaw *law);
 
 /* NS_EARG when lb or ub of a component is nan or lb > ub ("RelayNSL: lb[2] = 1 is above ub[2] = 0"). NS_ECLOSED. */
 NsStatus ns_law_check(const NsLaw *law, NsError *err);

@@ -22,8 +22,7 @@ static bool has_gaps(const NsInteraction *inter) {
 static void take_moment(NsLocalError *e, NsMoment *moment) {
   moment->x = ns_arena_doubles(&e->arena, e->n);
   moment->lambda = ns_arena_doubles(&e->arena, e->m);
-  moment->lower = ns_arena_doubles(&e->arena, e->m);
-  moment->upper = ns_arena_doubles(&e->arena, e->m);
+  moment->groups = ns_arena_take(&e->arena, (size_t)e->m, sizeof *moment->groups);
   moment->y = ns_arena_doubles(&e->arena, e->m);
   moment->r = ns_arena_doubles(&e->arena, e->nr);
   moment->reaction = ns_arena_doubles(&e->arena, e->nreaction);
@@ -75,11 +74,10 @@ static double *moment_put(double *to, const double *from, int n) {
 }
 
 static void moment_put_bounds(const NsLocalError *e, const NsMoment *moment) {
-  double *lower = moment->lower, *upper = moment->upper;
-  for (int i = 0; i < e->graph->ninteractions; i++) {
+  int first = 0;
+  for (int i = 0; i < e->graph->ninteractions; first += e->graph->interactions[i++]->m) {
     const NsLaw *law = e->graph->interactions[i]->law;
-    lower = moment_put(lower, law->lower, law->size);
-    upper = moment_put(upper, law->upper, law->size);
+    for (int row = 0; row < law->size; row++) moment->groups[first + row] = ns_law_group(law, row, false);
   }
 }
 
@@ -125,12 +123,13 @@ static const double sliding = 1e-6;
 
 /* The multipliers of an interaction and their bounds at one moment, and the part of a step of the grid over which impulses were added. */
 typedef struct Impulses {
-  const double *lambda, *lower, *upper;
+  const double *lambda;
+  const NsLawGroup *groups;
   double part;
 } Impulses;
 
 static Impulses impulses_at(const NsMoment *moment, int first, double part) {
-  return (Impulses){moment->lambda + first, moment->lower + first, moment->upper + first, part};
+  return (Impulses){moment->lambda + first, moment->groups + first, part};
 }
 
 /*
@@ -138,10 +137,10 @@ static Impulses impulses_at(const NsMoment *moment, int first, double part) {
 ** disc, sticking (1), or sliding (2; of one row: 2 or 3).
 */
 static int group_mode(const NsInteraction *inter, int row, Impulses at) {
-  NsLawGroup group = ns_interaction_group(inter, row, false, at.part);
+  NsLawGroup group = at.groups[row];
   double share = ns_interaction_share(inter, at.part);
   const double *lambda = at.lambda;
-  if (ns_law_varies(inter->law)) group.lower = share * at.lower[row], group.upper = share * at.upper[row];
+  group.lower *= share, group.upper *= share;
   double near = ns_interaction_has_impulses(inter) ? sliding : 0;
   lambda += row;
   if (group.discs == 0) return bound_of(lambda[0], group.lower, group.upper, near);

@@ -32,7 +32,7 @@
 /* The state of an island at one time: the states of the graph's systems, or interactions, one after the other. */
 typedef struct NsMoment {
   double *x, *lambda, *y, *r, *reaction;
-  double *lower, *upper; /* the bounds of lambda, which laws may change in time */
+  NsLawGroup *groups; /* m: the group that begins at a row; its numbers may change in time */
 } NsMoment;
 
 /* The workspace. */

@@ -51,10 +51,10 @@ end
 
 -- A simulation made ready for runs: its systems, and the clock that ends a run.
 local function prepared(simu, who)
-  local moving = core.graph_support.moving_bounds(simu:nsds())
+  local moving, what = core.graph_support.moving_bounds(simu:nsds())
   if moving then
-    fail("%s: simulation: the law of interaction '%s' has bounds that are functions of time, which its derivatives "
-      .. "do not know; let B of the relation be a function of time", who, moving)
+    fail("%s: simulation: the law of interaction '%s' has %s, which its derivatives do not know; let %s", who, moving,
+      what, what:find "bounds" and "B of the relation be a function of time" or "it be a number")
   end
   local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)

@@ -39,4 +39,76 @@ describe("NewtonImpactFrictionNSL", function()
       assert.equal(1, of.constrained)
     end
   end)
+
+  describe("with a mu that is a function of time", function()
+    local function falls(t) return 0.6 - 0.4 * t end
+
+    -- A block that slides on the ground with v0, under a normal force of 1.
+    local function slides(law, v0, options, parts)
+      local nsds, block = ns.NonSmoothDynamicalSystem(0, 1), ns.LagrangianLinearTIDS({ 0, 0 }, { 0, v0 }, ns.eye(2))
+      block:setFExtPtr { -1, 0 }
+      nsds:insertDynamicalSystem(block)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR(ns.eye(2)), "ground"), block)
+      local grid = ns.TimeDiscretisation(0, 1 / (parts or 16))
+      return ns.TimeStepping(nsds, grid, ns.MoreauJeanOSI(0.5), ns.FrictionContact(2), options), block
+    end
+
+    it("shows the last value, and keeps its function", function()
+      for _, name in ipairs { "NewtonImpactFrictionNSL", "FremondImpactFrictionNSL" } do
+        local law = ns[name](0.5, 0, falls, 2)
+        slides(law, 3):run()
+        assert.near(0.2, law:mu(), 1e-15)
+        assert.matches("en = 0.5, .*mu is a function of time", tostring(law))
+        assert.error_matches(function() law:setMu(1) end, name .. ": mu is a function of time, and stays one")
+        assert.error_matches(function() ns[name](0, 0, 1, 2):setMu(falls) end,
+          name .. ": mu: functions of time are given when the law is made")
+      end
+      assert.error_matches(function() ns.NewtonImpactFrictionNSL(0, 0, { falls }, 2) end, "mu: expected a finite number, got table")
+    end)
+
+    it("brakes with it in adaptive steps and in a clone, and again after reset", function()
+      local simu, block = slides(ns.NewtonImpactFrictionNSL(0, 0, falls, 2), 3, { rtol = 1e-4 }, 2)
+      simu:computeOneStep()
+      simu:nextStep()
+      local copy = simu:clone()
+      simu:run()
+      copy:run()
+      assert.near(2.6, block:velocity()[2], 1e-2)
+      assert.equal(block:velocity(), copy:nsds():dynamicalSystem(1):velocity())
+      local v = block:velocity()[2]
+      simu:reset()
+      simu:run()
+      assert.equal(v, block:velocity()[2])
+    end)
+
+    it("has derivatives by the start, forward and back, and none by mu", function()
+      local law = ns.NewtonImpactFrictionNSL(0, 0, falls, 2)
+      local simu, block = slides(law, 3)
+      local parameters = { { block, "velocity0", 2 }, { block, "mass", 2, 2 } }
+      local sol = simu:run { sensitivities = parameters }
+      assert.near(1, sol.S[#sol][4][1], 1e-12)
+      assert.near(3 - block:velocity()[2], sol.S[#sol][4][2], 1e-12)
+      simu:reset()
+      local _, gradient = simu:gradient { parameters = parameters, terminal = function(x) return x[4] end }
+      assert.near(sol.S[#sol][4][2], gradient[2], 1e-12)
+      simu:reset()
+      assert.error_matches(function() simu:run { sensitivities = { { law, "mu" } } } end,
+        "mu of 'ground' is a function of time; a parameter is a number")
+    end)
+
+    it("is refused with its place where it can not be taken", function()
+      local function raises(text, mu)
+        local law = ns.NewtonImpactFrictionNSL(0, 0, mu, 2)
+        assert.error_matches(function() slides(law, 1):run() end, text)
+      end
+      raises("interaction 'ground' mu: t=0.0625: expected a finite number, 0.0 or more, got %-1",
+        function(t) return t > 0 and -1 or 1 end)
+      raises("interaction 'ground' mu: t=0: expected a finite number, 0.0 or more, got %-?nan", function() return 0 / 0 end)
+      raises("interaction 'ground' mu: t=0: expected a number, got string", function() return "a" end)
+      raises("interaction 'ground' mu: t=0: broken", function() error "broken" end)
+      local simu = slides(ns.NewtonImpactFrictionNSL(0, 0, falls, 2), 1)
+      assert.error_matches(function() ns.dynamics.periodic { simulation = simu, guess = { 0, 0, 0, 1 }, period = 1 } end,
+        "the law of interaction 'ground' has a coefficient of friction that is a function of time, .*let it be a number")
+    end)
+  end)
 end)

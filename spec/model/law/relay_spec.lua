@@ -86,12 +86,6 @@ describe("RelayNSL", function()
       simu:run()
       for k = 1, 16 do v = v - h * (1 + k * h) end
       assert.near(v, body:velocity()[1], 1e-13)
-      simu:reset()
-      assert.error_matches(
-        function() ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI()) end,
-        "RungeKuttaOSI: interaction 'rub' has a RelayNSL with bounds that are functions of time; "
-          .. "TimeStepping with a MoreauJeanOSI takes them"
-      )
     end)
 
     it("has derivatives by the start, forward and back", function()

@@ -123,7 +123,7 @@ static int law_display(lua_State *L) {
 }
 
 /*
-** lb(), ub() and their setters, where these may be functions of time: views of what functions give are read-only, and numbers
+** Getters and setters of what may be a function of time, as lb(): views of what functions give are read-only, and numbers
 ** do not replace functions. Upvalues: the method for numbers, the field, whether the method sets it.
 */
 static int law_bound(lua_State *L) {
@@ -137,7 +137,7 @@ static int law_bound(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, sets ? 0 : 1);
-  if (!sets && varies) ((NslVector *)lua_touserdata(L, -1))->readonly = true;
+  if (!sets && varies && ns_field_is_array(field)) ((NslVector *)lua_touserdata(L, -1))->readonly = true;
   return sets ? 0 : 1;
 }
 
@@ -150,13 +150,12 @@ static void guard_bound(lua_State *L, const char *method, const NsField *field, 
   lua_setfield(L, -2, method);
 }
 
-/* The bounds of a class whose constructor takes them. */
+/* What may be a function of time in a class. */
 static void guard_bounds(lua_State *L, const NsLawClass *class) {
   luaL_getmetatable(L, class->name);
   lua_getfield(L, -1, "__index");
-  for (const NsField *field = class->fields; field->name; field++) {
-    if (field->offset != offsetof(NsLaw, lower) && field->offset != offsetof(NsLaw, upper)) continue;
-    if (!(field->flags & NS_FIELD_SETTER)) continue;
+  const NsField *field;
+  for (int k = 0; (field = ns_law_timed_field(class, k)); k++) {
     const char *setter = nsl_push_setter_name(L, field->name);
     lua_insert(L, -2);
     guard_bound(L, field->name, field, false);

@@ -1,6 +1,7 @@
 /*
 ** law_time.c
-** Bounds of laws that are functions of time: a function of t for all rows, or a list with a number or a function for each row.
+** What bounds lambda in a law, as functions of time: bounds, a function of t for all rows, or a list with a number or a function for
+** each row; coefficients of friction, a function of t.
 */
 #include "bind/model/law_time.h"
 
@@ -29,8 +30,9 @@ bool nsl_is_bound_function(lua_State *L, int idx) {
 typedef struct BoundCall {
   const NslLaw *self;
   const char *owner; /* the name of the interaction */
+  const NsField *field;
   double t, *to;
-  int bound; /* a user value of the law */
+  int n, bound; /* the number of values; a user value of the law */
 } BoundCall;
 
 /* Pushes what the function at idx returns for the time t. */
@@ -40,9 +42,19 @@ static void call_bound(lua_State *L, int idx, double t) {
   lua_call(L, 1, 1);
 }
 
+/* Reads the number of a field that has one. */
+static void read_coefficient(lua_State *L, const BoundCall *call) {
+  const NsField *field = call->field;
+  double value = lua_tonumber(L, -1);
+  if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "expected a number, got %s", nsl_describe(L, lua_gettop(L)));
+  if (!isfinite(value) || value < field->least || value > field->most)
+    nsl_error(L, "expected a finite number, %f or more, got %f", field->least, value);
+  *call->to = value;
+}
+
 /* Reads the numbers of all rows: one number for all, or a list. */
 static void read_rows(lua_State *L, const BoundCall *call) {
-  int n = call->self->law->size, at = lua_gettop(L);
+  int n = call->n, at = lua_gettop(L);
   bool one = lua_type(L, at) == LUA_TNUMBER;
   const NslVector *v = nsl_test_vector(L, at);
   if (!one && !(v && v->n == n) && !(lua_type(L, at) == LUA_TTABLE && lua_rawlen(L, at) == (size_t)n))
@@ -64,10 +76,11 @@ static int call_bounds(lua_State *L) {
   push_bound(L, lua_touserdata(L, 1));
   if (lua_type(L, 3) == LUA_TFUNCTION) {
     call_bound(L, 3, call->t);
-    read_rows(L, call);
+    if (ns_field_is_array(call->field)) read_rows(L, call);
+    else read_coefficient(L, call);
     return 0;
   }
-  for (int i = 0; i < call->self->law->size; i++) {
+  for (int i = 0; i < call->n; i++) {
     if (lua_rawgeti(L, 3, i + 1) == LUA_TFUNCTION) call_bound(L, 4, call->t);
     if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "row %d: expected a number, got %s", i + 1, nsl_describe(L, -1));
     call->to[i] = lua_tonumber(L, -1);
@@ -77,21 +90,27 @@ static int call_bounds(lua_State *L) {
 }
 
 static NsStatus evaluate_bounds(BoundCall *call, NsError *err) {
-  const char *letter = call->bound == NSL_LAW_LOWER ? "lb" : "ub";
+  const char *name = call->field->name;
   char what[NS_NAME_SIZE + 64];
-  ns_print(what, sizeof what, "interaction '%s' %s: t=%.10g", call->owner, letter, call->t);
+  ns_print(what, sizeof what, "interaction '%s' %s: t=%.10g", call->owner, name, call->t);
   NslWorded worded = {what, call_bounds, push_bound, call};
   if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
-  return ns_fail(err, NS_ECALLBACK, "interaction '%s': %s failed", call->owner, letter);
+  return ns_fail(err, NS_ECALLBACK, "interaction '%s': %s failed", call->owner, name);
 }
 
 /* The `read` of an NsLawTime. */
 static NsStatus read_bounds(void *context, const char *owner, double t, NsError *err) {
   const NslLaw *self = context;
-  const NsLaw *law = self->law;
-  BoundCall lower = {self, owner, t, law->lower, NSL_LAW_LOWER}, upper = {self, owner, t, law->upper, NSL_LAW_UPPER};
-  NsStatus status = law->time.lower ? evaluate_bounds(&lower, err) : NS_OK;
-  return status == NS_OK && law->time.upper ? evaluate_bounds(&upper, err) : status;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < NS_LAW_TIMED && status == NS_OK; k++) {
+    if (!self->law->time.varies[k]) continue;
+    const NsField *field = ns_law_timed_field(self->law->class, k);
+    size_t bytes;
+    double *to = ns_field_data(field, self->law, &bytes);
+    BoundCall call = {self, owner, field, t, to, (int)(bytes / sizeof *to), k + 1};
+    status = evaluate_bounds(&call, err);
+  }
+  return status;
 }
 
 /* ---- making ---- */
@@ -112,30 +131,49 @@ static void push_bound_copy(lua_State *L, int idx, const char *who, const char *
   }
 }
 
+/* Which of the fields of the class that may be functions of time this is, from 0; -1: none. */
+static int timed_index(const NsLawClass *class, const NsField *field) {
+  int k = 0;
+  const NsField *timed;
+  while ((timed = ns_law_timed_field(class, k)) && timed != field) k++;
+  return timed ? k : -1;
+}
+
+/* The number that stands for the function until a run begins: no bound; the least coefficient. */
+static double timed_placeholder(const NsField *field) {
+  if (!ns_field_is_array(field)) return field->least;
+  return field->offset == offsetof(NsLaw, upper) ? INFINITY : -INFINITY;
+}
+
 void nsl_take_bound_functions(lua_State *L, int idx) {
   const NslLaw *self = lua_touserdata(L, 1);
   const NsLawClass *class = self->law->class;
   int top = lua_gettop(L);
   for (int i = 0; class->arguments[i] && idx + i <= top; i++) {
-    bool lower = strcmp(class->arguments[i], "lb?") == 0, upper = strcmp(class->arguments[i], "ub?") == 0;
-    if ((!lower && !upper) || !nsl_is_bound_function(L, idx + i)) continue;
-    int size = (int)nsl_integer(L, idx, class->name, "size");
-    push_bound_copy(L, idx + i, class->name, lower ? "lb" : "ub", size);
-    lua_setiuservalue(L, 1, lower ? NSL_LAW_LOWER : NSL_LAW_UPPER);
-    lua_pushnumber(L, lower ? -INFINITY : INFINITY);
+    const NsField *field = ns_field_find(class->fields, class->arguments[i]);
+    int k = timed_index(class, field);
+    bool given = ns_field_is_array(field) ? nsl_is_bound_function(L, idx + i) : lua_isfunction(L, idx + i);
+    if (k < 0 || !given) continue;
+    int size = ns_field_is_array(field) ? (int)nsl_integer(L, idx, class->name, "size") : 1;
+    push_bound_copy(L, idx + i, class->name, field->name, size);
+    lua_setiuservalue(L, 1, k + 1);
+    lua_pushnumber(L, timed_placeholder(field));
     lua_replace(L, idx + i);
   }
 }
 
 void nsl_bind_bound_functions(lua_State *L, int from, int idx) {
   NslLaw *self = lua_touserdata(L, idx);
+  NsLawTime time = {read_bounds, self, {false}};
+  bool any = false;
   from = lua_absindex(L, from), idx = lua_absindex(L, idx);
-  bool lower = lua_getiuservalue(L, from, NSL_LAW_LOWER) != LUA_TNIL;
-  lua_setiuservalue(L, idx, NSL_LAW_LOWER);
-  bool upper = lua_getiuservalue(L, from, NSL_LAW_UPPER) != LUA_TNIL;
-  lua_setiuservalue(L, idx, NSL_LAW_UPPER);
-  if (!lower && !upper) return;
+  for (int k = 0; k < NS_LAW_TIMED; k++) {
+    time.varies[k] = lua_getiuservalue(L, from, k + 1) != LUA_TNIL;
+    lua_setiuservalue(L, idx, k + 1);
+    any = any || time.varies[k];
+  }
+  if (!any) return;
   nsl_remember_object(L, idx);
   self->host = nsl_host(L);
-  self->law->time = (NsLawTime){read_bounds, self, lower, upper};
+  self->law->time = time;
 }

@@ -1,18 +1,18 @@
 /*
 ** law_time.h
-** Bounds of laws that are functions of time.
+** Bounds and coefficients of friction of laws that are functions of time.
 */
 #ifndef NSL_MODEL_LAW_TIME_H
 #define NSL_MODEL_LAW_TIME_H
 
 #include "bind/model/model.h"
 
-/* User values of a law: what gives its lower and its upper bounds, a function or a list with functions; nil: numbers. */
-enum { NSL_LAW_LOWER = 1, NSL_LAW_UPPER, NSL_LAW_USERVALUES = NSL_LAW_UPPER };
+/* User values of a law: for each field that may be a function of time, in the order of the table, a function or a list; nil: numbers. */
+enum { NSL_LAW_USERVALUES = NS_LAW_TIMED };
 
 /*
 ** Takes the functions out of the arguments of the constructor of the law at 1, which begin at idx, and leaves a number in the
-** place of each: no bound, until a run begins.
+** place of each, until a run begins.
 */
 void nsl_take_bound_functions(lua_State *L, int idx);
 

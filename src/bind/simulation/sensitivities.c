@@ -172,11 +172,11 @@ static double *field_numbers(lua_State *L, const Object *o, const NsField *field
   double *data = ns_field_place(field, o->object);
   *rows = *cols = 1;
   *version = NULL;
+  if (o->law && ns_law_field_varies(o->object, field))
+    luaL_error(L, "%s: %s of '%s' is a function of time; a parameter is a number", who, field->name, o->name);
   if (field->type == NS_FIELD_NUMBER) return data;
   if (field->type == NS_FIELD_POINT) return *rows = 3, data;
   if (field->type != NS_FIELD_COEF) {
-    if (o->law && ns_law_field_varies(o->object, field))
-      luaL_error(L, "%s: %s of '%s' is a function of time; a parameter is a number", who, field->name, o->name);
     *rows = ns_field_rows(field, o->object);
     *cols = field->type == NS_FIELD_MATRIX ? ns_field_cols(field, o->object) : 1;
     return *(double **)(void *)data;

@@ -78,7 +78,6 @@ const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_line
                                                  .keeps_gaps = true,
                                                  .whole = true,
                                                  .accelerates = true,
-                                                 .constant_bounds = true,
                                                  .accepts = d1_accepts,
                                                  .create = d1_create,
                                                  .destroy = ns_ed_destroy,

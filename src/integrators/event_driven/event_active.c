@@ -129,10 +129,29 @@ static void spread_sliding(const NsMotionMode *mode) {
   }
 }
 
+NsStatus ns_ed_read_bounds(NsEventDriven *ed, double t, NsError *err) {
+  if (!ed->mode->moving) return NS_OK;
+  NsMotionMode *mode = ed->mode;
+  NsStatus status = ns_nsds_update_bounds(ed->base.nsds, t, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    const Friction *friction = &mode->rows[i].friction;
+    if (friction->width == 0 || friction->normal >= 0 || !friction->varies) continue;
+    int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
+    const NsLaw *law = ed->base.nsds->interactions[e]->law;
+    if (isinf(law->lower[at]) == isinf(friction->lower) && isinf(law->upper[at]) == isinf(friction->upper)) continue;
+    return ns_fail(err, NS_EARG,
+                   "EventDriven: interaction '%s': a bound becomes infinite, or finite (t=%.10g); a large number is one",
+                   ns_motion_row_name(ed->motion, i), t);
+  }
+  if (status == NS_OK) ns_motion_mode_read_laws(mode, ed->motion);
+  return status;
+}
+
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
   const NsMotionMode *mode = ed->mode;
   int n = mode->nactive, acting = mode->nacting;
-  NsStatus status = acting > 0 ? ns_motion_outputs(ed->motion, acting, mode->acting, t, q, v, err) : NS_OK;
+  NsStatus status = ns_ed_read_bounds(ed, t, err);
+  if (status == NS_OK && acting > 0) status = ns_motion_outputs(ed->motion, acting, mode->acting, t, q, v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, mode->acting, t, q, v, err);
   if (status == NS_OK && ed->has_friction) status = apply_sliding(ed, err);
@@ -142,6 +161,19 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
   ns_motion_add_input(ed->motion, n, mode->active, mode->lambda, ed->acceleration);
   if (ed->has_friction) spread_sliding(mode);
   return NS_OK;
+}
+
+void ns_ed_add_slip_noise(const NsEventDriven *ed, double accepted, double *a) {
+  const NsMotionMode *mode = ed->mode;
+  for (int k = 0; k < mode->nacting; k++) {
+    int row = mode->acting[k];
+    if (!ns_motion_friction_is(mode, row, FRICTION_SLIP)) continue;
+    for (int c = row; c < row + mode->rows[row].friction.width; c++)
+      for (int i = 0; i < ed->Nv; i++) {
+        double rounding = 4 * DBL_EPSILON * fabs(ed->now->X[i + (size_t)c * (size_t)ed->Nv] * mode->multiplier[c]);
+        if (rounding > accepted * fabs(ed->acceleration[i])) a[i] = fabs(a[i]) + rounding;
+      }
+  }
 }
 
 void ns_ed_forces(const NsEventDriven *ed, double *force) {

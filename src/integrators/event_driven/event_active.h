@@ -13,8 +13,23 @@
 */
 #define NS_NEARLY_STOPPED 1e-6
 
+/* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
+#define NS_ROUNDING_OF_FORCES 1e-13
+
+/*
+** Takes the bounds and the coefficients of friction at t, where some are functions of time. NS_EARG for a bound that becomes infinite
+** or finite; NS_ECALLBACK.
+*/
+NsStatus ns_ed_read_bounds(NsEventDriven *ed, double t, NsError *err);
+
 /* Computes the accelerations with the active constraints at (t, q, v): ed->mode->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
+
+/*
+** Adds to a (Nv) the rounding of the forces of friction that slips, 4 spacings of each, where it is more than the accepted part of the
+** acceleration. There these forces and others nearly cancel, as when slip has just begun.
+*/
+void ns_ed_add_slip_noise(const NsEventDriven *ed, double accepted, double *a);
 
 /* force (m) = the forces of all rows at the last accelerations: multipliers, and what friction that slips adds. */
 void ns_ed_forces(const NsEventDriven *ed, double *force);

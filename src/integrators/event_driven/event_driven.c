@@ -109,6 +109,7 @@ static void motion_events_take_search(NsMotionSearch *search, NsArena *arena, in
     search->rate[j] = ns_arena_doubles(arena, m + 1);
   }
   search->noise = ns_arena_doubles(arena, m + 1);
+  search->slack = ns_arena_doubles(arena, m);
   search->curved = ns_arena_ints(arena, m);
 }
 
@@ -153,6 +154,8 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   motion_events_take_vectors(ed);
   for (int e = 0; e < ed->base.nsds->ninteractions; e++)
     if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
+  for (int e = 0; ed->mode && e < ed->base.nsds->ninteractions; e++)
+    ed->mode->moving = ed->mode->moving || ns_law_varies(ed->base.nsds->interactions[e]->law);
   if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
   if (ed->has_friction && ed->mode) ns_motion_share(ed->motion, ed->mode->share, ed->mode->slow);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
@@ -199,7 +202,9 @@ static const double AT_BOUND = 16 * DBL_EPSILON;
 static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, double normal_force, const double *lambda) {
   double size = friction->width == 1 ? fabs(lambda[0]) : ns_motion_length(lambda[0], lambda[1]),
          most = friction->mu * normal_force;
-  if (ed->t == ed->t_first || (friction->normal >= 0 && !(most > 0))) return;
+  if (ed->t == ed->t_first || (friction->normal >= 0 && !(normal_force > 0))) return;
+  friction->unsure = friction->normal >= 0 ? !(most > 0) : friction->varies && friction->lower == friction->upper;
+  if (friction->unsure) return;
   bool above = lambda[0] >= friction->upper, below = lambda[0] <= friction->lower;
   bool slips = friction->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
   friction->stick_slip = slips ? FRICTION_SLIP : FRICTION_STICK;
@@ -210,8 +215,8 @@ static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, doubl
 
 /* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
 static Friction start_friction(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
-  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE};
   const NsLaw *law = inter->law;
+  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE, .varies = ns_law_varies(law)};
   if (ns_law_needs(law) & NS_NEEDS_BOX) {
     friction.width = 1;
     friction.lower = law->lower[at];
@@ -220,7 +225,7 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
   }
   if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
   friction.mu = ns_law_group(law, 0, false).mu[0];
-  friction.width = friction.mu > 0 ? law->size - 1 : 0;
+  friction.width = friction.mu > 0 || friction.varies ? law->size - 1 : 0;
   friction.normal = i - 1;
   if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);
   return friction;
@@ -353,6 +358,11 @@ NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
 
 /* ---- what is accepted of errors ---- */
 
+/* The accepted part of the sizes of velocities and accelerations. */
+static double accepted_part(const NsEventDriven *ed) {
+  return ed->options.atol_in_units ? DBL_EPSILON : ed->options.atol;
+}
+
 /*
 ** Estimates the rounding error of accelerations: evaluates them with t, q and v changed by 2^-26 (t stays within the run), and
 ** scales the difference to 4 spacings (2^-50). So the rounding of forces that cancel (a spring at rest) is counted in full.
@@ -371,6 +381,7 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
     ed->acceleration[i] = a[i];
     a[i] = share * (changed - a[i]);
   }
+  ns_ed_add_slip_noise(ed, accepted_part(ed), a);
   ns_motion_even(ed->motion, a, ed->scales.even_noise);
   return NS_OK;
 }
@@ -398,7 +409,7 @@ static void weigh_impulse(NsEventDriven *ed, int k, double share) {
 static void weigh_errors(NsEventDriven *ed, double h) {
   const NsMotionScales *scales = &ed->scales;
   const NsEventOptions *o = &ed->options;
-  double share = o->atol_in_units ? DBL_EPSILON : o->atol, units = o->atol_in_units ? o->atol : 0;
+  double share = accepted_part(ed), units = o->atol_in_units ? o->atol : 0;
   double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
     scales->atol[ed->Nq + i] = units + share * scales->even[i];
@@ -621,6 +632,7 @@ NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *dri
   ed->account.impacts = ed->account.friction = 0;
   ed->event.hit = -1;
   NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
+  if (status == NS_OK && ed->mode->moving) status = ns_nsds_update_bounds(scheme->nsds, t_k, err);
   if (status != NS_OK) return status;
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
   ed->t_first = scheme->nsds->t0;
@@ -679,7 +691,6 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .senses = true,
                                       .whole = true,
                                       .accelerates = true,
-                                      .constant_bounds = true,
                                       .accepts = runge_kutta_accepts,
                                       .create = runge_kutta_create,
                                       .destroy = ns_ed_destroy,

@@ -73,7 +73,7 @@ static bool expected_direction(const NsEventDriven *ed, int friction, double *d)
 
 static void relay_options(const NsMotionMode *mode, Unit *unit) {
   const Friction *friction = &mode->rows[unit->friction].friction;
-  bool fixed = friction->lower == friction->upper;
+  bool fixed = friction->lower == friction->upper && !friction->varies;
   if (unit->moving) unit_may(unit, OPTION_ALONG);
   if (unit->moving) return;
   if (!fixed) unit_may(unit, OPTION_STICK);

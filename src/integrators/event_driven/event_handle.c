@@ -13,9 +13,6 @@
 #include "integrators/event_driven/event_pole.h"
 #include "integrators/event_driven/event_sensitivity.h"
 
-/* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
-static const double ROUNDING_OF_FORCES = 1e-13;
-
 /* ---- rows of friction ---- */
 
 static bool is_relay(const NsMotionMode *mode, int row) {
@@ -479,7 +476,7 @@ static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
   StickSlip before = visible_stick_slip(was), after = visible_stick_slip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
   NsEvent event = {.before = was->force, .after = ed->mode->multiplier[i]};
-  if (ed->t == ed->t_first) return NS_OK;
+  if (ed->t == ed->t_first || was->unsure) return NS_OK;
   if (after == FRICTION_STICK && before != FRICTION_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
   if (after == FRICTION_SLIP && before == FRICTION_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
   if (after == FRICTION_SLIP && before == FRICTION_SLIP && ed->event.resting[i] && turned)
@@ -498,10 +495,11 @@ static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
     Friction *friction = &mode->rows[i].friction;
     double scale, guard;
     if (ns_motion_friction_is(mode, i, FRICTION_SLIP)) mode->slid[i] = ns_ed_sliding_speed(ed, i);
+    friction->unsure = false;
     friction->onset = friction->onset && ns_motion_friction_is(mode, i, FRICTION_SLIP) && ns_ed_onset_guard(ed, i) > 0;
     if (!ns_motion_friction_is(mode, i, FRICTION_STICK)) continue;
     guard = ns_motion_stick_guard(mode, i, &scale);
-    friction->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);
+    friction->level = guard > NS_ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(NS_ROUNDING_OF_FORCES * scale, DBL_MIN);
   }
   return status;
 }
@@ -540,7 +538,8 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
     event->was[i] = ed->mode->rows[i].friction;
     event->was[i].force = ed->mode->multiplier[i];
   }
-  NsStatus status = find_closed(ed, err);
+  NsStatus status = ns_ed_read_bounds(ed, ed->t, err);
+  if (status == NS_OK) status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;
   ns_motion_delassus(ed->motion, event->nclosed, event->closed, ed->problem.W);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrators/event_driven/event_active.h"
 #include "linalg/qr.h"
 
 enum { IMPULSE_ITERATIONS = 30 }; /* of Newton's method, for sliding in space; 4 to 6 are usual */
@@ -104,7 +105,8 @@ static NsStatus lin_impulse(void *context, double t, const double *u, double *af
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
-  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
+  NsStatus status = ns_ed_read_bounds(ed, t, err);
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK) status = ns_motion_couple(ed->motion, w->nclosed, w->closed, t, q, v, err);
   if (status != NS_OK) return status;

@@ -25,6 +25,15 @@ static const double TRUSTED = 1e-3;
 /* The part of the way to the end of sliding in space that a step goes; the sliding velocity becomes a quarter. */
 static const double APPROACH = 0.75;
 
+/*
+** From a root of a guard's polynomial on, the guard is looked at after these parts of the step: the first, the factor from one to the
+** next, and the last.
+*/
+static const double LOOK_FIRST = 1e-12, LOOK_GROWTH = 4, LOOK_LAST = 1e-3;
+
+/* A guard jumps when it changes by more than this part of its scale from one number for the time to the next. */
+static const double JUMP = 1e-6;
+
 static double event_search_step_length(const NsEventDriven *ed) {
   const NsStepperState *step = &ed->rk->base.state;
   return step->t - step->t_old;
@@ -240,17 +249,125 @@ static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *er
   return ns_rk_retake(&ed->rk->base, t, err);
 }
 
-NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
+/* The time of a root; x: in units of the step. */
+static double root_time(const NsEventDriven *ed, double x) {
   const NsStepperState *step = &ed->rk->base.state;
-  double x;
+  return fmin(step->t_old + x * event_search_step_length(ed), step->t);
+}
+
+/* ---- bounds that move ---- */
+
+/* The guard of friction that sticks, whose bounds may have kinks and jump, on the dense output. */
+typedef struct MovingGuard {
+  NsEventDriven *ed;
+  int row;
+  double scale; /* of the last value */
+} MovingGuard;
+
+/* *value at t is below 0 where the guard is, by more than rounding: slip that begins there has an acceleration. */
+static NsStatus moving_guard_value(MovingGuard *guard, double t, double *value, NsError *err) {
+  NsEventDriven *ed = guard->ed;
+  ns_rk_at(ed->rk, t, ed->sample);
+  *ed->clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, ed->sample, ed->sample + ed->Nq, err);
+  *value = ns_motion_stick_guard(ed->mode, guard->row, &guard->scale);
+  *value += NS_ROUNDING_OF_FORCES * guard->scale - ed->mode->rows[guard->row].friction.level;
+  return status;
+}
+
+/*
+** Looks from the root x of a guard's polynomial on, with growing steps, for a time *b at which the guard is below 0; also a little after
+** the step, for a guard that is 0 at its end. *found: there is one; else the guard only touches 0, as far as can be seen.
+*/
+static NsStatus look_beyond(MovingGuard *guard, double x, double *b, bool *found, NsError *err) {
+  const NsStepperState *step = &guard->ed->rk->base.state;
+  double h = event_search_step_length(guard->ed), start = step->t_old + x * h, value;
+  double last = fmin(step->t + LOOK_LAST * h, guard->ed->t_last);
+  NsStatus status = NS_OK;
+  *found = false;
+  for (double way = 0; status == NS_OK && !*found; way = way > 0 ? LOOK_GROWTH * way : LOOK_FIRST) {
+    *b = fmin(start + way * h, last);
+    status = moving_guard_value(guard, *b, &value, err);
+    *found = status == NS_OK && value < 0;
+    if (way > LOOK_LAST || *b == last) break;
+  }
+  return status;
+}
+
+/*
+** *b, where the guard is below 0, becomes the first time at which it is, by bisection: the guard may jump there, or be 0 before.
+** *jumps: it jumps.
+*/
+static NsStatus first_below(MovingGuard *guard, double *b, bool *jumps, NsError *err) {
+  const NsStepperState *step = &guard->ed->rk->base.state;
+  double h = event_search_step_length(guard->ed), a = *b, value = -1, above;
+  NsStatus status = NS_OK;
+  for (double way = LOOK_FIRST; status == NS_OK && value < 0 && a > step->t_old; way *= LOOK_GROWTH) {
+    *b = a;
+    a = fmax(a - way * h, step->t_old);
+    status = moving_guard_value(guard, a, &value, err);
+  }
+  if (value < 0) *b = a;
+  above = value;
+  for (double t = a + (*b - a) / 2; status == NS_OK && t > a && t < *b; t = a + (*b - a) / 2) {
+    status = moving_guard_value(guard, t, &value, err);
+    if (value >= 0) above = value;
+    *(value < 0 ? b : &a) = t;
+  }
+  if (status == NS_OK) status = moving_guard_value(guard, *b, &value, err);
+  *jumps = above - value > JUMP * guard->scale;
+  return status;
+}
+
+/* A guard that only touches 0 gets a slack, of its rounding where it is largest; the slack grows when that is not enough. */
+static NsStatus add_slack(MovingGuard *guard, NsError *err) {
+  const NsStepperState *step = &guard->ed->rk->base.state;
+  double *slack = &guard->ed->search.slack[guard->row], most = guard->scale, value;
+  NsStatus status = moving_guard_value(guard, step->t_old, &value, err);
+  most = fmax(most, guard->scale);
+  if (status == NS_OK) status = moving_guard_value(guard, step->t, &value, err);
+  *slack = fmax(fmax(16 * *slack, 4 * NS_ROUNDING_OF_FORCES * fmax(most, guard->scale)), DBL_MIN);
+  return status;
+}
+
+/*
+** The first event where bounds move. Polynomials find the kink or the jump of a bound to a part of the step only; the root that
+** they tell is located on the guard itself, at *t. Where the guard only touches 0 the search is made once more.
+*/
+static NsStatus first_moving_root(NsEventDriven *ed, int *row, double *x, double *t, NsError *err) {
+  double end = ed->rk->base.state.t, at_end;
+  memset(ed->search.slack, 0, (size_t)ed->m * sizeof *ed->search.slack);
+  for (;;) {
+    bool crosses = false;
+    NsStatus status = first_root(ed, row, x, err);
+    *t = root_time(ed, *x);
+    if (status != NS_OK || *row < 0 || search_kind(ed, *row) != GUARD_STICK) return status;
+    MovingGuard guard = {ed, *row, 0};
+    status = look_beyond(&guard, *x, t, &crosses, err);
+    if (status == NS_OK && crosses) status = first_below(&guard, t, &ed->search.jumps, err);
+    if (status == NS_OK && crosses && *t > end) {
+      status = moving_guard_value(&guard, end, &at_end, err);
+      crosses = at_end <= 2 * NS_ROUNDING_OF_FORCES * guard.scale;
+      *t = end;
+    }
+    if (status == NS_OK && !crosses) status = add_slack(&guard, err);
+    if (status != NS_OK || crosses) return status;
+    *row = -1;
+  }
+}
+
+NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
+  double x = 0, t = 0;
   bool any = false;
   *row = -1;
+  ed->search.jumps = false;
   for (int i = 0; i <= ed->m; i++) any = any || search_kind(ed, i) != GUARD_NONE;
   if (!any) return NS_OK;
   ns_ed_measure_drift(ed, event_search_step_length(ed));
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
-  if (status == NS_OK) status = first_root(ed, row, &x, err);
+  if (status == NS_OK) status = ed->mode->moving ? first_moving_root(ed, row, &x, &t, err) : first_root(ed, row, &x, err);
+  if (!ed->mode->moving) t = root_time(ed, x);
   if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);
   if (status != NS_OK || *row < 0) return status;
-  return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);
+  return event_search_go_to(ed, *row, t, err);
 }

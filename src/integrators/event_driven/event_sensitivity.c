@@ -91,16 +91,18 @@ static NsStatus motion_lin_states(void *context, NsSensitivity *s, double t, con
   return NS_OK;
 }
 
-/* Whether the motion is linear with constant coefficients, and no friction slips in space. */
+/* Whether the motion is linear with constant coefficients, and no friction slips in space, or with a mu that is a function of time. */
 static bool motion_is_linear(const NsEventDriven *ed) {
   const NsMotionMode *mode = ed->mode;
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     if (!ns_mechanical_linear(ds) || ns_mechanical_turns(ds)) return false;
   }
-  for (int i = 0; i < ed->m; i++)
-    if (!mode->rows[i].straight || (mode->rows[i].friction.width == 2 && mode->rows[i].friction.stick_slip == FRICTION_SLIP))
-      return false;
+  for (int i = 0; i < ed->m; i++) {
+    const Friction *friction = &mode->rows[i].friction;
+    bool varies = friction->varies && friction->normal >= 0;
+    if (!mode->rows[i].straight || ((friction->width == 2 || varies) && friction->stick_slip == FRICTION_SLIP)) return false;
+  }
   return true;
 }
 
@@ -385,7 +387,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   if (!s) return NS_OK;
   NsMotionLinearisation *w = s->lin;
   int count = 0;
-  bool start = ed->t == ed->t_first;
+  bool start = ed->t == ed->t_first, jumps = ed->search.jumps && ns_motion_guard_kind(ed->mode, event->hit) == GUARD_STICK;
   motion_lin_mode(w, ed);
   if (ns_motion_guard_kind(w->ed->mode, event->hit) == GUARD_SLIP)
     w->ed->mode->rows[event->hit].friction.stops = true; /* u / |u| is rounding */
@@ -401,17 +403,17 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
-  if (!rests && ns_motion_guard(ed, event->hit)->slope) add_guard(w, ed, &count, event->hit);
+  if (!rests && !jumps && ns_motion_guard(ed, event->hit)->slope) add_guard(w, ed, &count, event->hit);
   for (int k = 0; k < event->nclosed && !start; k++) {
     int row = event->closed[k];
     const Row *r = &ed->mode->rows[row];
     if (row != event->hit && r->unilateral && r->state != ROW_ACTIVE && event->before[row] < -ed->mode->slow[row])
       add_guard(w, ed, &count, row);
   }
-  if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
+  if (status == NS_OK && count == 0 && !start && !rests && !jumps) status = add_ending_slips(w, ed, &count, err);
   if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->lin, ed->t, w->u, err);
   else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->lin, w->guards, count, ed->t, w->u, err);
-  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->lin, start, ed->t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->lin, start || jumps, ed->t, w->u, err);
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
   return status;

@@ -395,7 +395,7 @@ static void impulse_jump(const NsMotionTangent *g, const NsMotionImpulse *impuls
   ns_motion_add_input(g->ed->motion, impulse->n, impulse->rows, impulse->z, change);
 }
 
-/* r += the change of H (change + (1 + e) v) of the closed rows by q, R += that of H' z. False: not known, or h moves in time. */
+/* r += the change of H (change + (1 + e) v) of the closed rows by q, R += that of H' z. False: not known, or h or the friction moves in time. */
 static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse,
                                const double *change) {
   const NsEventDriven *ed = g->ed;
@@ -405,7 +405,7 @@ static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, co
     const NsInteraction *inter = edge_of_tangent(g, e);
     double bounce = 1 + (impulse->bounces[k] ? ed->mode->rows[row].restitution : 0);
     bool curved = !edge_is_straight(inter), begins = k == 0 || ns_motion_interaction(ed->motion, impulse->rows[k - 1]) != e;
-    if (ns_relation_moves(inter->relation)) return false;
+    if (ns_relation_moves(inter->relation) || ns_law_varies(inter->law)) return false;
     for (int i = 0; i < ed->Nv; i++) g->r[row + (ed->Nq + i) * m] = bounce * ed->now->H[row + i * m];
     if (!curved) continue;
     if (begins && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;

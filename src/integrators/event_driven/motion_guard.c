@@ -94,7 +94,7 @@ static double stick_level(const NsEventDriven *ed, int row) {
 
 static void stick_polynomial(const NsEventDriven *ed, int row, const NsGuardPiece *piece, double noise, int *n, double *b) {
   (void)piece, (void)noise;
-  for (int k = 0; k <= *n; k++) b[k] -= stick_level(ed, row);
+  for (int k = 0; k <= *n; k++) b[k] -= stick_level(ed, row) - ed->search.slack[row];
 }
 
 /* ---- friction that slips: its velocity along d ---- */

@@ -72,8 +72,8 @@ NsGuardKind ns_motion_watched(const NsMotionMode *mode, int row) {
   NsGuardKind kind = ns_motion_guard_kind(mode, row);
   const Friction *f = kind == GUARD_STICK || kind == GUARD_SLIP ? &mode->rows[row].friction : NULL;
   if (!f) return kind;
-  bool relay = f->normal < 0,
-       never = kind == GUARD_STICK ? relay && isinf(f->lower) && isinf(f->upper) : f->tied || (relay && f->lower == f->upper);
+  bool relay = f->normal < 0, never = kind == GUARD_STICK ? relay && isinf(f->lower) && isinf(f->upper)
+                                                          : f->tied || (relay && !f->varies && f->lower == f->upper);
   return never ? GUARD_NONE : kind;
 }
 

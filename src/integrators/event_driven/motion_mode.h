@@ -22,7 +22,9 @@ typedef struct Friction {
   int width;  /* number of components; 0: no friction begins in this row */
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
+  bool varies; /* they are functions of time, and have their values at the last accelerations */
   StickSlip stick_slip;
+  bool unsure;  /* at the start of a step: the bound is 0, so that the force does not tell whether it sticks or slips */
   bool onset;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_active.c */
   bool tied;    /* slip: the force is at its bound, but what else is active keeps u = 0 */
   double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
@@ -51,6 +53,7 @@ typedef struct Row {
 */
 typedef struct NsMotionMode {
   int m;
+  bool moving; /* the bounds of some friction or relay are functions of time */
   size_t bytes;
   Row *rows;          /* m */
   double *multiplier; /* m: the multipliers of all rows */

@@ -29,7 +29,7 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_NUMBER("en", Fremond, en, -1, 1, COEFFICIENT),
                                  NS_FIELD_A_NUMBER("e", Fremond, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
                                  NS_FIELD_A_NUMBER("et", Fremond, et, 0, 0, NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("mu", Fremond, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu", Fremond, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
                                  NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
@@ -47,6 +47,10 @@ static double fremond_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? ((const Fremond *)law)->en : theta > 0.5 ? (1 - theta) / theta : 1;
 }
 
+static const char *fremond_words(const NsLaw *law) {
+  return ns_law_varies(law) ? ", en = {en}, mu is a function of time" : NULL;
+}
+
 const char ns_law_fremond_text[] = "FremondImpactFrictionNSL";
 
 const NsLawClass ns_law_fremond = {.name = ns_law_fremond_text,
@@ -58,4 +62,5 @@ const NsLawClass ns_law_fremond = {.name = ns_law_fremond_text,
                                    .joint = true,
                                    .needs = fremond_needs,
                                    .group = fremond_group,
-                                   .restitution = fremond_restitution};
+                                   .restitution = fremond_restitution,
+                                   .words = fremond_words};

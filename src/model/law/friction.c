@@ -18,7 +18,7 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_NUMBER("en", Friction, en, -1, 1, COEFFICIENT),
                                  NS_FIELD_A_NUMBER("e", Friction, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
                                  NS_FIELD_A_NUMBER("et", Friction, et, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu", Friction, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu", Friction, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
                                  NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
@@ -38,6 +38,10 @@ static double friction_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? self->en : self->et;
 }
 
+static const char *friction_words(const NsLaw *law) {
+  return ns_law_varies(law) ? ", en = {en}, et = {et}, mu is a function of time" : NULL;
+}
+
 const char ns_law_friction_text[] = "NewtonImpactFrictionNSL";
 
 const NsLawClass ns_law_friction = {.name = ns_law_friction_text,
@@ -49,4 +53,5 @@ const NsLawClass ns_law_friction = {.name = ns_law_friction_text,
                                     .joint = true,
                                     .needs = friction_needs,
                                     .group = friction_group,
-                                    .restitution = friction_restitution};
+                                    .restitution = friction_restitution,
+                                    .words = friction_words};

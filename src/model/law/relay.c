@@ -4,7 +4,7 @@
 */
 #include "model/law.h"
 
-static const NsField fields[] = {NS_LAW_FIELDS(NS_FIELD_SETTER | NS_FIELD_STATE), NS_FIELD_END};
+static const NsField fields[] = {NS_LAW_FIELDS(NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_TIMED), NS_FIELD_END};
 
 static const char *const arguments[] = {"size", "lb?", "ub?", NULL};
 
