@@ -83,7 +83,7 @@ return function(ns)
 
   local function part_called(self, who, what, name, kind)
     local part = self.named[name]
-    if not part or kind and part.kind ~= kind then
+    if not part or kind and kinds[part.kind] ~= kinds[kind] then
       fail("%s: %s: expected the name of %s, got %s", who, what, kind and "an " .. kind or "a part", describe(name))
     end
     return part

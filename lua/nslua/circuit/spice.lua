@@ -6,6 +6,7 @@
 -- all that is not taken, so that nothing is left out without a word.
 
 local arguments = require "nslua.base.arguments"
+local kinds = require "nslua.circuit.parts"
 local where = require "nslua.base.where"
 
 local SUFFIXES = { t = 1e12, g = 1e9, meg = 1e6, k = 1e3, m = 1e-3, u = 1e-6, n = 1e-9, p = 1e-12, f = 1e-15 }
@@ -130,7 +131,7 @@ end
 function Deck:model_of(name, kind, known)
   local model = name and self.models[name]
   if not model then self:fail("there is no model %s", arguments.describe(name)) end
-  if model.kind ~= kind then self:fail("model '%s' is one of %s, not of %s", name, model.kind, kind) end
+  if model.class ~= kind then self:fail("model '%s' is one of %s, not of %s", name, model.class, kind) end
   for key in pairs(model.set) do
     if not known[key] then
       self:fail("model '%s': %s is not taken: a %s is two lines with a knee (%s)", name, key,
@@ -267,7 +268,7 @@ function commands.model(self, words)
   if kind ~= "d" and kind ~= "sw" then self:fail("models of '%s' are not taken; known: d, sw", kind) end
   local rest = { table.unpack(words, 4) }
   table.move(words_of((inner:gsub("%)%s*$", ""))), 1, 99, #rest + 1, rest)
-  self.models[name] = { kind = kind, set = self:settings(rest, 1), params = self.params }
+  self.models[name] = { class = kind, set = self:settings(rest, 1), params = self.params }
 end
 
 function commands.param(self, words)
@@ -331,7 +332,7 @@ function Deck:start(c)
     local found
     for _, part in ipairs(c.parts) do
       local a, b = part.nodes[1], part.nodes[2]
-      if part.kind == "capacitor" and (a == one.node and b == "0" or b == one.node and a == "0") then
+      if kinds[part.kind].state == "u" and (a == one.node and b == "0" or b == one.node and a == "0") then
         part.initial, found = a == one.node and one.value or -one.value, true
       end
     end
