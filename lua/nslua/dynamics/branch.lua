@@ -9,6 +9,7 @@
 -- branch, from the side on which the orbit is known.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local ends = require "nslua.dynamics.branch_end"
 local orbits = require "nslua.dynamics.orbit"
 local passage = require "nslua.dynamics.passage"
 local points = require "nslua.dynamics.branch_point"
@@ -41,6 +42,7 @@ local FULL = 1 / 8
 -- A point is as exact as this part of the step: near a grazing Newton's method may end with larger corrections.
 local EXACT = 2 ^ -10
 local ATTEMPTS = 10 -- a step is halved so many times
+local ENDS = 2 -- the end of the branch is sought before a step is halved for the first times
 -- Steps that are shorter than this part of the first one are trouble, such as the square root of a grazing.
 local SHORT = 1 / 4
 
@@ -223,13 +225,20 @@ local function end_at_bound(b, a, c, point)
     format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
 end
 
+-- A step from a: the point and its length; or nil, the length of the last try, why there is none, and the end of the branch
+-- before that, where it is located.
 local function advance(b, a, ds)
   local reason
-  for _ = 0, ATTEMPTS do
+  for k = 0, ATTEMPTS do
     local point, why = points.step_to(b, a, ds)
     if point and point.correction <= EXACT * ds then return point, ds end
     if point then why = format("the correction is still %.3g of the states' sizes", point.correction) end
-    reason, ds = why, ds / 2
+    reason = why
+    if k < ENDS then
+      local known = ends.approach(b, a, ds)
+      if known then return nil, ds, reason, known end
+    end
+    ds = ds / 2
     if ds < STEP_MIN then break end
   end
   return nil, ds, reason
@@ -279,22 +288,25 @@ end
 local CLOSE = 2 ^ -12
 
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
--- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
-local function pass_change(b, a, c, ds, before)
-  local last, met = locate_change(b, a, c, ds)
+-- known: its end where that is located. Returns the last point with the sequence of a, and the name of
+-- an event at its start if that ends the branch.
+local function pass_change(b, a, c, ds, before, known)
+  local last, met
+  if known then last = known.last else last, met = locate_change(b, a, c, ds) end
   if last ~= a then
-    local length = points.dot(b, last.w - a.w, a.tangent)
-    local near = points.step_to(b, a, (1 - CLOSE) * length, true)
-    if near and near.sequence == a.sequence then find_zeros(b, a, near, (1 - CLOSE) * length, before) end
+    local length = (1 - CLOSE) * points.dot(b, last.w - a.w, a.tangent)
+    local near = known and known.between or points.step_to(b, a, length, true)
+    if known then length = points.dot(b, near.w - a.w, a.tangent) end
+    if near and near.sequence == a.sequence then find_zeros(b, a, near, length, before) end
   end
   local name_at_start = not c and event_at_start(b, last)
   if name_at_start then
     if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
     return last, name_at_start
   end
-  local passed = b.problem.form == sequences.form and passage.coinciding(last)
+  local passed = b.problem.form == sequences.form and passage.coinciding(last) or known and known.name:find " " and known.name
   local events = passed or c and differing(a.sequence, c.sequence) or ""
-  local name = not passed and (passage.grazing_event(b, a, c) or passage.grazing_of(b, last))
+  local name = not passed and (known and known.name or passage.grazing_event(b, a, c) or passage.grazing_of(b, last))
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
     after = c and c.sequence, bound = not name and not met or nil })
   return last
@@ -350,29 +362,29 @@ local function go_beyond(b, last, c, ds)
 end
 
 -- A step from the point a, with equations that are smooth at grazing where shooting has trouble. Returns a in its
--- formulation, the next point and the length to it, or nil, that of the last try and why there is none; and the name
--- of an event that passes the start of the orbit.
+-- formulation, the next point and the length to it, or nil, that of the last try and why there is none; the name
+-- of an event that passes the start of the orbit; and the end of the branch, where it is located.
 local function next_point(b, a, ds)
   a = regular(b, by_shooting(b, a, ds))
   b.problem.form.renew(b.problem, points.unknowns_of(a.w), a.p)
-  local c, length, reason = advance(b, a, ds)
+  local c, length, reason, known = advance(b, a, ds)
   local passing = c and c.sequence == a.sequence and event_passing_start(b, a, c)
   if (not c or c.sequence ~= a.sequence or passing) and not wants_regular(b) then
     b.trouble = true
     local other = regular(b, a)
     if other ~= a then
       a, passing = other, nil
-      c, length, reason = advance(b, a, ds)
+      c, length, reason, known = advance(b, a, ds)
     end
   end
-  return a, c, length, reason, passing
+  return a, c, length, reason, passing, known
 end
 
 -- Takes the branch from a over a change of the sequence; c: the point at the length, or nil and the reason. Returns
 -- the first point beyond, or nil and why the branch ends.
-local function over_change(b, a, c, length, reason, before)
+local function over_change(b, a, c, length, reason, before, known)
   length = c and length or 2 * length
-  local last, at_start = pass_change(b, a, c, length, before)
+  local last, at_start = pass_change(b, a, c, length, before, known)
   if at_start then return nil, at_start_text(b, last.p, at_start) end
   local beyond = go_beyond(b, last, c, length)
   if beyond then return beyond end
@@ -385,8 +397,8 @@ local function follow(b, a)
   b.points[1] = a
   while #b.points < b.most do
     b.trouble = b.trouble or ds < SHORT * b.step
-    local c, length, reason, passing, why
-    a, c, length, reason, passing = next_point(b, a, ds)
+    local c, length, reason, passing, known, why
+    a, c, length, reason, passing, known = next_point(b, a, ds)
     if passing and changes_a_test(a, c) then
       b.message = at_start_text(b, a.p, passing)
       return
@@ -410,7 +422,7 @@ local function follow(b, a)
     end
     before = { point = a, s = length }
     if not c or c.sequence ~= a.sequence then
-      c, why = over_change(b, a, c, length, reason, before)
+      c, why = over_change(b, a, c, length, reason, before, known)
       before = nil
       if not c then
         b.message = why

@@ -51,7 +51,7 @@ local function bordered(J, column, row)
 end
 
 -- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
--- that is updated by the steps. The result has the sequence of events, too.
+-- that is updated by the steps. The result has the runs of the orbit and the sequence of its events, too.
 function points.correct(b, guess, t, K)
   local q, normal = b.problem, t:mul(b.weights)
   local last
@@ -67,7 +67,7 @@ function points.correct(b, guess, t, K)
     end
   end, guess, { tol = K and FINER * (q.options.tol or newton.TOLERANCE) or q.options.tol, matrix = K, least = DAMPING,
     max_iterations = K and UPDATED or CORRECTIONS })
-  result.updates = K ~= nil
+  result.updates, result.state = K ~= nil, last
   result.sequence = result.good and q.form.sequence_of(q, last)
   return result
 end
@@ -135,7 +135,10 @@ end
 function points.step_to(b, a, ds, exact)
   local guess = a.w + ds * a.tangent
   local good, solved
-  if not exact then good, solved = pcall(points.correct, b, guess, a.tangent, a.K) end
+  if not exact then
+    good, solved = pcall(points.correct, b, guess, a.tangent, a.K)
+    if not good then return nil, tostring(solved) end -- there is no motion from the guess
+  end
   if not good or not solved.good then good, solved = pcall(points.correct, b, guess, a.tangent) end
   if not good then return nil, tostring(solved) end
   if not solved.good then return nil, solved.reason end

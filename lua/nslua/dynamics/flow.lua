@@ -82,13 +82,19 @@ local FORMULAS = {
 }
 
 -- The differences of order 4 and 2 by one formula; nil when a run fails or has another signature than `wanted`, if
--- that is given.
-local function by_formula(f, h, formula, wanted)
+-- that is given. known: values at places of this h, by their place; false where there is none.
+local function by_formula(f, h, formula, wanted, known)
   local sum, low
   for k, place in ipairs(formula.at) do
-    local good, value, signature = pcall(f, place * h)
-    if not good and not wanted then error(value, 0) end
-    if not good or wanted and signature ~= wanted then return nil end
+    local value = known[place]
+    if value == nil then
+      local good, signature
+      good, value, signature = pcall(f, place * h)
+      if not good and not wanted then error(value, 0) end
+      if not good or wanted and signature ~= wanted then value = false end
+      known[place] = value
+    end
+    if not value then return nil end
     local term, part = value * (formula.weights[k] / h), value * (formula.low[k] / h)
     sum, low = sum and sum + term or term, low and low + part or part
   end
@@ -106,24 +112,30 @@ end
 -- have the signature `wanted`: else it is taken on one side, then with a shorter step. So it is where the two orders
 -- differ; the slope for which they differ least is taken. sizes: of the parts of f; without them the first slope is
 -- taken. The second result is by what part of the slope the orders differ; a slope below 1, as a part of the sizes,
--- counts as 1.
-local function difference(f, size, wanted, sizes)
-  local h, best, unknown = STEP * size, nil, math.huge
+-- counts as 1. memory: a table that keeps the step and the formula, with which the next difference begins; or nil.
+local function difference(f, size, wanted, sizes, memory)
+  local h, best, unknown = memory and memory.h or STEP * size, nil, math.huge
   for _ = 0, REDUCTIONS do
-    for _, formula in ipairs(FORMULAS) do
-      local slope, low = by_formula(f, h, formula, wanted)
-      if slope and not sizes then return slope end
-      if slope then
-        local off = largest(slope - low, sizes) * size / math.max(1, largest(slope, sizes) * size)
-        if off > unknown and unknown < ROUNDING then return best, unknown end
-        if off < unknown then best, unknown = slope, off end
-        break
+    local slope, low, formula
+    local known, first = {}, memory and memory.formula or 1
+    for k = 0, #FORMULAS - 1 do
+      formula = (first + k - 1) % #FORMULAS + 1
+      slope, low = by_formula(f, h, FORMULAS[formula], wanted, known)
+      if slope then break end
+    end
+    if slope and not sizes then return slope end
+    if slope then
+      local off = largest(slope - low, sizes) * size / math.max(1, largest(slope, sizes) * size)
+      if off > unknown and unknown < ROUNDING then return best, unknown end
+      if off < unknown then
+        best, unknown = slope, off
+        if memory then memory.h, memory.formula = h, formula end
       end
     end
     if unknown <= PROPORTIONAL then break end
     h = h / REDUCTION
   end
-  if not best then best = by_formula(f, h, FORMULAS[1]) end
+  if not best then best = by_formula(f, h, FORMULAS[1], nil, {}) end
   return best, unknown
 end
 
@@ -150,12 +162,12 @@ function flows.by_states(map, x, sizes, wanted, value_sizes)
   return S, unknown
 end
 
--- The derivative of map(p) by a number.
-function flows.by_number(map, p, size, wanted, value_sizes)
+-- The derivative of map(p) by a number. memory: see `difference`.
+function flows.by_number(map, p, size, wanted, value_sizes, memory)
   return (difference(function(s)
     local value, events = map(p + s)
     return value, flows.signature(events)
-  end, size, wanted, value_sizes))
+  end, size, wanted, value_sizes, memory))
 end
 
 -- ---- the interface ----

@@ -23,11 +23,13 @@ end
 
 -- Solves F(u) = 0. evaluate(u) returns F and a function that returns J; it may raise, which makes the step shorter.
 -- With options.matrix, a matrix of a point near, no J is asked for: the steps update that matrix (Broyden 1965).
--- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good).
+-- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good), matrix (the
+-- updated one).
 function newton.solve(evaluate, u, options)
   local tol, most, least = options.tol or newton.TOLERANCE, options.max_iterations or 30, options.least or SMALLEST
   local F, jacobian = evaluate(u)
-  local d, result, K = 1, { u = u }, options.matrix
+  local d, K = 1, options.matrix
+  local result = { u = u, matrix = K }
   for iteration = 1, most do
     result.iterations = iteration
     local J = K or jacobian()
@@ -54,7 +56,10 @@ function newton.solve(evaluate, u, options)
     repeat
       local fine, F2, jacobian2 = pcall(evaluate, result.u + d * du)
       if fine and size_of(factors:solve(F2)) <= (1 - GAIN * d) * size then
-        if K then K = updated(K, d * du, F2 - F) end
+        if K then
+          K = updated(K, d * du, F2 - F)
+          result.matrix = K
+        end
         accepted, result.u, F, jacobian = true, result.u + d * du, F2, jacobian2
       else
         message = not fine and F2 or message

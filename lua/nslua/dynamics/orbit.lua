@@ -366,24 +366,23 @@ end
 function orbits.by_parameter(q, u, p, size, state)
   local exact = exact_by_parameter(q, state, p, size)
   if exact then return exact, true end
-  local wanted = orbits.signature_of_runs(runs_of(q, u, p))
+  state = state or runs_of(q, u, p)
   local function map(value)
-    local other = runs_of(q, u, value)
+    local other = value == p and state or runs_of(q, u, value)
     local events = {}
     for _, run in ipairs(other.runs) do
       for _, event in ipairs(run.events) do events[#events + 1] = event end
     end
     return residual(q, other), events
   end
-  return flows.by_number(map, p, size, wanted, core.ones(#u)), false
-end
-
-function orbits.signature_of_runs(state)
-  local events = {}
-  for _, run in ipairs(state.runs) do
-    for _, event in ipairs(run.events) do events[#events + 1] = event end
+  local _, events = map(p)
+  local wanted = flows.signature(events)
+  local memory = q.differences
+  if not memory or memory.wanted ~= wanted then
+    memory = { wanted = wanted }
+    q.differences = memory
   end
-  return flows.signature(events)
+  return flows.by_number(map, p, size, wanted, core.ones(#u), memory), false
 end
 
 -- ---- results ----
@@ -591,19 +590,21 @@ function orbits.renew_phase(q, u, p)
 end
 
 orbits.pack, orbits.unpack, orbits.reduced, orbits.set_phase = pack, unpack_unknowns, reduced, set_phase
+orbits.events_of = events_of
 
 -- The formulation by shooting. Another one, for a fixed sequence of events, is in nslua.dynamics.sequence.
 orbits.shooting = { evaluate = orbits.evaluate, by_parameter = orbits.by_parameter, orbit = orbits.orbit,
   sequence_of = orbits.sequence_of, renew = orbits.renew_phase, shares = shares_of }
 
--- Newton's method from the unknowns u at p: the result of newton.solve.
-function orbits.solve(q, u, p)
+-- Newton's method from the unknowns u at p: the result of newton.solve. options: of newton.solve, where they are not those
+-- of the problem.
+function orbits.solve(q, u, p, options)
   local last
   local solved = newton.solve(function(v)
     local F, jacobian, state = q.form.evaluate(q, v, p)
     last = state
     return F, jacobian
-  end, u, q.options)
+  end, u, options or q.options)
   solved.state = last
   return solved
 end

@@ -28,8 +28,10 @@ local TOGGLES = 3
 local STEPS = { 1, 2 ^ -3, 2 ^ -6, 2 ^ -9 }
 -- Test functions are looked at from this part of the first step on: at a grazing multipliers are infinite.
 local FIRST = 2 ^ -12
--- Distances from a change, halved so many times, at which shooting seeks an orbit of another sequence.
-local BEYOND = 8
+-- Distances from a change, divided by 4 so many times, at which shooting seeks an orbit of another sequence.
+local BEYOND = 4
+-- So many iterations are enough for an orbit near the guess, with steps that are damped to this part at least.
+local ITERATIONS, DAMPING = 8, 2 ^ -4
 -- The distance in p is divided by SHRINK, at most TIMES times. Each time the orbit must come nearer: its distance is
 -- at most this part, NEARER, of the one before.
 local SHRINK, TIMES, NEARER = 16, 4, 1 / 2
@@ -259,7 +261,8 @@ end
 -- The orbit that shooting finds at p from a start: { u, x0, T, sequence }; nil when there is none.
 local function orbit_at(q, x0, T, p)
   local good, found = pcall(function()
-    local solved = orbits.solve(q, orbits.pack(q, orbits.nodes_from(q, x0, T, p), T), p)
+    local solved = orbits.solve(q, orbits.pack(q, orbits.nodes_from(q, x0, T, p), T), p,
+      { tol = q.options.tol, max_iterations = ITERATIONS, least = DAMPING })
     if not solved.good then return nil end
     local nodes, own = orbits.unpack(q, solved.u)
     return { u = solved.u, x0 = nodes[1], T = own or q.kind == "map" and T or q.period(p), p = p, solved = solved,
@@ -306,7 +309,7 @@ local function by_shooting(b, last, ds)
   local longest = math.max(ds, b.step_max)
   for _, side in ipairs { sign, -sign } do
     for k = BEYOND, 0, -1 do -- the nearest first: an orbit that is far may be that of another part of the branch
-      local p = last.p + side * longest * 2 ^ -k * b.size
+      local p = last.p + side * longest * 4 ^ -k * b.size
       local found = p >= b.low and p <= b.high and orbit_at(q, last.x0, last.T, p)
       found = found and found.sequence ~= last.sequence and approaching(q, last, found)
       local good, point = pcall(function() return found and point_of(b, q, found, side) end)

@@ -382,7 +382,7 @@ end
 
 -- Whether an orbit has an event at which the map of one period has a square root: of a simulation an impact. Where
 -- modes only switch, as between stick and slip, the map is smooth enough, and the times of the events are not.
-local function is_rough(q, orbit)
+function sequences.is_rough(q, orbit)
   for _, event in ipairs(orbit.events) do
     if q.flow.f or event.kind == "impact" then return true end
   end
@@ -391,7 +391,7 @@ end
 
 -- The same of an orbit that has been found, with its own events; nil where none of them needs it.
 function sequences.from(q, orbit, p)
-  if not is_rough(q, orbit) then return nil end
+  if not sequences.is_rough(q, orbit) then return nil end
   return sequences.with(q, { x0 = orbit.x0, T = orbit.T, events = orbit.events, mode = orbit.problem.mode }, p)
 end
 
@@ -400,7 +400,7 @@ end
 function sequences.start(q)
   if q.kind == "map" then return nil end
   local good, run = pcall(q.flow.run, q.flow, q.guess, q.flow.t0, q.flow.t0 + q.T, q.p)
-  if not good or not is_rough(q, run) then return nil end
+  if not good or not sequences.is_rough(q, run) then return nil end
   local one, u = sequences.with(q, { x0 = q.guess, T = q.T, events = run.events }, q.p, true)
   if not one then return nil end
   local fine, solved = pcall(orbits.solve, one, u, q.p)
