@@ -225,8 +225,8 @@ local function end_at_bound(b, a, c, point)
     format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
 end
 
--- A step from a: the point and its length; or nil, the length of the last try, why there is none, and the end of the branch
--- before that, where it is located.
+-- A step from a: the point and its length; or nil, the length of the last try, why there is none, and the end of
+-- the branch before that, where it is located.
 local function advance(b, a, ds)
   local reason
   for k = 0, ATTEMPTS do
@@ -304,7 +304,8 @@ local function pass_change(b, a, c, ds, before, known)
     if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
     return last, name_at_start
   end
-  local passed = b.problem.form == sequences.form and passage.coinciding(last) or known and known.name:find " " and known.name
+  local passed = b.problem.form == sequences.form and passage.coinciding(last)
+    or known and known.name:find " " and known.name
   local events = passed or c and differing(a.sequence, c.sequence) or ""
   local name = not passed and (known and known.name or passage.grazing_event(b, a, c) or passage.grazing_of(b, last))
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,

@@ -1,9 +1,9 @@
 -- nslua.dynamics.branch_end: the end of a branch of orbits that shooting finds, where a part of the orbit vanishes.
 --
--- Let psi be the time between two events in a row, or the speed of an impact, that goes to 0 along the branch: a phase
--- of sticking becomes shorter and shorter, an impact grazes. In p the orbit has a square root there, and beyond there is
--- none, so that steps along the branch fail. But states, period and parameter are smooth functions of psi. So they are
--- interpolated as polynomials of psi, and points are sought at smaller and smaller psi.
+-- Let psi be the time between two events in a row, or the speed of an impact, that goes to 0 along the branch: a
+-- phase of sticking becomes shorter and shorter, an impact grazes. In p the orbit has a square root there, and
+-- beyond there is none, so that steps along the branch fail. But states, period and parameter are smooth functions
+-- of psi. So they are interpolated as polynomials of psi, and points are sought at smaller and smaller psi.
 local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"
 local points = require "nslua.dynamics.branch_point"
@@ -19,16 +19,16 @@ local RETRIES = 3
 local MOST = 12
 -- Polynomials through so many points.
 local NODES = 4
--- The parameter of the end is known to this part of its range: to PLACE; where errors of runs keep points from coming so
--- close, to ENOUGH. (A run's error e makes one of e in the parameter, and of sqrt(e) in psi.)
+-- The parameter of the end is known to this part of its range: to PLACE; where errors of runs keep points from
+-- coming so close, to ENOUGH. (A run's error e makes one of e in the parameter, and of sqrt(e) in psi.)
 local PLACE, ENOUGH = 2 ^ -40, 2 ^ -26
 -- psi may vanish up to so many times the length of the step that has failed.
 local REACH = 2
 
 -- ---- what vanishes ----
 
--- The quantities of the events of an orbit with the period T that may vanish: the times between them, then the speeds of
--- impacts. The second result is the names of the events of each: of one event, or of two.
+-- The quantities of the events of an orbit with the period T that may vanish: the times between them, then the
+-- speeds of impacts. The second result is the names of the events of each: of one event, or of two.
 local function quantities(events, T)
   local list, names = {}, {}
   for i, event in ipairs(events) do
@@ -44,7 +44,8 @@ local function quantities(events, T)
   return list, names
 end
 
--- The last points of the branch with the sequence and the equations of a, which is the last one, and their quantities.
+-- The last points of the branch with the sequence and the equations of a, which is the last one, and their
+-- quantities.
 local function last_points(b, a)
   local list = {}
   for k = #b.points, math.max(1, #b.points - NODES + 1), -1 do
@@ -55,8 +56,8 @@ local function last_points(b, a)
   return list
 end
 
--- The number of the quantity that vanishes first, at a length of at most `reach` from the last sample; nil: none does.
--- Its square is taken as linear between the last two samples: so it is where the orbit ends.
+-- The number of the quantity that vanishes first, at a length of at most `reach` from the last sample; nil: none
+-- does. Its square is taken as linear between the last two samples: so it is where the orbit ends.
 local function first_to_vanish(b, samples, reach)
   local one, two, three = samples[#samples - 2], samples[#samples - 1], samples[#samples]
   if not two then return nil end
@@ -90,8 +91,8 @@ local function extrapolated(samples, number, psi)
   return column[1]
 end
 
--- The point near the guess, in the plane orthogonal to the way from the last sample, with its quantities; nil where it has
--- another sequence of events. K: a matrix of a point near.
+-- The point near the guess, in the plane orthogonal to the way from the last sample, with its quantities; nil where
+-- it has another sequence of events. K: a matrix of a point near.
 local function sample_at(b, a, guess, last, K)
   local t = points.scaled_to_one(b, guess - last.w)
   local row, matrix = t:mul(b.weights), K:copy()
@@ -116,9 +117,9 @@ end
 
 local function point_of(b, sample) return points.point_at(b, sample.w, sample.t) end
 
--- The end of the branch beyond its point a, where a step of the length ds has failed: a table { last, between, name } of
--- its last point, a point between the two, from which test functions can be told, and the events of what vanishes. nil where
--- nothing does.
+-- The end of the branch beyond its point a, where a step of the length ds has failed: a table { last, between, name
+-- } of its last point, a point between the two, from which test functions can be told, and the events of what
+-- vanishes. nil where nothing does.
 function ends.approach(b, a, ds)
   local fixed = not b.trouble and b.base.kind ~= "map" and sequences.is_rough(b.base, a.orbit) -- they come first
   if b.problem.form ~= orbits.shooting or fixed then return nil end

@@ -23,8 +23,8 @@ end
 
 -- Solves F(u) = 0. evaluate(u) returns F and a function that returns J; it may raise, which makes the step shorter.
 -- With options.matrix, a matrix of a point near, no J is asked for: the steps update that matrix (Broyden 1965).
--- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good), matrix (the
--- updated one).
+-- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good),
+-- matrix (the updated one).
 function newton.solve(evaluate, u, options)
   local tol, most, least = options.tol or newton.TOLERANCE, options.max_iterations or 30, options.least or SMALLEST
   local F, jacobian = evaluate(u)

@@ -596,8 +596,8 @@ orbits.events_of = events_of
 orbits.shooting = { evaluate = orbits.evaluate, by_parameter = orbits.by_parameter, orbit = orbits.orbit,
   sequence_of = orbits.sequence_of, renew = orbits.renew_phase, shares = shares_of }
 
--- Newton's method from the unknowns u at p: the result of newton.solve. options: of newton.solve, where they are not those
--- of the problem.
+-- Newton's method from the unknowns u at p: the result of newton.solve. options: of newton.solve, where they are
+-- not those of the problem.
 function orbits.solve(q, u, p, options)
   local last
   local solved = newton.solve(function(v)
