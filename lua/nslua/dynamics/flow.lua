@@ -259,13 +259,13 @@ function Flow:section_derivative(x0, section, p, sizes, t0)
   wanted = flows.signature(wanted)
   if not reason then
     local good, list, S, by_parameter, dt = pcall(self.kind.exact_crossing, self, x0, t0, section, p)
-    if good and S then
+    if good and list then
       compare(self, function(x)
         local last, events = crossing_from(self, x, t0, section, p)
         return last.x, flows.signature(events)
       end, S, x0, sizes, wanted)
     end
-    if good and S and not self.inexact then return S, by_parameter, nil, dt end
+    if good and list and not self.inexact then return S, by_parameter, nil, dt end
     reason = self.inexact or not good and tostring(list) or S or "an event of the model does not act"
   end
   local both, unknown = flows.by_states(function(y)

@@ -95,15 +95,20 @@ function fields.rows(nsds, t, x, lambda)
   return (rows_of(systems, interactions)), systems[1].mechanical
 end
 
--- The multipliers that the mode fixes.
-local function fixed(nsds, t, x, mode)
-  local lambda = core.zeros(#mode)
-  if not mode.bounded then return lambda end
+-- Puts the multipliers that the mode fixes.
+local function put_bounds(nsds, t, x, mode, lambda)
+  if not mode.bounded then return end
   local rows = rows_of(core.graph_support.terms(nsds, t, x, lambda))
   for i, row in ipairs(rows) do
     if mode[i] == "lower" then lambda[i] = row.group.lower
     elseif mode[i] == "upper" then lambda[i] = row.group.upper end
   end
+end
+
+-- The multipliers that the mode fixes, 0 for the others.
+local function fixed(nsds, t, x, mode)
+  local lambda = core.zeros(#mode)
+  put_bounds(nsds, t, x, mode, lambda)
   return lambda
 end
 
@@ -161,9 +166,11 @@ local function slow_part(nsds, t, x, lambda)
 end
 
 -- What of y's rate (mechanics: second rate) does not come from x' (from v'): (d/dt C) v and dy/dt, by a difference.
-local function drift_of(flow, nsds, t, x, lambda, v, first, offsets, systems)
+-- Multipliers at bounds that are functions of time move, too.
+local function drift_of(flow, nsds, t, x, mode, lambda, v, first, offsets, systems)
   local h = STEP * (flow.span or 1)
   local function at(k)
+    put_bounds(nsds, t + k * h, x, mode, lambda)
     local y = x
     if v then
       y = x:copy()
@@ -173,7 +180,9 @@ local function drift_of(flow, nsds, t, x, lambda, v, first, offsets, systems)
     end
     return slow_part(nsds, t + k * h, y, lambda)
   end
-  return ((at(1) - at(-1)) * 8 - (at(2) - at(-2))) * (1 / (12 * h))
+  local drift = ((at(1) - at(-1)) * 8 - (at(2) - at(-2))) * (1 / (12 * h))
+  put_bounds(nsds, t, x, mode, lambda)
+  return drift
 end
 
 -- The equations of a mode at a point: rows, velocities or x' without active forces, and the columns that these add.
@@ -256,7 +265,7 @@ local function correction(flow, nsds, t, x, mode, lambda, s)
     return core.solve(D, right)
   end
   local rate = fields.divided(s.systems, s.offsets, s.force)
-  local drift = drift_of(flow, nsds, t, x, lambda, s.v, s.first, s.offsets, s.systems)
+  local drift = drift_of(flow, nsds, t, x, mode, lambda, s.v, s.first, s.offsets, s.systems)
   local K = core.zeros(count, count)
   for b, j in ipairs(active) do
     local moved = fields.divided(s.systems, s.offsets, column_of(s, mode, j))

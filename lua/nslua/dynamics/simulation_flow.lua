@@ -50,12 +50,7 @@ local function systems_of(simu)
 end
 
 -- A simulation made ready for runs: its systems, and the clock that ends a run.
-local function prepared(simu, who)
-  local moving, what = core.graph_support.moving_bounds(simu:nsds())
-  if moving then
-    fail("%s: simulation: the law of interaction '%s' has %s, which its derivatives do not know; let %s", who, moving,
-      what, what:find "bounds" and "B of the relation be a function of time" or "it be a number")
-  end
+local function prepared(simu)
   local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)
   model.acting = arguments.acting_event(simu)
@@ -71,7 +66,7 @@ local function model_at(flow, p)
       fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
     end
     if flow.model then flow.model.simu:close() end
-    flow.model, flow.model_p, flow.anchors = prepared(simu, flow.who), p, {}
+    flow.model, flow.model_p, flow.anchors = prepared(simu), p, {}
     return flow.model
   end
   if p ~= nil and flow.set and flow.model_p ~= p then
@@ -96,7 +91,7 @@ function simulation.make(flow, options)
       local parameter = parameters.number(options.parameter, "parameter", who)
       flow.set, flow.value, flow.parameter = parameter.set, parameter.start, parameter.entry
     end
-    flow.model, flow.anchors = prepared(model, flow.who), {}
+    flow.model, flow.anchors = prepared(model), {}
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end
@@ -155,7 +150,7 @@ local function started(flow, x0, t0, p)
     model.clock.t = model.clock.never
     flow.anchors[t0] = anchor
   end
-  local copy = prepared(anchor:clone(), flow.who)
+  local copy = prepared(anchor:clone())
   copy.is_copy = true
   put(copy.systems, x0, "setX")
   return copy

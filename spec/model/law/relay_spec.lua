@@ -147,8 +147,6 @@ describe("RelayNSL", function()
       assert.error_matches(function() ns.TimeStepping(nsds, grid, ns.FESDOSI()) end,
         "FESDOSI: interaction 'clutch' has a RelayNSL with bounds that are functions of time; "
           .. "TimeStepping with a EulerMoreauOSI takes them")
-      assert.error_matches(function() ns.dynamics.periodic { simulation = ns.EventDriven(nsds, grid, ns.RungeKuttaOSI()),
-        guess = { 1, 0 }, period = 1 } end, "simulation: the law of interaction 'clutch' has bounds that are functions of time")
     end)
   end)
 end)

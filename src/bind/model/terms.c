@@ -168,22 +168,9 @@ static int graph_terms(lua_State *L) {
   return status == NS_OK ? 2 : nsl_raise_step(L, &err);
 }
 
-/* moving_bounds(nsds): the name of the first interaction whose law has functions of time, and what they are; nil: there is none. */
-static int graph_moving_bounds(lua_State *L) {
-  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
-  int i = 0;
-  while (i < nsds->ninteractions && !ns_law_varies(nsds->interactions[i]->law)) i++;
-  if (i == nsds->ninteractions) return lua_pushnil(L), 1;
-  lua_pushstring(L, nsds->interactions[i]->name);
-  lua_pushstring(L, ns_law_varying(nsds->interactions[i]->law));
-  return 2;
-}
-
 void nsl_open_terms(lua_State *L) {
   lua_getfield(L, -1, "graph_support"); /* hidden: for lua/nslua/dynamics/ */
   lua_pushcfunction(L, graph_terms);
   lua_setfield(L, -2, "terms");
-  lua_pushcfunction(L, graph_moving_bounds);
-  lua_setfield(L, -2, "moving_bounds");
   lua_pop(L, 1);
 }

@@ -1,0 +1,163 @@
+-- ns.dynamics of simulations whose relays have bounds that are functions of time: against finite differences of the map of a
+-- period, and against the same model with the bounds in its equations.
+local campaign = require "campaign"
+local expect = require "expect"
+local numbers = require "random_numbers"
+local ns = require "nslua"
+local dynamics = ns.dynamics
+local near, uniform = expect.near_number, numbers.uniform
+
+-- Numbers of a forced oscillator x1' = x2, x2' = -k x1 - c x2 + a A cos(w t) + d lambda, lambda in -Sgn(x2), between the
+-- bounds middle - half and middle + half, which have the period of the force.
+local function numbers_of()
+  local w = uniform(0.8, 1.6)
+  return { w = w, k = uniform(0.5, 2), c = uniform(0.1, 0.4), a = uniform(0.5, 1.5), d = uniform(0.3, 0.6),
+    m = uniform(-0.3, 0.3), phase = uniform(0, 6), h = uniform(0.7, 1.2), depth = uniform(-0.6, 0.6) }
+end
+
+local function middle(n, t) return n.m * math.sin(n.w * t + n.phase) end
+
+local function half(n, t) return n.h + n.depth * n.h * math.cos(2 * n.w * t) end
+
+-- The model with the force's factor A. moving: with bounds that are functions of time; else they are in its equations.
+local function model(n, moving, periods)
+  local T = 2 * math.pi / n.w
+  return function(A)
+    local ds = ns.FirstOrderNonLinearDS({ 1, 0.3 }, function(t, x, _, f)
+      f[1] = x[2]
+      f[2] = -n.k * x[1] - n.c * x[2] + n.a * A * math.cos(n.w * t)
+    end)
+    local law, relation
+    if moving then
+      law = ns.RelayNSL(1, function(t) return middle(n, t) - half(n, t) end, function(t) return middle(n, t) + half(n, t) end)
+      relation = ns.FirstOrderLinearTIR({ { 0, 1 } }, { { 0 }, { n.d } })
+    else
+      law = ns.RelayNSL(1)
+      relation = ns.FirstOrderNonLinearR { h = function(_, x, _, _, y) y[1] = x[2] end,
+        g = function(t, _, lambda, _, r) r[2] = n.d * (middle(n, t) + half(n, t) * lambda[1]) end }
+    end
+    local nsds = ns.NonSmoothDynamicalSystem(0, (periods or 3) * T)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, relation, "dry"), ds)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T / 4), ns.RungeKuttaOSI(1e-12, 1e-14))
+  end
+end
+
+-- The two models of the same numbers, with the options that both have.
+local function both(n, f, options)
+  local results = {}
+  for i, moving in ipairs { true, false } do
+    local own = { simulation = model(n, moving, options.periods), value = 1, guess = { 1, 0.3 } }
+    for name, value in pairs(options) do
+      if name ~= "periods" then own[name] = value end
+    end
+    results[i] = f(own)
+  end
+  return results[1], results[2]
+end
+
+local function near_vectors(a, b, tol)
+  assert.equal(#a, #b)
+  for i = 1, #a do near(a[i], b[i], tol) end
+end
+
+-- The state after a period from x at t0.
+local function after_period(n, x)
+  local simu = model(n, true, 1)(1)
+  simu:nsds():dynamicalSystem(1):setX0(x)
+  simu:reset()
+  local sol = simu:run()
+  return sol.x:row(#sol.t)
+end
+
+local function check_multipliers(orbit, n)
+  local M, h = orbit.monodromy, 2e-4
+  for j = 1, 2 do
+    local function at(s)
+      local x = orbit.x0:copy()
+      x[j] = x[j] + s * h
+      return after_period(n, x)
+    end
+    near_vectors(((at(1) - at(-1)) * 8 - (at(2) - at(-2))) * (1 / (12 * h)), M:column(j), 1e-7)
+  end
+end
+
+describe("orbits with moving bounds", function()
+  it("are those of the model with the bounds in its equations; multipliers are the map's #once", function()
+    math.randomseed(30)
+    local count, told = campaign(4, 0.01)
+    local slides = 0
+    for _ = 1, count do
+      local n = numbers_of()
+      local T = 2 * math.pi / n.w
+      local orbit, other = both(n, dynamics.periodic, { period = T, transient = 8 * T })
+      assert.equal("exact", orbit.derivative)
+      assert.equal(other.sequence, orbit.sequence)
+      near_vectors(other.x0, orbit.x0, 1e-8)
+      for i = 1, 2 do near(other.multipliers[i].abs, orbit.multipliers[i].abs, 1e-7) end
+      check_multipliers(orbit, n)
+      if orbit.sequence:find "slide" then slides = slides + 1 end
+    end
+    assert.is_true(slides > 0)
+    told("orbits with moving bounds", count)
+  end)
+
+  local n = { w = 1.1, k = 1, c = 0.2, a = 1, d = 0.5, m = 0.25, phase = 1, h = 1, depth = 0.5 }
+  local T = 2 * math.pi / n.w
+
+  it("begin at any time, in segments #once", function()
+    local orbit, other = both(n, dynamics.periodic, { period = T, transient = 8 * T, t0 = 0.3 * T, segments = 2 })
+    near_vectors(other.x0, orbit.x0, 1e-8)
+    for i = 1, 2 do near(other.multipliers[i].abs, orbit.multipliers[i].abs, 1e-6) end
+  end)
+
+  it("are followed in a parameter #once", function()
+    local branch, other = both(n, dynamics.continuation, { period = T, transient = 8 * T, range = { 1, 0.4 }, max_points = 16 })
+    assert.equal(#other.bifurcations, #branch.bifurcations)
+    assert.is_true(#branch.bifurcations > 0)
+    for i, found in ipairs(branch.bifurcations) do
+      assert.equal(other.bifurcations[i].kind, found.kind)
+      near(other.bifurcations[i].p, found.p, 1e-7)
+    end
+    local last, its = branch.points[#branch.points], other.points[#other.points]
+    near(its.p, last.p, 1e-9)
+    near_vectors(its.x0, last.x0, 1e-7)
+  end)
+
+  it("have sections, diagrams and exponents #once", function()
+    local points, its = both(n, dynamics.poincare, { section = function(_, x) return x[1] - 0.1 end, count = 3, periods = 8 })
+    near_vectors(its.t, points.t, 1e-8)
+    local x = points.x:row(1)
+    local S, dt, reason = points:derivative(x, points.t[1])
+    local R, ds = its:derivative(x, points.t[1])
+    local _ = reason
+    for i = 1, 2 do
+      near_vectors(R:row(i), S:row(i), 1e-5)
+      near(ds[i], dt[i], 1e-5)
+    end
+    local diagram, own = both(n, dynamics.diagram, { period = T, values = { 0.9, 1.1 }, transient = 3, keep = 2 })
+    for k = 1, #own.p do near_vectors(own.x:row(k), diagram.x:row(k), 1e-8) end
+    local exponents, theirs = both(n, dynamics.lyapunov, { time = 6 * T, window = T, periods = 8 })
+    near(theirs.exponents[1], exponents.exponents[1], 1e-6)
+    assert.equal(-math.huge, exponents.exponents[2]) -- a slide takes one direction away
+  end)
+
+  it("move what a row that slides feels of another one's bound", function()
+    local fields = require "nslua.dynamics.mode_field"
+    local function two(law, relation)
+      local ds = ns.FirstOrderLinearTIDS({ 0.5, 0 }, { { -1, 0 }, { 0.3, -1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(law, relation, "both"), ds)
+      return nsds
+    end
+    local function upper(t) return 1 + 0.5 * math.sin(t) end
+    -- y2 = x2 + 0.4 lambda1 slides while lambda1 is at its moving bound: x2' = -0.4 lambda1'.
+    local nsds = two(ns.RelayNSL(2, { -1, -5 }, { upper, 5 }), ns.FirstOrderLinearTIR({ { 1, 0 }, { 0, 1 } },
+      { { 0, 0 }, { 0.4, 0 } }, nil, nil, { { 1, 0 }, { 0, 1 } }))
+    local mode = { "upper", "active", bounded = true, holds = true }
+    local rate = fields.rate({ span = 1 }, nsds, 0.7, ns.vector { 0.5, -0.4 * upper(0.7) }, mode)
+    near(-0.4 * 0.5 * math.cos(0.7), rate[2], 1e-11)
+    near(-0.5 + upper(0.7), rate[1], 1e-12)
+  end)
+end)
