@@ -4,7 +4,6 @@
 -- phase of sticking becomes shorter and shorter, an impact grazes. In p the orbit has a square root there, and
 -- beyond there is none, so that steps along the branch fail. But states, period and parameter are smooth functions
 -- of psi. So they are interpolated as polynomials of psi, and points are sought at smaller and smaller psi.
-local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"
 local points = require "nslua.dynamics.branch_point"
 local sequences = require "nslua.dynamics.sequence"

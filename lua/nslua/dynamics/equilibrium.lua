@@ -406,7 +406,7 @@ local function finder(options, who)
   if options.rhs then
     return function(guess) return of_rhs(options, who, guess) end
   end
-  local models = terms.models(options, who)
+  local models = terms.models(options, who, options.t)
   local t = options.t or models[1].nsds:t0()
   return function(guess)
     local guesses, list = guess ~= nil and terms.guesses(models, guess, who, "guess"), {}

@@ -164,9 +164,6 @@ end
 -- The option `at`, for each model.
 local function points_of(models, options, who)
   local at, points = options.at, {}
-  if type(at) ~= "table" then
-    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
-  end
   if at.modes then
     if #at.x ~= terms.count(models, "states") or #at.lambda ~= terms.count(models, "rows") then
       fail("%s: at: the equilibrium is of another model", who)
@@ -596,9 +593,13 @@ local function joined(models, list)
 end
 
 local function of_model(options, who)
-  local models, list = terms.models(options, who), {}
+  local at = options.at
+  if type(at) ~= "table" then
+    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
+  end
+  local models, list = terms.models(options, who, at.t), {}
   local points, modes = points_of(models, options, who), modes_of(models, options, who)
-  local t = options.at.t or models[1].nsds:t0()
+  local t = at.t or models[1].nsds:t0()
   local inputs = options.inputs or {}
   if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
   for k, model in ipairs(models) do

@@ -91,13 +91,14 @@ local function start_of(nsds, who)
 end
 
 -- The models of an option table: that of first order, that of mechanics, or both. Each has the places of its states,
--- coordinates and rows, and of its states in the linear model, among those of all.
-function terms.models(options, who)
+-- coordinates and rows, and of its states in the linear model, among those of all. t: the time at which bounds are
+-- taken; nil: that of the start.
+function terms.models(options, who, t)
   local nsds = graph_of(options, who)
   local count = 0
   for k = 1, nsds:numberOfInteractions() do count = count + nsds:interaction(k):dimension() end
   local whole = { nsds = nsds, who = who, x = start_of(nsds, who), lambda = core.zeros(count) }
-  local systems, interactions = core.graph_support.terms(nsds, options.t or nsds:t0(), whole.x, whole.lambda)
+  local systems, interactions = core.graph_support.terms(nsds, t or nsds:t0(), whole.x, whole.lambda)
   local families = { [false] = family(whole, false), [true] = family(whole, true) }
   local from, row = { states = 0, coordinates = 0, linear = 0 }, 0
   for k, system in ipairs(systems) do add_system(families[system.mechanical], system, k, from) end

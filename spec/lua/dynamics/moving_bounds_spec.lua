@@ -142,6 +142,20 @@ describe("orbits with moving bounds", function()
     assert.equal(-math.huge, exponents.exponents[2]) -- a slide takes one direction away
   end)
 
+  it("have the linear model of the mode at a time", function()
+    local simu = model(n, true)(1)
+    local function mode(t)
+      return dynamics.linearise { simulation = simu, at = { x = { 1, 0 }, t = t } }.mode[1]
+    end
+    -- lambda = (k x1 - a cos(w t)) / d would hold x2 at 0.
+    for t = 0.05, 6, 0.05 do
+      local needed = (n.k - n.a * math.cos(n.w * t)) / n.d
+      local fits = math.abs(needed - middle(n, t)) < half(n, t)
+      local good, word = pcall(mode, t)
+      if fits then assert.equal("active", word) else assert.is_false(good and word == "active") end
+    end
+  end)
+
   it("move what a row that slides feels of another one's bound", function()
     local fields = require "nslua.dynamics.mode_field"
     local function two(law, relation)
