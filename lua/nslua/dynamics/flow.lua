@@ -242,12 +242,15 @@ end
 -- side of the section crosses it at once.
 local EARLY = 1 / 2
 
--- The last crossing from a start, and the events up to it; `early` is one of them where it is another crossing.
-local function crossing_from(flow, x, t0, section, p)
-  local list = flow:crossings(x, t0, section, p)
+-- The last crossing of a list, and the text of the events up to it, with `early` where it is another crossing.
+local function last_of(list, t0, section)
   local last, events = list[#list], { table.unpack(list.events) }
   if section.span and last.t - t0 < EARLY * section.span then events[#events + 1] = { label = "early" } end
   return last, events
+end
+
+local function crossing_from(flow, x, t0, section, p)
+  return last_of(flow:crossings(x, t0, section, p), t0, section)
 end
 
 -- The same of the map to a section, from the time t0: its derivative by x0, by the parameter where it is known, why
@@ -255,26 +258,26 @@ end
 function Flow:section_derivative(x0, section, p, sizes, t0)
   t0 = t0 or self.t0
   local reason, n = self.inexact, #x0
-  local base, wanted = crossing_from(self, x0, t0, section, p)
-  wanted = flows.signature(wanted)
   if not reason then
     local good, list, S, by_parameter, dt = pcall(self.kind.exact_crossing, self, x0, t0, section, p)
     if good and list then
+      local _, events = last_of(list, t0, section)
       compare(self, function(x)
-        local last, events = crossing_from(self, x, t0, section, p)
-        return last.x, flows.signature(events)
-      end, S, x0, sizes, wanted)
+        local last, others = crossing_from(self, x, t0, section, p)
+        return last.x, flows.signature(others)
+      end, S, x0, sizes, flows.signature(events))
     end
     if good and list and not self.inexact then return S, by_parameter, nil, dt end
     reason = self.inexact or not good and tostring(list) or S or "an event of the model does not act"
   end
+  local base, events = crossing_from(self, x0, t0, section, p)
   local both, unknown = flows.by_states(function(y)
-    local last, events = crossing_from(self, y, t0, section, p)
+    local last, others = crossing_from(self, y, t0, section, p)
     local out = core.zeros(n + 1)
     for i = 1, n do out[i] = last.x[i] end
     out[n + 1] = last.t
-    return out, events
-  end, x0, sizes, wanted, core.concatenate { sizes, core.vector { base.t - t0 } })
+    return out, others
+  end, x0, sizes, flows.signature(events), core.concatenate { sizes, core.vector { base.t - t0 } })
   return both:slice(1, n, 1, n), nil, told(reason, unknown), both:row(n + 1)
 end
 

@@ -352,10 +352,17 @@ local function user_crossings(flow, x0, t0, section, p, options)
   return list, sol
 end
 
--- Occurrences of an event of the model that has the name. The second result is the solution of the run.
+-- A start on the section is no crossing: those within this part of the expected time are left out.
+local START = 2 ^ -20
+-- A run for occurrences of an event is this part of 1.5 times the expected time at first: a little more than that.
+local FIRST = 3 / 4
+
+-- Occurrences of an event of the model that has the name, after the start. The second result is the solution of the
+-- run.
 local function named_crossings(flow, x0, t0, section, p, options)
   local model = started(flow, x0, t0, p)
-  local span = section.span and 2 * section.span or (model.last - t0) / 16
+  local span, from = (model.last - t0) / 16, -math.huge
+  if section.span then span, from = FIRST * section.span, t0 + START * section.span end
   local list, sol
   repeat
     local t1 = math.min(t0 + span, model.last)
@@ -363,7 +370,8 @@ local function named_crossings(flow, x0, t0, section, p, options)
     sol = run_to(flow, model, t0, t1, options)
     list = { events = occurrences(sol, t0, model) }
     for _, event in ipairs(list.events) do
-      if (event.name == section.name or event.label == section.name) and #list < section.count then
+      local named = event.name == section.name or event.label == section.name
+      if named and event.t > from and #list < section.count then
         list[#list + 1] = { t = event.t, dt = event.dt, before = event.before, x = event.after, name = event.name }
       end
     end
@@ -372,9 +380,6 @@ local function named_crossings(flow, x0, t0, section, p, options)
   until #list >= section.count or t1 >= model.last
   return list, sol
 end
-
--- A start on the section is no crossing: those within this part of the expected time are left out.
-local START = 2 ^ -20
 
 local function without_start(list, t0, section)
   local kept = { events = list.events }
