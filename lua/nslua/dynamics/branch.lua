@@ -376,6 +376,8 @@ local function next_point(b, a, ds)
     if other ~= a then
       a, passing = other, nil
       c, length, reason, known = advance(b, a, ds)
+    elseif not c then
+      known = known or ends.approach(b, a, ds)
     end
   end
   return a, c, length, reason, passing, known

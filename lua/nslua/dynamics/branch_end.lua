@@ -36,7 +36,7 @@ local function quantities(events, T)
     names[i] = event.name == before.name and event.name or before.name .. " " .. event.name
   end
   for _, event in ipairs(events) do
-    if event.kind == "impact" and type(event.velocity_before) == "number" then
+    if type(event.velocity_before) == "number" then
       list[#list + 1], names[#list + 1] = math.abs(event.velocity_before), event.name
     end
   end
@@ -120,7 +120,7 @@ local function point_of(b, sample) return points.point_at(b, sample.w, sample.t)
 -- } of its last point, a point between the two, from which test functions can be told, and the events of what
 -- vanishes. nil where nothing does.
 function ends.approach(b, a, ds)
-  local fixed = not b.trouble and b.base.kind ~= "map" and sequences.is_rough(b.base, a.orbit) -- they come first
+  local fixed = not b.trouble and sequences.is_rough(b.base, a.orbit) -- equations for fixed events come first
   if b.problem.form ~= orbits.shooting or fixed then return nil end
   local samples = last_points(b, a)
   local number = #samples > 1 and first_to_vanish(b, samples, REACH * ds)
