@@ -105,6 +105,46 @@ describe("orbits with moving bounds", function()
   local n = { w = 1.1, k = 1, c = 0.2, a = 1, d = 0.5, m = 0.25, phase = 1, h = 1, depth = 0.5 }
   local T = 2 * math.pi / n.w
 
+  -- The mass of the model as a system of mechanics: with a relay, or pressed on the ground by a force of 1 with mu(t).
+  local function mechanical(own, pressed)
+    return function(A)
+      local mass = ns.LagrangianDS(pressed and { 1, 0 } or { 1 }, pressed and { 0.3, 0 } or { 0.3 }, ns.eye(pressed and 2 or 1))
+      mass:setComputeFIntFunction(function(_, q, v, _, f) f[1] = own.k * q[1] + own.c * v[1] end)
+      mass:setComputeFExtFunction(function(t, _, f)
+        f[1] = own.a * A * math.cos(own.w * t)
+        if pressed then f[2] = -1 end
+      end)
+      local function bound(sign)
+        return function(t) return own.d * (middle(own, t) + sign * half(own, t)) end
+      end
+      local nsds = ns.NonSmoothDynamicalSystem(0, 3 * T)
+      nsds:insertDynamicalSystem(mass)
+      nsds:link(pressed and
+        ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, bound(1), 2), ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }, "dry") or
+        ns.Interaction(ns.RelayNSL(1, bound(-1), bound(1)), ns.LagrangianLinearTIR { { 1 } }, "dry"), mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T / 4), ns.RungeKuttaOSI(1e-12, 1e-14))
+    end
+  end
+
+  it("are those of mechanics, and of friction whose mu is a function of time #once", function()
+    local centred = setmetatable({ m = 0 }, { __index = n })
+    for _, case in ipairs { { n, false, 1 }, { n, false, 0.6 }, { centred, true, 1 } } do
+      local own, pressed, A = table.unpack(case)
+      local options = { value = A, period = T, transient = 8 * T }
+      local function orbit(simulation, guess, drift, scale)
+        local all = { simulation = simulation, guess = guess, drift = drift, scale = scale }
+        for name, value in pairs(options) do all[name] = value end
+        return dynamics.periodic(all)
+      end
+      local other = orbit(model(own, false), { 1, 0.3 })
+      local found = pressed and orbit(mechanical(own, true), { 1, 0, 0.3, 0 }, { 2, 4 }, { 1, 1, 1, 1 }) or
+        orbit(mechanical(own, false), { 1, 0.3 })
+      assert.equal("exact", found.derivative)
+      near(other.x0[1], found.x0[1], 1e-8)
+      for i = 1, 2 do near(other.multipliers[i].abs, found.multipliers[i].abs, 1e-7) end
+    end
+  end)
+
   it("begin at any time, in segments #once", function()
     local orbit, other = both(n, dynamics.periodic, { period = T, transient = 8 * T, t0 = 0.3 * T, segments = 2 })
     near_vectors(other.x0, orbit.x0, 1e-8)
