@@ -14,26 +14,34 @@
 struct NsDaeRun {
   const NsDaeMethod *method;
   void *solver;
+  NsDaeProblem problem;
   int n;
   NsEvents events;
   NsEventSearch *search;
   NsDaeSensitivity *sensitivity; /* what follows the steps; NULL: nothing */
   NsArena arena;
-  double *point;  /* 2 n: y and yd */
-  double *wanted; /* 2 n: the same before it was made consistent */
+  double *point;     /* 2 n: y and yd */
+  double *wanted;    /* 2 n: the same before it was made consistent */
+  double *begun;     /* 2 n: the same at the last start or restart */
+  double *tolerance; /* 2 n: the errors allowed in them */
   double t_last, t_start, flight;
 };
 
-NsStatus ns_dae_run_new(NsDaeRun **out, const NsDaeMethod *method, void *solver, int n, const NsEvents *events) {
+NsStatus ns_dae_run_new(NsDaeRun **out, const NsDaeMethod *method, void *solver, const NsDaeProblem *problem,
+                        const NsEvents *events) {
+  int n = problem->n;
   *out = NULL;
   NsDaeRun *run = ns_alloc(1, sizeof *run);
   if (!run) return NS_ENOMEM;
   run->method = method;
   run->solver = solver;
+  run->problem = *problem;
   run->n = n;
   run->events = *events;
   run->point = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
   run->wanted = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
+  run->begun = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
+  run->tolerance = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
   NsStatus status = run->arena.failed ? NS_ENOMEM : ns_event_search_new(&run->search, 2 * n, events);
   if (status == NS_OK) *out = run;
   else ns_dae_run_free(run);
@@ -65,13 +73,16 @@ NsStatus ns_dae_run_start(NsDaeRun *run, double t_last, NsError *err) {
   run->t_start = t;
   run->flight = 0;
   take_present(run);
+  memcpy(run->begun, run->point, 2 * (size_t)run->n * sizeof *run->begun);
   return ns_event_search_start(run->search, t, run->point, err);
 }
 
 /* ---- a step ---- */
 
+/* The values at t; where the run was started they are those, since the slope of a dense output is less exact. */
 static NsStatus dae_dense_at(void *context, double t, double *values, NsError *err) {
   NsDaeRun *run = context;
+  if (t == run->t_start) return memcpy(values, run->begun, 2 * (size_t)run->n * sizeof *values), NS_OK;
   return run->method->at(run->solver, t, values, values + run->n, err);
 }
 
@@ -84,6 +95,19 @@ static NsStatus dae_dense_rate(void *context, double t, const double *values, do
   memcpy(rates, values + run->n, (size_t)run->n * sizeof *rates);
   for (int i = run->n; i < 2 * run->n; i++) rates[i] = (run->point[i] - values[i]) / (t == at->t ? -part : part);
   return status;
+}
+
+/* The error that a step may have in each value when it has no other: in y by the weights of the step control, in yd as much over the step. */
+static const double *allowed_dae_errors(NsDaeRun *run) {
+  const NsDaeState *at = run->method->state(run->solver);
+  const NsDaeProblem *p = &run->problem;
+  double h = fabs(at->t - at->t_old);
+  for (int i = 0; i < run->n; i++) {
+    double index = p->index ? p->index[i] : 1, weight = p->atol[i] + p->rtol * fabs(at->y[i]);
+    run->tolerance[i] = sqrt(run->n) * weight / pow(h / at->time, index - 1);
+    run->tolerance[run->n + i] = run->tolerance[i] / h;
+  }
+  return run->tolerance;
 }
 
 /* The longest step: see longest_step in ivp.c. */
@@ -112,6 +136,8 @@ static NsStatus step_and_search(NsDaeRun *run, double t_stop, NsEventRoots *foun
   if (status != NS_OK) return status;
   NsDenseOutput dense = {.t_old = at->t_old, .t = at->t, .at = dae_dense_at, .rate = dae_dense_rate, .context = run};
   dense.rough = !run->method->one_step;
+  dense.sloped = true;
+  dense.tolerance = allowed_dae_errors(run);
   status = ns_event_search_along(run->search, &dense, found, err);
   if (status == NS_OK && found->unresolved >= 0) status = retry_dae_step(run, found->unresolved, err);
   return status;
@@ -177,6 +203,7 @@ NsStatus ns_dae_run_restart(NsDaeRun *run, double t, const double *wanted, const
   run->t_start = t;
   memcpy(run->point, y, bytes);
   memcpy(run->point + run->n, yd, bytes);
+  memcpy(run->begun, run->point, 2 * bytes);
   memcpy(run->wanted, wanted, bytes);
   memcpy(run->wanted + run->n, yd, bytes);
   return status == NS_OK ? ns_event_search_restart(run->search, t, run->wanted, run->point, err) : status;

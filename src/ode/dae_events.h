@@ -13,10 +13,11 @@
 typedef struct NsDaeRun NsDaeRun;
 
 /*
-** Makes a run of n equations. The solver is borrowed, and *events copied, its arrays borrowed; to the events y is an array of
-** 2 n, y and yd. NS_ENOMEM; *run is NULL on failure.
+** Makes a run of the solver that was made for *problem. The solver is borrowed, *problem and *events are copied, their arrays borrowed; to the
+** events y is an array of 2 n, y and yd. NS_ENOMEM; *run is NULL on failure.
 */
-NsStatus ns_dae_run_new(NsDaeRun **run, const NsDaeMethod *method, void *solver, int n, const NsEvents *events);
+NsStatus ns_dae_run_new(NsDaeRun **run, const NsDaeMethod *method, void *solver, const NsDaeProblem *problem,
+                        const NsEvents *events);
 void ns_dae_run_free(NsDaeRun *run);
 
 /* Lets derivatives follow the steps of the run from now on; borrowed. Before each step they are taken to the end of the last one. */

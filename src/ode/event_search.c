@@ -2,7 +2,7 @@
 ** event_search.c
 ** Finds the roots of event functions along a dense output and sorts them.
 */
-#include "ode/event_search.h"
+#include "ode/event_hold.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "ode/bernstein.h"
 #include "ode/bracket.h"
@@ -25,44 +24,12 @@ enum {
   CLOSE = 4096,   /* spacings of t: what is closer counts as one place. The time between occurrences has then 3 digits left, and
                        the rounding of t can no longer make up for the 1/1000 that it shrinks by (restitution 0.999). */
   MAX_AGAIN = 4,  /* number of times that an event acts at one place, with others between, which is an accumulation */
-  PLACES = 8,     /* places at which is looked whether an event has left zero */
   MAX_LOW = 100,  /* number of flights in succession in which an event that acts is only rounding: they no longer get lower */
   MAX_STILL = 100 /* number of stops at one t: a chain of events that trigger each other may be long, but must end */
 };
 
 /* Largest error, relative to an event's size, at which its polynomial's slopes are trusted (by experience on the specs). */
 static const double RESOLVED = 1e-6;
-
-struct NsEventSearch {
-  NsEvents events;
-  int n;
-  NsArena arena;
-  double *y;      /* n */
-  double *last;   /* events: the values at the end of the last dense output */
-  double *values; /* NODES x events */
-  long *seen;     /* events: how often each occurred */
-  bool *fresh;    /* events: zero at the start, and not reported yet */
-  NsEventRoot *roots;
-  long count, room;
-  bool *stopped;  /* events: found at the last stop, which acts */
-  bool *before;   /* events: found at the stop before that */
-  bool *zero;     /* events: acted at the last stop, and zero after it; until the next dense output is searched */
-  int *way;       /* events: sign after the root at the last stop */
-  int *again;     /* events: number of times that it acted at one place */
-  double *t_last; /* events: time at which it acted last */
-  int *low;       /* events: number of its last flights, from stop to stop, in which it was only rounding */
-  double *noise;  /* events: below this size its value after a stop counts as zero */
-  double *offset; /* events: the value that counts as zero since the event's last stop: rounding, or a tolerance */
-  double *ydot;   /* n */
-  double t_stop;  /* time of the last stop */
-  int still;      /* number of stops at that time */
-  int halved;     /* number of pieces in this dense output */
-  bool kept;      /* the last stop has left the state as it was */
-  int event;      /* the event being searched */
-  double from;    /* time of its last root in the dense output, of any direction, or the start of the dense output */
-  double first;   /* time of the first root that was accepted; INFINITY: none was, or all roots are sought */
-  NsDenseOutput dense;
-};
 
 /* ---- dense output ---- */
 
@@ -124,7 +91,9 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   s->t_last = ns_arena_doubles(&s->arena, events->count);
   s->noise = ns_arena_doubles(&s->arena, events->count);
   s->offset = ns_arena_doubles(&s->arena, events->count);
+  s->hold = ns_arena_take(&s->arena, count, sizeof *s->hold);
   s->ydot = ns_arena_doubles(&s->arena, n);
+  s->moved = ns_arena_doubles(&s->arena, n);
   if (s->arena.failed) {
     ns_event_search_free(s);
     return NS_ENOMEM;
@@ -142,44 +111,24 @@ void ns_event_search_free(NsEventSearch *s) {
 
 /* ---- values ---- */
 
-void ns_event_text(const NsEvents *events, int event, char text[NS_EVENT_TEXT]) {
-  const char *name = events->names ? events->names[event] : NULL;
-  if (name) snprintf(text, NS_EVENT_TEXT, "event %d (%.50s)", event + 1, name);
-  else snprintf(text, NS_EVENT_TEXT, "event %d", event + 1);
-}
-
-static NsStatus event_search_value(NsEventSearch *s, int event, double t, const double *y, double *g, NsError *err) {
-  NsStatus status = s->events.value(s->events.context, event, t, y, g, err);
-  if (status != NS_OK || !isnan(*g)) return status;
-  char text[NS_EVENT_TEXT];
-  ns_event_text(&s->events, event, text);
-  return ns_fail(err, NS_ENAN, "%s is nan (t=%.10g)", text, t);
-}
-
-/* The value in which roots are sought: less the one that counts as zero. */
-static NsStatus event_search_sought(NsEventSearch *s, int event, double t, const double *y, double *g, NsError *err) {
-  NsStatus status = event_search_value(s, event, t, y, g, err);
-  *g -= s->offset[event];
-  return status;
-}
-
 /* The value of the event being searched, at t within the dense output. */
 static NsStatus event_search_at(void *context, double t, double *g, NsError *err) {
   NsEventSearch *s = context;
   NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
-  return status == NS_OK ? event_search_sought(s, s->event, t, s->y, g, err) : status;
+  return status == NS_OK ? ns_event_search_sought(s, s->event, t, s->y, g, err) : status;
 }
 
 NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
-    status = event_search_value(s, e, t, y, &s->last[e], err);
+    status = ns_event_search_value(s, e, t, y, &s->last[e], err);
     s->fresh[e] = s->last[e] == 0;
     s->seen[e] = 0;
     s->offset[e] = 0;
     s->stopped[e] = s->before[e] = s->zero[e] = false;
     s->again[e] = s->low[e] = 0;
     s->t_last[e] = NAN;
+    s->hold[e] = (NsEventHold){.asked = s->fresh[e], .speed = NAN};
   }
   s->t_stop = t;
   s->still = 0;
@@ -210,7 +159,7 @@ static NsStatus sample(NsEventSearch *s, NsError *err) {
   for (int k = 1; k < NODES; k++) {
     double t = time_at(s, ns_bernstein_node(k));
     NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
-    for (int e = 0; e < m && status == NS_OK; e++) status = event_search_sought(s, e, t, s->y, &s->values[k * m + e], err);
+    for (int e = 0; e < m && status == NS_OK; e++) status = ns_event_search_sought(s, e, t, s->y, &s->values[k * m + e], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -334,7 +283,8 @@ static NsStatus roots_of(NsEventSearch *s, NsError *err) {
   double v[NODES];
   NsStatus status = NS_OK;
   for (int k = 0; k < NODES; k++) v[k] = s->values[k * s->events.count + s->event];
-  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->dense.t_old, (v[1] > 0) - (v[1] < 0), err);
+  int way = s->hold[s->event].now ? 0 : (v[1] > 0) - (v[1] < 0);
+  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->dense.t_old, way, err);
   s->fresh[s->event] = false;
   s->from = s->dense.t_old;
   return status == NS_OK ? piece_roots(s, 0, 1, v, HALVINGS, err) : status;
@@ -377,12 +327,14 @@ static void cut_at_stop(NsEventSearch *s, NsEventRoots *found) {
 static NsStatus remember_stop(NsEventSearch *s, const NsEventRoots *found, NsError *err) {
   int m = s->events.count;
   double t = found->roots[found->end].t, g;
-  NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
+  NsStatus status = NS_OK;
   for (int e = 0; e < m; e++) s->before[e] = s->stopped[e], s->stopped[e] = false;
   for (long i = found->end; i < found->count && status == NS_OK; i++) {
     int e = found->roots[i].event;
     double most = 0;
-    status = event_search_value(s, e, t, s->y, &g, err);
+    status = ns_event_hold_way(s, e, t, err);
+    if (status == NS_OK) status = s->dense.at(s->dense.context, t, s->y, err);
+    if (status == NS_OK) status = ns_event_search_value(s, e, t, s->y, &g, err);
     for (int k = 0; k < NODES; k++) most = fmax(most, fabs(s->values[k * m + e]));
     s->stopped[e] = true;
     s->way[e] = found->roots[i].way;
@@ -404,7 +356,7 @@ static NsStatus slope_sign(NsEventSearch *s, int e, double t, int *sign, NsError
   if (status == NS_OK) status = c->rate(c->context, t, s->y, s->ydot, err);
   for (int k = 0; k < 3 && status == NS_OK; k++) {
     for (int i = 0; i < s->n && k > 0; i++) s->y[i] += h / 2 * s->ydot[i];
-    status = event_search_value(s, e, t + k * h / 2, s->y, &g[k], err);
+    status = ns_event_search_value(s, e, t + k * h / 2, s->y, &g[k], err);
   }
   int first = (g[1] > g[0]) - (g[1] < g[0]), second = (g[2] > g[0]) - (g[2] < g[0]);
   *sign = first == second ? first : 0;
@@ -417,7 +369,7 @@ static NsStatus find_skipped(NsEventSearch *s, int *event, NsError *err) {
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     double next = s->values[s->events.count + e];
     int side = (next > 0) - (next < 0), sign = 0;
-    if (!s->zero[e] || side == 0 || side != s->way[e]) continue;
+    if (!s->zero[e] || s->hold[e].now || side == 0 || side != s->way[e]) continue;
     status = slope_sign(s, e, s->dense.t_old, &sign, err);
     if (status == NS_OK && sign == -side) *event = e;
   }
@@ -438,38 +390,6 @@ static NsStatus find_contrary(NsEventSearch *s, const NsEventRoots *found, int *
   return status;
 }
 
-/* *grain = the change of event e at the start of the dense output when t and each state change by some roundings: below it, e is rounding. */
-static NsStatus event_grain(NsEventSearch *s, int e, double *grain, NsError *err) {
-  static const double ROUNDINGS = 8 * DBL_EPSILON;
-  double t = s->dense.t_old, g, moved;
-  NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
-  if (status == NS_OK) status = event_search_value(s, e, t, s->y, &g, err);
-  if (status == NS_OK) status = event_search_value(s, e, t * (1 + ROUNDINGS), s->y, &moved, err);
-  if (status == NS_OK) *grain = fabs(moved - g);
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    double y = s->y[i];
-    s->y[i] = y * (1 + ROUNDINGS);
-    status = event_search_value(s, e, t, s->y, &moved, err);
-    s->y[i] = y;
-    if (status == NS_OK) *grain += fabs(moved - g);
-  }
-  return status;
-}
-
-/* *most = the largest size of event e at some places from the start of the dense output to t. */
-static NsStatus largest_until(NsEventSearch *s, int e, double t, double *most, NsError *err) {
-  const NsDenseOutput *c = &s->dense;
-  NsStatus status = NS_OK;
-  *most = 0;
-  for (int k = 1; k <= PLACES && status == NS_OK; k++) {
-    double at = c->t_old + (t - c->t_old) * k / PLACES, g = 0;
-    status = c->at(c->context, at, s->y, err);
-    if (status == NS_OK) status = event_search_sought(s, e, at, s->y, &g, err);
-    *most = fmax(*most, fabs(g));
-  }
-  return status;
-}
-
 /*
 ** Removes all roots of event e, the last of them at t, where they are rounding: it leaves zero at the start of the dense output to the side of
 ** its slope, ends there, and is only rounding up to t.
@@ -478,8 +398,8 @@ static NsStatus drop_roots_by_rounding(NsEventSearch *s, int e, double t, NsErro
   double grain = 0, most = 0, end = s->values[(NODES - 1) * s->events.count + e];
   int sign = 0;
   long left = 0;
-  NsStatus status = event_grain(s, e, &grain, err);
-  if (status == NS_OK) status = largest_until(s, e, t, &most, err);
+  NsStatus status = ns_event_search_grain(s, e, &grain, err);
+  if (status == NS_OK) status = ns_event_search_largest(s, e, t, &most, err);
   if (status != NS_OK || most > grain || fabs(end) <= grain) return status;
   status = slope_sign(s, e, s->dense.t_old, &sign, err);
   if (status != NS_OK || sign * end <= 0) return status;
@@ -518,7 +438,7 @@ static NsStatus check_low_flights(NsEventSearch *s, const NsEventRoots *found, N
       double node = fabs(ns_bernstein_node(k) * (c->t - c->t_old));
       if (node > 0 && node < way) most = fmax(most, fabs(s->values[k * m + e])), within++;
     }
-    if (within > 0) status = event_grain(s, e, &grain, err);
+    if (within > 0) status = ns_event_search_grain(s, e, &grain, err);
     s->low[e] = within > 0 && most <= grain ? s->low[e] + 1 : 0;
     if (status == NS_OK && s->low[e] >= MAX_LOW) return ns_event_too_close(&s->events, e, t, err);
   }
@@ -537,6 +457,7 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsDenseOutput *dense, NsE
   s->first = INFINITY;
   s->dense = *dense;
   NsStatus status = sample(s, err);
+  for (int e = 0; e < m && status == NS_OK; e++) status = ns_event_hold_decide(s, e, err);
   if (status == NS_OK && dense->rate) status = find_skipped(s, &found->unresolved, err);
   if (found->unresolved >= 0) return status;
   bool brief = fabs(dense->t - dense->t_old) <= ns_event_search_least(dense->t);
@@ -544,7 +465,8 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsDenseOutput *dense, NsE
     if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
   event_search_sort(s);
-  status = leave_stop(s, err);
+  status = ns_event_hold_drop_roots(s, err);
+  if (status == NS_OK) status = leave_stop(s, err);
   if (status != NS_OK) return status;
   cut_at_stop(s, found);
   if (dense->rough && dense->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);
@@ -552,6 +474,7 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsDenseOutput *dense, NsE
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
   memset(s->zero, 0, (size_t)m * sizeof *s->zero);
   s->kept = false;
+  ns_event_hold_update(s);
   if (found->end < 0 || !s->events.acts) return NS_OK;
   status = check_low_flights(s, found, err);
   return status == NS_OK ? remember_stop(s, found, err) : status;
@@ -591,7 +514,7 @@ NsStatus ns_event_search_move(NsEventSearch *s, double t, const double *y, NsErr
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     double g = 0;
-    if (s->stopped[e]) status = event_search_value(s, e, t, y, &g, err);
+    if (s->stopped[e]) status = ns_event_search_value(s, e, t, y, &g, err);
     s->noise[e] = fmax(s->noise[e], fabs(g));
   }
   return status;
@@ -601,11 +524,12 @@ NsStatus ns_event_search_restart(NsEventSearch *s, double t, const double *wante
   NsStatus status = check_stop(s, t, err);
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     double g, at_wanted;
-    status = event_search_value(s, e, t, y, &g, err);
+    status = ns_event_search_value(s, e, t, y, &g, err);
     at_wanted = g;
-    if (status == NS_OK && s->stopped[e] && wanted != y) status = event_search_value(s, e, t, wanted, &at_wanted, err);
+    if (status == NS_OK && s->stopped[e] && wanted != y) status = ns_event_search_value(s, e, t, wanted, &at_wanted, err);
     bool zero = s->stopped[e] && fabs(at_wanted) <= s->noise[e];
     if (s->stopped[e]) s->offset[e] = zero ? g : 0;
+    ns_event_hold_restart(s, e, zero, g);
     s->last[e] = g - s->offset[e];
     s->zero[e] = zero && event_search_acts(s, e);
     s->fresh[e] = g == 0 && !s->stopped[e];

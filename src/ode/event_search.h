@@ -46,6 +46,9 @@ typedef struct NsDenseOutput {
   /* ydot (n) = the exact derivatives of the state y at t, for ns_event_search_restart. NULL: not known. */
   NsStatus (*rate)(void *context, double t, const double *y, double *ydot, NsError *err);
   bool rough; /* below the tolerances the dense output may be far from the solution: where an event acts its slope is checked */
+  bool sloped; /* `rate` takes derivatives from the slope of the dense output, where `at` does not give them */
+  const double
+      *tolerance; /* n: the error that the run allows in each value; NULL: it is not known, and no event is held at zero */
 } NsDenseOutput;
 
 /* A dense output in the form of ns_dense_at: n values, y_old (n) and `rows` rows of n. */
@@ -126,7 +129,11 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsDenseOutput *dense
 ** leads back and the dense output does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
 ** dense output from the same start. So it is when a rough dense output crosses zero against the event's slope.
 **
-** An event that acted and is zero leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next dense output do
+** An event that is zero at a start or after it acted is held there while it does not change faster than 1/1000 of what it did before,
+** and no more than the errors which the run allows in y, summed over the dense outputs since. It has no roots until it is let go; at
+** the start it counts once, in any direction.
+**
+** An event that acted and is zero, and is not held, leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next dense output do
 ** not count when it is only rounding up to the last of them.
 **
 ** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096

@@ -161,6 +161,7 @@ typedef struct Run {
   const double *segment;  /* polynomial of the last step; NULL: not made */
   double *y;              /* n */
   double *before, *after; /* n: the state at a stop, before the events there and after them */
+  double *tolerance;      /* n: the error allowed in the states of the last step */
   long next;              /* index of the next time in t_eval */
   NsStepperState past;    /* counts up to the last restart */
   double t_start;         /* time of the last start or restart */
@@ -173,7 +174,8 @@ static NsStatus ivp_make(Run *run, const NsOdeProblem *problem) {
   run->y = ns_alloc((size_t)run->ivp->n, sizeof *run->y);
   run->before = ns_alloc((size_t)run->ivp->n, sizeof *run->before);
   run->after = ns_alloc((size_t)run->ivp->n, sizeof *run->after);
-  if (status == NS_OK && !(run->y && run->before && run->after)) status = NS_ENOMEM;
+  run->tolerance = ns_alloc((size_t)run->ivp->n, sizeof *run->tolerance);
+  if (status == NS_OK && !(run->y && run->before && run->after && run->tolerance)) status = NS_ENOMEM;
   if (status == NS_OK && run->ivp->events > 0) status = ns_event_search_new(&run->search, run->ivp->n, &run->options->events);
   return status;
 }
@@ -184,6 +186,7 @@ static void unmake(Run *run) {
   ns_free(run->y);
   ns_free(run->before);
   ns_free(run->after);
+  ns_free(run->tolerance);
 }
 
 /* Whether a is at or before b in the direction of integration. */
@@ -267,6 +270,15 @@ static NsStatus step_dense_rate(void *context, double t, const double *y, double
   return ns_ode_rate(&run->stepper->problem, t, y, ydot, &run->past.evaluations, err);
 }
 
+/* The error that the norm of the step control allows in each state, when all of it is there. */
+static const double *allowed_errors(Run *run) {
+  const NsOdeProblem *problem = &run->stepper->problem;
+  const NsStepperState *at = &run->stepper->state;
+  for (int i = 0; i < problem->n; i++)
+    run->tolerance[i] = sqrt(problem->n) * (problem->atol[i] + problem->rtol * fmax(fabs(at->y_old[i]), fabs(at->y[i])));
+  return run->tolerance;
+}
+
 /* Finds the roots of the events in the step, and records those that do not act. */
 static NsStatus find_events(Run *run, NsEventRoots *found, NsError *err) {
   NsIvp *ivp = run->ivp;
@@ -277,6 +289,7 @@ static NsStatus find_events(Run *run, NsEventRoots *found, NsError *err) {
   NsDenseOutput dense = {.t_old = at->t_old, .t = at->t, .at = step_dense_at, .context = &step};
   dense.rate = step_dense_rate;
   dense.rough = !run->method->one_step;
+  dense.tolerance = allowed_errors(run);
   NsStatus status = ns_event_search_along(run->search, &dense, found, err);
   for (long i = 0; i < found->count && status == NS_OK; i++) {
     const NsEventRoot *root = &found->roots[i];

@@ -89,7 +89,8 @@ static int dae_watch(lua_State *L) {
   }
   lua_setiuservalue(L, 1, NSL_DAE_EVENTS);
   s->events = (NsEvents){count, dae_event_value, s, direction, terminal, acts, names, NULL};
-  if (ns_dae_run_new(&s->run, s->method, s->solver, s->n, &s->events) != NS_OK) return luaL_error(L, "not enough memory");
+  if (ns_dae_run_new(&s->run, s->method, s->solver, &s->problem, &s->events) != NS_OK)
+    return luaL_error(L, "not enough memory");
   ns_dae_run_follow(s->run, s->sensitivity);
   bool done = nsl_dae_run(L, s, start_run, &t_last);
   lua_pushboolean(L, done);
