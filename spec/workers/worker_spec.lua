@@ -104,21 +104,52 @@ describe("a worker process", function()
     host.remove(directory)
   end)
 
-  it("takes with it what it has started, when it is killed", function()
-    local worker = forked(function(driver)
-      local child = io.popen "echo $$; exec sleep 1000"
-      driver:send(child:read "l")
-      child:read "a"
-    end)
+  -- Sends the number of a program that this worker starts, and waits for it: its end would wake the worker up.
+  local function start_program(driver)
+    local child = io.popen "echo $$; exec sleep 1000"
+    driver:send(child:read "l")
+    child:read "a"
+  end
+
+  local function ends(pid)
+    local start = support.clock()
+    local function runs() return (host.read(("/proc/%s/stat"):format(pid)) or "0 (none) Z"):match "%) (%a)" ~= "Z" end
+    while runs() and support.clock() - start < 20 do os.execute "sleep 0.02" end
+    assert.is_false(runs())
+  end
+
+  local function takes_program(worker)
     support.wait({ worker }, 5)
     local pid = worker:next()
     assert.truthy(os.execute(("kill -0 %s"):format(pid)))
     worker:stop "KILL"
     drained(worker)
-    local start = support.clock()
-    local function runs() return (host.read(("/proc/%s/stat"):format(pid)) or "0 (none) Z"):match "%) (%a)" ~= "Z" end
-    while runs() and support.clock() - start < 20 do os.execute "sleep 0.02" end
-    assert.is_false(runs())
+    ends(pid)
+  end
+
+  it("takes with it what it has started, when it is killed", function()
+    takes_program(forked(start_program))
+  end)
+
+  it("takes with it what workers of its own have started", function()
+    takes_program(forked(function(driver)
+      local inner = forked(start_program)
+      support.wait({ inner }, 5)
+      driver:send(inner:next())
+      driver:receive()
+    end))
+  end)
+
+  it("takes with it what it has started, when its driver is killed #once", function()
+    local directory = host.new_directory()
+    local code = ([[local support = require "nslua.core".worker_support
+      local worker, child = support.fork()
+      if child then os.execute("echo $$ >%s; exec sleep 1000") end
+      os.execute("while ! [ -s %s ]; do sleep 0.01; done; kill -9 " .. support.pid())]])
+      :format(directory .. "/pid", directory .. "/pid")
+    host.run(("%s -e %s"):format(host.quote(host.nslua), host.quote(code)))
+    ends((host.read(directory .. "/pid"):gsub("%s", "")))
+    host.remove(directory)
   end)
 
   it("can be another program", function()

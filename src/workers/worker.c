@@ -56,11 +56,24 @@ static bool join_by_socket(int ends[2]) {
   return true;
 }
 
-/* In a worker: the kernel ends it when its driver is gone, which has the number `parent`. */
+#ifdef __linux__
+/* Ends this process, and the programs that it has started when it leads their group. */
+static void end_group(int signal_number) {
+  (void)signal_number;
+  kill(getpgrp() == getpid() ? 0 : getpid(), SIGKILL);
+}
+#endif
+
+/*
+** In a worker: it ends, whatever it is doing, with the programs that it has started, when its driver is gone, which has the number `parent`.
+** The driver may be a worker itself.
+*/
 static void end_with(pid_t parent) {
 #ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) kill(getpid(), SIGKILL); /* the driver ended before the call above */
+  struct sigaction action = {.sa_handler = end_group};
+  sigaction(SIGRTMAX, &action, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGRTMAX);
+  if (getppid() != parent) end_group(0); /* the driver ended before the call above */
 #else
   (void)parent;
 #endif
