@@ -391,13 +391,16 @@ return function(ns)
     return counted
   end
 
-  -- Moves the unknowns that are kept by these changes, in units of what is allowed.
-  local function move_kept(self, y, change)
-    local k = 0
+  -- Moves the unknowns that are kept by these changes, in units of what is allowed; not by roundings of how much they
+  -- change in the time `time`.
+  local function move_kept(self, z, change, time)
+    local y, rates, k = z.y, z[1], 0
     for j = 1, change[1] and self.n or 0 do
       if not self.algebraic[j] then
         k = k + 1
-        if math.abs(change[k]) > LEAST_MOVE then y[j] = y[j] - change[k] * self.allowed[j] end
+        local move = change[k] * self.allowed[j]
+        local least = EPSILON * time * math.abs(rates[j])
+        if math.abs(change[k]) > LEAST_MOVE and math.abs(move) > least then y[j] = y[j] - move end
       end
     end
   end
@@ -567,7 +570,7 @@ return function(ns)
           last = math.max(last, off == 0 and 0 or off / math.max(math.abs(target[i]), off))
         end
       end
-      if most <= 1 then move_kept(self, z.y, change) end
+      if most <= 1 then move_kept(self, z, change, time) end
       if last <= CONVERGED or (last >= before / 2 and last <= STALLED) then break end
     end
     local open = left_open(self, D, counted)

@@ -143,6 +143,28 @@ describe("ns.consistent", function()
     for i = 1, 6 do assert.near(want[1][i], y[14 + i], want.tolerance) end
   end)
 
+  it("of the same with accelerations as unknowns, whatever the tolerances are", function()
+    local residual, start = require "squeezer"()
+    local want = dofile "spec/reference/events/squeezer.lua".lambda_0
+    local function longer(t, y, yd, r) -- q, v, a, forces
+      local u, ud, R = {}, {}, {}
+      for i = 1, 7 do u[i], u[7 + i], ud[i], ud[7 + i] = y[i], y[7 + i], yd[i], y[14 + i] end
+      for i = 1, 6 do u[14 + i], ud[14 + i] = y[21 + i], 0 end
+      residual(t, u, ud, R)
+      for i = 1, 7 do r[i], r[7 + i], r[14 + i] = R[i], yd[7 + i] - y[14 + i], R[7 + i] end
+      for i = 1, 6 do r[21 + i] = R[14 + i] end
+    end
+    local y0 = ns.zeros(27)
+    for i = 1, 7 do y0[i] = start[i] end
+    for _, rtol in ipairs { 1e-4, 1e-6, 1e-8 } do
+      local dae = ns.dae("radau", longer, { rtol = rtol, atol = rtol / 100, consistent = "solve",
+        events = { g = function(t) return t - 1e-4 end, terminal = true } })
+      local solution = dae:solve({ 0, 0.03 }, y0)
+      assert.equal(1, solution.flag, solution.message)
+      for i = 1, 6 do assert.near(want[1][i], solution.values.y[1][21 + i], want.tolerance) end
+    end
+  end)
+
   it("of a four-bar linkage with its velocities", function()
     -- Angles a, b, c of the links, their velocities, two forces: index 3.
     local la, lb, lc, ln, sin, cos = 0.8, 2, 1, 2, math.sin, math.cos
