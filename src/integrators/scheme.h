@@ -67,7 +67,8 @@ NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h);
 
 /*
 ** The problem of a step: y = W lambda + q, with n rows, and the law of each row between y and lambda. There are three forms:
-**   dense    the unknowns are all multipliers of the graph, bounded by their laws (lower and groups are NULL);
+**   dense    the unknowns are all multipliers of the graph, bounded by lower and upper, or, where these are NULL, by their laws
+**            (groups is NULL);
 **   groups   groups of rows, each with its law, for the contacts that are closed; W is dense or sparse;
 **   sparse   the unknowns are the states, then the multipliers; lower and upper are set.
 */

@@ -329,9 +329,12 @@ static NsStatus solve_states(NsOsnsp *problem, const NsStepProblem *p) {
 }
 
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const NsStepProblem *p, const double **solution) {
-  *solution = p->lower ? problem->z : problem->lambda;
-  if (p->lower) return solve_states(problem, p);
+  bool states = p->lower && !p->W;
+  size_t bytes = (size_t)problem->m * sizeof(double);
+  *solution = states ? problem->z : problem->lambda;
+  if (states) return solve_states(problem, p);
   if (p->groups) return solve_groups(problem, p);
+  if (p->lower) memcpy(problem->lower, p->lower, bytes), memcpy(problem->upper, p->upper, bytes);
   problem->M = p->W;
   return solve_rows(problem, p->q, p->guess);
 }

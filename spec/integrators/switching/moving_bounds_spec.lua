@@ -2,68 +2,26 @@
 local ns = require "nslua"
 local campaign = require "campaign"
 local kinds = require "simulation.events".kinds
+local moving = require "moving_bounds"
 
 local SCHEMES = { "RungeKuttaOSI", "RadauOSI" }
 
--- Two shafts: a torque on the first, a clutch with a capacity. Returns the simulation and the system.
-local function clutch(o, scheme, steps)
-  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
-  local sys = ns.FirstOrderNonLinearDS(o.x0, function(t, x, _, f) f[1], f[2] = o.torque(t) - (o.drag or 0) * x[1], 0 end)
-  nsds:insertDynamicalSystem(sys)
-  local law = ns.RelayNSL(1, function(t) return -o.capacity(t) end, o.capacity)
-  nsds:link(ns.Interaction(law, ns.FirstOrderLinearR { C = { { -1, 1 } }, B = { { -1 }, { 1 } } }, "clutch"), sys)
-  local grid = ns.TimeDiscretisation(0, o.T / steps)
-  if scheme == "EulerMoreauOSI" then return ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(1)), sys, law end
-  return ns.EventDriven(nsds, grid, ns[scheme]()), sys, law
-end
-
--- Checks states at the end, kinds and times of events, on several grids.
-local function runs_as(o, kinds_wanted, times, x, steps)
-  for _, scheme in ipairs(SCHEMES) do
-    for _, n in ipairs(steps or { 1, 3, 10, 64 }) do
-      local simu, sys = clutch(o, scheme, n)
-      simu:run()
-      assert.equal(kinds_wanted, kinds(simu:events()), scheme .. " " .. n)
-      for i, time in ipairs(times) do assert.near(time, simu:events()[i].t, 1e-6) end
-      for i = 1, 2 do assert.near(x[i], sys:x()[i], 1e-7) end
-    end
-  end
-end
-
-local function constant(value) return function() return value end end
+local function clutch(o, scheme, steps) return moving.clutch(o, "EventDriven", ns[scheme](), steps) end
 
 describe("moving bounds in EventDriven", function()
-  it("let a stuck clutch slip while its capacity dips, on any grid", function()
-    -- The slip has the rate 0.3 - 2 B, and B is 1 - t, 0, t - 2: it is 0.0225 at t = 1, 0.3225 at t = 2, and 0 again
-    -- 0.15 + sqrt(0.345) later.
-    local o = { T = 6, x0 = { 0, 0 }, torque = constant(0.3),
-      capacity = function(t) return math.max(0, math.abs(t - 1.5) - 0.5) end }
-    runs_as(o, "leave slide", { 0.85, 2.15 + math.sqrt(0.345) }, { 0.9, 0.9 })
-    -- A dip of 1/60 of the run in one step of the grid
-    local short = { T = 50, x0 = { 0, 0 }, torque = constant(1),
-      capacity = function(t) return 1 - 0.9 * math.exp(-((t - 25) / 0.3) ^ 2) end }
-    runs_as(short, "leave slide", { 25 - 0.3 * math.sqrt(math.log(1.8)) }, { 25, 25 })
-  end)
-
-  it("take capacities that touch 0 smoothly, or with a kink", function()
-    local o = { T = 6, x0 = { 1, 0 }, torque = constant(0.3), capacity = function(t) return math.cos(t) ^ 2 end }
-    runs_as(o, "slide leave slide leave slide", {}, { 1.4, 1.4 })
-    o.capacity = function(t) return math.abs(math.cos(t)) end
-    runs_as(o, "slide leave slide leave slide", {}, { 1.4, 1.4 })
-  end)
-
-  it("leave a clutch without capacity at rest until a torque begins", function()
-    local function falls(t) return math.max(0, 1 - t) end
-    runs_as({ T = 3, x0 = { 0, 0 }, torque = constant(0), capacity = falls }, "", {}, { 0, 0 })
-    local function ramp(t) return math.max(0, t - 2) end
-    runs_as({ T = 3, x0 = { 0, 0 }, torque = ramp, capacity = falls }, "leave", { 2 }, { 0.5, 0 })
-  end)
-
-  it("may jump", function()
-    local function jumps(t) return t < 1 and 1 or t < 2 and 0.1 or 2 end
-    -- 0.8 (t - 1) until t = 2, then it falls with the rate 3
-    runs_as({ T = 5, x0 = { 0, 0 }, torque = constant(1), capacity = jumps }, "leave slide", { 1, 2 + 0.8 / 3 }, { 2.5, 2.5 },
-      { 1, 3, 10 })
+  it("let a clutch slip while its capacity dips, touches 0 or jumps, on any grid", function()
+    for name, case in pairs(moving.clutches) do
+      for _, scheme in ipairs(SCHEMES) do
+        for _, n in ipairs(case.steps or { 1, 3, 10, 64 }) do
+          local simu, sys = clutch(case, scheme, n)
+          simu:run()
+          local where = ("%s, %s, %d steps"):format(name, scheme, n)
+          assert.equal(case.events, kinds(simu:events()), where)
+          for i, time in ipairs(case.times) do assert.near(time, simu:events()[i].t, 1e-6, where) end
+          for i = 1, 2 do assert.near(case.x[i], sys:x()[i], 1e-7, where) end
+        end
+      end
+    end
   end)
 
   it("act on other outputs by D, with their slope", function()
@@ -77,8 +35,8 @@ describe("moving bounds in EventDriven", function()
       simu:run()
       return sys:x()[2], simu:events()
     end
-    local moving = ns.RelayNSL(2, { c, -1 }, { function(t) return c(t) + 1 end, 1 })
-    local x, events = last(moving, ns.FirstOrderLinearR { C = { { 1, 0 }, { 0, 1 } }, D = { { 0, 0 }, { 2, 0 } },
+    local bounded = ns.RelayNSL(2, { c, -1 }, { function(t) return c(t) + 1 end, 1 })
+    local x, events = last(bounded, ns.FirstOrderLinearR { C = { { 1, 0 }, { 0, 1 } }, D = { { 0, 0 }, { 2, 0 } },
       B = { { 0, 0 }, { 0.5, 1 } } })
     local same, others = last(ns.RelayNSL(2), ns.FirstOrderNonLinearR {
       h = function(t, s, _, _, y) y[1], y[2] = s[1], s[2] + 2 * c(t) end,
@@ -131,56 +89,14 @@ describe("moving bounds in EventDriven", function()
   end)
 end)
 
--- A relay on [mid - half, mid + half] is one on [-1, 1] whose input has the factor half, beside a force mid.
-local function family(seed)
-  math.randomseed(seed)
-  local function between(a, b) return a + (b - a) * math.random() end
-  local rows, x0 = {}, {}
-  for i = 1, math.random(1, 3) do
-    local a, b, w1, p1 = between(0.6, 1.2), between(0, 0.55), between(1, 6), between(0, 6)
-    local A, w3, p3, k = between(0.5, 1.5), between(1, 4), between(0, 6), between(-0.5, 0.5)
-    local c, w2 = between(-0.5, 0.5), between(1, 6)
-    rows[i] = {
-      half = function(t) return a + b * math.sin(w1 * t + p1) end,
-      mid = function(t) return c * math.sin(w2 * t) end,
-      force = function(t) return A * math.sin(w3 * t + p3) end,
-      couple = k,
-    }
-    x0[i] = math.random() < 0.5 and 0 or between(-1, 1)
-  end
-  return rows, x0
-end
-
-local function of_family(seed, moving, scheme, steps)
-  local rows, x0 = family(seed)
-  local n, nsds = #rows, ns.NonSmoothDynamicalSystem(0, 4)
-  local sys = ns.FirstOrderNonLinearDS(x0, function(t, x, _, f)
-    for i, row in ipairs(rows) do
-      f[i] = row.force(t) + row.couple * x[i % n + 1] - (moving and 0 or row.mid(t))
-    end
-  end)
-  nsds:insertDynamicalSystem(sys)
-  for i, row in ipairs(rows) do
-    local C, B = ns.zeros(1, n), ns.zeros(n, 1)
-    C[1][i], B[i][1] = 1, 1
-    local law = moving and ns.RelayNSL(1, function(t) return -row.mid(t) - row.half(t) end,
-      function(t) return -row.mid(t) + row.half(t) end) or ns.RelayNSL(1)
-    nsds:link(ns.Interaction(law, ns.FirstOrderLinearR { C = C,
-      B = moving and B or function(t, _, out) out[i][1] = row.half(t) end }, "row " .. i), sys)
-  end
-  local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 4 / steps), ns[scheme]())
-  simu:run()
-  return sys:x(), simu:events()
-end
-
 describe("random systems whose relays have moving bounds", function()
   local count, told = campaign(6, 0.01)
   it("have the events and states of those with fixed bounds and an input that moves, on any grid #once", function()
     for seed = 1, count do
       for _, scheme in ipairs(SCHEMES) do
-        local want, events = of_family(seed, false, scheme, 64)
+        local want, events = moving.family(seed, false, "EventDriven", ns[scheme](), 64)
         for _, steps in ipairs { 1, 7, 64 } do
-          local x, log = of_family(seed, true, scheme, steps)
+          local x, log = moving.family(seed, true, "EventDriven", ns[scheme](), steps)
           for i = 1, #want do assert.near(want[i], x[i], 1e-6, ("seed %d"):format(seed)) end
           assert.equal(#events, #log, ("seed %d, %s, %d steps"):format(seed, scheme, steps))
           for i, event in ipairs(log) do assert.near(events[i].t, event.t, 1e-5) end

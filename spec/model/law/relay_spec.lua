@@ -142,11 +142,6 @@ describe("RelayNSL", function()
         "RelayNSL: lb%[2%]: expected a number or a function of time, got string")
       assert.error_matches(function() ns.RelayNSL(2, { capacity }) end,
         "RelayNSL: lb: expected a list of 2 numbers or functions, got one of 1")
-      local nsds = shafts(ns.RelayNSL(1, below, capacity), { { -1 }, { 1 } }, 0.5):nsds()
-      local grid = ns.TimeDiscretisation(0, 0.5)
-      assert.error_matches(function() ns.TimeStepping(nsds, grid, ns.FESDOSI()) end,
-        "FESDOSI: interaction 'clutch' has a RelayNSL with bounds that are functions of time; "
-          .. "TimeStepping with a EulerMoreauOSI takes them")
     end)
   end)
 end)

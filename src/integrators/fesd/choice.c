@@ -25,13 +25,13 @@ static bool is_undecided(const NsFesd *w, int row) {
   if (rows->ended[row]) return true;
   if (!rows->tie[row] || rows->mode[row] != MODE_ACTIVE || row == w->reached) return rows->tie[row];
   double near = AT_BOUND * w->end.lambda_size[row];
-  return w->end.lambda[row] - rows->lower[row] <= near || rows->upper[row] - w->end.lambda[row] <= near;
+  return w->end.lambda[row] - w->end.lower[row] <= near || w->end.upper[row] - w->end.lambda[row] <= near;
 }
 
 NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err) {
   NsFesdFlow *flow = &w->flow;
   NsStatus status = NS_OK;
-  if (!flow->begun) status = ns_flow_begin(flow->of, w->t_k, w->h, err);
+  if (!flow->begun) status = ns_flow_begin(flow->of, w->t_k, fmin(w->h, w->data.piece), err);
   if (status != NS_OK) return status;
   flow->begun = true;
   for (int a = 0; a < w->m; a++) flow->mode[a] = row_mode_of(mode[a]);
@@ -85,7 +85,7 @@ static void take_modes(NsFesd *w) {
   const NsFlowView *now = ns_flow_view(w->flow.of);
   for (int a = 0; a < w->m; a++) {
     int mode = mode_of_row(now->mode[a]);
-    if (!(rows->lower[a] < rows->upper[a]) || rows->mode[a] == mode) continue;
+    if (rows->fixed[a] || rows->mode[a] == mode) continue;
     rows->mode[a] = mode;
     rows->tie[a] = true;
   }

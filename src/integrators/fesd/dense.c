@@ -31,31 +31,34 @@ void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, co
 }
 
 /* Writes the row of an element at a place in [0, 1]: x, lambda, y. */
-static void fesd_dense_element(const NsFesd *w, const NsFesdElement *e, double place, double *row) {
+static NsStatus fesd_dense_element(NsFesd *w, const NsFesdElement *e, double place, double *row, NsError *err) {
+  NsStatus status = ns_fesd_bounds(w, e->t + place * e->h, w->guess.lower, w->guess.upper, err);
   ns_fesd_interpolate(w, 0, place, w->N, e->x, row);
   ns_fesd_interpolate(w, 1, place, w->m, e->lambda, row + w->N);
   ns_fesd_interpolate(w, 0, place, w->m, e->y, row + w->N + w->m);
   for (int a = 0; a < w->m; a++) {
-    if (e->mode[a] == MODE_LOWER) row[w->N + a] = w->rows.lower[a];
-    if (e->mode[a] == MODE_UPPER) row[w->N + a] = w->rows.upper[a];
+    if (e->mode[a] == MODE_LOWER) row[w->N + a] = w->guess.lower[a];
+    if (e->mode[a] == MODE_UPPER) row[w->N + a] = w->guess.upper[a];
   }
+  return status;
 }
 
 static NsStatus fesd_dense_switch(NsFesd *w, const NsDenseSink *sink, const NsFesdElement *from, const NsFesdElement *to,
                                   NsError *err) {
   bool same = to->t == from->t + from->h && memcmp(from->mode, to->mode, (size_t)w->m * sizeof *to->mode) == 0;
   if (same) return NS_OK;
-  fesd_dense_element(w, from, 1, w->values);
-  NsStatus status = sink->side(sink->context, from->t + from->h, w->values, err);
-  fesd_dense_element(w, to, 0, w->values);
+  NsStatus status = fesd_dense_element(w, from, 1, w->values, err);
+  if (status == NS_OK) status = sink->side(sink->context, from->t + from->h, w->values, err);
+  if (status == NS_OK) status = fesd_dense_element(w, to, 0, w->values, err);
   return status == NS_OK ? sink->side(sink->context, to->t, w->values, err) : status;
 }
 
 static NsStatus fesd_dense_piece(NsFesd *w, const NsDenseSink *sink, const NsFesdElement *e, double end, NsError *err) {
   int columns = w->N + 2 * w->m;
-  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++)
-    fesd_dense_element(w, e, ns_bernstein_node(j), w->values + (ptrdiff_t)j * columns);
-  return sink->piece(sink->context, e->t, end, w->values, err);
+  NsStatus status = NS_OK;
+  for (int j = 0; j < NS_BERNSTEIN_SIZE && status == NS_OK; j++)
+    status = fesd_dense_element(w, e, ns_bernstein_node(j), w->values + (ptrdiff_t)j * columns, err);
+  return status != NS_OK ? status : sink->piece(sink->context, e->t, end, w->values, err);
 }
 
 NsStatus ns_fesd_dense(NsFesd *w, const NsDenseSink *sink, NsError *err) {

@@ -58,7 +58,7 @@ static bool take_element(NsFesd *w) {
   if (!elements) return false;
   w->elements = elements;
   for (; w->room < room; w->room++) {
-    size_t doubles = NS_FESD_NODES * (N + 4 * m);
+    size_t doubles = NS_FESD_NODES * (N + 6 * m);
     NsFesdElement *e = ns_alloc(1, sizeof *e + doubles * sizeof(double));
     if (!e) return false;
     e->mode = ns_alloc(m, sizeof *e->mode);
@@ -69,13 +69,16 @@ static bool take_element(NsFesd *w) {
     e->y = e->lambda + NS_FESD_NODES * m;
     e->y_size = e->y + NS_FESD_NODES * m;
     e->lambda_size = e->y_size + NS_FESD_NODES * m;
+    e->lower = e->lambda_size + NS_FESD_NODES * m;
+    e->upper = e->lower + NS_FESD_NODES * m;
   }
   return true;
 }
 
 NsFesdNode ns_fesd_node(const NsFesd *w, const NsFesdElement *e, int k) {
   ptrdiff_t x = (ptrdiff_t)k * w->N, row = (ptrdiff_t)k * w->m;
-  return (NsFesdNode){e->x + x, e->lambda + row, e->y + row, e->y_size + row, e->lambda_size + row};
+  return (NsFesdNode){e->x + x,       e->lambda + row, e->y + row, e->y_size + row, e->lambda_size + row,
+                      e->lower + row, e->upper + row};
 }
 
 void ns_fesd_copy_node(const NsFesd *w, NsFesdNode from, NsFesdNode to) {
@@ -85,18 +88,37 @@ void ns_fesd_copy_node(const NsFesd *w, NsFesdNode from, NsFesdNode to) {
   memcpy(to.y, from.y, m);
   memcpy(to.y_size, from.y_size, m);
   memcpy(to.lambda_size, from.lambda_size, m);
+  memcpy(to.lower, from.lower, m);
+  memcpy(to.upper, from.upper, m);
 }
 
 NsFesdElement *ns_fesd_next(NsFesd *w) {
   if (!take_element(w)) return NULL;
   NsFesdElement *e = w->elements[w->count];
   e->t = w->t;
+  e->pieces = 0;
   ns_fesd_copy_node(w, w->end, ns_fesd_node(w, e, 0));
   memcpy(e->mode, w->rows.mode, (size_t)w->m * sizeof(int));
   return e;
 }
 
 /* ---- the equations ---- */
+
+NsStatus ns_fesd_bounds(NsFesd *w, double t, double *lower, double *upper, NsError *err) {
+  NsStatus status = NS_OK;
+  const NsNsds *nsds = w->base.nsds;
+  for (int e = 0, row = 0; e < nsds->ninteractions && status == NS_OK; row += nsds->interactions[e++]->m) {
+    size_t bytes = (size_t)nsds->interactions[e]->m * sizeof(double);
+    status = ns_interaction_update_bounds(nsds->interactions[e], t, err);
+    memcpy(lower + row, nsds->interactions[e]->law->lower, bytes);
+    memcpy(upper + row, nsds->interactions[e]->law->upper, bytes);
+  }
+  return status;
+}
+
+bool ns_fesd_bounded(NsFesdNode node, int row) {
+  return isfinite(node.lower[row]) || isfinite(node.upper[row]);
+}
 
 static void form_mass(NsFesd *w) {
   memset(w->point.M, 0, (size_t)w->N * (size_t)w->N * sizeof *w->point.M);
@@ -160,9 +182,15 @@ static void measure_outputs(NsFesd *w, double h, const double *row_size, NsFesdN
     out.y_size[a] = w->motion ? ns_fesd_gap_terms(w, a) + h * size + rows->reach[a] : size;
     p->hold_size[a] = size;
     out.lambda_size[a] = fabs(out.lambda[a]) + least;
-    if (isfinite(rows->lower[a])) out.lambda_size[a] += fabs(rows->lower[a]);
-    if (isfinite(rows->upper[a])) out.lambda_size[a] += fabs(rows->upper[a]);
+    if (isfinite(out.lower[a])) out.lambda_size[a] += fabs(out.lower[a]);
+    if (isfinite(out.upper[a])) out.lambda_size[a] += fabs(out.upper[a]);
   }
+}
+
+void ns_fesd_state_terms(const NsFesd *w, double h, const double *x, const double *lambda, double *terms) {
+  measure_state_rows(&w->point, h, x, lambda, terms);
+  for (int j = 0; j < w->N; j++)
+    for (int i = 0; i < w->N; i++) terms[i] += fabs(w->point.M[i + (size_t)j * (size_t)w->N] * x[j]);
 }
 
 /* Evaluates the equations with their Jacobians at x and lambda of a node, and measures its y and lambda; h: length of an element there. */
@@ -170,9 +198,7 @@ static NsStatus evaluate_node(NsFesd *w, double t, double h, NsFesdNode node, Ns
   double *size = w->newton.size;
   NsStatus status = ns_fesd_equations(w, t, node.x, node.lambda, true, err);
   if (status != NS_OK) return status;
-  measure_state_rows(&w->point, h, node.x, node.lambda, size);
-  for (int j = 0; j < w->N; j++)
-    for (int i = 0; i < w->N; i++) size[i] += fabs(w->point.M[i + (size_t)j * (size_t)w->N] * node.x[j]);
+  ns_fesd_state_terms(w, h, node.x, node.lambda, size);
   measure_outputs(w, h, size, node);
   return NS_OK;
 }
@@ -182,6 +208,7 @@ NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
   double *later = w->guess.q, *y = end->y, *size = end->y_size; /* later: y of equal states at the end of the element */
   NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, end->x, end->lambda, false, err);
   if (status == NS_OK) memcpy(later, w->point.gap, (size_t)w->m * sizeof *later);
+  if (status == NS_OK) status = ns_fesd_bounds(w, w->t, end->lower, end->upper, err);
   if (status == NS_OK) status = evaluate_node(w, w->t, h, w->end, err);
   for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) size[a] = fmax(size[a], fabs(later[a] - y[a]));
   return status;
@@ -286,14 +313,16 @@ static void move_stages(NsFesd *w, NsFesdElement *e, int na) {
 }
 
 /* The stages start at x_0, the multipliers at their bounds or at the multipliers of node 0. */
-static void start_stages(NsFesd *w, NsFesdElement *e) {
-  for (int node = 1; node <= w->tableau.s + 1; node++) {
-    memcpy(e->x + node * w->N, e->x, (size_t)w->N * sizeof *e->x);
+static NsStatus start_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int k = 1; k <= w->tableau.s + 1 && status == NS_OK; k++) {
+    NsFesdNode node = ns_fesd_node(w, e, k);
+    memcpy(node.x, e->x, (size_t)w->N * sizeof *e->x);
+    status = ns_fesd_bounds(w, e->t + w->node[k] * e->h, node.lower, node.upper, err);
     for (int a = 0; a < w->m; a++)
-      e->lambda[node * w->m + a] = e->mode[a] == MODE_LOWER   ? w->rows.lower[a]
-                                   : e->mode[a] == MODE_UPPER ? w->rows.upper[a]
-                                                              : e->lambda[a];
+      node.lambda[a] = e->mode[a] == MODE_LOWER ? node.lower[a] : e->mode[a] == MODE_UPPER ? node.upper[a] : e->lambda[a];
   }
+  return status;
 }
 
 static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
@@ -431,8 +460,8 @@ static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
   if (++w->solves > w->most_solves) return ns_fail(err, NS_EMAXITER, "FESDOSI: too much work for a step (t=%.10g)", e->t);
-  start_stages(w, e);
-  NsStatus status = solve_element_stages(w, e, err);
+  NsStatus status = start_stages(w, e, err);
+  if (status == NS_OK) status = solve_element_stages(w, e, err);
   if (status == NS_OK) status = find_element_end(w, e, err);
   if (status == NS_OK) share_sizes(w, e);
   return status;
@@ -449,12 +478,12 @@ double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard,
   size_t at = (size_t)node * (size_t)w->m + (size_t)guard.row;
   if (e->mode[guard.row] == MODE_LOWER) return e->y[at];
   if (e->mode[guard.row] == MODE_UPPER) return -e->y[at];
-  return guard.side == MODE_LOWER ? e->lambda[at] - w->rows.lower[guard.row] : w->rows.upper[guard.row] - e->lambda[at];
+  return guard.side == MODE_LOWER ? e->lambda[at] - e->lower[at] : e->upper[at] - e->lambda[at];
 }
 
 bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard) {
   size_t at = (size_t)node * (size_t)w->m + (size_t)row;
-  if (w->rows.lower[row] == w->rows.upper[row]) return false;
+  if (w->rows.fixed[row]) return false;
   bool active = e->mode[row] == MODE_ACTIVE;
   double size = active ? e->lambda_size[at] : e->y_size[at];
   if (size < NS_FESD_FADED) return false;

@@ -25,11 +25,11 @@ NsStatus ns_fesd_log_changes(NsFesd *w, NsError *err) {
   for (int a = 0; a < w->m; a++) {
     int from = rows->before[a], to = rows->mode[a];
     if (from == to) continue;
-    double after = to == MODE_LOWER   ? rows->lower[a]
-                   : to == MODE_UPPER ? rows->upper[a]
+    double after = to == MODE_LOWER   ? w->end.lower[a]
+                   : to == MODE_UPPER ? w->end.upper[a]
                                       : w->elements[w->count]->lambda[w->m + a];
     NsEventKind kind = to == MODE_ACTIVE ? NS_EVENT_REST : NS_EVENT_RELEASE;
-    if (!w->motion) kind = ns_event_kind_of_switch(rows->lower[a], rows->upper[a], from == MODE_ACTIVE, to == MODE_ACTIVE);
+    if (!w->motion) kind = ns_event_kind_of_switch(w->end.lower[a], w->end.upper[a], from == MODE_ACTIVE, to == MODE_ACTIVE);
     NsStatus status = log_switch(w, kind, a, w->end.lambda[a], after, err);
     if (status != NS_OK) return status;
   }
@@ -91,6 +91,6 @@ NsStatus ns_fesd_pass_by_euler(NsFesd *w, int row, NsError *err) {
   status = log_switch(w, NS_EVENT_ACCUMULATE, row, before, w->end.lambda[row], err);
   w->t = w->t + h < w->t_end ? w->t + h : w->t_end;
   if (status == NS_OK) status = ns_fesd_measure(w, h, err);
-  for (int a = 0; a < w->m; a++) w->rows.tie[a] = isfinite(w->rows.lower[a]) || isfinite(w->rows.upper[a]);
+  for (int a = 0; a < w->m; a++) w->rows.tie[a] = ns_fesd_bounded(w->end, a);
   return status;
 }

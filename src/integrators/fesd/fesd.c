@@ -65,12 +65,39 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 static void take_dense(NsFesd *w) {
   NsFesdDense *c = &w->dense;
   double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
+  double **laws[] = {&c->y, &c->lambda, &c->lower, &c->upper};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++)
     *states[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->N);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(&w->base.arena, w->m);
-  c->y = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
-  c->lambda = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
+  for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) *laws[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
   c->moved = ns_arena_doubles(&w->base.arena, w->N);
+  c->carried = ns_arena_doubles(&w->base.arena, w->N);
+}
+
+/* Whether something may depend on time in mechanics. */
+static bool is_driven_motion(const NsFesd *w) {
+  const NsNsds *nsds = w->base.nsds;
+  bool driven = ns_motion_driven(w->motion, 0, NULL);
+  for (int i = 0; i < nsds->ninteractions; i++) driven = driven || nsds->interactions[i]->relation->class->timed;
+  return driven;
+}
+
+/* The workspace of the data that depend on time. */
+static void take_data(NsFesd *w) {
+  NsFesdData *d = &w->data;
+  NsArena *arena = &w->base.arena;
+  d->driven = w->motion ? is_driven_motion(w) : w->eq.driven;
+  d->piece = d->driven ? (w->base.nsds->T - w->base.nsds->t0) / NS_FESD_PIECES : INFINITY;
+  int width = d->width = w->N + 4 * w->m;
+  double **states[] = {&d->x, &d->rate, &d->terms}, **rows[] = {&d->now, &d->noise};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, w->N);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, width);
+  d->lambda = ns_arena_doubles(arena, w->m);
+  d->shown = ns_arena_matrix(arena, 5, width);
+  d->apart = ns_arena_matrix(arena, 4, width);
+  d->varies = d->apart + width;
+  d->size = d->varies + width;
+  d->most = d->size + width;
 }
 
 /* First order: the matrices of the stacked equations. */
@@ -138,11 +165,12 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
   int N = w->N, m = w->m;
   take_dense(w);
+  take_data(w);
   point->F = ns_arena_doubles(arena, N);
   point->M = ns_arena_matrix(arena, N, N);
   for (int i = 0; w->motion && point->M && i < N; i++) point->M[i + (size_t)i * (size_t)N] = 1;
-  double **rows[] = {&w->rows.lower,    &w->rows.upper, &end->lambda,      &end->y,       &end->y_size,
-                     &end->lambda_size, &guess->q,      &point->hold_size, &w->rows.clear};
+  double **rows[] = {&end->lower, &end->upper,   &end->lambda,  &end->y,           &end->y_size,  &end->lambda_size,
+                     &guess->q,   &guess->lower, &guess->upper, &point->hold_size, &w->rows.clear};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   end->x = ns_arena_doubles(arena, N);
   guess->step = ns_arena_doubles(arena, N);
@@ -153,6 +181,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   guess->Wd = ns_arena_matrix(arena, m, m);
   w->rows.mode = ns_arena_ints(arena, m);
   w->rows.before = ns_arena_ints(arena, m);
+  w->rows.fixed = ns_arena_take(arena, (size_t)m, sizeof *w->rows.fixed);
   w->rows.ended = ns_arena_take(arena, (size_t)m, sizeof *w->rows.ended);
   w->rows.tie = ns_arena_take(arena, (size_t)m, sizeof *w->rows.tie);
   return ns_scheme_hand_over(out, &w->base);
@@ -187,7 +216,7 @@ static NsStatus fesd_take_options(NsFesd *w, NsError *err) {
   return ns_fesd_prepare(w) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-static void fesd_take_memory(NsFesd *w) {
+static NsStatus fesd_take_memory(NsFesd *w, NsError *err) {
   const NsFesdNode *end = &w->end;
   const NsNsds *nsds = w->base.nsds;
   for (int d = 0; d < nsds->nds && !w->motion; d++)
@@ -197,22 +226,22 @@ static void fesd_take_memory(NsFesd *w) {
     memset(w->impact.impulse, 0, (size_t)w->now->Nv * sizeof *w->impact.impulse);
     w->impact.energy = 0;
   }
+  NsStatus status = ns_fesd_bounds(w, w->t_k, end->lower, end->upper, err);
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
     const NsInteraction *inter = nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
     memcpy(end->lambda + row, inter->lambda_k, bytes);
-    memcpy(w->rows.lower + row, inter->law->lower, bytes);
-    memcpy(w->rows.upper + row, inter->law->upper, bytes);
+    for (int a = row; a < row + inter->m; a++) w->rows.fixed[a] = end->lower[a] == end->upper[a] && !ns_law_varies(inter->law);
     ns_law_project(inter->law, end->lambda + row);
     if (w->motion) memcpy(w->rows.reach + row, inter->reach_k, bytes);
   }
+  return status;
 }
 
 /* The complementarity of lambda at one node with y at another: the larger of the two conditions, each by its size. */
 static double cross_residual(const NsFesd *w, const NsFesdElement *e, int row, size_t of_lambda, size_t of_y) {
   size_t l = of_lambda * (size_t)w->m + (size_t)row, k = of_y * (size_t)w->m + (size_t)row;
-  double below = (e->lambda[l] - w->rows.lower[row]) / e->lambda_size[l],
-         above = (w->rows.upper[row] - e->lambda[l]) / e->lambda_size[l];
+  double below = (e->lambda[l] - e->lower[l]) / e->lambda_size[l], above = (e->upper[l] - e->lambda[l]) / e->lambda_size[l];
   bool holds = w->motion && e->mode[row] == MODE_ACTIVE; /* u = 0, and y is put back to 0 */
   double y = holds || e->y_size[k] < NS_FESD_FADED ? 0 : e->y[k] / e->y_size[k];
   double violation = fmax(fmin(fmax(below, 0), fmax(y, 0)), fmin(fmax(above, 0), fmax(-y, 0)));
@@ -226,7 +255,7 @@ static double fesd_residual(const NsFesd *w) {
     for (int a = 0; a < w->m; a++) {
       const NsFesdElement *e = w->elements[i];
       size_t end = (size_t)w->tableau.s + 1, first = (size_t)ns_fesd_first_node(w, e->mode[a]);
-      if (!(w->rows.lower[a] < w->rows.upper[a])) continue;
+      if (w->rows.fixed[a]) continue;
       for (size_t l = first; l <= end; l++)
         for (size_t k = first; k <= end; k++) worst = fmax(worst, cross_residual(w, e, a, l, k));
     }
@@ -254,8 +283,8 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
   for (int doublings = 0; doublings <= MAX_DOUBLINGS && w->solves <= w->most_solves; doublings++) {
     NsError *to = doublings == 0 ? err : &again;
     w->log->count = events;
-    fesd_take_memory(w);
-    NsStatus now = ns_fesd_step(w, w->options.elements << doublings, to);
+    NsStatus now = fesd_take_memory(w, to);
+    if (now == NS_OK) now = ns_fesd_step(w, w->options.elements << doublings, to);
     if (now == NS_OK) return NS_OK;
     if (doublings == 0) status = now, w->most_solves = (RETRY_FACTOR + 1) * w->solves + RETRY_SOLVES;
     if (ns_fesd_worth_retrying(now) && !w->ambiguous) continue;
@@ -304,7 +333,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   status = check_regular_mass(w, err);
   NsEnergyAccount *account = w->motion ? drive->account : NULL;
   double kinetic = 0, potential = 0;
-  fesd_take_memory(w);
+  if (status == NS_OK) status = fesd_take_memory(w, err);
   if (status == NS_OK && account) status = fesd_energy(w, w->t_k, &kinetic, &potential, err);
   if (status == NS_OK) status = drive_in_elements(w, err);
   if (status == NS_OK && account) status = add_fesd_works(w, kinetic, potential, account, err);
@@ -386,7 +415,6 @@ const char ns_scheme_fesd_text[] = "FESDOSI";
 
 static const NsSchemeClass fesd_first_order = {.name = ns_scheme_fesd_text,
                                                .family = NS_FIRST_ORDER,
-                                               .constant_bounds = true,
                                                .accepts = fesd_accepts,
                                                .create = fesd_create,
                                                .destroy = fesd_destroy,
@@ -395,7 +423,6 @@ static const NsSchemeClass fesd_first_order = {.name = ns_scheme_fesd_text,
 
 static const NsSchemeClass fesd_mechanics = {.name = ns_scheme_fesd_text,
                                              .family = NS_MECHANICS,
-                                             .constant_bounds = true,
                                              .accepts = fesd_accepts_mechanics,
                                              .create = fesd_create,
                                              .destroy = fesd_destroy,

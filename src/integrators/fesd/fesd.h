@@ -23,9 +23,12 @@ typedef struct NsFesdOptions {
 /* The mode of a row: lambda = lower and y >= 0; y = 0; lambda = upper and y <= 0. */
 enum { MODE_LOWER = -1, MODE_ACTIVE = 0, MODE_UPPER = 1 };
 
-/* The numbers of a node: x (N); y and lambda (m); the sum of the |terms| of y; the size by which a violated bound of lambda is measured. */
+/*
+** The numbers of a node: x (N); y and lambda (m); the sum of the |terms| of y; the size by which a violated bound of lambda is
+** measured; the bounds of lambda at the time of the node.
+*/
 typedef struct NsFesdNode {
-  double *x, *lambda, *y, *y_size, *lambda_size;
+  double *x, *lambda, *y, *y_size, *lambda_size, *lower, *upper;
 } NsFesdNode;
 
 /*
@@ -34,8 +37,9 @@ typedef struct NsFesdNode {
 */
 typedef struct NsFesdElement {
   double t, h;
-  double *x, *lambda, *y, *y_size, *lambda_size; /* nodes times the numbers of NsFesdNode */
-  int *mode;                                     /* m */
+  double *x, *lambda, *y, *y_size, *lambda_size, *lower, *upper; /* nodes times the numbers of NsFesdNode */
+  int *mode;                                                     /* m */
+  int pieces; /* ns_fesd_resolve has found it resolved, and its signs are tested in so many pieces; 0: it has not */
 } NsFesdElement;
 
 /* Terms below this are near underflow and have lost digits. */
@@ -44,10 +48,30 @@ typedef struct NsFesdElement {
 /* The states of an element, and y and lambda of its smooth motion, at the NS_BERNSTEIN_SIZE points of a polynomial; signs.c. */
 typedef struct NsFesdDense {
   double *x, *s, *rate, *error;                  /* points x N: states, differential states, their rates and errors */
-  double *y, *lambda;                            /* points x m */
+  double *y, *lambda, *lower, *upper;            /* points x m; lower, upper: bounds of lambda */
   double *y_error, *lambda_error, *lambda_terms; /* m: what the errors of the states make of them; terms of lambda */
-  double *moved;                                 /* N */
+  double *moved, *carried;                       /* N; carried: the error of the states at the first point */
 } NsFesdDense;
+
+/*
+** Where something may depend on time, a run is divided into so many pieces, with 9 samples each: they are at most T / 328 apart, and
+** several of them are in what lasts for T / 100, as in EventDriven.
+*/
+enum { NS_FESD_PIECES = 64 };
+
+/*
+** How the data of the model change in time, in rows: N of the states, m and m of the outputs (`hold` and `gap` of NsFesdPoint), m and m
+** of the bounds; resolve.c.
+*/
+typedef struct NsFesdData {
+  bool driven;                          /* something may depend on time */
+  double piece;                         /* the part of the run that has 9 samples; infinite where nothing is driven */
+  int width;                            /* N + 4 m */
+  double *x, *rate, *lambda;            /* N, N, m: the state of the middle of an element, its mean rate */
+  double *now, *shown;                  /* width, 5 x width: at one time; at the points of the interpolation */
+  double *apart, *varies, *size, *most; /* width: means over an element of |error|, |variation| and |value|; largest |value| */
+  double *noise, *terms;                /* width, N: changes in a moment; terms of the rows of the states */
+} NsFesdData;
 
 enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
 
@@ -77,12 +101,12 @@ typedef struct NsFesdNewton {
 
 /* Laws and modes by row (m). */
 typedef struct NsFesdRows {
-  double *lower, *upper; /* bounds of the multipliers */
-  int *mode, *before;    /* the present modes; those before the last switch */
-  bool *tie;             /* several modes of the row may follow */
-  double *clear;         /* the row certainly keeps its mode for this time after a switch */
-  bool *ended;           /* the row took part in an accumulation that ends here */
-  double *reach;         /* mechanics: see NsInteraction */
+  bool *fixed;        /* the bounds are equal, and no functions of time: lambda is given */
+  int *mode, *before; /* the present modes; those before the last switch */
+  bool *tie;          /* several modes of the row may follow */
+  double *clear;      /* the row certainly keeps its mode for this time after a switch */
+  bool *ended;        /* the row took part in an accumulation that ends here */
+  double *reach;      /* mechanics: see NsInteraction */
 } NsFesdRows;
 
 /* First order: the smooth motion in a mode, for the choice by rates. */
@@ -112,9 +136,10 @@ typedef struct NsFesdSlopes {
   double *moved, *change, *F, *u; /* N, N, N, m */
 } NsFesdSlopes;
 
-/* An implicit Euler step dx = step + X lambda, y = Wd lambda + q, for a guess of modes. */
+/* An implicit Euler step dx = step + X lambda, y = Wd lambda + q, for a guess of modes; the bounds of lambda at its end. */
 typedef struct NsFesdGuess {
   double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
+  double *lower, *upper;         /* m */
 } NsFesdGuess;
 
 typedef struct NsFesd {
@@ -152,6 +177,7 @@ typedef struct NsFesd {
 
   NsFesdFlow flow;
   NsFesdDense dense;
+  NsFesdData data;
   NsFesdImpact impact;
   NsFesdSlopes slopes;
   NsFesdGuess guess;
@@ -166,14 +192,23 @@ bool ns_fesd_worth_retrying(NsStatus status);
 /* Evaluates F, hold and gap of w->point; with `slopes`, M and the Jacobians, too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
+/* The bounds of lambda (m each) at time t. Statuses of ns_interaction_update_bounds. */
+NsStatus ns_fesd_bounds(NsFesd *w, double t, double *lower, double *upper, NsError *err);
+
+/* Whether lambda of a row has a bound at a node. */
+bool ns_fesd_bounded(NsFesdNode node, int row);
+
 /*
-** Measures y and lambda at w->t. The size of y is at least its change by time alone, for equal states, in an element of length h.
+** Reads the bounds, and measures y and lambda, at w->t. The size of y is at least its change by time alone, for equal states, in an element of length h.
 */
 NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err);
 
 /* The numbers of node k of an element; *to = *from. */
 NsFesdNode ns_fesd_node(const NsFesd *w, const NsFesdElement *e, int k);
 void ns_fesd_copy_node(const NsFesd *w, NsFesdNode from, NsFesdNode to);
+
+/* The sum of the |terms| of each row of the states (N) over an element of length h, by the last Jacobians. */
+void ns_fesd_state_terms(const NsFesd *w, double h, const double *x, const double *lambda, double *terms);
 
 /* Makes the memory of Newton's method for the present tableau. NS_ENOMEM. */
 NsStatus ns_fesd_prepare(NsFesd *w);
@@ -257,13 +292,21 @@ NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err);
 /* Begins the flow in this step where that is not done, and sets these modes in it. Statuses of ns_flow_begin. */
 NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err);
 
+/* ---- resolve.c ---- */
+
+/*
+** Whether a solved element resolves what depends on time in the model; else it is to be shorter. Sets e->pieces where it does: more than
+** 1 where there is more to see than the points of one polynomial show. Statuses of callbacks.
+*/
+NsStatus ns_fesd_resolve(NsFesd *w, NsFesdElement *e, bool *resolved, NsError *err);
+
 /* ---- signs.c ---- */
 
 /*
-** Tests the laws of the rows along a solved element. reached: the guard that is 0 at its end; row -1: none. *cut: 1 when no row
+** Tests the laws of the rows along a solved element, in `pieces` pieces. reached: the guard that is 0 at its end; row -1: none. *cut: 1 when no row
 ** breaks its law; else the place in (0, 1) at which an element should end that shows the violation, or decides. Statuses of callbacks.
 */
-NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err);
+NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, int pieces, double *cut, NsError *err);
 
 /* ---- modes.c ---- */
 

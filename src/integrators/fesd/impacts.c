@@ -178,7 +178,7 @@ static const NsInteraction *contact_of(const NsFesd *w, int row, int *component)
 }
 
 static bool is_contact(const NsFesd *w, int row) {
-  return isfinite(w->rows.lower[row]);
+  return isfinite(w->end.lower[row]);
 }
 
 static double bounce_of(const NsFesd *w, int row) {
@@ -216,7 +216,7 @@ static NsStatus solve_closed(NsFesd *w, const char *what, const double **z, NsEr
   memset(impact->z, 0, (size_t)w->m * sizeof *impact->z);
   ns_motion_delassus(w->motion, impact->n, impact->closed, impact->W);
   for (int k = 0; k < impact->n; k++) {
-    impact->groups[k] = ns_mixed_row(w->rows.lower[impact->closed[k]], w->rows.upper[impact->closed[k]]);
+    impact->groups[k] = ns_mixed_row(w->end.lower[impact->closed[k]], w->end.upper[impact->closed[k]]);
     impact->interaction[k] = ns_fesd_interaction(w, impact->closed[k], &first);
   }
   NsStepProblem problem = {.n = impact->n,

@@ -51,18 +51,18 @@ static const char *fesd_row_name(const NsFesd *w, int row) {
 }
 
 /* The mode that belongs to a multiplier. */
-static int mode_by_lambda(const NsFesd *w, int row) {
-  if (w->end.lambda[row] <= w->rows.lower[row]) return MODE_LOWER;
-  return w->end.lambda[row] >= w->rows.upper[row] ? MODE_UPPER : MODE_ACTIVE;
+static int mode_by_lambda(double lambda, double lower, double upper) {
+  return lambda <= lower ? MODE_LOWER : lambda >= upper ? MODE_UPPER : MODE_ACTIVE;
 }
 
 static void begin_row(NsFesd *w, int row) {
   const NsFesdRows *rows = &w->rows;
   double y = w->end.y[row], size = w->end.y_size[row];
-  bool has_lower = isfinite(rows->lower[row]), has_upper = isfinite(rows->upper[row]);
-  rows->mode[row] = mode_by_lambda(w, row);
+  bool has_lower = isfinite(w->end.lower[row]), has_upper = isfinite(w->end.upper[row]);
+  rows->mode[row] = mode_by_lambda(w->end.lambda[row], w->end.lower[row], w->end.upper[row]);
+  if (w->end.lower[row] == w->end.upper[row] && !rows->fixed[row]) rows->mode[row] = MODE_ACTIVE; /* moving bounds meet */
   rows->clear[row] = 0;
-  rows->tie[row] = (has_lower || has_upper) && rows->lower[row] < rows->upper[row];
+  rows->tie[row] = (has_lower || has_upper) && !rows->fixed[row];
   if (size < NS_FESD_FADED || row_is_direct(w, row)) return;
   if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper)) w->broken = true;
   if (y > TIE * size && has_lower) rows->mode[row] = MODE_LOWER, rows->tie[row] = false;
@@ -81,7 +81,7 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard) {
   const NsFesdRows *rows = &w->rows;
   for (int a = 0; a < w->m; a++) {
-    bool bounded = (isfinite(rows->lower[a]) || isfinite(rows->upper[a])) && rows->lower[a] < rows->upper[a];
+    bool bounded = ns_fesd_bounded(w->end, a) && !rows->fixed[a];
     rows->clear[a] = 0;
     bool near = rows->mode[a] == MODE_ACTIVE || w->end.y_size[a] < NS_FESD_FADED || fabs(w->end.y[a]) <= TIE * w->end.y_size[a];
     rows->tie[a] = bounded && (a == guard.row || near);
@@ -109,7 +109,7 @@ static double clear_time(const NsFesd *w, const NsFesdElement *e) {
   return w->node[ns_fesd_first_node(w, MODE_LOWER)] * e->h;
 }
 
-/* Tries the present modes with up to `most` elements of length h, h / 4, ... *good: whether they can follow. */
+/* Tries the present modes with up to `most` elements of length h, h / 4, ... that show what they tell. *good: they can follow. */
 static NsStatus try_elements(NsFesd *w, double h, int most, bool *good, NsError *err) {
   *good = false;
   for (int i = 0; i < most; i++, h /= 4) {
@@ -118,8 +118,10 @@ static NsStatus try_elements(NsFesd *w, double h, int most, bool *good, NsError 
     if (!e) return ns_fail(err, NS_ENOMEM, "not enough memory");
     e->h = h;
     NsStatus status = ns_fesd_solve(w, e, err);
+    bool resolved = false;
+    if (status == NS_OK) status = ns_fesd_resolve(w, e, &resolved, err);
     if (!ns_fesd_worth_retrying(status)) return status;
-    if (status != NS_OK) continue;
+    if (!resolved || e->pieces > 1) continue;
     *good = !trial_is_bad(w, e, &all);
     for (int a = 0; a < w->m; a++)
       if (w->rows.tie[a]) w->rows.clear[a] = clear_time(w, e);
@@ -173,8 +175,11 @@ static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
 
 /* Solves the linearised Euler step: *z points at the multipliers. */
 static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err) {
-  NsStepProblem problem = {.n = w->m, .W = w->guess.Wd, .q = w->guess.q, .guess = w->end.lambda};
+  const NsFesdGuess *guess = &w->guess;
+  NsStepProblem problem = {
+      .n = w->m, .W = guess->Wd, .q = guess->q, .guess = w->end.lambda, .lower = guess->lower, .upper = guess->upper};
   NsStatus status = linearise_euler(w, h, err);
+  if (status == NS_OK) status = ns_fesd_bounds(w, w->t + h, guess->lower, guess->upper, err);
   if (status != NS_OK) return status;
   status = w->solver.solve(w->solver.context, &problem, z);
   if (status == NS_OK) return NS_OK;
@@ -190,7 +195,7 @@ static NsStatus guess_modes(NsFesd *w, double h, NsError *err) {
   if (w->motion) return ns_fesd_guess_contacts(w, err);
   NsStatus status = solve_euler(w, h, &z, err);
   for (int a = 0; a < w->m && status == NS_OK; a++)
-    if (rows->tie[a]) rows->mode[a] = z[a] <= rows->lower[a] ? MODE_LOWER : z[a] >= rows->upper[a] ? MODE_UPPER : MODE_ACTIVE;
+    if (rows->tie[a]) rows->mode[a] = mode_by_lambda(z[a], w->guess.lower[a], w->guess.upper[a]);
   return status;
 }
 
@@ -204,7 +209,7 @@ NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
   }
   for (int a = 0; a < w->m; a++) {
     w->end.lambda[a] = z[a];
-    w->rows.mode[a] = mode_by_lambda(w, a);
+    w->rows.mode[a] = mode_by_lambda(z[a], w->guess.lower[a], w->guess.upper[a]);
   }
   return NS_OK;
 }
@@ -218,9 +223,9 @@ static bool next_choice(NsFesd *w) {
     if (!rows->tie[a]) continue;
     int mode = rows->mode[a];
     do mode++;
-    while (mode == MODE_UPPER && !isfinite(rows->upper[a]));
+    while (mode == MODE_UPPER && !isfinite(w->end.upper[a]));
     if (mode <= MODE_UPPER) return rows->mode[a] = mode, true;
-    rows->mode[a] = isfinite(rows->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+    rows->mode[a] = isfinite(w->end.lower[a]) ? MODE_LOWER : MODE_ACTIVE;
   }
   return false;
 }
@@ -230,7 +235,7 @@ static NsStatus enumerate_modes(NsFesd *w, double h, bool *good, NsError *err) {
   for (int a = 0; a < w->m; a++) {
     if (!w->rows.tie[a]) continue;
     ties++;
-    w->rows.mode[a] = isfinite(w->rows.lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+    w->rows.mode[a] = isfinite(w->end.lower[a]) ? MODE_LOWER : MODE_ACTIVE;
   }
   if (ties == 0 || ties > MAX_ENUMERATED) return NS_OK;
   do {

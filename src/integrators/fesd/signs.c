@@ -36,20 +36,42 @@ static const double LATE = 0.9;
 
 /* ---- values along an element ---- */
 
-/* x of an element at the points. */
-static void dense_states(NsFesd *w, const NsFesdElement *e) {
-  for (int j = 0; j < POINTS; j++)
-    ns_fesd_interpolate(w, 0, ns_bernstein_node(j), w->N, e->x, w->dense.x + (ptrdiff_t)j * w->N);
+/* A piece of an element, as places in [0, 1]. */
+typedef struct Piece {
+  const NsFesdElement *e;
+  double from, width;
+  bool first, last;
+} Piece;
+
+/* The place in the element of point j. */
+static double place_of(const Piece *piece, int j) {
+  return piece->from + piece->width * ns_bernstein_node(j);
+}
+
+static double time_of(const Piece *piece, int j) {
+  return piece->e->t + place_of(piece, j) * piece->e->h;
+}
+
+/* x, and the bounds of lambda, at the points. */
+static NsStatus dense_states(NsFesd *w, const Piece *piece, NsError *err) {
+  NsFesdDense *c = &w->dense;
+  NsStatus status = NS_OK;
+  for (int j = 0; j < POINTS && status == NS_OK; j++) {
+    ptrdiff_t row = (ptrdiff_t)j * w->m;
+    ns_fesd_interpolate(w, 0, place_of(piece, j), w->N, piece->e->x, c->x + (ptrdiff_t)j * w->N);
+    status = ns_fesd_bounds(w, time_of(piece, j), c->lower + row, c->upper + row, err);
+  }
+  return status;
 }
 
 /* y and lambda at point j, for the states s, by the smooth motion of the mode; rate (NULL: not wanted). */
-static NsStatus dense_point(NsFesd *w, const NsFesdElement *e, int j, const double *s, double *rate, double *y, double *lambda,
+static NsStatus dense_point(NsFesd *w, const Piece *piece, int j, const double *s, double *rate, double *y, double *lambda,
                             NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *y;
-  double t = e->t + ns_bernstein_node(j) * e->h;
+  double t = time_of(piece, j);
   *w->clock = t;
   if (w->motion) {
-    NsStatus status = ns_fesd_forces(w, t, s, e->mode, rate, lambda, err);
+    NsStatus status = ns_fesd_forces(w, t, s, piece->e->mode, rate, lambda, err);
     memcpy(y, w->now->y, bytes);
     return status;
   }
@@ -63,10 +85,10 @@ static NsStatus dense_point(NsFesd *w, const NsFesdElement *e, int j, const doub
 }
 
 /*
-** The error of the states at the points, without that at the start: s_0 + h times the integral of the rates, less s. Returns the
-** point at which it is largest, by the sizes of the states; -1: there is none.
+** The error of the states at the points, without the one at the start of the element: s_0 + h times the integral of the rates, less s.
+** Returns the point at which it is largest, by the sizes of the states; -1: there is none.
 */
-static int dense_error(NsFesd *w, const NsFesdElement *e) {
+static int dense_error(NsFesd *w, const Piece *piece) {
   NsFesdDense *c = &w->dense;
   int nd = w->motion ? w->N : ns_flow_view(w->flow.of)->nd;
   double largest[POINTS] = {0};
@@ -81,11 +103,12 @@ static int dense_error(NsFesd *w, const NsFesdElement *e) {
       memcpy(value, sum, sizeof value);
       for (int m = POINTS; m > 0; m--)
         for (int k = 0; k < m; k++) value[k] = (1 - place) * value[k] + place * value[k + 1];
-      double way = e->h * value[0], error = c->s[i] + way - c->s[j * w->N + i];
+      double way = piece->e->h * piece->width * value[0], error = c->s[i] + way - c->s[j * w->N + i];
       bool rounding = fabs(error) <= 64 * DBL_EPSILON * (size + fabs(way));
-      c->error[j * w->N + i] = rounding ? 0 : error;
-      if (!rounding) largest[j] = fmax(largest[j], fabs(error) / (size + fabs(way)));
+      error = c->error[j * w->N + i] = (rounding ? 0 : error) + c->carried[i];
+      if (error != 0) largest[j] = fmax(largest[j], fabs(error) / (size + fabs(way)));
     }
+    c->carried[i] = c->error[(POINTS - 1) * w->N + i];
   }
   for (int j = 1; j < POINTS; j++)
     if (largest[j] > (worst < 0 ? 0 : largest[worst])) worst = j;
@@ -93,14 +116,14 @@ static int dense_error(NsFesd *w, const NsFesdElement *e) {
 }
 
 /* The changes of y and lambda that the error of the states makes, at the point where it is largest. */
-static NsStatus dense_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *err) {
+static NsStatus dense_sensitivity(NsFesd *w, const Piece *piece, NsError *err) {
   NsFesdDense *c = &w->dense;
-  int m = w->m, j = dense_error(w, e);
+  int m = w->m, j = dense_error(w, piece);
   memset(c->y_error, 0, (size_t)m * sizeof *c->y_error);
   memset(c->lambda_error, 0, (size_t)m * sizeof *c->lambda_error);
   if (j < 0) return NS_OK;
   for (int i = 0; i < w->N; i++) c->moved[i] = c->s[j * w->N + i] + c->error[j * w->N + i];
-  NsStatus status = dense_point(w, e, j, c->moved, NULL, c->y_error, c->lambda_error, err);
+  NsStatus status = dense_point(w, piece, j, c->moved, NULL, c->y_error, c->lambda_error, err);
   for (int a = 0; a < m && status == NS_OK; a++) {
     c->y_error[a] = STATE_SAFETY * fabs(c->y_error[a] - c->y[j * m + a]);
     c->lambda_error[a] = STATE_SAFETY * fabs(c->lambda_error[a] - c->lambda[j * m + a]);
@@ -109,22 +132,23 @@ static NsStatus dense_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *er
 }
 
 /* y and lambda at the points by the smooth motion, and their errors. */
-static NsStatus dense_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err) {
+static NsStatus dense_by_motion(NsFesd *w, const Piece *piece, NsError *err) {
   NsFesdDense *c = &w->dense;
   memset(c->lambda_terms, 0, (size_t)w->m * sizeof *c->lambda_terms);
-  NsStatus status = w->motion ? NS_OK : ns_fesd_begin_flow(w, e->mode, err);
+  NsStatus status = w->motion ? NS_OK : ns_fesd_begin_flow(w, piece->e->mode, err);
   for (int j = 0; j < POINTS && status == NS_OK; j++) {
     double *s = c->s + (ptrdiff_t)j * w->N, *x = c->x + (ptrdiff_t)j * w->N;
     if (w->motion) memcpy(s, x, (size_t)w->N * sizeof *s);
     else ns_flow_gather(w->flow.of, x, s);
-    status = dense_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m, c->lambda + (ptrdiff_t)j * w->m,
-                         err);
+    status = dense_point(w, piece, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m,
+                         c->lambda + (ptrdiff_t)j * w->m, err);
   }
-  return status == NS_OK ? dense_sensitivity(w, e, err) : status;
+  return status == NS_OK ? dense_sensitivity(w, piece, err) : status;
 }
 
 /* y and lambda at the points by the polynomials of the element, where the motion does not determine lambda. */
-static NsStatus dense_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) {
+static NsStatus dense_by_nodes(NsFesd *w, const Piece *piece, NsError *err) {
+  const NsFesdElement *e = piece->e;
   NsFesdDense *c = &w->dense;
   int m = w->m;
   size_t bytes = (size_t)m * sizeof(double);
@@ -133,12 +157,12 @@ static NsStatus dense_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) 
   memset(c->lambda_terms, 0, bytes);
   for (int j = 0; j < POINTS; j++) {
     double *lambda = c->lambda + (ptrdiff_t)j * m;
-    ns_fesd_interpolate(w, 1, ns_bernstein_node(j), m, e->lambda, lambda);
+    ns_fesd_interpolate(w, 1, place_of(piece, j), m, e->lambda, lambda);
     for (int a = 0; a < m; a++) {
-      if (e->mode[a] == MODE_LOWER) lambda[a] = w->rows.lower[a];
-      if (e->mode[a] == MODE_UPPER) lambda[a] = w->rows.upper[a];
+      if (e->mode[a] == MODE_LOWER) lambda[a] = c->lower[j * m + a];
+      if (e->mode[a] == MODE_UPPER) lambda[a] = c->upper[j * m + a];
     }
-    NsStatus status = ns_fesd_equations(w, e->t + ns_bernstein_node(j) * e->h, c->x + (ptrdiff_t)j * w->N, lambda, false, err);
+    NsStatus status = ns_fesd_equations(w, time_of(piece, j), c->x + (ptrdiff_t)j * w->N, lambda, false, err);
     if (status != NS_OK) return status;
     memcpy(c->y + (ptrdiff_t)j * m, w->point.gap, bytes);
   }
@@ -206,19 +230,22 @@ static Sign guard_sign(const Guard *g, double *place) {
 }
 
 /* The guard of a row by the dense output; reached: it is 0 at the end. */
-static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which, bool reached) {
+static Guard guard_of(const NsFesd *w, const Piece *piece, NsFesdGuard which, bool reached) {
+  const NsFesdElement *e = piece->e;
   const NsFesdDense *c = &w->dense;
   int a = which.row, m = w->m;
   bool active = e->mode[a] == MODE_ACTIVE;
-  double bound = which.side == MODE_LOWER ? w->rows.lower[a] : w->rows.upper[a];
+  double most = 0; /* the largest |bound| */
   Guard g = {.ends = reached};
   for (int j = 0; j < POINTS; j++) {
     double y = c->y[j * m + a], lambda = c->lambda[j * m + a];
+    double bound = which.side == MODE_LOWER ? c->lower[j * m + a] : c->upper[j * m + a];
+    most = fmax(most, fabs(bound));
     if (active) g.v[j] = which.side == MODE_LOWER ? lambda - bound : bound - lambda;
     else g.v[j] = e->mode[a] == MODE_LOWER ? y : -y;
   }
   double size = e->y_size[m + a];
-  if (active) size = c->lambda_terms[a] > 0 ? c->lambda_terms[a] + fabs(bound) : e->lambda_size[m + a];
+  if (active) size = c->lambda_terms[a] > 0 ? c->lambda_terms[a] + most : e->lambda_size[m + a];
   g.noise = NOISE * size;
   g.error = active ? c->lambda_error[a] : c->y_error[a];
   g.begins = BEGINS * size;
@@ -235,37 +262,46 @@ static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which
   return g;
 }
 
-NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err) {
-  const NsFesdRows *rows = &w->rows;
-  bool any = false;
-  *cut = 1;
-  for (int a = 0; a < w->m; a++)
-    any = any || (rows->lower[a] < rows->upper[a] && (isfinite(rows->lower[a]) || isfinite(rows->upper[a])));
-  if (!any) return NS_OK;
+/* y and lambda at the points of a piece. */
+static NsStatus dense_values(NsFesd *w, const Piece *piece, NsError *err) {
   NsError why = {NS_OK, ""};
-  dense_states(w, e);
-  NsStatus status = dense_by_motion(w, e, &why);
-  if (!ns_fesd_worth_retrying(status)) {
-    if (err) *err = why;
-    return status;
+  NsStatus status = dense_states(w, piece, &why);
+  if (status == NS_OK) status = dense_by_motion(w, piece, &why);
+  if (status == NS_OK || ns_fesd_worth_retrying(status)) return status == NS_OK ? NS_OK : dense_by_nodes(w, piece, err);
+  if (err) *err = why;
+  return status;
+}
+
+/* Tests the guards of a row along a piece: *first, the first place where one is broken, becomes less; *unsure. */
+static void test_row(const NsFesd *w, const Piece *piece, int a, NsFesdGuard reached, double *first, bool *unsure) {
+  const NsFesdElement *e = piece->e;
+  bool active = e->mode[a] == MODE_ACTIVE;
+  for (int side = MODE_LOWER; side <= MODE_UPPER; side += 2) {
+    if (side == MODE_UPPER && !active) continue;
+    if (active && !isfinite(side == MODE_LOWER ? w->end.lower[a] : w->end.upper[a])) continue;
+    bool ends = piece->last && reached.row == a && (!active || reached.side == side);
+    Guard guard = guard_of(w, piece, (NsFesdGuard){a, side}, ends);
+    double place = 1;
+    Sign sign = guard_sign(&guard, &place);
+    if (sign == SIGN_BROKEN) *first = fmin(*first, piece->from + piece->width * place);
+    *unsure = *unsure || sign == SIGN_UNSURE;
   }
-  if (status != NS_OK) status = dense_by_nodes(w, e, err);
-  if (status != NS_OK) return status;
+}
+
+NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, int pieces, double *cut, NsError *err) {
+  const NsFesdRows *rows = &w->rows;
   double first = 2;
-  bool unsure = false;
-  for (int a = 0; a < w->m; a++) {
-    if (!(rows->lower[a] < rows->upper[a])) continue;
-    bool active = e->mode[a] == MODE_ACTIVE;
-    for (int side = MODE_LOWER; side <= MODE_UPPER; side += 2) {
-      if (side == MODE_UPPER && !active) continue;
-      if (active && !isfinite(side == MODE_LOWER ? rows->lower[a] : rows->upper[a])) continue;
-      bool ends = reached.row == a && (!active || reached.side == side);
-      Guard guard = guard_of(w, e, (NsFesdGuard){a, side}, ends);
-      double place = 1;
-      Sign sign = guard_sign(&guard, &place);
-      if (sign == SIGN_BROKEN) first = fmin(first, place);
-      unsure = unsure || sign == SIGN_UNSURE;
-    }
+  bool any = false, unsure = false;
+  *cut = 1;
+  for (int a = 0; a < w->m; a++) any = any || (!rows->fixed[a] && ns_fesd_bounded(w->end, a));
+  if (!any) return NS_OK;
+  memset(w->dense.carried, 0, (size_t)w->N * sizeof *w->dense.carried);
+  for (int k = 0; k < pieces && first > 1; k++) {
+    Piece piece = {e, (double)k / pieces, 1. / pieces, k == 0, k + 1 == pieces};
+    NsStatus status = dense_values(w, &piece, err);
+    if (status != NS_OK) return status;
+    for (int a = 0; a < w->m; a++)
+      if (!rows->fixed[a]) test_row(w, &piece, a, reached, &first, &unsure);
   }
   if (first <= 1 || unsure) *cut = first < LATE && first > 0 ? first : 0.5;
   return NS_OK;

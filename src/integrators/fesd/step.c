@@ -118,17 +118,29 @@ static NsStatus solve_elements(NsFesd *w, int from, int count, double h, NsFesdG
 
 typedef struct Search {
   int from, count; /* the elements */
+  bool fresh;      /* they begin where modes were chosen: rows are clear there */
   NsFesdGuard guard;
   double low, high; /* lengths of an element: the guard is 0 or more at `low`, negative at `high` */
   double guess;
+  double jump; /* 0, or the time from the end of the elements to where the guard has jumped below 0 */
 } Search;
 
 /* Trials of a length: secants need 4 to 10; after SECANTS of them the bracket is halved, where rounding of times hides the root. */
 enum { SECANTS = 24, MAX_TRIALS = 80 };
 
+/* A guard that is not this close to 0, as a part of its size, next to a change of its sign jumps there. */
+static const double JUMPS = 1e-9;
+
+/* The bracket is as short as times allow, and `value` and `size` are those at its last length: where the guard jumps, ends before it. */
+static NsStatus end_before_jump(NsFesd *w, Search *s, double low, double high, double value, double size, NsError *err) {
+  if (fabs(value) <= JUMPS * size || !(low > 0)) return NS_OK;
+  s->jump = s->count * (high - low) + 2 * DBL_EPSILON * fabs(w->t + high);
+  return solve_elements(w, s->from, s->count, low, s->guard, &value, &size, err);
+}
+
 /*
-** Finds the common length at which the guard is 0 at the end of the last element: secants within the bracket, and bisection
-** when they do not halve it. The elements stay solved, the last one not accepted.
+** Finds the common length at which the guard is 0 at the end of the last element, or jumps below 0 after it: secants within the
+** bracket, and bisection when they do not halve it. The elements stay solved, the last one not accepted.
 */
 static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
   double low = s->low, high = s->high, f_low = NAN, f_high = NAN, h = s->guess, value, size, last = NAN, f_last = NAN;
@@ -140,7 +152,8 @@ static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
     if (value < 0) high = h, f_high = value;
     else low = h, f_low = value;
     double end = i < SECANTS ? 0 : fabs(w->elements[w->count]->t) + h; /* times next to each other differ by its spacing */
-    if (!(high - low > 2 * DBL_EPSILON * fmax(high, end / s->count))) return NS_OK;
+    bool narrow = !(high - low > 2 * DBL_EPSILON * fmax(high, end / s->count));
+    if (narrow) return end_before_jump(w, s, low, high, value, size, err);
     double next = NAN;
     if (!isnan(f_last) && value != f_last) next = h - value * (h - last) / (value - f_last);
     if (!(next > low && next < high) && !isnan(f_low) && !isnan(f_high)) next = low + (high - low) * (f_low / (f_low - f_high));
@@ -156,7 +169,7 @@ static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
     last = h;
     f_last = value;
     h = next;
-    if (h == last) return NS_OK;
+    if (h == last) return end_before_jump(w, s, low, high, value, size, err);
   }
   return ns_fail(err, NS_ENOCONV, "FESDOSI: a switch near t=%.10g could not be located", w->t);
 }
@@ -176,32 +189,31 @@ static NsStatus bracket_length(NsFesd *w, Search *s, NsError *err) {
 }
 
 /*
-** A violation was found at `node` of the last of `count` elements of length h. Computes the elements again, such that they end
-** at the switch, and accepts them. A row that is violated before is the one that switches.
+** A violation of s->guard was found at `node` of the last of s->count elements of length h. Computes the elements again, such that
+** they end at the switch, and accepts them. A row that is violated before is the one that switches: s->guard.
 */
-static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGuard guard, int node, double place, NsError *err,
-                              NsFesdGuard *reached) {
+static NsStatus end_at_switch(NsFesd *w, Search *s, double h, int node, double place, NsError *err) {
+  NsFesdGuard guard = s->guard;
   for (int tries = 0; tries <= w->m + 2; tries++) {
-    double n = count, good = node > 1 ? w->node[node - 1] : 0;
-    Search s = {from, count, guard, (n - 1 + good) / n * h, h, (n - 1 + place) / n * h};
-    if (count == 1) s.low = fmax(s.low, fmin(w->rows.clear[guard.row], h / 2));
-    if (!(s.guess > s.low && s.guess < s.high)) s.guess = (s.low + s.high) / 2;
-    NsStatus status = s.low > 0 ? bracket_length(w, &s, err) : NS_OK;
-    if (status == NS_OK) status = find_length(w, &s, err);
+    double n = s->count, good = node > 1 ? w->node[node - 1] : 0;
+    *s = (Search){s->from, s->count, s->fresh, guard, (n - 1 + good) / n * h, h, (n - 1 + place) / n * h, 0};
+    if (s->fresh && s->count == 1) s->low = fmax(s->low, fmin(w->rows.clear[guard.row], h / 2));
+    if (!(s->guess > s->low && s->guess < s->high)) s->guess = (s->low + s->high) / 2;
+    NsStatus status = s->low > 0 ? bracket_length(w, s, err) : NS_OK;
+    if (status == NS_OK) status = find_length(w, s, err);
     if (status == NS_OK) status = accept_element(w, err);
     if (status != NS_OK) return status;
-    int k = from;
+    int k = s->from;
     while (k < w->count && !first_violation(w, w->elements[k], &guard, &node, &place)) k++;
-    *reached = s.guard;
     if (k == w->count) return NS_OK;
     h = w->elements[k]->h;
-    count = k - from + 1;
+    s->count = k - s->from + 1;
   }
   return ns_fail(
       err, NS_ENOCONV,
       "FESDOSI: the first switch after t=%.10g could not be found: an element of length %.3g has too many switches; take "
       "a smaller h",
-      w->elements[from]->t, h);
+      w->elements[s->from]->t, h);
 }
 
 /* ---- segments ---- */
@@ -216,10 +228,14 @@ typedef struct Segment {
   bool plain;      /* the elements from `from` on are plain */
   int first, from; /* indices of elements; first: of the segment */
   double length;   /* not plain: of the next element, at most */
+  int pieces;      /* in so many pieces the signs of the elements from `from` on are tested */
 } Segment;
 
 /* Elements are not made shorter than this part of a step; then the signs at the nodes decide. 2^-40: as ACCUMULATION. */
 static const double SHORTEST = 0x1p-40;
+
+/* The same where a switch is not found, and something depends on time; then it is an error. */
+static const double UNRESOLVED = 0x1p-16;
 
 /* A place within this part of h is reached: much more than the rounding of times, and too short for an element of its own. */
 static const double REACHED = 0x1p-20;
@@ -244,17 +260,18 @@ static NsStatus accept_in_segment(NsFesd *w, Segment *s, double length, bool las
   NsStatus status = accept_element(w, err);
   if (!last) return s->length = 2 * length, status;
   s->done++;
-  if (!s->plain) s->from = w->count;
+  if (!s->plain) s->from = w->count, s->pieces = 1;
   s->plain = true;
   return status;
 }
 
 /* The first element from `from` on whose signs are not certain, and the place at which to end it; w->count: there is none. */
-static NsStatus first_uncertain(NsFesd *w, int from, NsFesdGuard reached, int *uncertain, double *cut, NsError *err) {
+static NsStatus first_uncertain(NsFesd *w, int from, int pieces, NsFesdGuard reached, int *uncertain, double *cut,
+                                NsError *err) {
   const NsFesdGuard none = {-1, MODE_LOWER};
   for (*uncertain = from; *uncertain < w->count; ++*uncertain) {
     const NsFesdElement *e = w->elements[*uncertain];
-    NsStatus status = ns_fesd_signs(w, e, *uncertain + 1 == w->count ? reached : none, cut, err);
+    NsStatus status = ns_fesd_signs(w, e, *uncertain + 1 == w->count ? reached : none, pieces, cut, err);
     if (status != NS_OK) return status;
     if (*cut < 1 && e->h > SHORTEST * w->h) return NS_OK;
   }
@@ -266,21 +283,36 @@ static bool begins_broken(const NsFesd *w, const Segment *s, NsFesdGuard guard) 
   return w->count > s->first && !(s->plain && s->from < w->count) && ns_fesd_guard(w, w->elements[w->count], guard, 0) < 0;
 }
 
+/* Lengthens the last element by the time in which a guard jumps: it ends after that, and bounds and outputs are those there. */
+static NsStatus pass_jump(NsFesd *w, double jump, NsError *err) {
+  NsFesdElement *e = w->elements[w->count - 1];
+  e->h += jump;
+  w->t = e->t + e->h;
+  return ns_fesd_measure(w, e->h, err);
+}
+
 /* Goes with the present modes to the end of the step, in `count` elements or more, or to a switch (*reached; row -1: none). */
 static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
-  Segment s = {w->t, h, count, 0, true, w->count, w->count, h};
+  Segment s = {w->t, h, count, 0, true, w->count, w->count, h, 1};
   const NsFesdGuard none = {-1, MODE_LOWER};
   bool solved = w->solved;
   while (s.done < s.count) {
     NsFesdGuard guard;
     int node, uncertain;
-    bool last;
+    bool last, resolved;
     double place, cut, length = next_length(w, &s, &last);
     NsStatus status = solved ? NS_OK : solve_next_element(w, length, err);
+    if (status == NS_OK) status = ns_fesd_resolve(w, w->elements[w->count], &resolved, err);
     if (status != NS_OK) return status;
     solved = false;
+    if (!resolved && length > SHORTEST * w->h) {
+      shorten_elements(w, &s, length / 2);
+      continue;
+    }
+    int pieces = resolved ? w->elements[w->count]->pieces : 1;
+    s.pieces = s.plain && s.pieces > pieces ? s.pieces : pieces;
     if (!first_violation(w, w->elements[w->count], &guard, &node, &place)) {
-      status = ns_fesd_signs(w, w->elements[w->count], none, &cut, err);
+      status = ns_fesd_signs(w, w->elements[w->count], none, pieces, &cut, err);
       if (status != NS_OK) return status;
       if (cut < 1 && length > SHORTEST * w->h) shorten_elements(w, &s, cut * length);
       else status = accept_in_segment(w, &s, length, last, err);
@@ -295,9 +327,18 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
       node = w->tableau.s + 1;
       place = 1;
     }
-    status = end_at_switch(w, from, w->count - from + 1, length, guard, node, place, err, reached);
-    if (status == NS_OK) status = first_uncertain(w, from, *reached, &uncertain, &cut, err);
-    if (status != NS_OK || uncertain == w->count) return status;
+    Search search = {.from = from, .count = w->count - from + 1, .fresh = from == s.first, .guard = guard};
+    status = end_at_switch(w, &search, length, node, place, err);
+    *reached = search.guard;
+    if (status == NS_ENOCONV && w->data.driven && length > UNRESOLVED * w->h) { /* the nodes may not show the guard in time */
+      *reached = none;
+      return_to(w, from);
+      shorten_elements(w, &s, length / 2);
+      continue;
+    }
+    if (status == NS_OK) status = first_uncertain(w, from, s.pieces, search.jump > 0 ? none : *reached, &uncertain, &cut, err);
+    if (status != NS_OK) return status;
+    if (uncertain == w->count) return search.jump > 0 ? pass_jump(w, search.jump, err) : NS_OK;
     *reached = none;
     length = w->elements[uncertain]->h;
     return_to(w, uncertain);
