@@ -58,21 +58,6 @@ const char *ns_scheme_of_any_length(NsFamily family) {
   return ns_scheme_classes[i]->name;
 }
 
-/* NS_EARG when what bounds lambda is a function of time, and the form of the scheme takes numbers alone. */
-static NsStatus check_constant_bounds(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    const NsInteraction *inter = nsds->interactions[i];
-    NsFamily family = ns_relation_family(inter->relation);
-    const NsSchemeClass *form = ns_scheme_form(integrator->class, family);
-    if (!ns_law_varies(inter->law) || !form || !form->constant_bounds) continue;
-    return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s with %s; TimeStepping with a %s takes them%s",
-                   integrator->class->name, inter->name, ns_law_name(inter->law), ns_law_varying(inter->law),
-                   ns_scheme_of_any_length(family),
-                   family == NS_FIRST_ORDER ? ", or let B of the relation be a function of time" : "");
-  }
-  return NS_OK;
-}
-
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
   bool has[NS_FAMILIES] = {false};
@@ -88,7 +73,7 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
     const NsSchemeClass *form = has[family] ? ns_scheme_form(class, (NsFamily)family) : NULL;
     if (form && form->accepts) status = form->accepts(nsds, err);
   }
-  return status == NS_OK ? check_constant_bounds(integrator, nsds, err) : status;
+  return status;
 }
 
 /* ---- workspaces ---- */

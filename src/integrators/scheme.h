@@ -325,7 +325,6 @@ struct NsSchemeClass {
   bool locates;                      /* locates events in time: EventDriven needs it */
   bool senses;                       /* `drive` carries derivatives by parameters */
   bool whole;                        /* a step can not be divided into parts */
-  bool constant_bounds;              /* the bounds of laws can not be functions of time: it locates events between numbers */
   bool accelerates; /* `commit` writes accelerations of mechanical systems; else they are the change of v over the step */
   bool polishes;    /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
 
