@@ -42,7 +42,10 @@ describe("components", function()
       for i = 1, n do
         if math.random() < 0.8 then index[#index + 1] = i end
       end
-      check(#index, internal.components { M = M, index = index }, function(a, b) return M[index[a]][index[b]] ~= 0 end)
+      local function tied(a, b) return M[index[a]][index[b]] ~= 0 end
+      check(#index, internal.components { M = M, index = index }, tied)
+      local before = boxes.matrix(n, function() return math.random() < 0.5 and 1 or 0 end)
+      check(#index, internal.components { M = M, index = index, before = before }, tied)
     end
   end)
 

@@ -14,6 +14,8 @@ void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax) {
   c->start = ns_arena_ints(arena, nmax + 1);
   c->member = ns_arena_ints(arena, nmax);
   c->parent = ns_arena_ints(arena, nmax);
+  c->tie = ns_arena_ints(arena, nmax);
+  c->tied = 0;
 }
 
 void ns_components_begin(NsComponents *c, int n) {
@@ -48,18 +50,24 @@ void ns_components_single(NsComponents *c, int n) {
   c->start[c->count] = n;
 }
 
-/* Whether the first node is connected to every other, as in a full matrix. */
-static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
-  const double *column = M + (size_t)index[0] * (size_t)ldm, *row = M + index[0];
-  for (int k = 1; k < n; k++)
-    if (column[index[k]] == 0 && row[(size_t)index[k] * (size_t)ldm] == 0) return false;
+/* Whether the tree of the last connected problem ties all nodes; at first node 0 ties every other, as in a full matrix. */
+static bool tree_ties_all(NsComponents *c, const double *M, int ldm, int n, const int *index) {
+  for (int k = 0; c->tied != n && k < n; k++) c->tie[k] = 0;
+  c->tied = n;
+  for (int k = 1; k < n; k++) {
+    size_t i = (size_t)index[k], j = (size_t)index[c->tie[k]], ld = (size_t)ldm;
+    if (M[i + j * ld] == 0 && M[j + i * ld] == 0) return false;
+  }
   return true;
 }
 
-/* Breadth-first search, O(n) for a full matrix. `parent`: nodes without a component; member[0 .. last - 1]: the current one. */
+/*
+** Breadth-first search, and O(n) for a full matrix, or one with the pattern of the last problem, if it is connected. `parent`: nodes
+** without a component; member[0 .. last - 1]: the current one.
+*/
 void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index) {
   int left = n, last = 0;
-  if (n > 0 && first_ties_all(M, ldm, n, index)) {
+  if (n > 0 && tree_ties_all(c, M, ldm, n, index)) {
     ns_components_single(c, n);
     return;
   }
@@ -75,7 +83,8 @@ void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const
       int a = index[c->member[next]], stay = 0;
       for (int k = 0; k < left; k++) {
         int node = c->parent[k], j = index[node];
-        if (M[a + (size_t)j * (size_t)ldm] != 0 || M[j + (size_t)a * (size_t)ldm] != 0) c->member[last++] = node;
+        bool tied = M[a + (size_t)j * (size_t)ldm] != 0 || M[j + (size_t)a * (size_t)ldm] != 0;
+        if (tied) c->tie[node] = c->member[next], c->member[last++] = node;
         else c->parent[stay++] = node;
       }
       left = stay;
@@ -83,7 +92,7 @@ void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const
     for (int k = c->start[c->count]; k < last; k++) c->of[c->member[k]] = c->count;
   }
   c->start[c->count] = n;
-  if (c->count > 1) sort_members(c);
+  if (c->count > 1) c->tied = 0, sort_members(c);
   else
     for (int i = 0; i < n; i++) c->member[i] = i;
 }

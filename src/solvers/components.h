@@ -18,6 +18,8 @@ typedef struct NsComponents {
   int *start;  /* n + 1 */
   int *member; /* n */
   int *parent; /* n: parents in the union-find forest, workspace */
+  int *tie;    /* n: a tree of entries by which the `tied` nodes of the last connected dense problem hang together */
+  int tied;
 } NsComponents;
 
 /* Allocates for up to nmax nodes from the arena; check the arena's `failed`. */

@@ -46,8 +46,7 @@ double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, 
   for (int i = 0; i < p->n; i++) {
     double rho = residual_step_length(p, i), size = fabs(z[i]), load = rho * fabs(p->q[i]);
     double r = fabs(z[i] - ns_box_clamp(z[i] - rho * w[i], p->lower[i], p->upper[i]));
-    if (!(r <= DBL_MAX)) r = INFINITY;
-    if (r > residual) residual = r;
+    if (!(r <= residual)) residual = r <= DBL_MAX ? r : INFINITY;
     if (size > scale) scale = size;
     if (load > scale) scale = load;
   }
@@ -110,18 +109,17 @@ bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, con
 }
 
 bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced) {
-  bool all_swallowed = true, some_unmet = false, all_faint = true, data = false;
-  if (at_some_bound(p, z)) return false;
+  bool all_swallowed = true, some_unmet = false, data = false;
   if (balanced && ns_box_far_out(p, z, w, size, NULL)) return true;
-  for (int i = 0; i < p->n && all_faint; i++) {
+  for (int i = 0; i < p->n; i++) {
     double q = fabs(p->q[i]);
     if (q == 0) continue;
     data = true;
-    all_faint = q <= faint * size[i];
+    if (!(q <= faint * size[i])) return false;
     all_swallowed = all_swallowed && q <= swallowed * size[i];
     some_unmet = some_unmet || ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]) >= unmet * q;
   }
-  return data && all_faint && (all_swallowed || some_unmet);
+  return data && (all_swallowed || some_unmet) && !at_some_bound(p, z);
 }
 
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {

@@ -186,7 +186,7 @@ static int balance_of(lua_State *L) {
   return 1;
 }
 
-/* components{M, index} or {n, i, j}: the component of each node; both count from 1. */
+/* components{M, index, before} or {n, i, j}: the component of each node; both count from 1. before: a matrix that is taken first. */
 static int components(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsComponents parts;
@@ -200,6 +200,9 @@ static int components(lua_State *L) {
   if (c->call->arena.failed) return luaL_error(L, "not enough memory");
   if (dense) {
     for (int k = 0; k < count; k++) i[k]--;
+    lua_getfield(L, 1, "before");
+    NslMatrix *before = lua_isnil(L, -1) ? NULL : matrix_field(L, "before");
+    if (before) ns_components_dense(&parts, before->data, before->rows > 0 ? before->rows : 1, n, i);
     ns_components_dense(&parts, M->data, M->rows > 0 ? M->rows : 1, n, i);
   } else {
     ns_components_begin(&parts, n);

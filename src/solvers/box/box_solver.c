@@ -105,24 +105,24 @@ static double guessed(const double *guess, int i) {
 }
 
 /* 0 if all n numbers are finite, else NaN. Four separate sums allow the additions to overlap. */
-static double zero_if_finite(const double *x, int n) {
+static double zero_if_finite(const double *x, ptrdiff_t n) {
   double a = 0, b = 0, c = 0, d = 0;
-  int i = 0;
+  ptrdiff_t i = 0;
   for (; i + 4 <= n; i += 4) a += x[i] * 0, b += x[i + 1] * 0, c += x[i + 2] * 0, d += x[i + 3] * 0;
   for (; i < n; i++) a += x[i] * 0;
   return a + b + c + d;
 }
 
 static NsStatus check_data(const NsBoxProblem *p) {
-  double sum = 0;
-  bool crossed = false;
+  bool solid = p->ldm == p->n, crossed = false;
+  double sum = zero_if_finite(p->q, p->n);
+  if (solid) sum += zero_if_finite(p->M, (ptrdiff_t)p->n * p->n);
+  for (int j = 0; !solid && j < p->n; j++) sum += zero_if_finite(p->M + (size_t)j * (size_t)p->ldm, p->n);
   for (int j = 0; j < p->n; j++) {
-    const double *column = p->M + (size_t)j * (size_t)p->ldm;
     double l = p->lower[j], u = p->upper[j];
-    sum += zero_if_finite(column, p->n);
-    sum += p->q[j] * 0;
-    if (l != l || u != u) sum = NAN;
-    if (!(l <= u && l < INFINITY && u > -INFINITY)) crossed = true;
+    if (l <= u && l < INFINITY && u > -INFINITY) continue;
+    if (l != l || u != u) return NS_ENAN;
+    crossed = true;
   }
   return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
 }

@@ -32,16 +32,19 @@ NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z) {
 }
 
 NsSolverInfo ns_one_variable_solve(const NsOneVariable *given, double near, double tolerance, double *z, double *w) {
-  NsBoxProblem p = {1, &given->m, 1, &given->q, &given->lower, &given->upper, 0};
   if (!(fabs(near) <= DBL_MAX)) near = 0;
   double answer = ns_box_clamp(near, given->lower, given->upper), relative = 0;
   NsStatus status = ns_one_variable(given, near, &answer);
   double size = ns_smaller(fabs(given->m * answer) + fabs(given->q), DBL_MAX);
   *z = answer;
   *w = given->m * answer + given->q;
-  double backward = ns_box_backward(&p, z, w, &size);
-  double residual = backward == 0 ? 0 : ns_box_residual(&p, z, w, &relative);
+  double violation = ns_box_violation(*z, *w, given->lower, given->upper), residual = 0, backward = 0;
+  if (violation != 0) {
+    NsBoxProblem p = {1, &given->m, 1, &given->q, &given->lower, &given->upper, 0};
+    backward = ns_box_backward(&p, z, w, &size);
+    residual = ns_box_residual(&p, z, w, &relative);
+  }
   if (status == NS_OK && !(backward <= tolerance)) status = NS_ENOCONV;
-  if (status == NS_OK) ns_box_clean(&p, z, w);
+  if (status == NS_OK && !((*w > 0 && *z == given->lower) || (*w < 0 && *z == given->upper))) *w = 0;
   return (NsSolverInfo){status, 0, residual, relative, backward, true, "closed form"};
 }
