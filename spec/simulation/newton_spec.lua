@@ -117,6 +117,24 @@ describe("TimeStepping: Newton", function()
     assert.error_matches(function() simu:run() end, "Newton did not converge in 1 iterations", 1, true)
   end)
 
+  it("tells 0 for residuals that are rounding, and passes its test", function()
+    local relation = ns.FirstOrderNonLinearR {
+      h = function(_, x, _, _, y) y[1] = x[2] end,
+      g = function(_, x, lambda, _, r) r[2] = lambda[1] * (0.1 + x[1] ^ 2) end,
+    }
+    local ds = ns.FirstOrderLinearTIDS({ 1, 0.3 }, { { 0, 1 }, { -1, -0.1 } })
+    local simu = simulation { systems = { ds }, links = { { ns.RelayNSL(1, -1, 1), relation, ds } }, T = 5 }
+    local zero, steps = 0, 0
+    for _ in simu:steps() do
+      local state, output = simu:newtonResidual()
+      assert.is_true(state <= 1e-10 and output <= 1e-10)
+      assert.is_true(state == 0 or state > 1e-17)
+      steps = steps + 1
+      if state == 0 and output == 0 then zero = zero + 1 end
+    end
+    assert.is_true(zero > 0.8 * steps, zero .. " of " .. steps)
+  end)
+
   it("takes one iteration and one factorisation in a linear model", function()
     local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
     local simu = simulation { systems = { ds }, links = {

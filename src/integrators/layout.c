@@ -95,8 +95,7 @@ void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, siz
   for (size_t i = 0; i < count; i++) *vectors[i] = ns_arena_doubles(arena, n);
 }
 
-const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked) {
-  if (edge->nparts == 1) return stacked + s->nodes[edge->parts[0].node]->x;
+const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked) {
   for (int p = 0; p < 2; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
     memcpy(edge->x + edge->parts[p].at, stacked + node->x, (size_t)node->nx * sizeof *stacked);
@@ -302,6 +301,9 @@ void ns_layout_advance(const NsLayout *s, const double *solution, double fractio
 }
 
 NsStatus ns_layout_finite(const NsLayout *s, const char *letter, const double *x, NsError *err) {
+  double nothing = 0; /* NaN when a number is not finite */
+  for (int i = 0; i < s->N; i++) nothing += x[i] * 0;
+  if (nothing == 0) return NS_OK;
   for (int d = 0; d < s->nnodes; d++)
     for (int i = 0; i < s->nodes[d]->n; i++)
       if (!isfinite(x[s->nodes[d]->v + i]))

@@ -87,8 +87,13 @@ void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, siz
 #define NS_LAYOUT_VECTORS(arena, n, ...)                                                                                       \
   ns_layout_vectors(arena, n, (double **[]){__VA_ARGS__}, sizeof((double **[]){__VA_ARGS__}) / sizeof(double **))
 
+/* ns_layout_gather for an interaction of two systems. */
+const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked);
+
 /* The interaction's coordinates, gathered from a vector of length Nx. */
-const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked);
+static inline const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked) {
+  return edge->nparts == 1 ? stacked + s->nodes[edge->parts[0].node]->x : ns_layout_gather_two(s, edge, stacked);
+}
 
 /* out (m) = H v, or L v when `linearised`, summed over the systems of the interaction; v has length N. */
 void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v, double *out);

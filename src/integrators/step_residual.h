@@ -31,6 +31,7 @@ typedef struct NsStepTolerance {
   double solver;     /* accuracy of the one-step problem's solution; no test is stricter */
   bool late;         /* convergence is slow: if the iterate fails the test, repeat it with the Jacobians of the iterate */
   bool damped;       /* iterates are compared by their residual: the size of an unknown may only grow between iterates */
+  double fine;       /* relative residuals up to this may be told as 0: they are rounding, and change no decision */
   double absolute;   /* an iterate with |rho| and |gap| up to this passes, too, in the units of the rows; 0: not used */
 } NsStepTolerance;
 

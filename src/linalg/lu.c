@@ -469,21 +469,22 @@ NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least)
 
 static void lu_solve_one(const NsLu *lu, double *b) {
   int n = lu->n;
-  const double *a = lu->a;
+  const double *column = lu->a;
   for (int k = 0; k < n; k++) {
     int p = lu->pivot[k] - 1;
     double t = b[p];
     b[p] = b[k], b[k] = t;
   }
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++, column += n) {
     double t = b[k];
-    if (t != 0)
-      for (int i = k + 1; i < n; i++) b[i] -= a[i + k * n] * t;
+    if (t == 0) continue;
+    for (int i = k + 1; i < n; i++) b[i] -= column[i] * t;
   }
   for (int k = n - 1; k >= 0; k--) {
-    double t = b[k] /= a[k + k * n];
-    if (t != 0)
-      for (int i = 0; i < k; i++) b[i] -= a[i + k * n] * t;
+    column -= n;
+    double t = b[k] /= column[k];
+    if (t == 0) continue;
+    for (int i = 0; i < k; i++) b[i] -= column[i] * t;
   }
 }
 

@@ -99,10 +99,7 @@ NsStatus ns_boundary_set_function(NsBoundary *b, NsFunction function) {
 }
 
 void ns_boundary_freeze(NsBoundary *b) {
-  if (!b) return;
-  b->velocity.source.version = NULL;
-  b->velocity.source.live = false;
-  b->velocity.function = (NsFunction){0};
+  if (b) ns_coef_freeze(&b->velocity);
 }
 
 int ns_boundary_last(const NsBoundary *b) {

@@ -9,9 +9,8 @@
 
 #include "base/memory.h"
 
-bool ns_coef_given(const NsCoef *coef) {
-  return coef->value || coef->sparse;
-}
+/* What coefficients watch that each update reads or computes anew: a number that none of them has seen. */
+static const uint64_t always = UINT64_MAX;
 
 bool ns_coef_entry(const NsCoef *coef, const double *number, int *i, int *j) {
   ptrdiff_t cols = coef->cols > 0 ? coef->cols : 1, count = coef->rows * cols;
@@ -21,12 +20,9 @@ bool ns_coef_entry(const NsCoef *coef, const double *number, int *i, int *j) {
   return true;
 }
 
-bool ns_coef_varies(const NsCoef *coef) {
-  return coef->function.value != NULL;
-}
-
 static NsStatus resize(NsCoef *coef, int rows, int cols) {
   coef->sparse = NULL;
+  coef->seen = 0;
   if (coef->value && coef->rows == rows && coef->cols == cols) return NS_OK;
   double *value = ns_alloc((size_t)rows * (size_t)cols, sizeof *value);
   if (!value) return NS_ENOMEM;
@@ -60,6 +56,7 @@ NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source) {
   NsStatus status = resize(coef, rows, cols);
   if (status != NS_OK) return status;
   coef->source = source;
+  coef->watched = source.live ? &always : source.version;
   coef->function = (NsFunction){0};
   read_source(coef);
   return NS_OK;
@@ -76,9 +73,16 @@ NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction funct
   NsStatus status = resize(coef, rows, cols);
   if (status != NS_OK) return status;
   coef->source = (NsSource){0};
+  coef->watched = &always;
   coef->function = function;
   coef->version++;
   return NS_OK;
+}
+
+void ns_coef_freeze(NsCoef *coef) {
+  coef->watched = coef->source.version = NULL;
+  coef->source.live = false;
+  coef->function = (NsFunction){0};
 }
 
 void ns_coef_clear(NsCoef *coef) {
@@ -127,14 +131,13 @@ void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld) {
       block[i + (size_t)j * (size_t)ld] += factor * coef->value[i + (size_t)j * (size_t)coef->rows];
 }
 
-void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
-  if (coef->sparse) ns_sparse_gemv(factor, coef->sparse, v, 1, out);
-  if (!coef->value) return;
-  for (int j = 0; j < coef->cols; j++) {
+void ns_coef_dense_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
+  const double *column = coef->value;
+  int rows = coef->rows, cols = coef->cols;
+  for (int j = 0; j < cols; j++, column += rows) {
     double f = factor * v[j];
-    const double *column = coef->value + (size_t)j * (size_t)coef->rows;
-    if (f != 0)
-      for (int i = 0; i < coef->rows; i++) out[i] += f * column[i];
+    if (f == 0) continue;
+    for (int i = 0; i < rows; i++) out[i] += f * column[i];
   }
 }
 

@@ -35,7 +35,8 @@ typedef struct NsCoef {
   int rows, cols;
   uint64_t version;
   NsSource source;
-  uint64_t seen;       /* *source.version at the last update */
+  const uint64_t *watched; /* source.version, or of the coefficients that each update reads anew; NULL: nothing can change it */
+  uint64_t seen;           /* *watched at the last update */
   NsFunction function; /* of time: args[0] = z; value is rows x cols, column-major */
 } NsCoef;
 
@@ -45,13 +46,17 @@ typedef struct NsCoefName {
 } NsCoefName;
 
 /* Whether the coefficient is given. */
-bool ns_coef_given(const NsCoef *coef);
+static inline bool ns_coef_given(const NsCoef *coef) {
+  return coef->value || coef->sparse;
+}
 
 /* Whether `number` is one of its numbers (not of a sparse matrix): entry (*i, *j), counted from 0; a vector has the column 0. */
 bool ns_coef_entry(const NsCoef *coef, const double *number, int *i, int *j);
 
 /* Whether it is a function of time. */
-bool ns_coef_varies(const NsCoef *coef);
+static inline bool ns_coef_varies(const NsCoef *coef) {
+  return coef->function.value != NULL;
+}
 
 /* Sets rows x cols numbers; the source is read now and, if it has a version or is live, after each change. NS_ENOMEM. */
 NsStatus ns_coef_set(NsCoef *coef, int rows, int cols, NsSource source);
@@ -61,6 +66,9 @@ void ns_coef_set_sparse(NsCoef *coef, const NsSparse *matrix);
 
 /* Makes it a function of time. NS_ENOMEM. */
 NsStatus ns_coef_set_function(NsCoef *coef, int rows, int cols, NsFunction function);
+
+/* Keeps the present numbers, whatever they were read or computed from. */
+void ns_coef_freeze(NsCoef *coef);
 
 /* Frees the numbers; the coefficient is absent then. */
 void ns_coef_clear(NsCoef *coef);
@@ -73,15 +81,20 @@ NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z
 
 /* Whether ns_coef_update has nothing to do: absent, sparse, or constant with an unchanged source. */
 static inline bool ns_coef_settled(const NsCoef *coef) {
-  bool constant = !coef->function.value && !coef->source.live;
-  return !coef->value || (constant && (!coef->source.version || *coef->source.version == coef->seen));
+  return !coef->watched || *coef->watched == coef->seen;
 }
 
 /* block (leading dimension ld) += factor * the coefficient; an absent coefficient adds nothing. */
 void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld);
 
+/* out += factor * the matrix * v, for a coefficient with numbers (`value`). */
+void ns_coef_dense_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);
+
 /* out += factor * value * v; an absent coefficient adds nothing. */
-void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out);
+static inline void ns_coef_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
+  if (coef->value) ns_coef_dense_multiply_add(coef, factor, v, out);
+  else if (coef->sparse) ns_sparse_gemv(factor, coef->sparse, v, 1, out);
+}
 
 /* out_i += sum_j |c_ij v_j|; an absent coefficient adds nothing. */
 void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out);

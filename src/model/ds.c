@@ -52,15 +52,22 @@ const char *ns_ds_class_name(const NsDs *ds) {
   return ds->class->model.name;
 }
 
-NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
-  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ns_ds_name(ds));
-  for (const NsField *field = ds->class->model.fields; field->type == NS_FIELD_COEF; field++) {
+/* Updates the coefficients from one on that is not settled. */
+static NsStatus ds_update_from(NsDs *ds, const NsField *field, double t, NsError *err) {
+  for (; field->type == NS_FIELD_COEF; field++) {
     NsCoef *coef = ns_field_place(field, ds);
     if (ns_coef_settled(coef)) continue;
     NsStatus status = ns_coef_update(coef, (NsCoefName){NS_DS_NOUN, ns_ds_name(ds), field->name}, t, ds->z, err);
     if (status != NS_OK) return status;
   }
   return ds->class->update ? ds->class->update(ds, t, err) : NS_OK;
+}
+
+NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
+  const NsField *field = ds->class->model.fields;
+  if (ds->closed) return ns_fail(err, NS_ECLOSED, "dynamical system '%s' is closed", ns_ds_name(ds));
+  while (field->type == NS_FIELD_COEF && ns_coef_settled(ns_field_place(field, ds))) field++;
+  return field->type == NS_FIELD_COEF || ds->class->update ? ds_update_from(ds, field, t, err) : NS_OK;
 }
 
 /* Whether x is still the end of the last step of a two-step scheme. */

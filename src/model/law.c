@@ -117,12 +117,13 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
   if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law));
   for (int i = 0; i < law->size; i++) {
     double lb = law->lower[i], ub = law->upper[i];
+    if (lb <= ub && lb < INFINITY && ub > -INFINITY) continue;
     if (isnan(lb) || isnan(ub))
       return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law), isnan(lb) ? "lb" : "ub", i + 1);
     if (lb == INFINITY || ub == -INFINITY)
       return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g contain no number", ns_law_name(law), i + 1, lb,
                      i + 1, ub);
-    if (lb > ub) return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law), i + 1, lb, i + 1, ub);
+    return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law), i + 1, lb, i + 1, ub);
   }
   return NS_OK;
 }

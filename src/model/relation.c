@@ -126,15 +126,22 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *wh
   return status;
 }
 
-NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
-  if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", relation_name_of(rel));
-  for (const NsField *field = rel->class->model.fields; field->type == NS_FIELD_COEF; field++) {
+/* Updates the coefficients from one on that is not settled. */
+static NsStatus relation_update_from(NsRelation *rel, const NsField *field, double t, const double *z, NsError *err) {
+  for (; field->type == NS_FIELD_COEF; field++) {
     NsCoef *coef = ns_field_place(field, rel);
     if (ns_coef_settled(coef)) continue;
     NsStatus status = ns_coef_update(coef, (NsCoefName){NS_RELATION_NOUN, relation_name_of(rel), field->name}, t, z, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
+}
+
+NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
+  const NsField *field = rel->class->model.fields;
+  if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", relation_name_of(rel));
+  while (field->type == NS_FIELD_COEF && ns_coef_settled(ns_field_place(field, rel))) field++;
+  return field->type == NS_FIELD_COEF ? relation_update_from(rel, field, t, z, err) : NS_OK;
 }
 
 uint64_t ns_relation_matrix_version(const NsRelation *rel) {

@@ -85,12 +85,8 @@ NsStepTolerance ns_island_tolerance(const NsTimeStepping *ts, const NsIsland *is
                            .atol = ts->newton.atol,
                            .solver = ns_osnsp_tolerance(island->problem),
                            .late = late,
+                           .fine = fmin(0.5 * NS_STEP_FINE, 0.5 * polished * ts->newton.rtol),
                            .absolute = ts->newton.absolute};
-}
-
-static bool converged(const NsTimeStepping *ts, const NsIsland *island) {
-  NsStepTolerance tolerance = ns_island_tolerance(ts, island);
-  return ns_step_converged(&island->residual, &tolerance);
 }
 
 static double newton_merit(const NsStepResidual *r) {
@@ -108,8 +104,11 @@ bool ns_worth_retrying(NsStatus status) {
   return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
-/* Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... with residual < (1 - s / 4) before. */
-static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
+/*
+** Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... with residual < (1 - s / 4) before. *converged:
+** whether it passes the test there.
+*/
+static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, bool *converged, NsError *err) {
   NsScheme *scheme = island->scheme;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);
   tolerance.damped = damped;
@@ -125,6 +124,7 @@ static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, 
     if (last || newton_merit(&island->residual) < (1 - 0.25 * s) * before) break;
   }
   ns_island_report(ts, island, s);
+  *converged = ns_step_converged(&island->residual, &tolerance);
   return NS_OK;
 }
 
@@ -157,11 +157,12 @@ static bool worth_polishing(const NsTimeStepping *ts, const NsIsland *island) {
 static NsStatus polish_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsError unheard = {NS_OK, ""};
   NsFailure failure = ts->failure;
+  bool converged;
   ts->progress.newton = ++island->newton_iterations;
   ts->stats.newton_iterations++;
   NsStatus status = solve_linearised(ts, island, false, &unheard);
-  if (status == NS_OK) status = move_iterate(ts, island, false, INFINITY, &unheard);
-  if (status == NS_OK && converged(ts, island)) return NS_OK;
+  if (status == NS_OK) status = move_iterate(ts, island, false, INFINITY, &converged, &unheard);
+  if (status == NS_OK && converged) return NS_OK;
   island->spoiled = status == NS_OK || ns_worth_retrying(status);
   if (island->spoiled) ts->failure = failure;
   else if (err) *err = unheard;
@@ -172,6 +173,7 @@ static NsStatus polish_iterate(NsTimeStepping *ts, NsIsland *island, NsError *er
 static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, bool polishing, NsError *err) {
   NsScheme *scheme = island->scheme;
   double earlier = INFINITY, before = INFINITY;
+  bool converged;
   island->spoiled = false;
   ts->progress.newton = 1;
   NsStatus status = scheme->class->evaluate(scheme, err);
@@ -180,9 +182,9 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
     ts->progress.newton = island->newton_iterations = a;
     ts->stats.newton_iterations++;
     status = solve_linearised(ts, island, a > 2 && slow(ts, earlier, before), err);
-    if (status == NS_OK) status = move_iterate(ts, island, damped, before, err);
+    if (status == NS_OK) status = move_iterate(ts, island, damped, before, &converged, err);
     if (status != NS_OK) break;
-    if (converged(ts, island)) {
+    if (converged) {
       if (polishing && worth_polishing(ts, island) && (status = polish_iterate(ts, island, err)) != NS_OK) return status;
       return complete_iterate(ts, island, err);
     }

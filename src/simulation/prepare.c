@@ -33,7 +33,9 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
   if (ts->computed) return NS_OK;
   for (int d = 0; d < ts->nsds->nds; d++) {
     const NsDs *ds = ts->nsds->ds[d];
-    for (int i = 0; i < ds->n; i++) {
+    double nothing = 0; /* NaN when a number is not finite */
+    for (int i = 0; i < ds->n; i++) nothing += ds->x[i] * 0;
+    for (int i = 0; nothing != 0 && i < ds->n; i++) {
       if (isfinite(ds->x[i])) continue;
       const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
       ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};

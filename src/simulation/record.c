@@ -193,9 +193,9 @@ static NsStatus take_start(NsRecord *r, NsError *err) {
 
 /* Records the first row, if it waits, before any other row. */
 static NsStatus record_start(NsRecord *r, NsError *err) {
-  RowSizes size = row_sizes(r);
   double *start = r->start;
   if (!start) return NS_OK;
+  RowSizes size = row_sizes(r);
   NsStatus status = dense_has_start(r, start[0]) ? take_start(r, err) : NS_OK;
   memcpy(r->row, start, size.row * sizeof *start);
   const double *S = r->start_has_S ? start + size.row : NULL, *observed = start + size.row + size.S;
@@ -207,7 +207,7 @@ static NsStatus record_start(NsRecord *r, NsError *err) {
 }
 
 NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
-  NsStatus status = record_start(r, err);
+  NsStatus status = r->start ? record_start(r, err) : NS_OK;
   return status == NS_OK ? record_present(r, kept, err) : status;
 }
 

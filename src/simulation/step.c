@@ -88,14 +88,14 @@ static bool island_waits(const NsTimeStepping *ts, int i, const NsStep *step) {
 
 /* Computes an island up to the end of the step, or up to the event of a law that ends the step. */
 static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step, NsError *err) {
-  NsStep part = *step;
   double end = i == ts->stopping ? ts->aim : ts->stop;
-  if (end < step->t) part.t = end, part.h = end - part.t_k;
+  NsStep part;
+  if (end < step->t) part = *step, part.t = end, part.h = end - part.t_k, step = &part;
   ts->log.stopped = false;
-  NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], &part, err);
+  NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], step, err);
   if (status != NS_OK || !ts->log.stopped) return status;
   double t = ts->log.events[ts->log.count - 1].t;
-  if (t < ts->stop) ts->stop = t, ts->stopping = i, ts->aim = part.t;
+  if (t < ts->stop) ts->stop = t, ts->stopping = i, ts->aim = step->t;
   return NS_OK;
 }
 
@@ -137,31 +137,37 @@ static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
   if (!(island->residual.output <= ts->residual.output)) ts->residual.output = island->residual.output;
 }
 
-static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
-  bool several = ts->islands.count > 1; /* a single island needs no maximum */
-  StepCounts before = {0}, most = {0};
+static NsStatus compute_one(NsTimeStepping *ts, int i, const NsStep *step, NsError *err) {
+  NsStatus status = compute_until_stop(ts, i, step, err);
+  if (status != NS_OK) ns_osnsp_gather(ts->problem, &ts->islands.of[i]);
+  tell_most(ts, &ts->islands.of[i]);
+  return status;
+}
+
+static NsStatus compute_several(NsTimeStepping *ts, const NsStep *step, NsError *err) {
+  StepCounts before = counts_of(&ts->stats), most = before;
   NsStatus status = NS_OK;
-  if (several) most = before = counts_of(&ts->stats);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
+    status = compute_one(ts, i, step, err);
+    count_most(&most, &ts->stats, &before);
+  }
+  set_counts(&ts->stats, &most);
+  return status;
+}
+
+static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   ts->newton_iterations = 0;
   ts->residual.state = ts->residual.output = 0;
-  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
-    NsIsland *island = &ts->islands.of[i];
-    status = compute_until_stop(ts, i, step, err);
-    if (status != NS_OK) ns_osnsp_gather(ts->problem, island);
-    if (several) count_most(&most, &ts->stats, &before);
-    tell_most(ts, island);
-  }
-  if (several) set_counts(&ts->stats, &most);
-  ns_event_log_sort(&ts->log);
+  NsStatus status = ts->islands.count == 1 ? compute_one(ts, 0, step, err) : compute_several(ts, step, err);
+  if (ts->log.count > ts->log.kept) ns_event_log_sort(&ts->log);
   return status;
 }
 
 /* The accelerations after a step of schemes that have velocities only. */
 static void write_accelerations(const NsIsland *island, const NsStep *step) {
-  for (int d = 0; d < island->graph->nds && !island->scheme->class->accelerates; d++) {
-    NsDs *ds = island->graph->ds[d];
-    if (ns_ds_family(ds) == NS_MECHANICS) ns_mechanical_mean_acceleration((NsMechanicalDs *)ds, step->h);
-  }
+  const NsSchemeClass *class = island->scheme->class;
+  for (int d = 0; d < island->graph->nds && class->family == NS_MECHANICS && !class->accelerates; d++)
+    ns_mechanical_mean_acceleration((NsMechanicalDs *)island->graph->ds[d], step->h);
 }
 
 /* Accepts all islands. When one can not be accepted, the ones before it are restored. */

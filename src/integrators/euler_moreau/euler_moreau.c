@@ -126,19 +126,28 @@ static void em_restart(NsScheme *scheme) {
   memset(em->scale, 0, (size_t)em->layout.N * sizeof *em->scale);
 }
 
-/* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. */
+/* Changes with the numbers of a linear f; 0: f is not linear, or changes with time. */
+static uint64_t f_key(const NsFirstOrderDs *ds) {
+  bool varies = ds->f.value || ns_coef_varies(&ds->A) || ns_coef_varies(&ds->b);
+  return varies ? 0 : ds->A.version + ds->b.version + 1;
+}
+
+/* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. When f is the same at t, evaluate finds it at the iterate x_k. */
 static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
   double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
   for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
     NsFirstOrderDs *ds = node->ds;
-    double *known = em->known + node->base.v;
+    double *known = em->known + node->base.v, *f = em->f + node->base.v;
+    node->f_known = 0;
     if (wf != 0) {
       NsStatus status = ns_ds_update(&ds->base, em->t_k, err);
-      if (status == NS_OK) status = ns_first_order_f(ds, em->t_k, ds->base.x_k, known, err);
+      if (status == NS_OK) status = ns_first_order_f(ds, em->t_k, ds->base.x_k, f, err);
       if (status != NS_OK) return status;
+      node->f_known = f_key(ds);
     }
-    for (int j = 0; j < ds->base.n; j++) known[j] = (wf != 0 ? wf * known[j] : 0) + (wr != 0 ? wr * ds->base.r_k[j] : 0);
+    for (int j = 0; j < ds->base.n; j++) known[j] = wf != 0 ? wf * f[j] : 0;
+    for (int j = 0; wr != 0 && j < ds->base.n; j++) known[j] += wr * ds->base.r_k[j];
   }
   return NS_OK;
 }
@@ -175,9 +184,10 @@ static bool switched(const NsEulerMoreau *em, const NsEmEdge *edge) {
 
 /* Option `restart`: whether the solved step is the first one, or a multiplier reached or left a bound in it (a switch). */
 static bool has_switch(const NsEulerMoreau *em) {
+  if (!em->options.restart) return false;
   bool any = em->first;
-  for (int e = 0; e < em->layout.nedges && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
-  return em->options.restart && any;
+  for (int e = 0; e < em->layout.nedges && !any; e++) any = switched(em, &em->edges[e]);
+  return any;
 }
 
 /* A step with a switch is solved again, with theta = gamma = 1. */
@@ -208,6 +218,13 @@ static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 
 /* ---- evaluation at the iterate ---- */
 
+/* Whether an interaction has no input: g is linear, without K, and lambda is 0. */
+static bool em_idle(const NsEulerMoreau *em, const NsEmEdge *edge) {
+  for (int i = 0; edge->linear_input && i < edge->base.m; i++)
+    if (em->lambda[edge->base.row + i] != 0) return false;
+  return edge->linear_input;
+}
+
 /* Evaluates y and r at the iterate; r of a system is the sum over its interactions. */
 static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   const double *x_output = ns_em_output_state(em);
@@ -217,6 +234,7 @@ static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
     NsRelation *relation = edge->base.inter->relation;
     NsRelationPoint at = ns_em_point(em, edge, x_output);
     NsStatus status = ns_relation_output(relation, &at, em->y + edge->base.row, err);
+    if (status == NS_OK && em_idle(em, edge)) continue;
     if (x_output != em->x) at = ns_em_point(em, edge, em->x);
     if (status == NS_OK) status = ns_relation_input(relation, &at, edge->g, err);
     if (status != NS_OK) return status;
@@ -250,7 +268,9 @@ static NsStatus em_evaluate(NsScheme *scheme, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
-    NsStatus status = ns_first_order_f(node->ds, em->t, em->x + node->base.v, em->f + node->base.v, err);
+    bool known = node->f_known && node->f_known == f_key(node->ds);
+    node->f_known = 0;
+    NsStatus status = known ? NS_OK : ns_first_order_f(node->ds, em->t, em->x + node->base.v, em->f + node->base.v, err);
     if (status != NS_OK) return status;
   }
   NsStatus status = em_evaluate_relations(em, err);

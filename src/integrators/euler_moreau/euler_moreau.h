@@ -26,7 +26,8 @@ typedef struct NsCondensed NsCondensed;
 typedef struct NsEmNode {
   NsNode base;
   NsFirstOrderDs *ds;
-  double *J; /* n x n: df/dx; NULL for a linear system, whose df/dx is its coefficient A */
+  double *J;        /* n x n: df/dx; NULL for a linear system, whose df/dx is its coefficient A */
+  uint64_t f_known; /* the key of the numbers with which f of the iterate x_k is already evaluated; 0: it is not */
 } NsEmNode;
 
 /* Systems that share one matrix W, as a relation's K couples their states. */
@@ -89,9 +90,14 @@ typedef struct NsEulerMoreau {
   NsStepProblem problem;
 } NsEulerMoreau;
 
-/* output_state: the state at which the law's output is evaluated. point: the arguments of a relation at a stacked state. */
+/* The state at which the law's output is evaluated. */
 const double *ns_em_output_state(NsEulerMoreau *em);
-NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked);
+
+/* The arguments of a relation at a stacked state. */
+static inline NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked) {
+  return (NsRelationPoint){em->t, ns_layout_gather(&em->layout, &edge->base, stacked), em->lambda + edge->base.row,
+                           edge->base.inter->z, em->exact};
+}
 
 /* Computes the Jacobians at the iterate, W, its factors, and the matrix of the problem; not its constant part. */
 NsStatus ns_em_update(NsEulerMoreau *em, NsError *err);

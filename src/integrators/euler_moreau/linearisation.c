@@ -18,14 +18,9 @@ const double *ns_em_output_state(NsEulerMoreau *em) {
   return em->x_gamma;
 }
 
-NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked) {
-  return (NsRelationPoint){em->t, ns_layout_gather(&em->layout, &edge->base, stacked), em->lambda + edge->base.row,
-                           edge->base.inter->z, em->exact};
-}
-
 static void em_add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
-  for (int j = 0; j < cols; j++)
-    for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
+  for (int j = 0; j < cols; j++, to += ldto, from += ldfrom)
+    for (int i = 0; i < rows; i++) to[i] += factor * from[i];
 }
 
 /* Adds the constant part of a system's block M - h theta f_x: the whole block when the system is linear. */
@@ -147,8 +142,8 @@ static void add_coupling(NsEulerMoreau *em, const NsEmEdge *ei, const NsEmEdge *
       double *to = em->matrix + ei->base.row + (size_t)(ej->base.row + b) * (size_t)em->layout.M;
       for (int k = 0; k < node->base.n; k++) {
         double f = factor * Xn[k + (size_t)b * (size_t)cluster->n];
-        if (f != 0)
-          for (int a = 0; a < mi; a++) to[a] += f * C[a + (size_t)k * (size_t)mi];
+        if (f == 0) continue;
+        for (int a = 0; a < mi; a++) to[a] += f * C[a + (size_t)k * (size_t)mi];
       }
     }
   }
@@ -258,9 +253,10 @@ void ns_em_form_q(NsEulerMoreau *em) {
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
       const double *C = edge->C + (size_t)edge->base.parts[p].at * (size_t)m;
-      for (int k = 0; k < node->base.n; k++) {
-        double f = em->weight_y * em->free_step[node->base.v + k];
-        for (int i = 0; i < m; i++) qe[i] += f * C[i + (size_t)k * (size_t)m];
+      const double *free_step = em->free_step + node->base.v;
+      for (int k = 0; k < node->base.n; k++, C += m) {
+        double f = em->weight_y * free_step[k];
+        for (int i = 0; i < m; i++) qe[i] += f * C[i];
       }
     }
   }

@@ -27,6 +27,7 @@ static const NsLayout *em_tangent_layout(const NsScheme *lin) {
 static void em_tangent_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
   NsEulerMoreau *em = (NsEulerMoreau *)lin;
   (void)open;
+  for (int i = 0; i < em->layout.nnodes; i++) em->nodes[i].f_known = 0;
   memcpy(em->x, w, (size_t)em->layout.N * sizeof *w);
   memcpy(em->lambda, lambda, (size_t)em->layout.M * sizeof *lambda);
 }
