@@ -311,9 +311,19 @@ bench: packages  ## side by side with peers
 	@set -e; found=; for f in bench/bench_*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
-compare: all  ## the times of this build over those of another one: OLD=its directory
-	@test -n "$(OLD)" || { echo "usage: make compare OLD=DIRECTORY [TABLES=\"clutch linear mechanics numerics whole\"]"; exit 1; }
-	$(NSLUA) bench/compare.lua $(OLD) . $(TABLES)
+# A commit that stays the same, so that small losses can't add up unseen; `make compare` builds it once. REFERENCE= is none.
+REFERENCE    ?= faac5b7a
+reference_dir = build-reference/$(REFERENCE)
+
+compare: all $(if $(REFERENCE),$(reference_dir)/build/bin/nslua)  ## times of this build over another one's (OLD=its directory) and a fixed one's
+	$(if $(OLD)$(REFERENCE),,$(error compare: OLD=DIRECTORY or REFERENCE=COMMIT is missing; TABLES="clutch linear ..." chooses tables))
+	$(NSLUA) bench/compare.lua $(or $(OLD),$(reference_dir)) . $(if $(and $(OLD),$(REFERENCE)),--reference $(reference_dir)) $(TABLES)
+
+$(reference_dir)/build/bin/nslua:
+	rm -rf $(reference_dir)
+	mkdir -p $(reference_dir)
+	git archive $(REFERENCE) | tar -x -C $(reference_dir)
+	make --no-print-directory -C $(reference_dir) BUILD=build
 
 # Paths, quoted for the shell: PREFIX and DESTDIR may hold blanks.
 quote = '$(subst ','\'',$(1))'

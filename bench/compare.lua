@@ -1,13 +1,15 @@
 --
--- compare.lua OLD NEW [ROUNDS] [GROUP...]
--- The times of two builds of nslua, side by side: which is faster, and by how much.
+-- compare.lua OLD NEW [--reference REFERENCE] [ROUNDS] [GROUP...]
+-- The times of builds of nslua, side by side: which is faster, and by how much.
 --
--- OLD and NEW are directories of the source with a build/ in them, or interpreters. GROUP is one of clutch, linear,
--- mechanics, numerics, whole; without it all are measured. In each of ROUNDS (9) both builds run every group, one
--- after the other; OLD and NEW go first in turn. The time of a case is the least of many simulations in one process;
--- its ratio, NEW over OLD, is the median over the rounds. "spread" is half the interquartile range of these ratios:
--- a smaller difference from 1 means nothing. Both builds run the scripts and the problems of this source tree.
--- When NEW refuses a run of `whole` that OLD accepts, the script says so, and fails.
+-- OLD, NEW and REFERENCE are directories of the source with a build/ in them, or interpreters. GROUP is one of
+-- clutch, linear, mechanics, numerics, whole; without it all are measured. In each of ROUNDS (9) all builds run
+-- every group, one after the other; each goes first in turn. The time of a case is the least of many simulations
+-- in one process; its ratio, NEW over OLD, is the median over the rounds. "spread" is half the interquartile range
+-- of these ratios: a smaller difference from 1 means nothing. All builds run the scripts and the problems of this
+-- source tree. REFERENCE is a build that stays the same from one comparison to the next, so that small losses,
+-- each within the spread, are seen when they add up. When NEW refuses a run of `whole` that OLD or REFERENCE
+-- accepts, the script says so, and fails.
 --
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
@@ -113,12 +115,7 @@ end
 
 if arg[1] == "--measure" then return groups[arg[2]]() end
 
--- ---- both builds ----
-
-if #arg < 2 then
-  print "usage: nslua bench/compare.lua OLD NEW [ROUNDS] [clutch] [linear] [mechanics] [numerics] [whole]"
-  os.exit(1)
-end
+-- ---- the builds ----
 
 local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
@@ -129,12 +126,26 @@ local function interpreter(place)
   return place .. "/build/bin/nslua"
 end
 
-local builds, rounds, wanted = { interpreter(arg[1]), interpreter(arg[2]) }, 9, {}
-for i = 3, #arg do
-  if tonumber(arg[i]) then rounds = math.max(3, math.tointeger(tonumber(arg[i])))
+-- The builds; the new one is the last. `earlier`: the names of the others.
+local builds, earlier, rounds, wanted, places = {}, { "old" }, 9, {}, {}
+local i = 1
+while arg[i] do
+  if arg[i] == "--reference" then
+    i = i + 1
+    earlier[2] = "reference"
+    builds[2] = interpreter(arg[i] or error("compare: --reference: its directory is missing", 0))
+  elseif #places < 2 then places[#places + 1] = arg[i]
+  elseif tonumber(arg[i]) then rounds = math.max(3, math.tointeger(tonumber(arg[i])))
   elseif groups[arg[i]] then wanted[#wanted + 1] = arg[i]
   else error(("compare: unknown group '%s' (known: %s)"):format(arg[i], table.concat(order, ", ")), 0) end
+  i = i + 1
 end
+if #places < 2 then
+  print("usage: nslua bench/compare.lua OLD NEW [--reference REFERENCE] [ROUNDS] ["
+    .. table.concat(order, "] [") .. "]")
+  os.exit(1)
+end
+builds[1], builds[#earlier + 1] = interpreter(places[1]), interpreter(places[2])
 if #wanted > 0 then order = wanted end
 
 -- Measures one build: a list of {case, seconds}; nil where the run is refused.
@@ -156,28 +167,46 @@ local function quantile(list, part)
   return list[low] + (at - low) * ((list[low + 1] or list[low]) - list[low])
 end
 
--- The ratio of each case, in the order of the first build, with the least times of both builds.
+-- The seconds of each case by the builds in one round, { name = { old, ..., new } }, and the names in order.
+local function by_case(lists)
+  local times, names = {}, {}
+  for b, list in ipairs(lists) do
+    for _, row in ipairs(list) do
+      local name = row[1]
+      if not times[name] then times[name], names[#names + 1] = {}, name end
+      times[name][b] = row[2]
+    end
+  end
+  return times, names
+end
+
+-- The cases that the old and the new build have, in order: the least time of each build (`least`), and the ratios of
+-- the new build to each earlier one. lost: what an earlier build accepts and the new one does not.
 local function compare(group)
-  local cases, by_name, lost = {}, {}, {}
+  local cases, by_name, lost, n = {}, {}, {}, #builds
   for round = 1, rounds do
     local lists = {}
-    for k = 1, 2 do
-      local which = (k + round) % 2 + 1
+    for k = 1, n do
+      local which = (k + round) % n + 1
       lists[which] = measured(builds[which], group)
     end
-    local new = {}
-    for _, row in ipairs(lists[2]) do new[row[1]] = row[2] end
-    for _, row in ipairs(lists[1]) do
-      local name, old = row[1], row[2]
-      if old and not new[name] then lost[name] = true end
-      if old and new[name] then
+    local times, names = by_case(lists)
+    for _, name in ipairs(names) do
+      local time = times[name]
+      for b = 1, n - 1 do
+        if time[b] and not time[n] then lost[name] = earlier[b] end
+      end
+      if time[1] and time[n] then
         local case = by_name[name]
         if not case then
-          case = { name = name, old = old, new = new[name], ratios = {} }
+          case = { name = name, least = {}, ratios = {} }
+          for b = 1, n do case.least[b], case.ratios[b] = math.huge, {} end
           by_name[name], cases[#cases + 1] = case, case
         end
-        case.old, case.new = math.min(case.old, old), math.min(case.new, new[name])
-        case.ratios[#case.ratios + 1] = new[name] / old
+        for b, seconds in pairs(time) do
+          case.least[b] = math.min(case.least[b], seconds)
+          table.insert(case.ratios[b], time[n] / seconds)
+        end
       end
     end
   end
@@ -196,45 +225,65 @@ end
 
 local function spread_of(sorted) return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 end
 
--- Joins the cases "set\tproblem" of a set into one line: sum of times, median and worst of the problems' ratios.
+-- Joins the cases "set\tproblem" of a set into one line: sums of times, the problems' ratios, the worst problem.
 local function by_set(cases)
   local sets, list = {}, {}
   for _, case in ipairs(cases) do
     local name, problem = case.name:match "^(.*)\t(.*)$"
     local set = sets[name]
     if not set then
-      set = { name = name, old = 0, new = 0, ratios = {}, worst = 0 }
+      set = { name = name, least = {}, ratios = {}, worst = 0 }
+      for b = 1, #builds do set.least[b], set.ratios[b] = 0, {} end
       sets[name], list[#list + 1] = set, set
     end
-    local ratio = median(case.ratios)
-    set.old, set.new = set.old + case.old, set.new + case.new
-    set.ratios[#set.ratios + 1] = ratio
+    for b = 1, #builds do
+      set.least[b] = set.least[b] + case.least[b]
+      if #case.ratios[b] > 0 then table.insert(set.ratios[b], median(case.ratios[b])) end
+    end
+    local ratio = median(case.ratios[1])
     if ratio > set.worst then set.worst, set.where = ratio, problem end
   end
   return list
 end
 
-local all, refused = {}, {}
+-- The line of a case: its times by the old and the new build, then the ratio to each earlier build, spread, word.
+local function line_of(case, all)
+  local row = { case.name, common.us(case.least[1]), common.us(case.least[#builds]) }
+  for b in ipairs(earlier) do
+    local ratios, text, spread, word = case.ratios[b], "-", "", ""
+    if #ratios > 0 then
+      local ratio = median(ratios)
+      text, spread, word = shown(ratio, spread_of(ratios))
+      table.insert(all[b], ratio)
+    end
+    table.move({ text, spread, word }, 1, 3, #row + 1, row)
+  end
+  if case.where then row[#row + 1] = ("%.2f %s"):format(case.worst, case.where) end
+  return row
+end
+
+local all, refused = { {}, {} }, {}
 for _, group in ipairs(order) do
   local rows, cases, lost = {}, compare(group)
-  for name in pairs(lost) do refused[#refused + 1] = name end
-  local head = { group, "old [us]", "new [us]", "new / old", "spread", "" }
+  for name, build in pairs(lost) do refused[#refused + 1] = ("%s (%s)"):format(name, build) end
+  local head = { group, "old [us]", "new [us]" }
+  for _, name in ipairs(earlier) do table.move({ "new / " .. name, "spread", "" }, 1, 3, #head + 1, head) end
   if group == "numerics" then
     cases = by_set(cases)
     head[#head + 1] = "worst problem"
   end
-  for _, case in ipairs(cases) do
-    local ratio = median(case.ratios)
-    local text, spread, word = shown(ratio, spread_of(case.ratios))
-    local row = { case.name, common.us(case.old), common.us(case.new), text, spread, word }
-    if case.where then row[#row + 1] = ("%.2f %s"):format(case.worst, case.where) end
-    rows[#rows + 1], all[#all + 1] = row, ratio
-  end
+  for _, case in ipairs(cases) do rows[#rows + 1] = line_of(case, all) end
   common.table(("%s: least times of %d rounds, median ratios"):format(group, rounds), head, rows)
 end
-print(("\nall: median ratio %.3f, largest %.3f"):format(median(all), all[#all]))
+print()
+for b, name in ipairs(earlier) do
+  local ratios = all[b]
+  if #ratios > 0 then
+    print(("all, new / %s: median ratio %.3f, largest %.3f"):format(name, median(ratios), ratios[#ratios]))
+  end
+end
 if #refused > 0 then
   table.sort(refused)
-  print("accepted by the old build, refused by the new one: " .. table.concat(refused, ", "))
+  print("refused by the new build, accepted by another one: " .. table.concat(refused, ", "))
   os.exit(1)
 end
