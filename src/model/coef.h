@@ -37,7 +37,7 @@ typedef struct NsCoef {
   NsSource source;
   const uint64_t *watched; /* source.version, or of the coefficients that each update reads anew; NULL: nothing can change it */
   uint64_t seen;           /* *watched at the last update */
-  NsFunction function; /* of time: args[0] = z; value is rows x cols, column-major */
+  NsFunction function;     /* of time: args[0] = z; value is rows x cols, column-major */
 } NsCoef;
 
 /* The coefficient's name in messages: "relation", "clutch", "C" make "relation 'clutch': C[1][2] is nan". */

@@ -171,7 +171,8 @@ static bool unknowns_settled(NsEulerMoreau *em, double fine) {
   ns_layout_solve(&em->layout, em->delta);
   for (int i = 0; i < em->layout.N; i++) {
     double size = fabs(em->delta[i]);
-    if (!(size <= fine * fabs(em->x[i]) || size <= fine * fabs(em->x_k[i]) || size <= fine * fabs(em->free_step[i]))) return false;
+    if (!(size <= fine * fabs(em->x[i]) || size <= fine * fabs(em->x_k[i]) || size <= fine * fabs(em->free_step[i])))
+      return false;
   }
   return true;
 }
