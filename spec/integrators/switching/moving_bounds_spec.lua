@@ -106,3 +106,46 @@ describe("random systems whose relays have moving bounds", function()
     told("moving bounds, EventDriven", count)
   end)
 end)
+
+-- A clutch by the input of its relation, which goes to 0, so that it can hold nothing. bounds: the same clutch with moving bounds.
+local function without_input(seed, bounds, scheme, steps)
+  math.randomseed(seed)
+  local function between(a, b) return a + (b - a) * math.random() end
+  local most, ends, on, size = between(0.3, 2), between(0.3, 1.5), between(1.6, 2.2), between(-1.5, 1.5)
+  local capacity = ({
+    function(t) return math.max(0, most * (1 - t / ends)) end,
+    function(t) return t < ends and most or 0 end,
+    function(t) return math.max(0, most * (1 - t / ends)) ^ 2 end,
+    function() return 0 end,
+    function(t) return math.max(0, most * (1 - t / ends), most * (t - 3.2)) end,
+  })[math.random(5)]
+  local force = math.random() < 0.5 and function(t) return size * math.max(0, t - on) end
+    or function(t) return 0.3 * size * math.sin(2 * t) end
+  local x0 = { math.random() < 0.6 and 0 or between(-1, 1), 0 }
+  local nsds = ns.NonSmoothDynamicalSystem(0, 4)
+  local sys = ns.FirstOrderNonLinearDS(x0, function(t, _, _, f) f[1], f[2] = force(t), 0 end)
+  nsds:insertDynamicalSystem(sys)
+  local law = bounds and ns.RelayNSL(1, function(t) return -capacity(t) end, capacity) or ns.RelayNSL(1)
+  local B = bounds and { { -1 }, { 1 } } or function(t, _, out) out[1][1], out[2][1] = -capacity(t), capacity(t) end
+  nsds:link(ns.Interaction(law, ns.FirstOrderLinearR { C = { { -1, 1 } }, B = B }, "clutch"), sys)
+  local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 4 / steps), ns[scheme]())
+  simu:run()
+  return sys:x(), simu:events()
+end
+
+describe("clutches whose input goes to 0 while they hold", function()
+  local count, told = campaign(6, 0.02)
+  it("let go as those whose bounds go to 0, on any grid #once", function()
+    for seed = 1, count do
+      local want = without_input(seed, true, "RungeKuttaOSI", 64)
+      for _, scheme in ipairs(SCHEMES) do
+        for _, steps in ipairs { 1, 7, 40 } do
+          local x, events = without_input(seed, false, scheme, steps)
+          for i = 1, 2 do assert.near(want[i], x[i], 1e-6, ("seed %d, %s, %d steps"):format(seed, scheme, steps)) end
+          for _, event in ipairs(events) do assert.is_true(math.abs(event.before or 0) <= 1 + 1e-9) end
+        end
+      end
+    end
+    told("clutches without an input", count)
+  end)
+end)

@@ -28,6 +28,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, m);
   signs->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
   signs->bound_rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
+  flow->beyond = ns_arena_take(arena, (size_t)m, sizeof *flow->beyond);
   signs->bound_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 2 * (ptrdiff_t)m);
   signs->slope = ns_arena_doubles(arena, 4 * (ptrdiff_t)m);
   signs->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 4 * (ptrdiff_t)m);
@@ -47,6 +48,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
                             .size = flow->memory.size,
                             .x = flow->memory.x,
                             .lambda = flow->mode->lambda,
+                            .beyond = flow->beyond,
                             .y = flow->eq.y,
                             .lower = flow->lower,
                             .upper = flow->upper,
@@ -501,6 +503,7 @@ static NsStatus flow_check_deficient(NsFlow *flow, double t, NsError *err) {
   ns_rank_reduce(rank, true, room->v_terms);
   for (int i = rank->rank; i < flow->nw; i++) {
     if (fabs(room->v[i]) <= NS_FLOW_CONTRADICTION * room->v_terms[i]) continue;
+    if (rank->row[i] >= flow->eq.na && ns_flow_put_beyond(flow, flow->active[rank->row[i] - flow->eq.na], room->v[i])) continue;
     ns_flow_name_equation(flow, rank->row[i], name, sizeof name);
     return ns_fail(err, NS_ENOSOL, "%s contradicts the other equations at t=%g, and no lambda can change it", name, t);
   }
@@ -580,6 +583,7 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
+  ns_flow_return_within(flow);
   for (int j = 0; j < flow->nw; j++) flow->room.guess[j] = flow_unknown(flow, j);
   for (int iteration = 0; iteration < NS_FLOW_ITERATIONS; iteration++) {
     NsStatus status = flow_values(flow, t, err);

@@ -28,8 +28,9 @@ typedef enum NsRowMode { NS_ROW_LOWER, NS_ROW_UPPER, NS_ROW_ACTIVE } NsRowMode;
 /* Sizes, and the values of the last evaluation (borrowed). nd and the bounds may change in ns_flow_begin. */
 typedef struct NsFlowView {
   int n, m, nd;
-  const double *x;             /* n */
-  const double *lambda, *y;    /* m */
+  const double *x;          /* n */
+  const double *lambda, *y; /* m */
+  const bool *beyond; /* m: rows with y = 0 whose lambda acts on nothing, and can not keep y = 0; lambda is beyond its bounds */
   const double *lower, *upper; /* m: bounds of lambda */
   const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
   const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
@@ -139,5 +140,8 @@ NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, Ns
 ** at the rounding of its terms. NS_ENOCONV naming the interaction; statuses as ns_flow_evaluate.
 */
 NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err);
+
+/* to (m) = lambda; where it is beyond its bounds (NsFlowView), the bound. */
+void ns_flow_told_lambda(const NsFlow *flow, double *to);
 
 #endif

@@ -92,3 +92,26 @@ NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt,
   }
   return status;
 }
+
+/* ---- lambda that acts on nothing ---- */
+
+bool ns_flow_put_beyond(NsFlow *flow, int row, double v) {
+  double lower = flow->lower[row], upper = flow->upper[row], range = upper - lower;
+  if (!isfinite(range) || range == 0 || bound_acts(flow, row, true)) return false;
+  flow->mode->lambda[row] = v > 0 ? lower - range : upper + range;
+  return flow->beyond[row] = true;
+}
+
+void ns_flow_return_within(NsFlow *flow) {
+  for (int row = 0; row < flow->view.m; row++) {
+    if (flow->beyond[row]) flow->mode->lambda[row] = fmin(fmax(0, flow->lower[row]), flow->upper[row]);
+    flow->beyond[row] = false;
+  }
+}
+
+void ns_flow_told_lambda(const NsFlow *flow, double *to) {
+  for (int row = 0; row < flow->view.m; row++) {
+    double lambda = to[row] = flow->mode->lambda[row];
+    if (flow->beyond[row]) to[row] = fmin(fmax(lambda, flow->lower[row]), flow->upper[row]);
+  }
+}

@@ -103,6 +103,7 @@ struct NsFlow {
   NsFlowMode *mode;
   int nactive, nw, *active;
   double *lower, *upper; /* m: bounds of lambda, at the time of the point */
+  bool *beyond;          /* m: see NsFlowView */
   NsFlowMemory memory;
 
   /* at the point */
@@ -135,6 +136,14 @@ void ns_flow_read_bounds(NsFlow *flow);
 ** it. Added to ft (n; NULL: not wanted) of f + r, and yt (m) of y. The rates are those for t -> t+.
 */
 NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt, NsError *err);
+
+/*
+** y of a row with a relay leaves 0 with the rate v, and lambda acts on nothing, as that of a clutch whose input has become 0: no lambda in
+** its bounds is large enough. put_beyond: lambda then is beyond the bound that y leads to, which the guard shows; false: a bound is
+** infinite, or lambda acts. return_within: lambda of such rows is within the bounds again.
+*/
+bool ns_flow_put_beyond(NsFlow *flow, int row, double v);
+void ns_flow_return_within(NsFlow *flow);
 
 /* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
 void ns_flow_recall_sizes(NsFlow *flow);

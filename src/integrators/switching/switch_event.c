@@ -39,7 +39,7 @@ static void keep_side(NsSwitching *sw) {
   double *to = sw->values;
   if (!sw->sink) return;
   memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
-  memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
+  ns_flow_told_lambda(sw->flow, to + sw->n);
   memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
 }
 
@@ -89,7 +89,7 @@ static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *
 static void remember_mode(NsSwitching *sw) {
   const NsSwitchChange *event = &sw->event;
   memcpy(event->before, sw->now->mode, (size_t)sw->m * sizeof *event->before);
-  memcpy(event->lambda, sw->now->lambda, (size_t)sw->m * sizeof *event->lambda);
+  ns_flow_told_lambda(sw->flow, event->lambda);
 }
 
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
@@ -369,7 +369,7 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
   memset(sw->mode->open, 0, (size_t)sw->m * sizeof *sw->mode->open);
   ns_flow_gather(sw->flow, sw->now->x, sw->u);
-  memcpy(event->lambda, sw->now->lambda, (size_t)sw->m * sizeof *event->lambda);
+  ns_flow_told_lambda(sw->flow, event->lambda);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
   if (status == NS_OK && first) {
     status = start_anew(sw, err);

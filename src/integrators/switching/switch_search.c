@@ -368,7 +368,7 @@ NsStatus ns_switch_dense_piece(NsSwitching *sw, NsError *err) {
     double x = ns_bernstein_node(k);
     status = evaluate_along(sw, x == 1 ? step->t : step->t_old + x * (step->t - step->t_old), err);
     memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
-    memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
+    ns_flow_told_lambda(sw->flow, to + sw->n);
     memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
     to += sw->n + 2 * sw->m;
   }

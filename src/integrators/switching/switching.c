@@ -46,7 +46,8 @@ static const double NO_PROGRESS = 1e-6;
 static NsStatus switching_motion(NsSwitching *sw, double t, const double *u, double *udot, NsError *err) {
   *sw->clock = t;
   NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
-  for (int i = 0; i < sw->m; i++) udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE ? sw->now->lambda[i] : 0;
+  for (int i = 0; i < sw->m; i++)
+    udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE && !sw->now->beyond[i] ? sw->now->lambda[i] : 0;
   return status;
 }
 
