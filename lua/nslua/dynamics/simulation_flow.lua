@@ -354,8 +354,8 @@ end
 
 -- A start on the section is no crossing: those within this part of the expected time are left out.
 local START = 2 ^ -20
--- A run for occurrences of an event is this part of 1.5 times the expected time at first: a little more than that.
-local FIRST = 3 / 4
+-- A run for occurrences of an event is a little longer than the expected time at first.
+local FIRST = 9 / 8
 
 -- Occurrences of an event of the model that has the name, after the start. The second result is the solution of the
 -- run.

@@ -96,3 +96,52 @@ describe("a branch of cycles that stick and slip", function()
     told("ends of branches", count)
   end)
 end)
+
+-- x'' - 0.5 (1 - x^2) x' + x = 0 with a wall at sigma: the cycle without the wall has the amplitude 2.002487930447 (a run of
+-- solve_ivp with rtol 1e-13 from t = 0 to 200).
+describe("a branch of cycles that strike a wall", function()
+  it("ends at its section where the impact grazes #long", function()
+    local runs = 0
+    local branch = ns.dynamics.continuation { section = "wall:impact", guess = { 1.6, -0.8 }, value = 1.6, range = { 1.6, 2.5 },
+      transient = 20, scale = { 1, 1 }, simulation = function(sigma)
+        runs = runs + 1
+        local mass = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+        mass:setComputeFIntFunction(function(_, q, v, _, f) f[1] = q[1] - 0.5 * (1 - q[1] ^ 2) * v[1] end)
+        local nsds = ns.NonSmoothDynamicalSystem(0, 40)
+        nsds:insertDynamicalSystem(mass)
+        nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { -1 } }, { sigma }), "wall"), mass)
+        return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 5), ns.RungeKuttaOSI(1e-10))
+      end }
+    local last = branch.bifurcations[#branch.bifurcations]
+    assert.equal("grazing", last.kind)
+    assert.equal("wall", last.events)
+    near(2.002487930447, last.p, 1e-9)
+    assert.is_true(runs <= 400, runs .. " runs") -- 333, of 20 points
+  end)
+end)
+
+describe("the map of a section that is an event", function()
+  it("runs little longer than to the event", function()
+    local calls = 0
+    local ds = ns.FirstOrderNonLinearDS({ 0.3, 1 }, function(_, x, _, f)
+      calls = calls + 1
+      f[1], f[2] = x[2], 0.5 * x[2] * (1 - x[1] ^ 2) - x[1]
+    end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 200)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 0 }, { 0.3 } }), "relay"), ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI(1e-10))
+    local points = ns.dynamics.poincare { simulation = simu, section = "relay", guess = { 0.3, 1 }, count = 4 }
+    local x = points.x:row(3)
+    calls = 0
+    local _, time = points:map(x)
+    local mapped = calls
+    simu:reset()
+    ds:setX0(x)
+    simu:reset()
+    calls = 0
+    simu:addEvent { name = "end", g = function(t) return t - time end, terminal = true }
+    simu:run()
+    assert.is_true(mapped <= 1.6 * calls, ("%d of %d"):format(mapped, calls))
+  end)
+end)
