@@ -52,7 +52,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
 void ns_sensitivity_free(NsSensitivity *s) {
   if (!s) return;
   if (s->free_lin) s->free_lin(s->lin);
-  ns_variational_free(s->variational);
+  ns_variational_free(s->equations.variational);
   ns_run_tape_free(s->tape);
   ns_arena_release(&s->arena);
   ns_free(s);
@@ -78,17 +78,14 @@ void ns_sensitivity_begin(NsSensitivity *s, double t) {
 /* ---- the time of an event ---- */
 
 /* dt[j] for one guard. *grazes: its rate is nearly 0; then dt is NaN where it does not stay at 0. */
-static NsStatus guard_time(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
-                           double *dt, bool *grazes, NsError *err) {
+static NsStatus guard_time(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u, double *dt,
+                           bool *grazes, NsError *err) {
   NsGuardSlope slope;
   double *by_p = s->least;
-  NsStatus status = ns_sensitivity_slope(s, lin, guard, t, u, &slope, err);
+  NsStatus status = ns_sensitivity_guard(s, lin, guard, t, u, &slope, by_p, err);
   *grazes = slope.grazes;
-  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, t, u, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    double change = s->known[j] ? by_p[j] : 0;
-    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 0, NULL, j, &change, err);
+    double change = by_p[j];
     for (int i = 0; i < s->n; i++) change += s->value[i] * s->S[i + (ptrdiff_t)j * s->n];
     dt[j] = *grazes ? NAN : -change / slope.rate;
   }
@@ -124,8 +121,7 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, cons
   NsStatus status = event_before(s, lin, t, u, err);
   if (status == NS_OK && s->tape) return ns_run_tape_event(s, lin, guards, count, t, u, err);
   for (int g = 0; g < count && status == NS_OK; g++) {
-    guards[g].choose(lin->context, guards[g].guard);
-    status = guard_time(s, lin, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
+    status = guard_time(s, lin, guards[g].k, t, u, g == 0 ? s->dt : other, &grazes, err);
     if (status != NS_OK || s->options->one_sided) break;
     if (grazes) return ns_sensitivity_grazes(t, guards[g].name, err);
     if (g > 0 && !ns_sensitivity_one_event(s->p, s->dt, other))
@@ -134,8 +130,8 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, cons
   return status == NS_OK ? event_tell(s, err) : status;
 }
 
-NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
-                              bool *falls, NsError *err) {
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u, bool *falls,
+                              NsError *err) {
   NsGuardSlope slope = {0};
   NsStatus status = event_before(s, lin, t, u, err);
   if (status == NS_OK) status = ns_sensitivity_slope(s, lin, guard, t, u, &slope, err);
@@ -185,9 +181,9 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLine
     double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     memcpy(s->direction, S, (size_t)s->n * sizeof *S);
     if (exact) ns_dense_gemv(false, s->n, s->n, 1, s->J, s->n, s->direction, 1, 0, S, 1);
-    else status = ns_sensitivity_along(s, lin, map, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
+    else status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
     if (status == NS_OK && exact && !s->known[j] && s->acts[j])
-      status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, NULL, j, s->value, err);
+      status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 0, NULL, j, s->value, err);
     for (int i = 0; i < s->n && status == NS_OK; i++) {
       if (s->known[j]) S[i] += s->Pt[i + (ptrdiff_t)j * s->n];
       else if (exact && s->acts[j]) S[i] += s->value[i];
@@ -200,24 +196,5 @@ NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsLinearisation *lin, doub
   NsStatus status = lin->rate(lin->context, t, u, s->value, err);
   if (status == NS_OK && s->tape) return ns_run_tape_leave(s, s->value, err);
   if (status == NS_OK) ns_crossing_move(s->n, s->p, -1, s->value, s->dt, s->S);
-  return status;
-}
-
-NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap reset, double t, const double *u,
-                              const double *u_after, NsError *err) {
-  if (s->tape) {
-    NsStatus status = lin->rate(lin->context, t, u_after, s->slope, err);
-    ns_run_tape_enter(s);
-    if (status == NS_OK && reset) status = ns_run_tape_map(s, lin, reset, t, u, err);
-    return status == NS_OK ? ns_run_tape_leave(s, s->slope, err) : status;
-  }
-  ns_sensitivity_enter(s);
-  NsStatus status = ns_sensitivity_leave(s, lin, t, u_after, err);
-  if (!reset || status != NS_OK) return status;
-  memcpy(s->S, s->before, (size_t)s->n * (size_t)s->p * sizeof *s->S);
-  memcpy(s->slope, s->value, (size_t)s->n * sizeof *s->slope); /* the rates after, before the maps change the mode */
-  ns_sensitivity_enter(s);
-  status = ns_sensitivity_map(s, lin, reset, t, u, err);
-  if (status == NS_OK) ns_crossing_move(s->n, s->p, -1, s->slope, s->dt, s->S);
   return status;
 }

@@ -35,8 +35,8 @@ typedef struct NsSensitivityOptions {
 
 typedef struct NsSensitivity NsSensitivity;
 
-/* A map from (t, u) to numbers: a guard, a reset. */
-typedef NsStatus (*NsLinearisationMap)(void *context, double t, const double *u, double *out, NsError *err);
+/* A map from (t, u) to numbers: guard k, a reset; k: see the map. */
+typedef NsStatus (*NsLinearisationMap)(void *context, int k, double t, const double *u, double *out, NsError *err);
 
 /* Smooth motion in a fixed mode, on a workspace of its own: the scheme's is not touched. */
 typedef struct NsLinearisation {
@@ -46,18 +46,20 @@ typedef struct NsLinearisation {
   double h;           /* length of the step of the grid */
   bool constant;      /* F_u is the same at all t and u */
   bool implicit;      /* F_u may be stiff */
+  void *rates;        /* the context for the rate of the stepper of the run (integrators/hybrid/hybrid.h) */
 
   /* Numbers of the model have changed: the next calls must see them. */
   NsStatus (*reread)(void *context, double t, NsError *err);
   NsStatus (*rate)(void *context, double t, const double *u, double *rate, NsError *err);
+  NsLinearisationMap guard; /* one number */
 
   /*
   ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
-  ** with known[j]. slope: gu (n) = the derivative by u of the guard that was chosen last; *still: it does not depend on t. reset: A (n x n)
+  ** with known[j]. slope: gu (n) = the derivative by u of guard k; *still: it does not depend on t. reset: A (n x n)
   ** = that of a map of events, which then does not depend on t. *exact = false: take differences.
   */
   NsStatus (*terms)(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact, NsError *err);
-  NsStatus (*slope)(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+  NsStatus (*slope)(void *context, int k, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
   NsStatus (*reset)(void *context, NsLinearisationMap map, double t, const double *u, double *A, bool *exact, NsError *err);
 
   /* X (nx x p) = d x / d parameters at (t, u), from S (n x p). */
@@ -73,13 +75,21 @@ typedef struct NsLinearisation {
   void (*place)(void *context, int *place);
 
   /*
-  ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a tape; vjp_guard: of the guard that was chosen
-  ** last; vjp_map: of a map of events, column j of out (n x p) with n = lin.n. out has those with known[j] (p).
+  ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a tape; vjp_guard: of guard
+  ** k; vjp_map: of a map of events, column j of out (n x p) with n = lin.n. out has those with known[j] (p).
   */
   NsStatus (*vjp)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
-  NsStatus (*vjp_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+  NsStatus (*vjp_guard)(void *context, int k, double t, const double *u, double *out, bool *known, NsError *err);
   NsStatus (*vjp_map)(void *context, NsLinearisationMap map, double t, const double *u, double *out, bool *known, NsError *err);
 } NsLinearisation;
+
+/* The integrator of the linear equations, of S or of the adjoint; ns_sensitivity_integrator keeps the last one when it fits. */
+typedef struct NsLinearEquations {
+  NsVariational *variational;
+  int n;
+  bool implicit;
+} NsLinearEquations;
+NsStatus ns_sensitivity_integrator(NsLinearEquations *of, const NsVariationalProblem *problem, NsError *err);
 
 struct NsSensitivity {
   const NsSensitivityOptions *options;
@@ -123,10 +133,7 @@ struct NsSensitivity {
   bool *known;                          /* p: the parameter has a closed form at the last point */
   double *least;                        /* p: relative sizes of columns that a piece gives */
   double *far, *kept;                   /* n: workspace of differences */
-  double weights[NS_BERNSTEIN_SIZE];
-  NsVariational *variational; /* of variational_n numbers */
-  int variational_n;
-  bool implicit;
+  NsLinearEquations equations;
   double from, to; /* the piece that is integrated */
   bool fixed;      /* J is the same at all nodes */
   bool driven;     /* some parameter acts */
@@ -169,8 +176,12 @@ bool ns_sensitivity_holds(double t_old, double t);
 ** The derivative of a map of `count` numbers along (dt, du, parameter j): out. du NULL: 0; j < 0: no parameter. The model is
 ** unchanged afterwards, also after a failure.
 */
-NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int count, double t,
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int k, int count, double t,
                               const double *u, double dt, const double *du, int j, double *out, NsError *err);
+
+/* change (count <= 2) = the derivative of a map along S of parameter j; 0 where it is at most `part` of the sum of its |terms|. */
+NsStatus ns_sensitivity_change(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int k, int count, double t,
+                               const double *u, int j, double part, double *change, NsError *err);
 
 /*
 ** The closed forms of a map of events at (t, u): A (n x n), where *exact, and the columns of B (n x p) with s->known[j]. A is the
@@ -179,11 +190,9 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLi
 NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t,
                                   const double *u, double *A, double *B, bool *exact, NsError *err);
 
-/* A guard for ns_sensitivity_event: `name` is told in messages. */
+/* A guard for ns_sensitivity_event, and its name for messages. */
 typedef struct NsLinearisationGuard {
-  NsLinearisationMap value;                 /* one number */
-  void (*choose)(void *context, int guard); /* the guard that `value` evaluates */
-  int guard;
+  int k;
   const char *name;
 } NsLinearisationGuard;
 
@@ -195,8 +204,8 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, cons
                               double t, const double *u, NsError *err);
 
 /* *falls: whether a guard falls along the motion at (t, u), by more than one that grazes. */
-NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
-                              bool *falls, NsError *err);
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u, bool *falls,
+                              NsError *err);
 
 /*
 ** The mode changes where a step begins. S is that of an event at the given time t. The derivative of the event's time is 0 at a
@@ -209,7 +218,7 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsLinearisation *lin, bo
 NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err);
 
 /*
-** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for
+** The resets of an event, one after the other: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for
 ** each reset, at the u before it; leave at the u after the event, in the motion after it.
 */
 void ns_sensitivity_enter(NsSensitivity *s);
@@ -219,14 +228,18 @@ NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsLinearisation *lin, doub
 
 /*
 ** For those that record. The derivatives of a guard at an event: by u in s->value (n), by t, along the motion before it; grazes: the
-** guard only touches 0. After it has been chosen, in the motion before the event, whose rates are s->f.
+** guard only touches 0. In the motion before the event, whose rates are s->f.
 */
 typedef struct NsGuardSlope {
   double t, rate, scale; /* scale: the sum of the terms of `rate` at the sizes of the rates so far */
   bool grazes;
 } NsGuardSlope;
-NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err);
+
+/* The same, and by_p (p) = its derivatives by the parameters. */
+NsStatus ns_sensitivity_guard(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u,
+                              NsGuardSlope *slope, double *by_p, NsError *err);
 
 /* Whether two times with the derivatives a and b (n) are the times of one event. */
 bool ns_sensitivity_one_event(int n, const double *a, const double *b);
@@ -251,12 +264,5 @@ void ns_sensitivity_undo(NsSensitivity *s);
 
 /* NS_EARG: the event `name` at t grazes. */
 NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err);
-
-/*
-** The event changes u to u_after by `reset` (NULL: u does not change), in the maps of `lin`, which is the motion after it: S
-** becomes S+.
-*/
-NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap reset, double t, const double *u,
-                              const double *u_after, NsError *err);
 
 #endif

@@ -29,22 +29,6 @@ double ns_adjoint_integral_error(double error, double most) {
 
 /* ---- the adjoint equations ---- */
 
-/* v (count) = the polynomial with `count` values at each node, at x in [0, 1]. */
-static void between_points(const double *nodes, int count, double x, double *v) {
-  double weight[NS_BERNSTEIN_SIZE], sum = 0;
-  memset(v, 0, (size_t)count * sizeof *v);
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
-    double apart = x - ns_bernstein_node(k), end = k == 0 || k + 1 == NS_BERNSTEIN_SIZE ? 0.5 : 1;
-    if (apart == 0) {
-      memcpy(v, nodes + (ptrdiff_t)k * count, (size_t)count * sizeof *v);
-      return;
-    }
-    sum += weight[k] = (k % 2 ? -end : end) / apart;
-  }
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
-    for (int i = 0; i < count; i++) v[i] += weight[k] / sum * nodes[(ptrdiff_t)k * count + i];
-}
-
 /* An NsVariationalTerms. */
 static NsStatus back_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
   (void)P, (void)E, (void)err;
@@ -57,28 +41,8 @@ static NsStatus back_cost(void *context, double t, double *c, double *d, NsError
   const NsSensitivity *s = context;
   const NsRunTape *tape = s->tape;
   (void)d, (void)err;
-  between_points(tape->c, s->n, (t - tape->from) / (tape->to - tape->from), c);
+  ns_bernstein_between(tape->c, s->n, s->n, (t - tape->from) / (tape->to - tape->from), c);
   return NS_OK;
-}
-
-static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
-  NsRunTape *tape = s->tape;
-  bool implicit = tape->lin->implicit;
-  if (tape->variational && tape->variational_n == s->n && tape->implicit == implicit) return NS_OK;
-  ns_variational_free(tape->variational);
-  tape->variational = NULL;
-  tape->variational_n = s->n;
-  tape->implicit = implicit;
-  NsVariationalProblem problem = {.n = s->n,
-                                  .terms = back_terms,
-                                  .context = s,
-                                  .adjoint = true,
-                                  .cost = back_cost,
-                                  .implicit = implicit,
-                                  .rtol = s->options->rtol,
-                                  .size = tape->size};
-  NsStatus status = ns_variational_new(&tape->variational, &problem);
-  return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
 
 /* Whether the nodes resolve F_u: what the errors change in mu over the interval is below its tolerance, or the tolerance of its terms. */
@@ -90,11 +54,9 @@ static bool back_resolved(NsSensitivity *s, double h) {
   for (ptrdiff_t j = 0; j < n; j++) {
     double error = 0, size = tape->most[j];
     for (ptrdiff_t i = 0; i < n; i++) {
-      double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], most = 0;
-      for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = s->J[i + j * n + k * nn], most = fmax(most, fabs(v[k]));
-      if (most == 0) continue;
-      error += h * ns_bernstein_interpolate(v, b) * tape->most[i];
-      size += h * most * tape->most[i];
+      NsBernsteinMeasure J = ns_bernstein_measure(s->J + i + j * n, nn);
+      error += h * J.error * tape->most[i];
+      size += h * J.most * tape->most[i];
     }
     if (error > tolerance * size) return false;
   }
@@ -142,17 +104,16 @@ static NsStatus back_integral(NsSensitivity *s, const NsDenseOutput *dense, doub
   NsStatus status = NS_OK;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * h;
-    status = ns_variational_at(tape->variational, t, tape->x, err);
+    status = ns_variational_at(tape->equations.variational, t, tape->x, err);
     if (status == NS_OK) status = dense->at(dense->context, t, s->direction, err);
     if (status == NS_OK) status = back_vjp(s, t, s->direction, tape->x, tape->q + k * p, err);
   }
   bool resolved = true;
   for (ptrdiff_t j = 0; j < p && status == NS_OK && resolved; j++) {
-    double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], most = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->q[j + k * p], most = fmax(most, fabs(v[k]));
-    if (most <= back_noise(s, (int)j)) continue;
-    double error = ns_adjoint_integral_error(ns_bernstein_interpolate(v, bernstein), most);
-    resolved = h * error <= tolerance * (tape->sum[j] + h * most) + h * back_noise(s, (int)j);
+    NsBernsteinMeasure q = ns_bernstein_measure(tape->q + j, p);
+    if (q.most <= back_noise(s, (int)j)) continue;
+    double error = ns_adjoint_integral_error(q.error, q.most);
+    resolved = h * error <= tolerance * (tape->sum[j] + h * q.most) + h * back_noise(s, (int)j);
   }
   double middle = a + h / 2;
   if (status == NS_OK && !resolved && halved < BACK_HALVINGS && middle > a && middle < b) {
@@ -160,13 +121,9 @@ static NsStatus back_integral(NsSensitivity *s, const NsDenseOutput *dense, doub
     return status == NS_OK ? back_integral(s, dense, a, middle, halved + 1, err) : status;
   }
   for (ptrdiff_t j = 0; j < p && status == NS_OK; j++) {
-    double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], sum = 0, most = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->q[j + k * p], most = fmax(most, fabs(v[k]));
-    if (most == 0) continue;
-    (void)ns_bernstein_interpolate(v, bernstein);
-    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += bernstein[k];
-    tape->g[j] += h * sum / NS_BERNSTEIN_SIZE;
-    tape->sum[j] += h * most;
+    NsBernsteinMeasure q = ns_bernstein_measure(tape->q + j, p);
+    tape->g[j] += h * q.sum / NS_BERNSTEIN_SIZE;
+    tape->sum[j] += h * q.most;
   }
   return status;
 }
@@ -176,12 +133,12 @@ static NsStatus back_integral(NsSensitivity *s, const NsDenseOutput *dense, doub
 /* mu and g go from s->to to s->from. */
 static NsStatus back_integrate(NsSensitivity *s, const NsDenseOutput *dense, NsError *err) {
   NsRunTape *tape = s->tape;
-  const NsVariationalState *state = ns_variational_state(tape->variational);
-  ns_variational_start(tape->variational, s->to, tape->mu, s->to - s->from);
+  const NsVariationalState *state = ns_variational_state(tape->equations.variational);
+  ns_variational_start(tape->equations.variational, s->to, tape->mu, s->to - s->from);
   NsStatus status = NS_OK;
   for (int steps = 0; state->t > s->from && status == NS_OK; steps++) {
     if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->from);
-    status = ns_variational_step(tape->variational, s->from, err);
+    status = ns_variational_step(tape->equations.variational, s->from, err);
     if (status == NS_OK && s->driven) status = back_integral(s, dense, state->t, state->t_old, 0, err);
   }
   memcpy(tape->mu, state->y, (size_t)s->n * sizeof *tape->mu);
@@ -206,13 +163,7 @@ static NsStatus back_go(NsSensitivity *s, const NsDenseOutput *dense, double a, 
 /* mu += the integral of c where the interval is too short for F_u to matter. */
 static void back_hold(NsSensitivity *s, double h) {
   const NsRunTape *tape = s->tape;
-  for (ptrdiff_t i = 0; i < s->n; i++) {
-    double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], sum = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->c[i + k * s->n];
-    (void)ns_bernstein_interpolate(v, b);
-    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += b[k];
-    tape->mu[i] += h * sum / NS_BERNSTEIN_SIZE;
-  }
+  for (int i = 0; i < s->n; i++) tape->mu[i] += h * ns_bernstein_measure(tape->c + i, s->n).sum / NS_BERNSTEIN_SIZE;
 }
 
 /* Takes the mode of a piece. *same: s->J belongs to the mode. */
@@ -243,7 +194,16 @@ NsStatus ns_adjoint_start(NsSensitivity *s, const double *mu_x, const double *re
   }
   tape->at = tape->count - 1;
   for (int i = 0; i < s->n && tape->lin; i++) tape->size[i] = tape->lin->size[i];
-  return tape->lin ? back_take_variational(s, err) : NS_OK;
+  if (!tape->lin) return NS_OK;
+  NsVariationalProblem problem = {.n = s->n,
+                                  .terms = back_terms,
+                                  .context = s,
+                                  .adjoint = true,
+                                  .cost = back_cost,
+                                  .implicit = tape->lin->implicit,
+                                  .rtol = s->options->rtol,
+                                  .size = tape->size};
+  return ns_sensitivity_integrator(&tape->equations, &problem, err);
 }
 
 NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
@@ -295,7 +255,7 @@ bool ns_adjoint_state(const NsSensitivity *s, double t, bool before, double *x) 
   if (k < 0) return false;
   const NsRunTapeEntry *piece = &tape->entries[k];
   double *u = tape->x;
-  between_points(piece->u, s->n, (t - piece->t_old) / (piece->t - piece->t_old), u);
+  ns_bernstein_between(piece->u, s->n, s->n, (t - piece->t_old) / (piece->t - piece->t_old), u);
   for (int i = 0; i < s->nx; i++) x[i] = u[tape->place[i]];
   return true;
 }

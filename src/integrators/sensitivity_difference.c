@@ -37,6 +37,7 @@ typedef struct Along {
   NsSensitivity *s;
   const NsLinearisation *lin;
   NsLinearisationMap map;
+  int k;
   double t, dt;
   const double *u, *du;
   double *number, value;
@@ -55,7 +56,7 @@ static NsStatus along_sample(void *context, double e, double *values, NsError *e
   double t = a->t + e * a->dt;
   for (int i = 0; i < s->n; i++) s->u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
   NsStatus status = a->number ? along_write(a, a->value + e, t, err) : NS_OK;
-  return status == NS_OK ? a->map(a->lin->context, t, s->u, values, err) : status;
+  return status == NS_OK ? a->map(a->lin->context, a->k, t, s->u, values, err) : status;
 }
 
 /* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
@@ -80,10 +81,10 @@ static bool along_unchanged(Along *a, int count, double reach) {
          memcmp(base, moved, bytes) == 0;
 }
 
-NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int count, double t,
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int k, int count, double t,
                               const double *u, double dt, const double *du, int j, double *out, NsError *err) {
   const NsParameter *parameter = j >= 0 && s->acts[j] ? &s->parameters[j] : NULL;
-  Along a = {.s = s, .lin = lin, .map = map, .t = t, .dt = dt, .u = u, .du = du};
+  Along a = {.s = s, .lin = lin, .map = map, .k = k, .t = t, .dt = dt, .u = u, .du = du};
   bool still = dt == 0;
   for (int i = 0; i < lin->n && still && du; i++) still = du[i] == 0;
   memset(out, 0, (size_t)count * sizeof *out);
@@ -106,6 +107,24 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLi
   return status == NS_OK ? back : status;
 }
 
+NsStatus ns_sensitivity_change(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int k, int count, double t,
+                               const double *u, int j, double part, double *change, NsError *err) {
+  const double *S = s->S + (ptrdiff_t)j * s->n;
+  double term[2], most[2] = {0, 0};
+  NsStatus status = ns_sensitivity_along(s, lin, map, k, count, t, u, 0, S, j, change, err);
+  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    if (S[i] == 0) continue;
+    s->direction[i] = S[i];
+    status = ns_sensitivity_along(s, lin, map, k, count, t, u, 0, s->direction, -1, term, err);
+    s->direction[i] = 0;
+    for (int c = 0; c < count; c++) most[c] += fabs(term[c]);
+  }
+  for (int c = 0; c < count; c++)
+    if (fabs(change[c]) <= part * most[c]) change[c] = 0;
+  return status;
+}
+
 NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t,
                                   const double *u, double *A, double *B, bool *exact, NsError *err) {
   NsStatus status = NS_OK;
@@ -118,21 +137,34 @@ NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, 
 
 /* ---- guards ---- */
 
-NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err) {
   bool still = false, exact = false;
-  NsStatus status = lin->slope ? lin->slope(lin->context, t, u, s->value, &still, &exact, err) : NS_OK;
+  NsStatus status = lin->slope ? lin->slope(lin->context, guard, t, u, s->value, &still, &exact, err) : NS_OK;
   slope->t = 0;
-  if (status == NS_OK && !(exact && still)) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
+  if (status == NS_OK && !(exact && still))
+    status = ns_sensitivity_along(s, lin, lin->guard, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
-    if (!exact) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
+    if (!exact) status = ns_sensitivity_along(s, lin, lin->guard, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
     s->direction[i] = 0;
   }
   NsCrossing crossing = ns_crossing(s->n, slope->t, s->value, s->f, s->rate_most);
   slope->rate = crossing.rate, slope->scale = crossing.size;
   slope->grazes = ns_crossing_grazes(crossing, NS_GRAZING);
+  return status;
+}
+
+NsStatus ns_sensitivity_guard(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u,
+                              NsGuardSlope *slope, double *by_p, NsError *err) {
+  NsStatus status = ns_sensitivity_slope(s, lin, guard, t, u, slope, err);
+  memset(by_p, 0, (size_t)s->p * sizeof *by_p);
+  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
+  if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, guard, t, u, by_p, s->known, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++)
+    if (s->acts[j] && !s->known[j])
+      status = ns_sensitivity_along(s, lin, lin->guard, guard, 1, t, u, 0, NULL, j, &by_p[j], err);
   return status;
 }
 

@@ -210,13 +210,6 @@ NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, con
   return status;
 }
 
-/* The interpolation error of an entry whose values at the nodes are `stride` numbers apart. */
-static double entry_error(const double *at, ptrdiff_t stride) {
-  double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = at[k * stride];
-  return ns_bernstein_interpolate(v, b);
-}
-
 /* The relative size of column j: the size of its largest |S| so far. */
 static double relative_size(const NsSensitivity *s, int j) {
   double relative = 0;
@@ -242,15 +235,14 @@ static bool piece_resolved(NsSensitivity *s, double h) {
   memset(error, 0, (size_t)np * sizeof *error);
   size_of_columns(s, size);
   for (ptrdiff_t e = 0; e < nn && !s->fixed; e++) {
-    double off = entry_error(s->J + e, nn), most = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) most = fmax(most, fabs(s->J[e + k * nn]));
-    for (ptrdiff_t j = 0; j < s->p && most > 0; j++) {
-      error[e % n + j * n] += h * off * s->most[e / n + j * n];
-      size[e % n + j * n] += h * most * s->most[e / n + j * n];
+    NsBernsteinMeasure J = ns_bernstein_measure(s->J + e, nn);
+    for (ptrdiff_t j = 0; j < s->p && J.most > 0; j++) {
+      error[e % n + j * n] += h * J.error * s->most[e / n + j * n];
+      size[e % n + j * n] += h * J.most * s->most[e / n + j * n];
     }
   }
   for (ptrdiff_t e = 0; e < np; e++) {
-    if (s->acts[e / n]) error[e] += h * entry_error(s->P + e, np), size[e] += h * fabs(s->P[e]);
+    if (s->acts[e / n]) error[e] += h * ns_bernstein_measure(s->P + e, np).error, size[e] += h * fabs(s->P[e]);
     if (error[e] > tolerance * size[e]) return false;
   }
   return true;
@@ -258,80 +250,46 @@ static bool piece_resolved(NsSensitivity *s, double h) {
 
 /* ---- the linear equations ---- */
 
-/* s->weights = those of the values at the nodes for the point x in [0, 1] (Lagrange's form). */
-static void node_weights(NsSensitivity *s, double x) {
-  double sum = 0;
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
-    double apart = x - ns_bernstein_node(k), end = k == 0 || k + 1 == NS_BERNSTEIN_SIZE ? 0.5 : 1;
-    s->weights[k] = (k % 2 ? -end : end) / apart;
-    if (apart == 0) {
-      memset(s->weights, 0, sizeof s->weights);
-      s->weights[k] = 1;
-      return;
-    }
-    sum += s->weights[k];
-  }
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) s->weights[k] /= sum;
-}
-
-static void between_nodes(const NsSensitivity *s, const double *nodes, ptrdiff_t count, double *out) {
-  memset(out, 0, (size_t)count * sizeof *out);
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
-    for (ptrdiff_t e = 0; e < count && s->weights[k] != 0; e++) out[e] += s->weights[k] * nodes[k * count + e];
+/* The place of t in the piece. */
+static double piece_place(const NsSensitivity *s, double t) {
+  return s->to > s->from ? (t - s->from) / (s->to - s->from) : 0;
 }
 
 void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J) {
   ptrdiff_t n = s->n;
-  if (s->fixed) {
-    memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
-    return;
-  }
-  node_weights(s, s->to > s->from ? (t - s->from) / (s->to - s->from) : 0);
-  between_nodes(s, s->J, n * n, J);
+  if (s->fixed) memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
+  else ns_bernstein_between(s->J, n * n, n * n, piece_place(s, t), J);
 }
 
 /* An NsVariationalTerms: J and P at t, between the nodes. */
 static NsStatus piece_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
   NsSensitivity *s = context;
-  ptrdiff_t n = s->n;
+  ptrdiff_t np = (ptrdiff_t)s->n * s->p;
   (void)E, (void)err;
-  if (!s->fixed || s->driven) node_weights(s, s->to > s->from ? (t - s->from) / (s->to - s->from) : 0);
-  if (s->fixed) memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
-  else between_nodes(s, s->J, n * n, J);
-  if (P) between_nodes(s, s->P, n * s->p, P);
+  ns_sensitivity_jacobian(s, t, J);
+  if (P) ns_bernstein_between(s->P, np, np, piece_place(s, t), P);
   return NS_OK;
 }
 
-/* Makes the integrator of the linear equations for the present n and method. */
-static NsStatus take_variational(NsSensitivity *s, const NsLinearisation *lin, NsError *err) {
-  if (s->variational && s->variational_n == s->n && s->implicit == lin->implicit) return NS_OK;
-  ns_variational_free(s->variational);
-  s->variational = NULL;
-  s->variational_n = s->n;
-  s->implicit = lin->implicit;
-  NsVariationalProblem problem = {.n = s->n,
-                                  .p = s->p,
-                                  .terms = piece_terms,
-                                  .context = s,
-                                  .forced = s->driven,
-                                  .implicit = lin->implicit,
-                                  .rtol = s->options->rtol,
-                                  .size = s->size,
-                                  .least = s->least};
-  NsStatus status = ns_variational_new(&s->variational, &problem);
+NsStatus ns_sensitivity_integrator(NsLinearEquations *of, const NsVariationalProblem *problem, NsError *err) {
+  bool same = of->variational && of->n == problem->n && of->implicit == problem->implicit;
+  if (same) return NS_OK;
+  ns_variational_free(of->variational);
+  *of = (NsLinearEquations){NULL, problem->n, problem->implicit};
+  NsStatus status = ns_variational_new(&of->variational, problem);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
 
 /* X at the nodes of the whole piece that lie in the last step. */
 static NsStatus keep_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
-  const NsVariationalState *state = ns_variational_state(s->variational);
+  const NsVariationalState *state = ns_variational_state(s->equations.variational);
   ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
   NsStatus status = NS_OK;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++) {
     double t = dense->t_old + ns_bernstein_node(k) * (dense->t - dense->t_old);
     if (k + 1 == NS_BERNSTEIN_SIZE) t = dense->t;
     if (t < state->t_old || t > state->t) continue;
-    status = ns_variational_at(s->variational, t, s->dense, err);
+    status = ns_variational_at(s->equations.variational, t, s->dense, err);
     if (status == NS_OK) status = dense->at(dense->context, t, s->direction, err);
     if (status == NS_OK) status = lin->states(lin->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
   }
@@ -360,13 +318,13 @@ static void measure_least(NsSensitivity *s) {
 
 /* S goes from s->from to s->to. */
 static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
-  const NsVariationalState *state = ns_variational_state(s->variational);
+  const NsVariationalState *state = ns_variational_state(s->equations.variational);
   measure_least(s);
-  ns_variational_start(s->variational, s->from, s->S, s->to - s->from);
+  ns_variational_start(s->equations.variational, s->from, s->S, s->to - s->from);
   NsStatus status = NS_OK;
   for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
     if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->to);
-    status = ns_variational_step(s->variational, s->to, err);
+    status = ns_variational_step(s->equations.variational, s->to, err);
     if (status == NS_OK) status = keep_nodes(s, lin, dense, err);
   }
   memcpy(s->S, state->y, (size_t)s->n * (size_t)s->p * sizeof *s->S);
@@ -398,7 +356,16 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, cons
   if (s->n == 0 || s->p == 0) return NS_OK;
   if (s->tape) return ns_run_tape_piece(s, lin, dense, err);
   if (ns_sensitivity_holds(a, b)) return hold_nodes(s, lin, dense, err);
-  status = take_variational(s, lin, err);
+  NsVariationalProblem problem = {.n = s->n,
+                                  .p = s->p,
+                                  .terms = piece_terms,
+                                  .context = s,
+                                  .forced = s->driven,
+                                  .implicit = lin->implicit,
+                                  .rtol = s->options->rtol,
+                                  .size = s->size,
+                                  .least = s->least};
+  status = ns_sensitivity_integrator(&s->equations, &problem, err);
   if (status == NS_OK) status = dense->at(dense->context, a, s->u, err);
   if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->u, err);
   for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);

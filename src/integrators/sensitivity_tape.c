@@ -31,7 +31,7 @@ NsStatus ns_run_tape_new(NsSensitivity *s) {
 
 void ns_run_tape_free(NsRunTape *tape) {
   if (!tape) return;
-  ns_variational_free(tape->variational);
+  ns_variational_free(tape->equations.variational);
   ns_free(tape->entries);
   ns_free(tape->spare);
   ns_arena_release(&tape->record);
@@ -156,18 +156,10 @@ void ns_run_tape_restart(NsSensitivity *s, double t) {
 }
 
 /* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus the derivatives of its time. */
-static NsStatus tape_guard(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guard, double t,
-                           const double *u, NsGuardSlope *slope, double *g, NsError *err) {
-  guard->choose(lin->context, guard->guard);
-  NsStatus status = ns_sensitivity_slope(s, lin, guard->value, t, u, slope, err);
+static NsStatus tape_guard(NsSensitivity *s, const NsLinearisation *lin, int guard, double t, const double *u,
+                           NsGuardSlope *slope, double *g, NsError *err) {
+  NsStatus status = ns_sensitivity_guard(s, lin, guard, t, u, slope, g + s->n, err);
   memcpy(g, s->value, (size_t)s->n * sizeof *g);
-  memset(g + s->n, 0, (size_t)s->p * sizeof *g);
-  memset(s->tape->exact, 0, (size_t)s->p * sizeof *s->tape->exact);
-  if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, t, u, g + s->n, s->tape->exact, err);
-  for (int j = 0; j < s->p && status == NS_OK; j++) {
-    if (s->acts[j] && !s->tape->exact[j])
-      status = ns_sensitivity_along(s, lin, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
-  }
   for (int i = 0; i < s->n + s->p && !slope->grazes; i++) g[i] /= slope->rate;
   return status;
 }
@@ -182,7 +174,7 @@ NsStatus ns_run_tape_event(NsSensitivity *s, const NsLinearisation *lin, const N
   NsStatus status = NS_OK;
   for (int k = 0; k < count && status == NS_OK; k++) {
     NsGuardSlope slope;
-    status = tape_guard(s, lin, &guards[k], t, u, &slope, k == 0 ? g : other, err);
+    status = tape_guard(s, lin, guards[k].k, t, u, &slope, k == 0 ? g : other, err);
     if (status != NS_OK) return status;
     if (k == 0 && !slope.grazes) tape->event.timed = true, tape->event.gu = g, tape->event.gp = g + s->n;
     if (s->options->one_sided) break;
@@ -215,7 +207,7 @@ static NsStatus tape_map_differences(NsSensitivity *s, const NsLinearisation *li
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
-    status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, s->direction, -1, M + (ptrdiff_t)i * s->n, err);
+    status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 0, s->direction, -1, M + (ptrdiff_t)i * s->n, err);
     s->direction[i] = 0;
   }
   return status;
@@ -235,7 +227,7 @@ NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLineari
   double *M = s->J, *change = s->value;
   NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, M, s->Pt, &exact, err);
   if (status == NS_OK && !exact) status = tape_map_differences(s, lin, map, t, u, M, err);
-  if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, lin, map, s->n, t, u, 1, NULL, -1, change, err);
+  if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 1, NULL, -1, change, err);
   if (status != NS_OK) return status;
   tape_map_begin(s);
   for (int i = 0; i < n; i++) tape_map_column(s, M, tape->A + i * n);
@@ -245,7 +237,7 @@ NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLineari
     double *column = tape->B + (ptrdiff_t)j * n;
     if (!tape->acts[j] && !s->acts[j]) continue;
     tape_map_column(s, M, column);
-    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, NULL, j, change, err);
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 0, NULL, j, change, err);
     for (int i = 0; i < n && s->acts[j]; i++) column[i] += s->known[j] ? s->Pt[i + j * n] : change[i];
     for (int i = 0; i < n; i++) tape->acts[j] = tape->acts[j] || column[i] != 0;
   }

@@ -60,9 +60,7 @@ typedef struct NsRunTape {
   double *reach;             /* n: integrals of |c| over the run */
   double from, to;           /* the interval of c */
   int *place;                /* nx: u[place[i]] is x[i] */
-  NsVariational *variational;
-  int variational_n;
-  bool implicit;
+  NsLinearEquations equations;
 } NsRunTape;
 
 /* Gives the companion a tape, before the run. NS_ENOMEM. */

@@ -87,6 +87,35 @@ double ns_bernstein_interpolate(const double *v, double *b) {
   return last;
 }
 
+/*
+** The barycentric formula at Chebyshev-Lobatto points: weights 1, -1, 1, ... and half of that at both ends. Berrut and
+** Trefethen, SIAM Review 46(3), 2004.
+*/
+void ns_bernstein_between(const double *nodes, ptrdiff_t stride, ptrdiff_t count, double x, double *out) {
+  double weight[NS_BERNSTEIN_SIZE], sum = 0;
+  memset(out, 0, (size_t)count * sizeof *out);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+    double off = x - ns_bernstein_node(k), end = k == 0 || k == NS_BERNSTEIN_DEGREE ? 0.5 : 1;
+    if (off == 0) {
+      memcpy(out, nodes + k * stride, (size_t)count * sizeof *out);
+      return;
+    }
+    sum += weight[k] = (k % 2 ? -end : end) / off;
+  }
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
+    for (ptrdiff_t i = 0; i < count; i++) out[i] += weight[k] / sum * nodes[i + k * stride];
+}
+
+NsBernsteinMeasure ns_bernstein_measure(const double *nodes, ptrdiff_t stride) {
+  double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+  NsBernsteinMeasure measure = {0, 0, 0};
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = nodes[k * stride], measure.most = fmax(measure.most, fabs(v[k]));
+  if (measure.most == 0) return measure;
+  measure.error = ns_bernstein_interpolate(v, b);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) measure.sum += b[k];
+  return measure;
+}
+
 double ns_bernstein_at(int n, const double *b, double x) {
   double c[NS_BERNSTEIN_SIZE];
   memcpy(c, b, (size_t)(n + 1) * sizeof *c);

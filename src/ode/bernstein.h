@@ -6,6 +6,7 @@
 #define NS_ODE_BERNSTEIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
 ** A polynomial of degree n <= NS_BERNSTEIN_DEGREE has n + 1 coefficients b:
@@ -29,6 +30,16 @@ double ns_bernstein_node(int k);
 ** and Approximation Practice, 2013, chapters 4 and 8.
 */
 double ns_bernstein_interpolate(const double *v, double *b);
+
+/*
+** The polynomials whose values at the nodes are in `nodes`, those of a node `stride` after those of the node before. between: out (count) =
+** their values at x. measure: of the first one the error above, the largest |value| at a node, and NS_BERNSTEIN_SIZE times its integral.
+*/
+typedef struct NsBernsteinMeasure {
+  double error, most, sum;
+} NsBernsteinMeasure;
+void ns_bernstein_between(const double *nodes, ptrdiff_t stride, ptrdiff_t count, double x, double *out);
+NsBernsteinMeasure ns_bernstein_measure(const double *nodes, ptrdiff_t stride);
 
 /*
 ** Safety factor: the interpolation error is taken to be at most this many times the estimate of ns_bernstein_interpolate. A

@@ -44,25 +44,10 @@ NsDenseOutput ns_dense_of_rows(const NsDenseRows *dense) {
   return (NsDenseOutput){.t_old = dense->t_old, .t = dense->t, .at = dense_rows_at, .context = (void *)dense};
 }
 
-/*
-** The barycentric formula at Chebyshev-Lobatto points: weights 1, -1, 1, ... and half of that at both ends. Berrut and
-** Trefethen, SIAM Review 46(3), 2004.
-*/
 static NsStatus dense_nodes_at(void *context, double t, double *y, NsError *err) {
   const NsDenseNodes *c = context;
-  double x = (t - c->t_old) / (c->t - c->t_old), weight[NODES], sum = 0;
   (void)err;
-  for (int k = 0; k < NODES; k++) {
-    double off = x - ns_bernstein_node(k);
-    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->stride, (size_t)c->n * sizeof *y), NS_OK;
-    weight[k] = (k % 2 == 0 ? 1 : -1) * (k == 0 || k == NODES - 1 ? 0.5 : 1) / off;
-    sum += weight[k];
-  }
-  for (int i = 0; i < c->n; i++) {
-    double value = 0;
-    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->stride];
-    y[i] = value;
-  }
+  ns_bernstein_between(c->values, c->stride, c->n, (t - c->t_old) / (c->t - c->t_old), y);
   return NS_OK;
 }
 

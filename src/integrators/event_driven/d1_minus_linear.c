@@ -10,11 +10,12 @@
 */
 #include "integrators/event_driven/event_driven.h"
 
-/* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */
-static NsStatus d1_go_on(NsEventDriven *ed, double t_next, NsError *err) {
+/* One step of D1MinusLinear, with the event at its end. */
+static NsStatus d1_go_on(NsHybrid *run, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
   const NsMotionMode *mode = ed->mode;
-  double h = mode->h, *before = ed->sample, *mean = before + ed->Nv;
-  NsStatus status = ns_ed_rate(ed, ed->t, ed->x, ed->slope, err);
+  double h = mode->h, *before = ed->run.sample, *mean = before + ed->Nv;
+  NsStatus status = ns_ed_rate(ed, ed->run.t, ed->run.u, ed->slope, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
   for (int i = 0; i < ed->Nv; i++) {
@@ -23,12 +24,12 @@ static NsStatus d1_go_on(NsEventDriven *ed, double t_next, NsError *err) {
     ed->v[i] += h * ed->acceleration[i];
   }
   ns_motion_move(ed->motion, mean, h, ed->q);
-  ed->t = t_next;
-  status = ns_ed_rate(ed, ed->t, ed->x, ed->slope, err);
+  ed->run.t = run->t_next;
+  status = ns_ed_rate(ed, ed->run.t, ed->run.u, ed->slope, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
   for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
-  if (mode->nactive > 0) status = ns_motion_stop(ed->motion, mode->nactive, mode->active, ed->t, ed->q, ed->v, ed->W, err);
+  if (mode->nactive > 0) status = ns_motion_stop(ed->motion, mode->nactive, mode->active, ed->run.t, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_ed_handle(ed, err) : status;
 }
 
@@ -46,11 +47,12 @@ static NsStatus d1_stop(NsEventDriven *ed, int places, int n, const int *rows, N
   while (bilateral < n && !mode->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
   if (bilateral > 0)
-    status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, mode->reach, ed->q, ed->v, ed->W, err);
-  return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
+    status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->run.t, mode->reach, ed->q, ed->v, ed->W, err);
+  return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->run.t, ed->q, ed->v, ed->W, err) : status;
 }
 
-static const NsMotionSteps d1_steps = {d1_go_on, d1_slow, d1_stop};
+static const NsMotionSteps d1_steps = {d1_slow, d1_stop};
+static const NsHybridClass d1_class = {.start = ns_ed_start, .finish = ns_ed_finish, .go_on = d1_go_on};
 
 /* ---- the class ---- */
 
@@ -61,7 +63,7 @@ static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
 }
 
 static NsStatus d1_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  return ns_ed_create(out, &d1_steps, integrator, nsds, plan);
+  return ns_ed_create(out, &d1_class, &d1_steps, integrator, nsds, plan);
 }
 
 static const NsField d1_fields[] = {NS_FIELD_END};
@@ -82,4 +84,4 @@ const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_line
                                                  .create = d1_create,
                                                  .destroy = ns_ed_destroy,
                                                  .commit = ns_ed_commit,
-                                                 .drive = ns_ed_drive};
+                                                 .drive = ns_hybrid_drive};

@@ -12,7 +12,7 @@
 enum { RESOLVED = 300 };
 
 NsStatus ns_ed_too_many_events(const NsEventDriven *ed, NsError *err) {
-  return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
+  return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->run.options.max_events);
 }
 
 double ns_ed_sliding_speed(const NsEventDriven *ed, int row) {
@@ -132,12 +132,12 @@ static void spread_sliding(const NsMotionMode *mode) {
 NsStatus ns_ed_read_bounds(NsEventDriven *ed, double t, NsError *err) {
   if (!ed->mode->moving) return NS_OK;
   NsMotionMode *mode = ed->mode;
-  NsStatus status = ns_nsds_update_bounds(ed->base.nsds, t, err);
+  NsStatus status = ns_nsds_update_bounds(ed->run.base.nsds, t, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Friction *friction = &mode->rows[i].friction;
     if (friction->width == 0 || friction->normal >= 0 || !friction->varies) continue;
     int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
-    const NsLaw *law = ed->base.nsds->interactions[e]->law;
+    const NsLaw *law = ed->run.base.nsds->interactions[e]->law;
     if (isinf(law->lower[at]) == isinf(friction->lower) && isinf(law->upper[at]) == isinf(friction->upper)) continue;
     return ns_fail(err, NS_EARG,
                    "EventDriven: interaction '%s': a bound becomes infinite, or finite (t=%.10g); a large number is one",
@@ -184,7 +184,7 @@ void ns_ed_forces(const NsEventDriven *ed, double *force) {
 }
 
 double ns_ed_tolerance(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->mode->reach[row];
+  return ed->run.options.tolerance_in_units ? ed->run.options.tolerance : ed->run.options.tolerance * ed->mode->reach[row];
 }
 
 double ns_ed_rounding(const NsEventDriven *ed, int row) {
@@ -204,5 +204,5 @@ double ns_ed_touching_level(const NsEventDriven *ed, int row, double y) {
 }
 
 double ns_ed_resolution(const NsEventDriven *ed) {
-  return ed->options.max_step > 0 ? ed->options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
+  return ed->run.options.max_step > 0 ? ed->run.options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
 }

@@ -19,7 +19,7 @@ static ptrdiff_t bend_most(ptrdiff_t a, ptrdiff_t b) {
 }
 
 void ns_edge_bend_make(NsEdgeBend *bend, NsArena *arena, const NsEventDriven *ed) {
-  const NsNsds *nsds = ed->base.nsds;
+  const NsNsds *nsds = ed->run.base.nsds;
   ptrdiff_t nx = 0, slopes = 0, all = 0, room = 0;
   for (int e = 0; e < nsds->ninteractions; e++) {
     const NsInteraction *inter = nsds->interactions[e];
@@ -43,11 +43,11 @@ void ns_edge_bend_make(NsEdgeBend *bend, NsArena *arena, const NsEventDriven *ed
 }
 
 static const NsMechanicalDs *bent_system(const NsEventDriven *ed, int interaction, int part) {
-  return (const NsMechanicalDs *)ed->base.nsds->interactions[interaction]->ds[part];
+  return (const NsMechanicalDs *)ed->run.base.nsds->interactions[interaction]->ds[part];
 }
 
 void ns_edge_bend_place(NsEdgeBend *bend, const NsEventDriven *ed, int interaction) {
-  const NsInteraction *inter = ed->base.nsds->interactions[interaction];
+  const NsInteraction *inter = ed->run.base.nsds->interactions[interaction];
   bend->m = inter->m, bend->nx = bend->nv = 0;
   bend->C = ns_motion_jacobian(ed->motion, interaction);
   for (int p = 0; p < inter->nds; p++) {
@@ -116,7 +116,7 @@ static void bend_system(const NsEdgeBend *bend, const NsMechanicalDs *ds, int x,
 }
 
 bool ns_edge_bend_take(NsEdgeBend *bend, const NsEventDriven *ed, int interaction, double t, const double *u) {
-  const NsInteraction *inter = ed->base.nsds->interactions[interaction];
+  const NsInteraction *inter = ed->run.base.nsds->interactions[interaction];
   const NsBendRoom *r = bend->room;
   double *none = bend->u_q; /* m: lambda, zeros */
   ns_edge_bend_place(bend, ed, interaction);

@@ -47,35 +47,36 @@ NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *m
 
 /* ---- the guards ---- */
 
-NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+NsStatus ns_ed_lin_guard(void *context, int row, double t, const double *u, double *out, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, row);
   NsStatus status = guard->forces ? ns_ed_lin_accelerate(w, t, &u, err)
-                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  if (status == NS_OK) *out = guard->value ? guard->value(ed, w->guard) : 0;
+                                  : ns_motion_outputs(ed->motion, 1, &row, t, u, u + ed->Nq, err);
+  if (status == NS_OK) *out = guard->value ? guard->value(ed, row) : 0;
   return status;
 }
 
-NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
+NsStatus ns_ed_lin_slope(void *context, int row, double t, const double *u, double *gu, bool *still, bool *exact,
+                         NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, row);
   *exact = false;
-  *still = ns_motion_tangent_still(w->tangent, guard->forces ? -1 : w->guard);
+  *still = ns_motion_tangent_still(w->tangent, guard->forces ? -1 : row);
   if (!guard->slope || (guard->forces && w->ed->mode->dependent)) return NS_OK;
   NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err)
-                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  return status == NS_OK ? guard->slope(w->tangent, t, w->guard, u, gu, exact, err) : status;
+                                  : ns_motion_outputs(ed->motion, 1, &row, t, u, u + ed->Nq, err);
+  return status == NS_OK ? guard->slope(w->tangent, t, row, u, gu, exact, err) : status;
 }
 
-NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+NsStatus ns_ed_lin_vjp_guard(void *context, int row, double t, const double *u, double *out, bool *known, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
-  const NsMotionGuard *guard = ns_motion_guard(w->ed, w->guard);
+  const NsMotionGuard *guard = ns_motion_guard(w->ed, row);
   ns_motion_vjp_nothing(w->vjp, out, known);
   if (!guard->vjp || (guard->forces && w->ed->mode->dependent)) return NS_OK;
   NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
-  if (status == NS_OK) guard->vjp(w->vjp, t, w->guard, u, out, known);
+  if (status == NS_OK) guard->vjp(w->vjp, t, row, u, out, known);
   return status;
 }

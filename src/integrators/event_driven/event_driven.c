@@ -25,9 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "integrators/event_driven/event_active.h"
-#include "integrators/event_driven/event_dense.h"
 #include "integrators/event_driven/event_modes.h"
 #include "integrators/event_driven/event_sensitivity.h"
 
@@ -73,7 +71,7 @@ NsStatus ns_ed_rate(void *context, double t, const double *x, double *xdot, NsEr
   const NsMotionMode *mode = ed->mode;
   const double *q = x, *v = x + ed->Nq;
   double *works = xdot + ed->Nq + ed->Nv;
-  *ed->clock = t;
+  *ed->run.clock = t;
   NsStatus status = ns_ed_accelerate(ed, t, q, v, err);
   if (status != NS_OK) return status;
   ns_motion_rate(ed->motion, q, v, xdot);
@@ -114,11 +112,13 @@ static void motion_events_take_search(NsMotionSearch *search, NsArena *arena, in
 }
 
 static void motion_events_take_vectors(NsEventDriven *ed) {
-  NsArena *arena = &ed->base.arena;
+  NsArena *arena = &ed->run.base.arena;
   NsMotionScales *scales = &ed->scales;
   int m = ed->m;
-  double **stacked[] = {&ed->x, &ed->sample, &ed->slope, &scales->atol, &scales->pace};
-  for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
+  int unknowns = ed->run.n + WORKS + m;
+  ns_hybrid_take(&ed->run, unknowns, ed->run.n + 2 * m);
+  ed->slope = ns_arena_doubles(arena, unknowns);
+  scales->pace = ns_arena_doubles(arena, unknowns);
   double **moving[] = {&ed->p,
                        &ed->acceleration,
                        &ed->account.impulse,
@@ -136,129 +136,52 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->pole_matrix = ns_arena_matrix(arena, m, m);
   ed->pulling = ns_arena_ints(arena, m);
   ed->pull = ns_arena_doubles(arena, m);
-  ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
-  ed->dense = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
-  ed->q = ed->x;
-  ed->v = ed->x ? ed->x + ed->Nq : NULL;
-  ed->works = ed->x ? ed->v + ed->Nv : NULL;
+  ed->q = ed->run.u;
+  ed->v = ed->run.u ? ed->run.u + ed->Nq : NULL;
+  ed->works = ed->run.u ? ed->v + ed->Nv : NULL;
 }
 
 static NsStatus motion_events_build(NsEventDriven *ed) {
-  NsStatus status = ns_motion_new(&ed->motion, ed->base.nsds);
+  NsStatus status = ns_motion_new(&ed->motion, ed->run.base.nsds);
   if (status != NS_OK) return status;
   ed->now = ns_motion_view(ed->motion);
   ed->Nq = ed->now->Nq;
   ed->Nv = ed->now->Nv;
   ed->m = ed->now->m;
-  ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
+  ed->run.n = ed->Nq + ed->Nv;
   motion_events_take_vectors(ed);
-  for (int e = 0; e < ed->base.nsds->ninteractions; e++)
-    if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
-  for (int e = 0; ed->mode && e < ed->base.nsds->ninteractions; e++)
-    ed->mode->moving = ed->mode->moving || ns_law_varies(ed->base.nsds->interactions[e]->law);
-  if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
+  for (int e = 0; e < ed->run.base.nsds->ninteractions; e++)
+    if (ns_law_needs(ed->run.base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
+  for (int e = 0; ed->mode && e < ed->run.base.nsds->ninteractions; e++)
+    ed->mode->moving = ed->mode->moving || ns_law_varies(ed->run.base.nsds->interactions[e]->law);
+  if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->run.base.arena, ed->m);
   if (ed->has_friction && ed->mode) ns_motion_share(ed->motion, ed->mode->share, ed->mode->slow);
-  return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
+  return ed->run.base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
-NsStatus ns_ed_create(NsScheme **out, const NsMotionSteps *steps, const NsIntegrator *integrator, NsNsds *nsds,
-                      const NsSchemePlan *plan) {
+NsStatus ns_ed_create(NsScheme **out, const NsHybridClass *class, const NsMotionSteps *steps, const NsIntegrator *integrator,
+                      NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *form = ns_scheme_form(integrator->class, NS_MECHANICS);
   NsEventDriven *ed = ns_scheme_take(sizeof *ed, form, integrator, nsds);
   if (!ed) return NS_ENOMEM;
-  ed->clock = plan->clock;
+  ed->run.clock = plan->clock;
+  ed->run.class = class;
+  ed->run.method = &ns_dop853_class;
   ed->steps = steps;
   ed->problem.who = form->locates ? "EventDriven" : form->name;
-  ed->base.linear = true;
-  if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
-  return ns_scheme_hand_over(out, &ed->base);
+  ed->run.base.linear = true;
+  if (motion_events_build(ed) != NS_OK) ed->run.base.arena.failed = true;
+  return ns_scheme_hand_over(out, &ed->run.base);
 }
 
 void ns_ed_destroy(NsScheme *scheme) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  ns_rk_destroy((NsStepper *)ed->rk);
+  ed->run.method->destroy(ed->run.stepper);
   ns_motion_free(ed->motion);
   ns_sparse_free(ed->problem.sparse);
 }
 
 /* ---- the start of a step ---- */
-
-/* Makes the stepper for the present options; the last stepper is kept when they have not changed. */
-static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
-  bool same = ed->rk && ed->options.rtol == options->rtol;
-  ed->options = *options;
-  if (same) return NS_OK;
-  ns_rk_destroy((NsStepper *)ed->rk);
-  NsOdeProblem problem = {ed->n, ns_ed_rate, ed, options->rtol, ed->scales.atol, NULL};
-  NsStatus status = ns_dop853_new(&ed->rk, &problem);
-  if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->scales.pace, ed->Nq);
-  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
-}
-
-/* Friction that slips has exactly the force mu lambda_n, up to this part of it; friction that sticks is given less. */
-static const double AT_BOUND = 16 * DBL_EPSILON;
-
-/* Whether friction stuck or slipped at the end of the last step, read off its forces; lambda: from its first component on. */
-static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, double normal_force, const double *lambda) {
-  double size = friction->width == 1 ? fabs(lambda[0]) : ns_motion_length(lambda[0], lambda[1]),
-         most = friction->mu * normal_force;
-  if (ed->t == ed->t_first || (friction->normal >= 0 && !(normal_force > 0))) return;
-  friction->unsure = friction->normal >= 0 ? !(most > 0) : friction->varies && friction->lower == friction->upper;
-  if (friction->unsure) return;
-  bool above = lambda[0] >= friction->upper, below = lambda[0] <= friction->lower;
-  bool slips = friction->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
-  friction->stick_slip = slips ? FRICTION_SLIP : FRICTION_STICK;
-  friction->since = NAN;
-  for (int i = 0; i < friction->width && slips; i++)
-    friction->d[i] = friction->normal >= 0 ? -lambda[i] / size : above ? -1 : 1;
-}
-
-/* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
-static Friction start_friction(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
-  const NsLaw *law = inter->law;
-  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE, .varies = ns_law_varies(law)};
-  if (ns_law_needs(law) & NS_NEEDS_BOX) {
-    friction.width = 1;
-    friction.lower = law->lower[at];
-    friction.upper = law->upper[at];
-    recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
-  }
-  if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
-  friction.mu = ns_law_group(law, 0, false).mu[0];
-  friction.width = friction.mu > 0 || friction.varies ? law->size - 1 : 0;
-  friction.normal = i - 1;
-  if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);
-  return friction;
-}
-
-Row ns_ed_start_row(const NsEventDriven *ed, int i) {
-  int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
-  const NsInteraction *inter = ed->base.nsds->interactions[e];
-  const NsLaw *law = inter->law;
-  bool tangent = law->class->joint && at > 0;
-  bool unilateral = ns_law_unilateral(law) && !tangent;
-  return (Row){.unilateral = unilateral,
-               .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
-               .friction = start_friction(ed, inter, i, at),
-               .restitution = ns_law_restitution(law, at, 1),
-               .state = unilateral && inter->lambda_k[at] > 0 ? ROW_ACTIVE : ROW_OPEN,
-               .straight = ns_motion_straight(ed->motion, i)};
-}
-
-/* The mode where a step begins: laws, states and sizes of the rows from the objects. */
-static void start_rows(NsEventDriven *ed) {
-  NsMotionMode *mode = ed->mode;
-  for (int i = 0; i < ed->m; i++) {
-    int e = ns_motion_interaction(ed->motion, i), at = i - ns_motion_first_row(ed->motion, e);
-    const NsInteraction *inter = ed->base.nsds->interactions[e];
-    mode->rows[i] = ns_ed_start_row(ed, i);
-    mode->reach[i] = inter->reach_k[at];
-    mode->drift[i] = 0;
-    mode->multiplier[i] = inter->lambda_k[at];
-  }
-  mode->nactive = mode->nplaces = mode->nacting = 0;
-  mode->pole_size = 0;
-}
 
 /* Tolerance of a constraint at the start of a step, relative to the sum of the |terms| of y. 1e-6: data may have 6 digits. */
 static const double START = 1e-6;
@@ -270,8 +193,8 @@ static const double START = 1e-6;
 static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
   const NsMotionMode *mode = ed->mode;
   double way = 0;
-  *status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
-  if (*status != NS_OK || ed->t == ed->t_first) return true;
+  *status = ns_motion_free_accelerations(ed->motion, ed->run.t, ed->q, ed->v, err);
+  if (*status != NS_OK || ed->run.t == ed->t_first) return true;
   ns_motion_even(ed->motion, ed->now->a_free, ed->scales.even_free);
   for (int j = 0; j < ed->Nv; j++)
     way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->scales.even_free[j] * mode->h * mode->h;
@@ -282,18 +205,19 @@ static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err)
 /* Checks the rows at the start of a step. A contact that a script has opened is not active. The first step sets the reach. */
 NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;
-  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && ed->base.class->locates; i++)
-    status = check_restitution(ed->base.nsds->interactions[i], ed->problem.who, err); /* a script may have changed it */
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->run.t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->run.base.nsds->ninteractions && status == NS_OK && ed->run.base.class->locates; i++)
+    status = check_restitution(ed->run.base.nsds->interactions[i], ed->problem.who, err); /* a script may have changed it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i));
-    if (ed->t == ed->t_first) mode->reach[i] = mode->rows[i].unilateral || mode->rows[i].joint ? fabs(y) : 0;
+    if (ed->run.t == ed->t_first) mode->reach[i] = mode->rows[i].unilateral || mode->rows[i].joint ? fabs(y) : 0;
     if (mode->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i)) mode->rows[i].state = ROW_OPEN;
     if (mode->rows[i].joint && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ed->problem.who,
                      ns_motion_row_name(ed->motion, i), y);
-    if (mode->rows[i].unilateral && y < -off && !ed->base.class->keeps_gaps && overlaps(ed, i, &status, err) && status == NS_OK)
+    if (mode->rows[i].unilateral && y < -off && !ed->run.base.class->keeps_gaps && overlaps(ed, i, &status, err) &&
+        status == NS_OK)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_motion_row_name(ed->motion, i), y);
   }
@@ -343,7 +267,7 @@ static int slowed_down(NsEventDriven *ed) {
 
 /* After a step without an event: updates the levels at which open contacts close. */
 NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
-  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->run.t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->mode->rows[i];
     if (ns_motion_friction_is(ed->mode, i, FRICTION_SLIP)) renew_sliding(ed, i);
@@ -360,7 +284,7 @@ NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
 
 /* The accepted part of the sizes of velocities and accelerations. */
 static double accepted_part(const NsEventDriven *ed) {
-  return ed->options.atol_in_units ? DBL_EPSILON : ed->options.atol;
+  return ed->run.options.atol_in_units ? DBL_EPSILON : ed->run.options.atol;
 }
 
 /*
@@ -369,11 +293,11 @@ static double accepted_part(const NsEventDriven *ed) {
 */
 static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;
-  double *x = ed->sample, *a = ed->p, t = ed->t + nudge * fabs(ed->t);
-  if (t > ed->t_last) t = ed->t - nudge * fabs(ed->t);
+  double *x = ed->run.sample, *a = ed->p, t = ed->run.t + nudge * fabs(ed->run.t);
+  if (t > ed->t_last) t = ed->run.t - nudge * fabs(ed->run.t);
   memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
-  for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->x[i] * (1 + nudge);
-  *ed->clock = t;
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->run.u[i] * (1 + nudge);
+  *ed->run.clock = t;
   NsStatus status = ns_ed_accelerate(ed, t, x, x + ed->Nq, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < ed->Nv; i++) {
@@ -398,38 +322,38 @@ static void weigh_impulse(NsEventDriven *ed, int k, double share) {
     speed += h * scales->even[j];
     gain += h * (share * (scales->even_free[j] + scales->even_all[j]) + scales->even_noise[j]);
   }
-  scales->atol[at] = share * speed / own;
+  ed->run.atol[at] = share * speed / own;
   scales->pace[at] = gain / own;
 }
 
 /*
-** Computes ed->scales.atol and ed->scales.pace for the next step of about length h, from the present state and accelerations. The errors of
+** Computes ed->run.atol and ed->scales.pace for the next step of about length h, from the present state and accelerations. The errors of
 ** velocities, integrated over h, are allowed for coordinates.
 */
 static void weigh_errors(NsEventDriven *ed, double h) {
   const NsMotionScales *scales = &ed->scales;
-  const NsEventOptions *o = &ed->options;
+  const NsEventOptions *o = &ed->run.options;
   double share = accepted_part(ed), units = o->atol_in_units ? o->atol : 0;
-  double *qdot = ed->slope, *fastest = ed->sample, *way = ed->p;
+  double *qdot = ed->slope, *fastest = ed->run.sample, *way = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
-    scales->atol[ed->Nq + i] = units + share * scales->even[i];
+    ed->run.atol[ed->Nq + i] = units + share * scales->even[i];
     scales->pace[ed->Nq + i] = share * (scales->even_free[i] + scales->even_all[i]) + scales->even_noise[i];
     way[i] = share * scales->even[i] + h * scales->pace[ed->Nq + i];
   }
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
   ns_motion_fastest(ed->motion, way, fastest);
   for (int i = 0; i < ed->Nq; i++) {
-    scales->atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
+    ed->run.atol[i] = units + 4 * DBL_EPSILON * fabs(ed->q[i]);
     scales->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
   }
-  for (int i = ed->Nq + ed->Nv; i < ed->n; i++) scales->atol[i] = INFINITY, scales->pace[i] = 0;
+  for (int i = ed->Nq + ed->Nv; i < ed->run.unknowns; i++) ed->run.atol[i] = INFINITY, scales->pace[i] = 0;
   for (int k = 0; k < ed->mode->nactive; k++) weigh_impulse(ed, k, share);
 }
 
 /* Before a step: computes the accelerations, and the scales of velocities and accelerations. */
 static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   const NsMotionScales *scales = &ed->scales;
-  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  NsStatus status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
   ns_motion_even(ed->motion, ed->v, scales->even);
   ns_motion_even(ed->motion, ed->now->a_free, scales->even_free);
@@ -447,7 +371,7 @@ static const double AT_REST = 1e-6;
 */
 static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
   const NsMotionScales *scales = &ed->scales;
-  double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
+  double h = 1e-3 * way, *x = ed->run.sample, *qdot = ed->slope, *jump = ed->p;
   for (int i = 0; i < ed->Nv; i++) {
     double turn = 0.01 * scales->even[i] / (scales->even_free[i] + scales->even_all[i]);
     if (turn > AT_REST * way) h = fmin(h, turn);
@@ -455,7 +379,7 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
   ns_motion_rate(ed->motion, ed->q, ed->v, qdot);
   for (int i = 0; i < ed->Nq; i++) x[i] = ed->q[i] + h * qdot[i];
   for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];
-  NsStatus status = ns_ed_accelerate(ed, ed->t + h, x, x + ed->Nq, err);
+  NsStatus status = ns_ed_accelerate(ed, ed->run.t + h, x, x + ed->Nq, err);
   *length = 1e-3 * way;
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
@@ -463,128 +387,125 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
   *length = way;
   for (int i = 0; i < ed->Nv; i++) {
     double v = scales->even[i], a = scales->even_all[i], j = scales->even_rate[i];
-    if (j > 0) *length = fmin(*length, 4 * pow(ed->options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
+    if (j > 0) *length = fmin(*length, 4 * pow(ed->run.options.rtol, 1.0 / 8) * fmax(sqrt(v / j), a / j));
   }
   if (!(*length > 0)) *length = 1e-3 * way;
   return status;
 }
 
 /* Takes the stepper's state, projected on the constraints. */
-static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
-  NsMotionMode *mode = ed->mode;
-  const NsStepperState *step = &ed->rk->base.state;
-  memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
-  ed->t = step->t;
+static NsStatus motion_events_take(NsHybrid *run, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  const NsMotionMode *mode = ed->mode;
+  memcpy(run->u, run->stepper->state.y, (size_t)run->unknowns * sizeof *run->u);
+  run->t = run->stepper->state.t;
   ns_motion_normalise(ed->motion, ed->q);
   if (mode->nactive == 0) return NS_OK;
-  return ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, ed->t, mode->reach, ed->q, ed->v, ed->W,
+  return ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, run->t, mode->reach, ed->q, ed->v, ed->W,
                            err);
 }
 
-/* One step of the integrator towards t_next. *row: its event, or -1. The state is taken at the end of the step. */
-static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsError *err) {
-  ed->rk->base.h_limit = longest;
-  NsStatus status = ns_rk_step(&ed->rk->base, err);
-  if (status == NS_OK) status = ns_ed_search(ed, row, err);
-  if (status == NS_OK) status = ns_ed_sense_piece(ed, err);
-  if (status == NS_OK) status = ns_ed_dense_piece(ed, err);
-  return status == NS_OK ? motion_events_take_state(ed, err) : status;
+/* The longest step: maxStep, or where a force may depend on time the resolution. */
+static double motion_longest_step(const NsEventDriven *ed) {
+  bool driven = ed->run.options.max_step > 0 || ns_motion_driven(ed->motion, ed->mode->nacting, ed->mode->acting);
+  return driven ? ns_ed_resolution(ed) : INFINITY;
 }
 
-/* Prepares the stepper for smooth motion from the present state to t_next. *longest: limit of its first step. */
-static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest, NsError *err) {
-  double first, most = *longest;
+/* Prepares the stepper for smooth motion from the present state. */
+static NsStatus motion_events_begin(NsHybrid *run, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  double first;
+  ed->smooth = 0;
+  run->longest = motion_longest_step(ed);
   NsStatus status = measure_motion(ed, err);
-  *longest = fmin(most, longest_flight(ed));
-  if (status == NS_OK) status = motion_events_first_length(ed, t_next - ed->t, &first, err);
+  run->longest = fmin(run->longest, longest_flight(ed));
+  if (status == NS_OK) status = motion_events_first_length(ed, run->t_next - run->t, &first, err);
   if (status != NS_OK) return status;
-  weigh_errors(ed, fmin(first, *longest));
-  ns_rk_start(&ed->rk->base, ed->t, ed->x, t_next, first);
+  weigh_errors(ed, fmin(first, run->longest));
+  ns_rk_start(run->stepper, run->t, run->u, run->t_next, first);
   return NS_OK;
 }
 
-/* Handles the event at ed->t, and tells both of its sides; the side before is known. Nothing is told when nothing happens. */
-static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
-  long events = ed->log->count;
-  NsStatus status = ns_ed_handle(ed, err);
-  return status == NS_OK && ed->log->count > events ? ns_ed_dense_after(ed, err) : status;
+static NsStatus motion_events_advance(NsHybrid *run, int *row, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  if (ed->smooth++ == MAX_SMOOTH_STEPS)
+    return ns_fail(err, NS_EMAXITER,
+                   "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)",
+                   MAX_SMOOTH_STEPS, run->t);
+  run->stepper->h_limit = run->longest;
+  NsStatus status = ns_rk_step(run->stepper, err);
+  return status == NS_OK ? ns_ed_search(ed, row, err) : status;
 }
 
-/* Integrates to the next event, and handles it, or to t_next. */
-static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
-  double most = INFINITY, longest;
-  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->mode->nacting, ed->mode->acting))
-    most = ns_ed_resolution(ed);
-  longest = most;
-  NsStatus status = begin_smoothly(ed, t_next, &longest, err);
+static NsStatus motion_events_renew(NsHybrid *run, int *row, bool *ends, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  NsStatus status = NS_OK;
+  (void)ends;
+  if (run->t < run->t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
   if (status != NS_OK) return status;
-  int row = -1;
-  for (int steps = 0;; steps++, longest = most) {
-    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
-    if (steps == MAX_SMOOTH_STEPS)
-      return ns_fail(err, NS_EMAXITER,
-                     "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)", steps,
-                     ed->t);
-    status = step_smoothly(ed, longest, &row, err);
-    if (status != NS_OK) return status;
-    if (row >= 0) break;
-    if (ed->t < t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
-    if (status != NS_OK) return status;
-    row = slowed_down(ed);
-    if (row >= 0) break;
-    if (ed->t >= t_next) return NS_OK;
-    status = measure_motion(ed, err);
-    if (status != NS_OK) return status;
-    weigh_errors(ed, fmin(ed->rk->base.state.h_next, most));
-    ns_rk_replace(&ed->rk->base, ed->x);
+  *row = slowed_down(ed);
+  if (*row >= 0 || run->t >= run->t_next) return NS_OK;
+  run->longest = motion_longest_step(ed);
+  status = measure_motion(ed, err);
+  if (status != NS_OK) return status;
+  weigh_errors(ed, fmin(run->stepper->state.h_next, run->longest));
+  ns_rk_replace(run->stepper, run->u);
+  return NS_OK;
+}
+
+/* ---- events ---- */
+
+/* ed->mode->multiplier (m) = the multipliers of all rows; those that are not active are 0. */
+static void spread_multipliers(NsEventDriven *ed) {
+  const NsMotionMode *mode = ed->mode;
+  if (ed->has_friction) return; /* the accelerations have set them */
+  memset(mode->multiplier, 0, (size_t)ed->m * sizeof *mode->multiplier);
+  for (int k = 0; k < mode->nactive; k++) mode->multiplier[mode->active[k]] = mode->lambda[k];
+}
+
+static NsStatus motion_events_evaluate(NsHybrid *run, double t, const double *u, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, u, u + ed->Nq, err);
+  spread_multipliers(ed);
+  return status;
+}
+
+static void motion_events_row(const NsHybrid *run, const double *u, double *row) {
+  const NsEventDriven *ed = (const NsEventDriven *)run;
+  const double *q = u, *v = u + ed->Nq;
+  for (int d = 0; d < run->base.nsds->nds; d++) {
+    const NsDs *ds = run->base.nsds->ds[d];
+    memcpy(row, q, (size_t)ds->nx * sizeof *row);
+    memcpy(row + ds->nx, v, (size_t)ds->nr * sizeof *row);
+    row += ds->n, q += ds->nx, v += ds->nr;
   }
-  if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
+  memcpy(row, ed->mode->multiplier, (size_t)ed->m * sizeof *row);
+  memcpy(row + ed->m, ed->now->y, (size_t)ed->m * sizeof *row);
+}
+
+/* Handles an event, and tells both of its sides; the side before has been kept. Nothing is told when nothing happens. */
+static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
+  long events = ed->run.log->count;
+  NsStatus status = ns_ed_handle(ed, err);
+  if (status != NS_OK || ed->run.log->count == events || !ed->run.sink) return status;
+  status = ns_motion_outputs(ed->motion, 0, NULL, ed->run.t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ns_hybrid_tell_kept(&ed->run, ed->run.t, err);
+  spread_multipliers(ed);
+  return status == NS_OK ? ns_hybrid_tell_side(&ed->run, err) : status;
+}
+
+static NsStatus motion_events_handle(NsHybrid *run, int row, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  NsStatus status = NS_OK;
+  if (++run->handled > run->options.max_events) return ns_ed_too_many_events(ed, err);
   ed->event.hit = row;
-  status = ns_ed_dense_before(ed, err);
+  if (run->sink) status = motion_events_evaluate(run, run->t, run->u, err);
+  ns_hybrid_keep_side(run);
   return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
 /* ---- the end of a step ---- */
-
-/* The force of a row for the interaction. Friction that sticks is less than its bound, see AT_BOUND. */
-static double force_of(const NsMotionMode *mode, int row) {
-  int first = mode->rows[row].friction.width > 0 || row == 0 ? row : row - 1;
-  const Friction *friction = &mode->rows[first].friction;
-  if (!(ns_motion_friction_is(mode, first, FRICTION_STICK) ||
-        (ns_motion_friction_is(mode, first, FRICTION_SLIP) && friction->tied)) ||
-      friction->normal < 0 || friction->width <= row - first)
-    return mode->multiplier[row];
-  const double *force = mode->multiplier + first;
-  double size = friction->width == 1 ? fabs(force[0]) : ns_motion_length(force[0], force[1]);
-  double most = friction->mu * mode->multiplier[friction->normal] * (1 - AT_BOUND);
-  return size > most ? mode->multiplier[row] / size * most : mode->multiplier[row];
-}
-
-static void write_interactions(NsEventDriven *ed) {
-  const NsMotionMode *mode = ed->mode;
-  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
-    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
-    NsInteraction *inter = ed->base.nsds->interactions[e];
-    inter->y[i - first] = ed->now->y[i];
-    inter->ydot[i - first] = ed->now->u[i];
-    inter->lambda[i - first] = 0;
-    inter->reach[i - first] = mode->reach[i];
-    if (ed->has_friction) inter->lambda[i - first] = force_of(mode, i);
-    for (int k = 0; k < mode->nactive && !ed->has_friction; k++)
-      if (mode->active[k] == i) inter->lambda[i - first] = mode->lambda[k];
-  }
-}
-
-/* Impulses of the step, and accelerations at its end. */
-static void write_motion(NsEventDriven *ed) {
-  for (int d = 0, at = 0; d < ed->base.nsds->nds; d++) {
-    NsMechanicalDs *ds = (NsMechanicalDs *)ed->base.nsds->ds[d];
-    size_t bytes = (size_t)ds->nv * sizeof(double);
-    memcpy(ds->base.r, ed->account.impulse + at, bytes);
-    memcpy(ds->acceleration, ed->acceleration + at, bytes);
-    at += ds->nv;
-  }
-}
 
 /* Adds the works of the step to the account; before, after: the energies. */
 static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
@@ -600,62 +521,54 @@ static void motion_events_add_works(NsEventDriven *ed, const double *before, con
   account->numerical += inertia ? 0 : rest;
 }
 
-static NsStatus motion_events_finish(NsEventDriven *ed, const double *before, NsEnergyAccount *account, NsError *err) {
+NsStatus ns_ed_finish(NsHybrid *run, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  NsEnergyAccount *account = ed->account.of;
   double after[2];
-  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
-  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  if (status == NS_OK && account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &after[0], &after[1], err);
-  if (status != NS_OK) return status;
-  if (account) motion_events_add_works(ed, before, after, account);
-  return NS_OK;
+  NsStatus status = ns_ed_accelerate(ed, run->t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, run->t, ed->q, ed->v, err);
+  if (status == NS_OK && account) status = ns_motion_energy(ed->motion, run->t, ed->q, ed->v, &after[0], &after[1], err);
+  if (status == NS_OK && account) motion_events_add_works(ed, ed->account.before, after, account);
+  return status;
 }
 
-NsStatus ns_ed_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
-  NsEventDriven *ed = (NsEventDriven *)scheme;
-  (void)account, (void)err; /* the works were added by the step */
-  ns_motion_scatter(ed->motion, ed->q, ed->v);
-  write_motion(ed);
-  write_interactions(ed);
-  return NS_OK;
-}
-
-NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err) {
-  const NsScheme *scheme = &ed->base;
+NsStatus ns_ed_begin(NsEventDriven *ed, const NsStep *step, double h, const NsDrive *drive, NsError *err) {
+  NsHybrid *run = &ed->run;
+  bool anew;
+  ns_hybrid_start(run, step, drive);
+  if (!run->base.class->locates) run->sink = NULL, run->sensitivity = NULL;
   ed->mode->h = h;
-  ed->log = drive->log;
-  ed->sink = ed->base.class->locates ? drive->sink : NULL;
-  ed->sensitivity = ed->base.class->locates ? drive->sensitivity : NULL;
-  ed->log->slope = 0;
+  ed->mode->t_k = run->t;
   ed->problem.solver = drive->solver;
-  ed->t = ed->mode->t_k = t_k;
-  ed->handled = 0;
+  ed->account.of = drive->account;
   ed->account.impacts = ed->account.friction = 0;
   ed->event.hit = -1;
-  NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
-  if (status == NS_OK && ed->mode->moving) status = ns_nsds_update_bounds(scheme->nsds, t_k, err);
+  NsOdeProblem problem = {.n = run->n + WORKS + ed->m, .rate = ns_ed_rate, .context = ed};
+  NsStatus status = ns_hybrid_take_stepper(run, problem, &anew, err);
+  if (status == NS_OK && ed->mode->moving) status = ns_nsds_update_bounds(run->base.nsds, run->t, err);
   if (status != NS_OK) return status;
+  if (anew) ns_dop853_weigh((NsRk *)run->stepper, ed->scales.pace, ed->Nq);
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
-  ed->t_first = scheme->nsds->t0;
-  ed->t_last = scheme->nsds->T;
+  ed->t_first = run->base.nsds->t0;
+  ed->t_last = run->base.nsds->T;
   memset(ed->account.impulse, 0, (size_t)ed->Nv * sizeof *ed->account.impulse);
   ns_motion_gather(ed->motion, ed->q, ed->v);
-  start_rows(ed);
+  ns_ed_start_rows(ed);
   return NS_OK;
 }
 
-/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
-NsStatus ns_ed_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
-  NsEventDriven *ed = (NsEventDriven *)scheme;
-  double before[2] = {0, 0};
-  NsStatus status = ns_ed_begin(ed, step->t_k, step->t - step->t_k, drive, err);
-  if (status != NS_OK) return status;
-  if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
+/* The memories at t_k, with what happens there. */
+NsStatus ns_ed_start(NsHybrid *run, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  double *before = ed->account.before;
+  NsStatus status = ns_ed_begin(ed, step, step->t - step->t_k, drive, err);
+  if (status == NS_OK && drive->account)
+    status = ns_motion_energy(ed->motion, run->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = ns_ed_check_rows(ed, err);
   if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
-  if (status == NS_OK) status = ns_ed_dense_start(ed, err);
-  if (status == NS_OK) status = handle_and_tell(ed, err);
-  while (status == NS_OK && ed->t < step->t && !ed->log->stopped) status = ed->steps->go_on(ed, step->t, err);
-  return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
+  if (status == NS_OK && run->sink) status = ns_motion_outputs(ed->motion, 0, NULL, run->t, ed->q, ed->v, err);
+  if (status == NS_OK) ns_hybrid_keep_side(run);
+  return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
 /* ---- the class ---- */
@@ -667,10 +580,25 @@ static double runge_kutta_slow(const NsEventDriven *ed, double press, double ris
 }
 
 static NsStatus runge_kutta_stop(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
-  return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->mode->reach, ed->q, ed->v, ed->W, err);
+  return ns_motion_project(ed->motion, places, n, rows, ed->run.t, ed->mode->reach, ed->q, ed->v, ed->W, err);
 }
 
-static const NsMotionSteps runge_kutta_steps = {motion_events_go_on, runge_kutta_slow, runge_kutta_stop};
+static const NsMotionSteps runge_kutta_steps = {runge_kutta_slow, runge_kutta_stop};
+
+static const NsHybridClass motion_events_class = {.start = ns_ed_start,
+                                                  .finish = ns_ed_finish,
+                                                  .go_on = ns_hybrid_go_on,
+                                                  .begin = motion_events_begin,
+                                                  .advance = motion_events_advance,
+                                                  .take = motion_events_take,
+                                                  .renew = motion_events_renew,
+                                                  .handle = motion_events_handle,
+                                                  .evaluate = motion_events_evaluate,
+                                                  .row = motion_events_row,
+                                                  .linearise = ns_ed_linearise,
+                                                  .after = ns_ed_linearised,
+                                                  .fit = ns_ed_fit,
+                                                  .rates = ns_ed_lin_rates};
 
 /* Joints, contacts with restitution; with friction and relays. */
 static const NsMotionLaws runge_kutta_laws = {
@@ -682,7 +610,7 @@ static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
 }
 
 static NsStatus runge_kutta_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  return ns_ed_create(out, &runge_kutta_steps, integrator, nsds, plan);
+  return ns_ed_create(out, &motion_events_class, &runge_kutta_steps, integrator, nsds, plan);
 }
 
 const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
@@ -695,5 +623,5 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .create = runge_kutta_create,
                                       .destroy = ns_ed_destroy,
                                       .commit = ns_ed_commit,
-                                      .drive = ns_ed_drive,
+                                      .drive = ns_hybrid_drive,
                                       .exchange = &ns_ed_exchange};

@@ -8,7 +8,7 @@
 #include "integrators/event_driven/event_handle.h"
 #include "integrators/event_driven/event_problem.h"
 #include "integrators/event_driven/event_search.h"
-#include "integrators/event_schemes.h"
+#include "integrators/hybrid/hybrid.h"
 #include "ode/dop853.h"
 
 /* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers, of friction and relays. */
@@ -16,11 +16,8 @@ enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
 
 typedef struct NsEventDriven NsEventDriven;
 
-/* How a scheme goes to the next event: located in time (event_driven.c), or at the end of a step of fixed length (d1_minus_linear.c). */
+/* How a scheme puts contacts at rest: where events are located in time, or (d1_minus_linear.c) at the end of a step of fixed length. */
 typedef struct NsMotionSteps {
-  /* Integrates to the next event, and handles it, or to t_next. */
-  NsStatus (*go_on)(NsEventDriven *ed, double t_next, NsError *err);
-
   /* The velocity of a closed contact below which it rests; press: the acceleration that presses it; rise: the height that counts as 0. */
   double (*slow)(const NsEventDriven *ed, double press, double rise);
 
@@ -28,37 +25,31 @@ typedef struct NsMotionSteps {
   NsStatus (*stop)(NsEventDriven *ed, int places, int n, const int *rows, NsError *err);
 } NsMotionSteps;
 
-/* What is accepted of errors: of the stepper's unknowns (n); and scales by ns_motion_even (Nv), see measure_motion. */
+/* What is accepted of errors: the pace of the stepper's unknowns; and scales by ns_motion_even (Nv), see measure_motion. */
 typedef struct NsMotionScales {
-  double *atol, *pace;
+  double *pace;
   double *even, *even_free, *even_all, *even_noise, *even_rate;
 } NsMotionScales;
 
-/* Of the impacts in a step: the sum of H' P (Nv), the works of normal and of tangential impulses. */
+/* Of a step: the sum of H' P (Nv), the works of normal and of tangential impulses; kinetic and potential energy before it. */
 typedef struct NsMotionAccount {
-  double *impulse, impacts, friction;
+  double *impulse, impacts, friction, before[2];
+  NsEnergyAccount *of; /* that receives the works; NULL: none */
 } NsMotionAccount;
 
 struct NsEventDriven {
-  NsScheme base;
+  NsHybrid run; /* its unknowns are Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of active contacts */
   const NsMotionSteps *steps;
   NsMotion *motion;
   const NsMotionView *now; /* borrowed vectors of `motion` */
   NsMotionMode *mode;
-  NsRk *rk;
-  double *clock;
-  int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of active contacts */
+  int Nq, Nv, m;
   double t_first, t_last; /* of the run */
   bool has_friction;      /* some row has friction or is a relay */
-
-  /* the step */
-  NsEventOptions options; /* the options when the step began */
-  double t;
-  double *x, *q, *v, *works; /* n; x consists of q, v, works and impulses */
+  double *q, *v, *works;  /* of run.u */
   NsMotionScales scales;
   NsMotionAccount account;
-  NsEventLog *log;
-  int handled; /* number of events in this step */
+  int smooth; /* number of steps of the stepper since the last event */
 
   /* the last accelerations */
   double *acceleration; /* Nv */
@@ -71,21 +62,15 @@ struct NsEventDriven {
   struct NsModes *modes; /* workspace of event_modes.c */
   double *pole_matrix;   /* m x m: workspace of event_pole.c */
   NsMotionSearch search;
-
-  /* who asks for more than the end of the step; NULL: nobody */
-  const NsDenseSink *sink;
-  struct NsSensitivity *sensitivity;
-  double *side_before; /* a row of values (ns_ed_columns): those before the event */
-  double *dense;       /* NS_BERNSTEIN_SIZE rows */
-
-  double *slope, *sample, *p; /* n, n, Nv: workspace */
+  double *slope, *p; /* unknowns, Nv: workspace */
 };
 
-/* The scheme's functions that do not depend on its steps. */
-NsStatus ns_ed_create(NsScheme **out, const NsMotionSteps *steps, const NsIntegrator *integrator, NsNsds *nsds,
-                      const NsSchemePlan *plan);
+/* The scheme's functions that do not depend on its steps. start, finish: of the NsHybridClass. */
+NsStatus ns_ed_create(NsScheme **out, const NsHybridClass *class, const NsMotionSteps *steps, const NsIntegrator *integrator,
+                      NsNsds *nsds, const NsSchemePlan *plan);
 void ns_ed_destroy(NsScheme *scheme);
-NsStatus ns_ed_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err);
+NsStatus ns_ed_start(NsHybrid *run, const NsStep *step, const NsDrive *drive, NsError *err);
+NsStatus ns_ed_finish(NsHybrid *run, NsError *err);
 NsStatus ns_ed_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
 
 /* Laws that a scheme takes, as bits, and their names. NS_EARG for another one, and for what is not mechanics between velocities. */
@@ -98,8 +83,11 @@ NsStatus ns_ed_accepts(const NsNsds *nsds, NsMotionLaws laws, bool locates, cons
 /* The rate of the smooth motion: qdot, accelerations, powers, and forces of the active constraints. context: the workspace. */
 NsStatus ns_ed_rate(void *context, double t, const double *x, double *xdot, NsError *err);
 
-/* A drive begins at t_k, with h as the usual length of a step: reads options and memories of the objects. */
-NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err);
+/* A drive begins; h: the usual length of a step. Reads options and memories of the objects. */
+NsStatus ns_ed_begin(NsEventDriven *ed, const NsStep *step, double h, const NsDrive *drive, NsError *err);
+
+/* The mode where a step begins: laws, states and sizes of the rows from the objects. */
+void ns_ed_start_rows(NsEventDriven *ed);
 
 /* Row i at the start, from its law and the memories. A contact that carried a force is active until an event shows otherwise. */
 Row ns_ed_start_row(const NsEventDriven *ed, int i);

@@ -40,8 +40,8 @@ static NsStatus exchange_take(NsEventDriven *ed, double t, const double *z, NsEr
   const NsMotionMode *mode = ed->mode;
   double *reach = ed->event.kept; /* the state may be a guess of the solver: it leaves no trace in the reach */
   NsStatus status = NS_OK;
-  memcpy(ed->x, z, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
-  ed->t = *ed->clock = t;
+  memcpy(ed->run.u, z, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  ed->run.t = *ed->run.clock = t;
   ns_motion_normalise(ed->motion, ed->q);
   memcpy(reach, mode->reach, (size_t)ed->m * sizeof *reach);
   if (mode->nactive > 0)
@@ -82,21 +82,21 @@ static void measure_past(NsEventDriven *ed) {
 
 /* Handles the event of a row (-1: none in particular) at the present state. */
 static NsStatus exchange_handle(NsEventDriven *ed, int row, NsError *err) {
-  ed->handled = 0;
+  ed->run.handled = 0;
   ed->event.hit = row;
   return ns_ed_handle(ed, err);
 }
 
 static NsStatus exchange_motion_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  NsStatus status = ns_ed_begin(ed, step->t_k, step->h, drive, err);
+  NsStatus status = ns_ed_begin(ed, step, step->h, drive, err);
   ed->mode->asked = -1;
   ed->event.outside = true;
-  if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, EXCHANGE_TOLERANCE);
-  if (status == NS_OK && ed->t == ed->t_first)
+  if (!ed->run.options.tolerance_in_units) ed->run.options.tolerance = fmax(ed->run.options.tolerance, EXCHANGE_TOLERANCE);
+  if (status == NS_OK && ed->run.t == ed->t_first)
     status = ns_ed_check_rows(ed, err); /* later on a gap of time-stepping may be below 0 */
   if (status == NS_OK) status = exchange_handle(ed, -1, err);
-  if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  if (status == NS_OK) memcpy(z, ed->run.u, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   return status;
 }
 
@@ -160,7 +160,7 @@ static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, con
     if (stopped) status = exchange_handle(ed, i, err);
   }
   ed->mode->asked = -1;
-  if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  if (status == NS_OK) memcpy(z, ed->run.u, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   return status;
 }
 

@@ -23,15 +23,15 @@ static bool is_relay(const NsMotionMode *mode, int row) {
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
+  return ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + 2 * DBL_EPSILON * fabs(ed->run.t) * ed->now->u_terms[row];
 }
 
 /* Evaluates outputs, accelerations and couplings of the closed rows at the present state. */
 static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
-  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->run.t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, ed->run.t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
-  return ns_motion_couple(ed->motion, ed->event.nclosed, ed->event.closed, ed->t, ed->q, ed->v, err);
+  return ns_motion_couple(ed->motion, ed->event.nclosed, ed->event.closed, ed->run.t, ed->q, ed->v, err);
 }
 
 /* Whether a row was active until now: then its velocity is only rounding. At the start of a step a script may have written it. */
@@ -39,12 +39,12 @@ static bool active_so_far(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
   bool sticks = ed->has_friction && ns_motion_has_friction(ed->mode, row) &&
                 mode->rows[ns_motion_friction_row(mode, row)].friction.stick_slip == FRICTION_STICK;
-  return (mode->rows[row].state == ROW_ACTIVE || sticks) && ed->t > mode->t_k && ed->base.class->locates;
+  return (mode->rows[row].state == ROW_ACTIVE || sticks) && ed->run.t > mode->t_k && ed->run.base.class->locates;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   NsMotionEvent *event = &ed->event;
-  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->run.t, ed->q, ed->v, err);
   event->nclosed = 0;
   bool contact = false; /* of the last normal */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
@@ -91,7 +91,7 @@ static double slow_sliding(const NsEventDriven *ed, int row, double press) {
   int first = ns_motion_friction_row(ed->mode, row);
   double terms = ed->now->u_terms[first];
   if (ed->mode->rows[first].friction.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
-  return 1e-12 * terms + 1e-13 * ed->mode->reach[first] + 4 * DBL_EPSILON * fabs(ed->t) * press;
+  return 1e-12 * terms + 1e-13 * ed->mode->reach[first] + 4 * DBL_EPSILON * fabs(ed->run.t) * press;
 }
 
 /*
@@ -122,7 +122,7 @@ static void measure_reach(NsEventDriven *ed) {
   const NsMotionEvent *event = &ed->event;
   for (int k = 0; k < event->nclosed; k++) {
     int row = event->closed[k];
-    double u = event->before[row], press = event->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
+    double u = event->before[row], press = event->pressing[k], way = fabs(u) * (ed->run.t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
     if (mode->rows[row].unilateral && u < 0) mode->reach[row] = fmax(mode->reach[row], height);
     if (mode->rows[row].friction.width > 0) mode->reach[row] = fmax(mode->reach[row], ns_ed_sliding_speed(ed, row));
@@ -158,10 +158,10 @@ static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent 
   int first = row, of = ns_motion_interaction(ed->motion, row);
   while (first > 0 && ns_motion_interaction(ed->motion, first - 1) == of) first--;
   what.kind = kind;
-  what.t = ed->t;
+  what.t = ed->run.t;
   what.component = row - first;
-  memcpy(what.name, ed->base.nsds->interactions[of]->name, sizeof what.name);
-  return ns_event_log_add(ed->log, &what) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(what.name, ed->run.base.nsds->interactions[of]->name, sizeof what.name);
+  return ns_event_log_add(ed->run.log, &what) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 /* ---- impacts ---- */
@@ -229,7 +229,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 /* Whether a contact closes after a bounce that stayed below the tolerance. */
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->mode->rows[i];
-  double rise = row->u0 * (ed->t - row->t0) / 4;
+  double rise = row->u0 * (ed->run.t - row->t0) / 4;
   return row->state == ROW_DEPARTING && ed->event.before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
@@ -418,8 +418,8 @@ static NsStatus find_fall(NsEventDriven *ed, int row, double *fall, NsError *err
 */
 static NsStatus add_bounces(NsEventDriven *ed, const Row *row, double u, double *end, NsError *err) {
   double fall = 0, left = 1 - row->restitution;
-  if (row->u0 > u && row->t0 < ed->t) {
-    *end += (ed->t - row->t0) * u / (row->u0 - u);
+  if (row->u0 > u && row->t0 < ed->run.t) {
+    *end += (ed->run.t - row->t0) * u / (row->u0 - u);
     return NS_OK;
   }
   NsStatus status = left > 0 ? find_fall(ed, (int)(row - ed->mode->rows), &fall, err) : NS_OK;
@@ -430,7 +430,7 @@ static NsStatus add_bounces(NsEventDriven *ed, const Row *row, double u, double 
 static NsStatus log_rest(NsEventDriven *ed, int i, NsError *err) {
   const Row *row = &ed->mode->rows[i];
   double u = ends_to_bounce(ed, i) ? -row->restitution * ed->event.before[i] : fmax(0, ed->event.u_after[i]);
-  NsEvent event = {.before = ed->event.before[i], .after = 0, .accumulation = ed->t};
+  NsEvent event = {.before = ed->event.before[i], .after = 0, .accumulation = ed->run.t};
   NsStatus status = u > 0 && ed->event.before[i] < 0 ? add_bounces(ed, row, u, &event.accumulation, err) : NS_OK;
   return status == NS_OK ? log_event(ed, NS_EVENT_REST, i, event, err) : status;
 }
@@ -448,7 +448,7 @@ static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
     row->level = clear ? 0 : ns_ed_touching_level(ed, i, y);
     if (clear || event->resting[i] || u <= 0 || !row->unilateral) continue;
     row->state = ROW_DEPARTING;
-    row->t0 = ed->t;
+    row->t0 = ed->run.t;
     row->y0 = y;
     row->u0 = u;
   }
@@ -476,7 +476,7 @@ static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
   StickSlip before = visible_stick_slip(was), after = visible_stick_slip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
   NsEvent event = {.before = was->force, .after = ed->mode->multiplier[i]};
-  if (ed->t == ed->t_first || was->unsure) return NS_OK;
+  if (ed->run.t == ed->t_first || was->unsure) return NS_OK;
   if (after == FRICTION_STICK && before != FRICTION_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
   if (after == FRICTION_SLIP && before == FRICTION_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
   if (after == FRICTION_SLIP && before == FRICTION_SLIP && ed->event.resting[i] && turned)
@@ -487,7 +487,7 @@ static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
 /* Logs the stick-slip states, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
 static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;
-  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  NsStatus status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
   if (status == NS_OK) ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
     if (mode->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);
@@ -511,7 +511,7 @@ static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
 static NsStatus jam(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (bool impulse = true; impulse && status == NS_OK;) {
-    if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
+    if (++ed->run.handled > ed->run.options.max_events) return ns_ed_too_many_events(ed, err);
     status = ns_ed_sense_impulse(ed, true, err);
     if (status == NS_OK) status = take_impulses(ed, err);
     if (status == NS_OK) status = come_to_rest(ed, err);
@@ -532,13 +532,13 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   NsMotionEvent *event = &ed->event;
   bool impulse = false;
   int pole = -1;
-  *ed->clock = ed->t;
+  *ed->run.clock = ed->run.t;
   if (event->hit == ed->m) pole = ns_ed_pole_contact(ed);
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
     event->was[i] = ed->mode->rows[i].friction;
     event->was[i].force = ed->mode->multiplier[i];
   }
-  NsStatus status = ns_ed_read_bounds(ed, ed->t, err);
+  NsStatus status = ns_ed_read_bounds(ed, ed->run.t, err);
   if (status == NS_OK) status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;

@@ -20,7 +20,7 @@ typedef struct NsMotionEvent {
   double *past, *kept;        /* m: then the height of bounces that it can not follow, else 0; workspace of event_exchange.c */
 } NsMotionEvent;
 
-/* Handles the event ed->event.hit at ed->t: impacts, rest, forces. Updates the state and the mode. */
+/* Handles the event ed->event.hit at ed->run.t: impacts, rest, forces. Updates the state and the mode. */
 struct NsEventDriven;
 NsStatus ns_ed_handle(struct NsEventDriven *ed, NsError *err);
 

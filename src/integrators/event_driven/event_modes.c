@@ -328,7 +328,7 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
 static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
   const Solution *best = &s->solutions[0];
   if (s->kept == 1) return best;
-  if (ed->options.ambiguity == NS_AMBIGUITY_ERROR) {
+  if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR) {
     char text[400] = "";
     for (int i = 0; i < s->kept; i++) {
       describe(ed, s, &s->solutions[i], sizeof text, text);
@@ -338,8 +338,8 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
     return NULL;
   }
   for (int i = 1; i < s->kept; i++)
-    if (solution_count(s, &s->solutions[i], (NsAmbiguity)ed->options.ambiguity) >
-        solution_count(s, best, (NsAmbiguity)ed->options.ambiguity))
+    if (solution_count(s, &s->solutions[i], (NsAmbiguity)ed->run.options.ambiguity) >
+        solution_count(s, best, (NsAmbiguity)ed->run.options.ambiguity))
       best = &s->solutions[i];
   return best;
 }
@@ -359,7 +359,7 @@ static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit
     size = fmax(size, s->size[first + i]);
   }
   friction->stops = false;
-  friction->since = unit->moving ? NAN : ed->t;
+  friction->since = unit->moving ? NAN : ed->run.t;
   bool grown = ed->event.was[unit->friction].onset && ed->event.hit == unit->friction + 1;
   friction->onset = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_onset(ed, along, size);
   friction->pull = along > 1e-9 * size ? along / s->unit[first] : 0;

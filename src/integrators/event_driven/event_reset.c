@@ -101,19 +101,20 @@ static NsStatus impulse_solve_fixed(NsMotionLinearisation *w, double t, NsError 
 }
 
 /* u after the impulses. */
-static NsStatus lin_impulse(void *context, double t, const double *u, double *after, NsError *err) {
+static NsStatus lin_impulse(void *context, int k, double t, const double *u, double *after, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
+  (void)k;
   NsStatus status = ns_ed_read_bounds(ed, t, err);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK) status = ns_motion_couple(ed->motion, w->nclosed, w->closed, t, q, v, err);
   if (status != NS_OK) return status;
   ns_motion_delassus(ed->motion, w->nclosed, w->closed, w->W);
-  for (int k = 0; k < w->nclosed; k++) {
-    int row = w->closed[k];
-    w->q[k] = (1 + (w->bounces[k] ? ed->mode->rows[row].restitution : 0)) * ed->now->u[row];
+  for (int i = 0; i < w->nclosed; i++) {
+    int row = w->closed[i];
+    w->q[i] = (1 + (w->bounces[i] ? ed->mode->rows[row].restitution : 0)) * ed->now->u[row];
   }
   status = impulse_solve_fixed(w, t, err);
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
@@ -132,10 +133,10 @@ static NsMotionImpulse impulse_of_lin(const NsMotionLinearisation *w) {
 
 NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
   const NsMotionEvent *event = &ed->event;
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
   if (jam)
-    return ns_fail(err, NS_EARG, "sensitivities: the impulse without collision at t=%.10g has no derivatives here", ed->t);
+    return ns_fail(err, NS_EARG, "sensitivities: the impulse without collision at t=%.10g has no derivatives here", ed->run.t);
   NsMotionLinearisation *w = s->lin;
   w->nclosed = event->nclosed;
   memcpy(w->closed, event->closed, (size_t)event->nclosed * sizeof *w->closed);
@@ -145,15 +146,16 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
     w->bounces[k] = ed->problem.q[k] != event->before[event->closed[k]];
   }
   w->acted = true;
-  return ns_sensitivity_map(s, &w->lin, lin_impulse, ed->t, ed->x, err);
+  return ns_sensitivity_map(s, &w->lin, lin_impulse, ed->run.t, ed->run.u, err);
 }
 
 /* ---- rest ---- */
 
 /* u with y = 0 of the first rows that rest, and u = 0 of all of them. */
-static NsStatus lin_rest(void *context, double t, const double *u, double *after, NsError *err) {
+static NsStatus lin_rest(void *context, int k, double t, const double *u, double *after, NsError *err) {
   NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
+  (void)k;
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->mode->reach, after, after + ed->Nq, ed->W, err);
 }
@@ -166,10 +168,10 @@ static bool rested_before(const NsEventDriven *ed, int row) {
 }
 
 NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
   NsMotionLinearisation *w = s->lin;
-  bool start = ed->t == ed->t_first, rested = !w->acted && !start;
+  bool start = ed->run.t == ed->t_first, rested = !w->acted && !start;
   for (int k = 0; k < n && rested; k++) rested = rested_before(w->ed, rows[k]);
   if (rested) return NS_OK;
   w->n = n, w->places = places;
@@ -180,8 +182,8 @@ NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows,
 }
 
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err) {
-  NsMotionLinearisation *w = ed->sensitivity->lin;
-  return ns_sensitivity_map(ed->sensitivity, &w->lin, lin_rest, ed->t, ed->x, err);
+  NsMotionLinearisation *w = ed->run.sensitivity->lin;
+  return ns_sensitivity_map(ed->run.sensitivity, &w->lin, lin_rest, ed->run.t, ed->run.u, err);
 }
 
 /* H, M and X of rows at a point. */
@@ -203,7 +205,7 @@ NsStatus ns_ed_lin_reset(void *context, NsLinearisationMap map, double t, const 
     return status;
   }
   if (map != lin_impulse) return NS_OK;
-  NsStatus status = lin_impulse(w, t, u, w->fitting, err);
+  NsStatus status = lin_impulse(w, 0, t, u, w->fitting, err);
   if (status != NS_OK) return status;
   impulse_equations(w);
   NsMotionImpulse impulse = impulse_of_lin(w);
@@ -218,7 +220,7 @@ NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const do
     ns_motion_vjp_rest(w->vjp, out, known);
     return NS_OK;
   }
-  NsStatus status = lin_impulse(w, t, u, w->fitting, err);
+  NsStatus status = lin_impulse(w, 0, t, u, w->fitting, err);
   if (status != NS_OK) return status;
   impulse_equations(w);
   NsMotionImpulse impulse = impulse_of_lin(w);

@@ -11,22 +11,19 @@
 
 /* A copy of the workspace of event-driven integration: the workspace of the run is not touched. */
 typedef struct NsMotionLinearisation {
+  NsLinearisation lin;
   NsArena arena;
   NsEventDriven *ed;
   NsSensitivity *s; /* that it belongs to */
   double clock;
-  NsLinearisation lin;
-  double *size;              /* Nq + Nv: largest |u| in the run */
-  double *u;                 /* Nq + Nv: before the event */
-  double *unknowns;          /* n: of the stepper */
-  NsMotionMode *mode_before; /* workspace of a comparison */
-  double *direction;         /* m x 2: of friction in space, see keep_directions */
-  double *fitting;           /* Nq + Nv: a state that fits the constraints */
-  bool holds;                /* S does not change in the last piece, see ns_sensitivity_holds */
-  double *segment;           /* n x NS_RK_ROWS */
-  NsDenseRows dense;
+  double *size;                 /* Nq + Nv: largest |u| in the run */
+  double *u;                    /* Nq + Nv: before the event */
+  NsMotionMode *mode_before;    /* workspace of a comparison */
+  double *direction;            /* m x 2: of friction in space, see keep_directions */
+  double *fitting;              /* Nq + Nv: a state that fits the constraints */
+  bool holds;                   /* S does not change in the last piece, see ns_sensitivity_holds */
   NsLinearisationGuard *guards; /* m + 1 */
-  int guard, hit;               /* the row that is evaluated; the row of the event */
+  int hit;                      /* the row of the event */
   bool acted;                   /* the event has had impulses or rest */
 
   /* impulses: rows, their kinds, and whether the restitution acts; impulses; the linear problem */
@@ -45,11 +42,11 @@ typedef struct NsMotionLinearisation {
 /* terms, slope, reset, vjp and vjp_guard of NsLinearisation; the context is an NsMotionLinearisation. */
 NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
                          NsError *err);
-NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+NsStatus ns_ed_lin_slope(void *context, int row, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
 NsStatus ns_ed_lin_reset(void *context, NsLinearisationMap map, double t, const double *u, double *A, bool *exact,
                          NsError *err);
 NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
-NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+NsStatus ns_ed_lin_vjp_guard(void *context, int row, double t, const double *u, double *out, bool *known, NsError *err);
 
 /* The vjp_map of NsLinearisation for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionLinearisation. */
 NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const double *u, double *out, bool *known,
@@ -61,8 +58,8 @@ NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const do
 */
 NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double **u, NsError *err);
 
-/* The guard that was chosen last, as an NsLinearisationMap; the context is an NsMotionLinearisation. */
-NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, NsError *err);
+/* The guard of a row, as an NsLinearisationMap; the context is an NsMotionLinearisation. */
+NsStatus ns_ed_lin_guard(void *context, int row, double t, const double *u, double *out, NsError *err);
 
 /*
 ** The start of a run (event_start.c). ns_ed_check_start: NS_EARG when a contact is closed, and a parameter moves its y, or, where it is at

@@ -35,12 +35,8 @@ static const double LOOK_FIRST = 1e-12, LOOK_GROWTH = 4, LOOK_LAST = 1e-3;
 static const double JUMP = 1e-6;
 
 static double event_search_step_length(const NsEventDriven *ed) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   return step->t - step->t_old;
-}
-
-static NsGuardKind search_kind(const NsEventDriven *ed, int row) {
-  return ns_motion_watched(ed->mode, row);
 }
 
 /* Turns the polynomial b (degree *n) of a row into one that is positive until the event. */
@@ -53,7 +49,7 @@ static void take_guard(const NsEventDriven *ed, int row, const NsGuardPiece *pie
 
 /* The first root of y of an open contact whose y is linear in the coordinates; its polynomial comes from the dense output. */
 static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *err) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   const double *q = step->y_old, *v = q + ed->Nq;
   double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE], noise = 0;
   int n = DENSE_ROWS;
@@ -63,7 +59,7 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
   if (status != NS_OK) return status;
   noise = fmax(noise, ns_ed_rounding(ed, row));
-  for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ed->rk->F[f]);
+  for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ed->run.stepper->rows[f]);
   ns_bernstein_of_dense(ed->now->y[row], DENSE_ROWS, F, b);
   NsGuardPiece whole = {0, 1, event_search_step_length(ed)};
   take_guard(ed, row, &whole, noise, &n, b);
@@ -85,18 +81,18 @@ static void take_value(NsEventDriven *ed, int row, int j) {
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, const NsGuardPiece *piece, int j, NsError *err) {
   const NsMotionSearch *search = &ed->search;
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   double x = piece->from + piece->width * ns_bernstein_node(j), t = step->t_old + x * piece->length;
   if (j == NS_BERNSTEIN_DEGREE && piece->from + piece->width == 1) t = step->t;
-  ns_rk_at(ed->rk, t, ed->sample);
-  const double *q = ed->sample, *v = q + ed->Nq;
-  *ed->clock = t;
-  bool active = row < 0 ? ed->mode->nacting > 0 : search_kind(ed, row) != GUARD_GAP;
+  ns_hybrid_at(&ed->run, t, ed->run.sample);
+  const double *q = ed->run.sample, *v = q + ed->Nq;
+  *ed->run.clock = t;
+  bool active = row < 0 ? ed->mode->nacting > 0 : ns_motion_watched(ed->mode, row) != GUARD_GAP;
   const int *outputs = row < 0 ? search->curved : &row;
   int n = row < 0 ? search->ncurved : !active, first = row < 0 ? 0 : row, last = row < 0 ? ed->m : row;
   NsStatus status = active ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
   for (int i = first; i <= last && active && status == NS_OK; i++)
-    if (search_kind(ed, i) != GUARD_NONE && search_kind(ed, i) != GUARD_GAP) take_value(ed, i, j);
+    if (ns_motion_watched(ed->mode, i) != GUARD_NONE && ns_motion_watched(ed->mode, i) != GUARD_GAP) take_value(ed, i, j);
   if (status == NS_OK && n > 0) status = ns_motion_outputs(ed->motion, n, outputs, t, q, v, err);
   for (int k = 0; k < n && status == NS_OK; k++) {
     take_value(ed, outputs[k], j);
@@ -126,7 +122,7 @@ typedef struct Guard {
 static Guard fit_guard(const NsEventDriven *ed, int row, const NsGuardPiece *piece) {
   const NsMotionSearch *search = &ed->search;
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
-  bool open = search_kind(ed, row) == GUARD_GAP;
+  bool open = ns_motion_watched(ed->mode, row) == GUARD_GAP;
   double v[NS_BERNSTEIN_SIZE], length = piece->width * piece->length, most = 0, fastest = 0, apart = 0;
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     v[j] = search->value[j][row];
@@ -187,7 +183,7 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
     NsGuardPiece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts, event_search_step_length(ed)};
     status = take_nodes(ed, -1, &piece, err);
     for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-      NsGuardKind kind = search_kind(ed, i);
+      NsGuardKind kind = ns_motion_watched(ed->mode, i);
       if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->mode->rows[i].straight)) continue;
       status = piece_root(ed, i, &piece, HALVINGS, &x, err);
       keep_first(i, x, row, first);
@@ -204,7 +200,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   *first = INFINITY;
   search->ncurved = search->halved = 0;
   for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-    NsGuardKind kind = search_kind(ed, i);
+    NsGuardKind kind = ns_motion_watched(ed->mode, i);
     double x = INFINITY;
     if (kind == GUARD_NONE) continue;
     if (kind != GUARD_GAP) active = true;
@@ -218,12 +214,12 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
 
 /* Repeats the step up to t. Where the guard tells its distance, Newton's method on t moves it to its event. */
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   double end = step->t, off, rate, rounding;
   const NsMotionGuard *guard = ns_motion_guard(ed, row);
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
+    NsStatus status = ns_rk_retake(ed->run.stepper, t, err);
     if (status != NS_OK || !guard->distance || k == MAX_POLISH) return status;
     status = guard->distance(ed, row, &off, &rate, &rounding, err);
     if (status != NS_OK) return status;
@@ -239,19 +235,19 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
 */
 static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
   const NsMotionMode *mode = ed->mode;
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   Friction *friction = &mode->rows[*row].friction;
-  if (search_kind(ed, *row) != GUARD_SLIP || friction->width != 2 || friction->stops) return NS_OK;
+  if (ns_motion_watched(ed->mode, *row) != GUARD_SLIP || friction->width != 2 || friction->stops) return NS_OK;
   double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
   if (!(t > step->t_old)) return NS_OK;
   friction->stops = mode->slid[*row] <= NS_NEARLY_STOPPED * mode->reach[*row];
   *row = -1;
-  return ns_rk_retake(&ed->rk->base, t, err);
+  return ns_rk_retake(ed->run.stepper, t, err);
 }
 
 /* The time of a root; x: in units of the step. */
 static double root_time(const NsEventDriven *ed, double x) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   return fmin(step->t_old + x * event_search_step_length(ed), step->t);
 }
 
@@ -267,9 +263,9 @@ typedef struct MovingGuard {
 /* *value at t is below 0 where the guard is, by more than rounding: slip that begins there has an acceleration. */
 static NsStatus moving_guard_value(MovingGuard *guard, double t, double *value, NsError *err) {
   NsEventDriven *ed = guard->ed;
-  ns_rk_at(ed->rk, t, ed->sample);
-  *ed->clock = t;
-  NsStatus status = ns_ed_accelerate(ed, t, ed->sample, ed->sample + ed->Nq, err);
+  ns_hybrid_at(&ed->run, t, ed->run.sample);
+  *ed->run.clock = t;
+  NsStatus status = ns_ed_accelerate(ed, t, ed->run.sample, ed->run.sample + ed->Nq, err);
   *value = ns_motion_stick_guard(ed->mode, guard->row, &guard->scale);
   *value += NS_ROUNDING_OF_FORCES * guard->scale - ed->mode->rows[guard->row].friction.level;
   return status;
@@ -280,7 +276,7 @@ static NsStatus moving_guard_value(MovingGuard *guard, double t, double *value, 
 ** the step, for a guard that is 0 at its end. *found: there is one; else the guard only touches 0, as far as can be seen.
 */
 static NsStatus look_beyond(MovingGuard *guard, double x, double *b, bool *found, NsError *err) {
-  const NsStepperState *step = &guard->ed->rk->base.state;
+  const NsStepperState *step = &guard->ed->run.stepper->state;
   double h = event_search_step_length(guard->ed), start = step->t_old + x * h, value;
   double last = fmin(step->t + LOOK_LAST * h, guard->ed->t_last);
   NsStatus status = NS_OK;
@@ -299,7 +295,7 @@ static NsStatus look_beyond(MovingGuard *guard, double x, double *b, bool *found
 ** *jumps: it jumps.
 */
 static NsStatus first_below(MovingGuard *guard, double *b, bool *jumps, NsError *err) {
-  const NsStepperState *step = &guard->ed->rk->base.state;
+  const NsStepperState *step = &guard->ed->run.stepper->state;
   double h = event_search_step_length(guard->ed), a = *b, value = -1, above;
   NsStatus status = NS_OK;
   for (double way = LOOK_FIRST; status == NS_OK && value < 0 && a > step->t_old; way *= LOOK_GROWTH) {
@@ -321,7 +317,7 @@ static NsStatus first_below(MovingGuard *guard, double *b, bool *jumps, NsError 
 
 /* A guard that only touches 0 gets a slack, of its rounding where it is largest; the slack grows when that is not enough. */
 static NsStatus add_slack(MovingGuard *guard, NsError *err) {
-  const NsStepperState *step = &guard->ed->rk->base.state;
+  const NsStepperState *step = &guard->ed->run.stepper->state;
   double *slack = &guard->ed->search.slack[guard->row], most = guard->scale, value;
   NsStatus status = moving_guard_value(guard, step->t_old, &value, err);
   most = fmax(most, guard->scale);
@@ -335,13 +331,13 @@ static NsStatus add_slack(MovingGuard *guard, NsError *err) {
 ** they tell is located on the guard itself, at *t. Where the guard only touches 0 the search is made once more.
 */
 static NsStatus first_moving_root(NsEventDriven *ed, int *row, double *x, double *t, NsError *err) {
-  double end = ed->rk->base.state.t, at_end;
+  double end = ed->run.stepper->state.t, at_end;
   memset(ed->search.slack, 0, (size_t)ed->m * sizeof *ed->search.slack);
   for (;;) {
     bool crosses = false;
     NsStatus status = first_root(ed, row, x, err);
     *t = root_time(ed, *x);
-    if (status != NS_OK || *row < 0 || search_kind(ed, *row) != GUARD_STICK) return status;
+    if (status != NS_OK || *row < 0 || ns_motion_watched(ed->mode, *row) != GUARD_STICK) return status;
     MovingGuard guard = {ed, *row, 0};
     status = look_beyond(&guard, *x, t, &crosses, err);
     if (status == NS_OK && crosses) status = first_below(&guard, t, &ed->search.jumps, err);
@@ -361,10 +357,10 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   bool any = false;
   *row = -1;
   ed->search.jumps = false;
-  for (int i = 0; i <= ed->m; i++) any = any || search_kind(ed, i) != GUARD_NONE;
+  for (int i = 0; i <= ed->m; i++) any = any || ns_motion_watched(ed->mode, i) != GUARD_NONE;
   if (!any) return NS_OK;
   ns_ed_measure_drift(ed, event_search_step_length(ed));
-  NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
+  NsStatus status = ns_hybrid_interpolate(&ed->run, ed, err);
   if (status == NS_OK) status = ed->mode->moving ? first_moving_root(ed, row, &x, &t, err) : first_root(ed, row, &x, err);
   if (!ed->mode->moving) t = root_time(ed, x);
   if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);

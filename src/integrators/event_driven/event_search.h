@@ -17,7 +17,7 @@ typedef struct NsMotionSearch {
   bool jumps; /* the guard of the event that was found jumps there, as a bound does: no state moves the time of the event */
 } NsMotionSearch;
 
-/* Looks for an event in the last step of ed->rk: *row, or -1. When there is one, the step is repeated and ends at it. */
+/* Looks for an event in the last step of the stepper: *row, or -1. When there is one, the step is repeated and ends at it. */
 struct NsEventDriven;
 NsStatus ns_ed_search(struct NsEventDriven *ed, int *row, NsError *err);
 

@@ -25,7 +25,7 @@ static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1
 static void motion_lin_free(void *lin) {
   NsMotionLinearisation *w = lin;
   if (!w) return;
-  ns_scheme_free(w->ed ? &w->ed->base : NULL);
+  ns_scheme_free(w->ed ? &w->ed->run.base : NULL);
   ns_motion_tangent_free(w->tangent);
   ns_motion_vjp_free(w->vjp);
   ns_arena_release(&w->arena);
@@ -71,8 +71,8 @@ static NsStatus motion_lin_rate(void *context, double t, const double *u, double
 /* Copies the rows of S (all coordinates, then all velocities) to those of X (system by system); back: X to S. */
 static void motion_lin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
   int q = 0, v = ed->Nq, x = 0, n = ed->Nq + ed->Nv;
-  for (int d = 0; d < ed->base.nsds->nds; d++) {
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->run.base.nsds->ds[d];
     for (int i = 0; i < ds->nq + ds->nv; i++, x++) {
       int at = i < ds->nq ? q++ : v++;
       for (ptrdiff_t j = 0; j < p; j++) {
@@ -94,8 +94,8 @@ static NsStatus motion_lin_states(void *context, NsSensitivity *s, double t, con
 /* Whether the motion is linear with constant coefficients, and no friction slips in space, or with a mu that is a function of time. */
 static bool motion_is_linear(const NsEventDriven *ed) {
   const NsMotionMode *mode = ed->mode;
-  for (int d = 0; d < ed->base.nsds->nds; d++) {
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->run.base.nsds->ds[d];
     if (!ns_mechanical_linear(ds) || ns_mechanical_turns(ds)) return false;
   }
   for (int i = 0; i < ed->m; i++) {
@@ -155,8 +155,8 @@ static NsStatus motion_lin_take(void *context, const void *from, double t, const
 
 static void motion_lin_place(void *context, int *place) {
   const NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
-  for (int d = 0, q = 0, v = ed->Nq, x = 0; d < ed->base.nsds->nds; d++) {
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+  for (int d = 0, q = 0, v = ed->Nq, x = 0; d < ed->run.base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->run.base.nsds->ds[d];
     for (int i = 0; i < ds->nq + ds->nv; i++) place[x++] = i < ds->nq ? q++ : v++;
   }
 }
@@ -164,22 +164,20 @@ static void motion_lin_place(void *context, int *place) {
 /* ---- making ---- */
 
 static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   NsMotionLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
   w->s = s;
   s->free_lin = motion_lin_free;
   NsSchemePlan plan = {.clock = &w->clock};
   NsScheme *scheme = NULL;
-  NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
+  NsStatus status = ed->run.base.class->create(&scheme, ed->run.base.integrator, ed->run.base.nsds, &plan);
   w->ed = (NsEventDriven *)scheme;
   if (w->ed) ns_motion_leave_constraints(w->ed->motion);
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
-  w->unknowns = ns_arena_doubles(&w->arena, ed->n);
   w->direction = ns_arena_doubles(&w->arena, 2 * ed->m);
   w->fitting = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
-  w->segment = ns_arena_matrix(&w->arena, ed->n, NS_RK_ROWS);
   w->guards = ns_arena_take(&w->arena, (size_t)ed->m + 1, sizeof *w->guards);
   w->closed = ns_arena_ints(&w->arena, ed->m);
   w->rows = ns_arena_ints(&w->arena, ed->m);
@@ -197,9 +195,9 @@ static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
 }
 
 /* q with quaternions of length 1. */
-static NsStatus motion_lin_normalise(void *context, double t, const double *u, double *after, NsError *err) {
+static NsStatus motion_lin_normalise(void *context, int k, double t, const double *u, double *after, NsError *err) {
   NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
-  (void)t, (void)err;
+  (void)k, (void)t, (void)err;
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   ns_motion_normalise(ed->motion, after);
   return NS_OK;
@@ -214,19 +212,19 @@ static void grow_sizes(NsMotionLinearisation *w, const NsEventDriven *ed) {
   ns_motion_fastest(ed->motion, ed->scales.even, w->fitting);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) {
     double fastest = i < ed->Nq ? w->fitting[i] * ed->mode->h : ed->scales.even[i - ed->Nq];
-    w->size[i] = fmax(w->size[i], fmax(fabs(ed->x[i]), LEAST_SIZE * fastest));
+    w->size[i] = fmax(w->size[i], fmax(fabs(ed->run.u[i]), LEAST_SIZE * fastest));
   }
 }
 
 /* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
 static NsStatus motion_lin_start(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   NsMotionLinearisation *w = s->lin;
   NsStatus status = NS_OK;
   motion_lin_order(ed, s->p, s->S, s->X, true);
   for (int j = 0; j < s->p && ed->Nq > ed->Nv && status == NS_OK; j++) {
     memcpy(s->direction, s->S + (ptrdiff_t)j * s->n, (size_t)s->n * sizeof *s->direction);
-    status = ns_sensitivity_along(s, &w->lin, motion_lin_normalise, s->n, ed->t, ed->x, 0, s->direction, -1,
+    status = ns_sensitivity_along(s, &w->lin, motion_lin_normalise, 0, s->n, ed->run.t, ed->run.u, 0, s->direction, -1,
                                   s->S + (ptrdiff_t)j * s->n, err);
   }
   memcpy(s->S_k, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
@@ -234,19 +232,21 @@ static NsStatus motion_lin_start(NsEventDriven *ed, NsError *err) {
 }
 
 NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
   NsStatus status = s->lin ? NS_OK : motion_lin_new(ed, err);
   if (status != NS_OK) return status;
   NsMotionLinearisation *w = s->lin;
   s->n = ed->Nq + ed->Nv;
-  s->keeps_nodes = ed->sink && ed->sink->piece;
+  s->keeps_nodes = ed->run.sink && ed->run.sink->piece;
   w->lin = (NsLinearisation){.context = w,
+                             .rates = w->ed,
                              .n = s->n,
                              .size = w->size,
                              .h = ed->mode->h,
                              .reread = motion_lin_reread,
                              .rate = motion_lin_rate,
+                             .guard = ns_ed_lin_guard,
                              .states = motion_lin_states,
                              .mode_bytes = w->ed->mode->bytes,
                              .keep = motion_lin_keep,
@@ -261,23 +261,16 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
   grow_sizes(w, ed);
   w->holds = false;
   motion_lin_mode(w, ed);
-  ns_sensitivity_begin(s, ed->t);
-  if (s->begun) return motion_lin_states(w, s, ed->t, ed->x, s->S, s->X, err);
+  ns_sensitivity_begin(s, ed->run.t);
+  if (s->begun) return motion_lin_states(w, s, ed->run.t, ed->run.u, s->S, s->X, err);
   s->begun = true;
   return motion_lin_start(ed, err);
 }
 
 /* ---- smooth motion ---- */
 
-/* An NsDenseOutput: u on the dense output of the last step. */
-static NsStatus motion_lin_at(void *context, double t, double *u, NsError *err) {
-  NsMotionLinearisation *w = context;
-  const NsDenseRows *c = &w->dense;
-  (void)err;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->unknowns);
-  memcpy(u, w->unknowns, (size_t)(w->ed->Nq + w->ed->Nv) * sizeof *u);
-  ns_motion_normalise(w->ed->motion, u);
-  return NS_OK;
+void ns_ed_fit(const NsHybrid *run, double *u) {
+  ns_motion_normalise(((const NsEventDriven *)run)->motion, u);
 }
 
 /*
@@ -287,7 +280,7 @@ static NsStatus motion_lin_at(void *context, double t, double *u, NsError *err) 
 */
 static NsStatus find_nearly_stopped(NsMotionLinearisation *w, const NsEventDriven *run, NsError *err) {
   NsEventDriven *ed = w->ed;
-  const NsStepperState *step = &run->rk->base.state;
+  const NsStepperState *step = &run->run.stepper->state;
   NsStatus status = NS_OK;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Friction *friction = &ed->mode->rows[i].friction;
@@ -300,62 +293,52 @@ static NsStatus find_nearly_stopped(NsMotionLinearisation *w, const NsEventDrive
   return status;
 }
 
-NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  if (!s) return NS_OK;
-  NsMotionLinearisation *w = s->lin;
-  NsStepper *stepper = &ed->rk->base;
-  const NsStepperState *step = &stepper->state;
-  bool active = w->holds;
-  w->holds = active && ns_sensitivity_holds(step->t_old, step->t);
+NsStatus ns_ed_linearise(NsHybrid *run, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)run;
+  NsMotionLinearisation *w = run->sensitivity->lin;
+  const NsStepperState *step = &run->stepper->state;
+  bool holds = ns_sensitivity_holds(step->t_old, step->t);
+  w->holds = w->holds && holds;
   motion_lin_mode(w, ed);
-  w->holds = ns_sensitivity_holds(step->t_old, step->t);
+  w->holds = holds;
   NsStatus status = find_nearly_stopped(w, ed, err);
-  if (status == NS_OK) status = find_dependent(w, step->t_old, step->y_old, err);
-  if (status != NS_OK) return status;
-  stepper->problem.context = w->ed; /* the dense output evaluates the motion */
-  status = ns_rk_interpolate(stepper, err);
-  stepper->problem.context = ed;
-  if (status != NS_OK) return status;
-  for (int r = 0; r < NS_RK_ROWS; r++)
-    memcpy(w->segment + (ptrdiff_t)r * ed->n, stepper->rows[r], (size_t)ed->n * sizeof *w->segment);
-  w->dense = (NsDenseRows){ed->n, NS_RK_ROWS, step->t_old, step->t, step->y_old, w->segment};
-  NsDenseOutput dense = {.t_old = step->t_old, .t = step->t, .at = motion_lin_at, .context = w};
-  status = ns_sensitivity_piece(s, &w->lin, &dense, err);
-  grow_sizes(w, ed);
-  if (status == NS_OK && s->wants_rates) {
-    status = motion_lin_rate(w, step->t, step->y, s->value, err);
-    motion_lin_order(ed, 1, s->value, s->xdot, false);
-  }
-  return status == NS_OK ? motion_lin_states(w, s, step->t, step->y, s->S, s->X, err) : status;
+  return status == NS_OK ? find_dependent(w, step->t_old, step->y_old, err) : status;
+}
+
+void ns_ed_linearised(NsHybrid *run) {
+  grow_sizes(run->sensitivity->lin, (NsEventDriven *)run);
+}
+
+NsStatus ns_ed_lin_rates(NsHybrid *run, double t, const double *u, NsError *err) {
+  NsSensitivity *s = run->sensitivity;
+  NsStatus status = motion_lin_rate(s->lin, t, u, s->value, err);
+  motion_lin_order((NsEventDriven *)run, 1, s->value, s->xdot, false);
+  return status;
 }
 
 /* ---- guards ---- */
 
-static void motion_lin_choose(void *context, int guard) {
-  ((NsMotionLinearisation *)context)->guard = guard;
-}
-
 static void add_guard(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, int row) {
-  w->guards[(*count)++] = (NsLinearisationGuard){ns_ed_lin_guard, motion_lin_choose, row, ns_motion_row_name(ed->motion, row)};
+  w->guards[(*count)++] = (NsLinearisationGuard){row, ns_motion_row_name(ed->motion, row)};
 }
 
 /*
 ** Whether the event is that friction in the plane, or a relay, comes to rest, and its velocity has only been rounding since the last
 ** event, in one step of the motion. Then the last event has released friction that keeps sticking: its force was exactly at the bound.
 */
-static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *ed, bool *rests, NsError *err) {
+static NsStatus never_left_rest(NsMotionLinearisation *w, NsEventDriven *ed, bool *rests, NsError *err) {
   const NsMotionEvent *event = &ed->event;
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
+  const NsDenseRows *dense = &ed->run.dense;
   double along;
   NsStatus status = NS_OK;
   *rests = ns_motion_guard_kind(w->ed->mode, event->hit) == GUARD_SLIP && ed->mode->rows[event->hit].friction.width == 1 &&
-           w->t_event == w->dense.t_old && step->t == w->dense.t;
-  w->guard = event->hit;
+           w->t_event == dense->t_old && step->t == dense->t;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
-    double t = w->dense.t_old + ns_bernstein_node(k) * (w->dense.t - w->dense.t_old);
-    status = motion_lin_at(w, t, w->fitting, err);
-    if (status == NS_OK) status = ns_ed_lin_guard(w, t, w->fitting, &along, err);
+    double t = dense->t_old + ns_bernstein_node(k) * (dense->t - dense->t_old);
+    ns_hybrid_at(&ed->run, t, ed->run.sample);
+    ns_ed_fit(&ed->run, ed->run.sample);
+    status = ns_ed_lin_guard(w, event->hit, t, ed->run.sample, &along, err);
     *rests = status == NS_OK && fabs(along) <= ed->mode->slow[event->hit];
   }
   return status;
@@ -363,17 +346,16 @@ static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *e
 
 /* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
 static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->event.nclosed && status == NS_OK; k++) {
     int row = ed->event.closed[k];
     bool falls;
     double along;
-    w->guard = row;
     if (ns_motion_guard_kind(w->ed->mode, row) != GUARD_SLIP) continue;
-    status = ns_ed_lin_guard(w, ed->t, w->u, &along, err);
+    status = ns_ed_lin_guard(w, row, ed->run.t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->mode->slow[row]) continue;
-    status = ns_sensitivity_falls(s, &w->lin, ns_ed_lin_guard, ed->t, w->u, &falls, err);
+    status = ns_sensitivity_falls(s, &w->lin, row, ed->run.t, w->u, &falls, err);
     if (status == NS_OK && falls) add_guard(w, ed, count, row);
   }
   return status;
@@ -383,15 +365,15 @@ static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *
 
 NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   NsMotionEvent *event = &ed->event;
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
   NsMotionLinearisation *w = s->lin;
   int count = 0;
-  bool start = ed->t == ed->t_first, jumps = ed->search.jumps && ns_motion_guard_kind(ed->mode, event->hit) == GUARD_STICK;
+  bool start = ed->run.t == ed->t_first, jumps = ed->search.jumps && ns_motion_guard_kind(ed->mode, event->hit) == GUARD_STICK;
   motion_lin_mode(w, ed);
   if (ns_motion_guard_kind(w->ed->mode, event->hit) == GUARD_SLIP)
     w->ed->mode->rows[event->hit].friction.stops = true; /* u / |u| is rounding */
-  memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
+  memcpy(w->u, ed->run.u, (size_t)s->n * sizeof *w->u);
   w->hit = event->hit;
   w->acted = false;
   w->n = w->places = 0;
@@ -399,7 +381,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
     return ns_fail(err, NS_EARG,
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
-                   ed->t);
+                   ed->run.t);
   NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
@@ -411,10 +393,10 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
       add_guard(w, ed, &count, row);
   }
   if (status == NS_OK && count == 0 && !start && !rests && !jumps) status = add_ending_slips(w, ed, &count, err);
-  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->lin, ed->t, w->u, err);
-  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->lin, w->guards, count, ed->t, w->u, err);
-  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->lin, start || jumps, ed->t, w->u, err);
-  ed->log->slope = s->told;
+  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->lin, ed->run.t, w->u, err);
+  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->lin, w->guards, count, ed->run.t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->lin, start || jumps, ed->run.t, w->u, err);
+  ed->run.log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
   return status;
 }
@@ -427,20 +409,20 @@ static bool only_touched(const NsEventDriven *ed, const NsMotionLinearisation *w
 }
 
 NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
+  NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
   NsMotionLinearisation *w = s->lin;
   bool touched = only_touched(ed, w);
   w->rough = false;
-  w->t_event = ed->t;
-  if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_motion_row_name(ed->motion, w->hit), err);
+  w->t_event = ed->run.t;
+  if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->run.t, ns_motion_row_name(ed->motion, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
-  NsStatus status = ed->t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
+  NsStatus status = ed->run.t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
   motion_lin_mode(w, ed);
-  if (status == NS_OK) status = find_dependent(w, ed->t, ed->x, err);
-  if (status == NS_OK && ed->t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
-  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->lin, ed->t, ed->x, err);
+  if (status == NS_OK) status = find_dependent(w, ed->run.t, ed->run.u, err);
+  if (status == NS_OK && ed->run.t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
+  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->lin, ed->run.t, ed->run.u, err);
   grow_sizes(w, ed);
-  return status == NS_OK ? motion_lin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
+  return status == NS_OK ? motion_lin_states(w, s, ed->run.t, ed->run.u, s->S, s->X, err) : status;
 }

@@ -1,6 +1,6 @@
 /*
 ** event_sensitivity.h
-** Derivatives by parameters of event-driven runs of mechanics. Nothing happens where ed->sensitivity is NULL. Private to
+** Derivatives by parameters of event-driven runs of mechanics. Nothing happens where ed->run.sensitivity is NULL. Private to
 ** event_driven/.
 */
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SENSITIVITY_H
@@ -12,8 +12,11 @@
 /* A step of the grid begins: rows and state have been taken from the memories. */
 NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err);
 
-/* S goes along the last step of the integrator. */
-NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err);
+/* linearise, after, fit and rates of the NsHybridClass. */
+NsStatus ns_ed_linearise(NsHybrid *run, NsError *err);
+void ns_ed_linearised(NsHybrid *run);
+void ns_ed_fit(const NsHybrid *run, double *u);
+NsStatus ns_ed_lin_rates(NsHybrid *run, double t, const double *u, NsError *err);
 
 /*
 ** At an event, in this order: its time, from the guard of ed->event.hit, in the mode before it, where ed->event.closed, ed->event.before and

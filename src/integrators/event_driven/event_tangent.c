@@ -45,7 +45,7 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   NsMotionTangent *g = *out = ns_alloc(1, sizeof *g);
   if (!g) return NS_ENOMEM;
   NsArena *arena = &g->arena;
-  const NsNsds *nsds = ed->base.nsds;
+  const NsNsds *nsds = ed->run.base.nsds;
   ptrdiff_t room = 0, of_system = 0;
   g->ed = ed, g->vjp = vjp, g->p = p, g->n = ed->Nq + ed->Nv;
   for (int d = 0; d < nsds->nds; d++) {
@@ -81,14 +81,14 @@ void ns_motion_tangent_free(NsMotionTangent *g) {
 /* ---- systems ---- */
 
 static const NsMechanicalDs *tangent_system(const NsMotionTangent *g, int d) {
-  return (const NsMechanicalDs *)g->ed->base.nsds->ds[d];
+  return (const NsMechanicalDs *)g->ed->run.base.nsds->ds[d];
 }
 
 /* R of the forces at (t, u) and of the masses with the accelerations a. force: with the forces. */
 static bool sources_of_systems(NsMotionTangent *g, double t, const double *u, const double *a, bool force) {
   const NsEventDriven *ed = g->ed;
   ptrdiff_t Nv = ed->Nv;
-  for (int d = 0; d < ed->base.nsds->nds; d++) {
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
     const NsMechanicalDs *ds = tangent_system(g, d);
     int q = ns_motion_first_q(ed->motion, d), v = ns_motion_first_v(ed->motion, d);
     memset(g->by_q, 0, (size_t)ds->nv * (size_t)ds->nq * sizeof *g->by_q);
@@ -105,7 +105,7 @@ static bool sources_of_systems(NsMotionTangent *g, double t, const double *u, co
 /* ---- relations ---- */
 
 static NsInteraction *edge_of_tangent(const NsMotionTangent *g, int e) {
-  return g->ed->base.nsds->interactions[e];
+  return g->ed->run.base.nsds->interactions[e];
 }
 
 /* Whether y = C q + e of Lagrangian systems; then H is constant. */
@@ -184,7 +184,7 @@ static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
 /* R and r of the interactions that act. */
 static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
-  for (int e = 0; e < ed->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < ed->run.base.nsds->ninteractions; e++) {
     const NsInteraction *inter = edge_of_tangent(g, e);
     int first = ns_motion_first_row(ed->motion, e);
     if (!edge_acts(g, e)) continue;
@@ -254,7 +254,7 @@ static bool tangent_motion(NsMotionTangent *g, double t, const double *u) {
 static void rate_rows(const NsMotionTangent *g, const double *u, double *J) {
   const NsEventDriven *ed = g->ed;
   ptrdiff_t n = g->n;
-  for (int d = 0; d < ed->base.nsds->nds; d++) {
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
     const NsMechanicalDs *ds = tangent_system(g, d);
     int q = ns_motion_first_q(ed->motion, d), v = ns_motion_first_v(ed->motion, d);
     bool turns = ns_mechanical_turns(ds);
@@ -484,7 +484,7 @@ static bool rest_block(NsMotionTangent *g, int count, const int *rows, int first
 
 bool ns_motion_tangent_rest(NsMotionTangent *g, int places, int n, const int *rows, double *A) {
   const NsEventDriven *ed = g->ed;
-  for (int d = 0; d < ed->base.nsds->nds; d++) {
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
     const NsMechanicalDs *ds = tangent_system(g, d);
     if (ns_mechanical_turns(ds) || !ns_mechanical_constant_mass(ds)) return false;
   }

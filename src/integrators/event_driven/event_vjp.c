@@ -111,7 +111,7 @@ NsStatus ns_motion_vjp_new(NsMotionVjp **out, NsEventDriven *ed, const NsParamet
   vjp->nu = ns_arena_doubles(arena, ed->Nv);
   vjp->part = ns_arena_doubles(arena, ed->m + ed->Nv);
   vjp->W = ns_arena_matrix(arena, ed->m, ed->m);
-  NsStatus status = ns_model_derivative_take(&vjp->model, arena, ed->base.nsds, parameters, p);
+  NsStatus status = ns_model_derivative_take(&vjp->model, arena, ed->run.base.nsds, parameters, p);
   for (int j = 0; j < p && status == NS_OK; j++)
     if (!place_is_good(vjp, j)) vjp->model.place[j].kind = NS_NUMBER_UNKNOWN;
   if (status == NS_OK) status = ns_model_take_z(&vjp->model);

@@ -32,7 +32,7 @@ static double gap_level(const NsEventDriven *ed, int row) {
 */
 static void gap_polynomial(const NsEventDriven *ed, int row, const NsGuardPiece *piece, double noise, int *n, double *b) {
   const Row *r = &ed->mode->rows[row];
-  if (piece->from == 0 && r->state == ROW_DEPARTING && r->t0 == ed->rk->base.state.t_old) {
+  if (piece->from == 0 && r->state == ROW_DEPARTING && r->t0 == ed->run.stepper->state.t_old) {
     double way = r->u0 * piece->width * piece->length;
     for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
     if (way > 2 * noise) b[1] = b[0] + way / *n;
@@ -44,7 +44,7 @@ static void gap_polynomial(const NsEventDriven *ed, int row, const NsGuardPiece 
 }
 
 static NsStatus gap_distance(NsEventDriven *ed, int row, double *off, double *rate, double *rounding, NsError *err) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   const Row *r = &ed->mode->rows[row];
   NsStatus status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
   *off = ed->now->y[row] - (r->state == ROW_DEPARTING ? r->y0 : r->level);
@@ -124,7 +124,7 @@ static void slip_polynomial(const NsEventDriven *ed, int row, const NsGuardPiece
     for (int k = 0; k <= *n; k++) b[k] = 1;
     return;
   }
-  if (piece->from != 0 || friction->since != ed->rk->base.state.t_old) return;
+  if (piece->from != 0 || friction->since != ed->run.stepper->state.t_old) return;
   double start = friction->pull * piece->width * piece->length / *n;
   bool pulled = start > 16 * DBL_EPSILON * most;
   b[0] = 0;
@@ -135,7 +135,7 @@ static void slip_polynomial(const NsEventDriven *ed, int row, const NsGuardPiece
 }
 
 static NsStatus slip_distance(NsEventDriven *ed, int row, double *off, double *rate, double *rounding, NsError *err) {
-  const NsStepperState *step = &ed->rk->base.state;
+  const NsStepperState *step = &ed->run.stepper->state;
   const Friction *friction = &ed->mode->rows[row].friction;
   NsStatus status = ns_ed_accelerate(ed, step->t, step->y, step->y + ed->Nq, err);
   *off = ns_ed_sliding_along(ed, row);

@@ -23,45 +23,21 @@ enum {
 */
 static const double NEAR_END = 1e-5;
 
-static const char *switched_row_name(const NsSwitching *sw, int row) {
-  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
-}
-
 /* The spacing of time: of numbers at t, or of the length of the step of the grid. */
 static double time_spacing(const NsSwitching *sw) {
-  return DBL_EPSILON * fmax(fabs(sw->t), sw->t_next - sw->t_k);
+  return DBL_EPSILON * fmax(fabs(sw->run.t), sw->run.t_next - sw->run.t_k);
 }
 
 /* ---- telling ---- */
 
-/* Keeps the values of the last evaluation: one side of an event. */
-static void keep_side(NsSwitching *sw) {
-  double *to = sw->values;
-  if (!sw->sink) return;
-  memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
-  ns_flow_told_lambda(sw->flow, to + sw->n);
-  memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
-}
-
-/* Tells the sink the kept side, which was at t. */
-static NsStatus tell_kept_side(NsSwitching *sw, double t, NsError *err) {
-  return sw->sink ? sw->sink->side(sw->sink->context, t, sw->values, err) : NS_OK;
-}
-
-/* Tells the sink one side of an event: the values of the last evaluation. */
-static NsStatus tell_side(NsSwitching *sw, NsError *err) {
-  keep_side(sw);
-  return tell_kept_side(sw, sw->t, err);
-}
-
 static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *err) {
   NsEvent event = {.kind = kind,
-                   .t = sw->t,
+                   .t = sw->run.t,
                    .component = ns_flow_component(sw->flow, row),
                    .before = sw->event.lambda[row],
                    .after = sw->now->lambda[row]};
-  memcpy(event.name, switched_row_name(sw, row), sizeof event.name);
-  return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(event.name, ns_switch_row_name(sw, row), sizeof event.name);
+  return ns_event_log_add(sw->run.log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 static bool mode_changed(const NsSwitching *sw) {
@@ -74,14 +50,14 @@ static bool mode_changed(const NsSwitching *sw) {
 ** derivatives has told the first side before: they are recorded with it.
 */
 static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *err) {
-  if (!happened && !mode_changed(sw)) return sw->sensitivity ? tell_side(sw, err) : NS_OK;
-  NsStatus status = sw->sensitivity ? NS_OK : tell_kept_side(sw, t, err);
+  if (!happened && !mode_changed(sw)) return sw->run.sensitivity ? ns_hybrid_tell_side(&sw->run, err) : NS_OK;
+  NsStatus status = sw->run.sensitivity ? NS_OK : ns_hybrid_tell_kept(&sw->run, t, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
     bool was_active = sw->event.before[i] == NS_ROW_ACTIVE, is_active = sw->now->mode[i] == NS_ROW_ACTIVE;
     NsEventKind kind = ns_event_kind_of_switch(sw->now->lower[i], sw->now->upper[i], was_active, is_active);
     if (sw->now->mode[i] != sw->event.before[i]) status = switch_log(sw, kind, i, err);
   }
-  return status == NS_OK ? tell_side(sw, err) : status;
+  return status == NS_OK ? ns_hybrid_tell_side(&sw->run, err) : status;
 }
 
 /* ---- the next mode ---- */
@@ -93,15 +69,16 @@ static void remember_mode(NsSwitching *sw) {
 }
 
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
-  NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->mode->open, (NsAmbiguity)sw->options.ambiguity,
+  NsStatus status = ns_mode_choose(sw->flow, sw->run.t, sw->run.u, sw->mode->open, (NsAmbiguity)sw->run.options.ambiguity,
                                    &sw->event.choice, err);
   bool jumped = false;
   if (status == NS_OK) ns_switch_sense_chosen(sw);
-  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, sw->mode->open, &jumped, err);
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->run.t, sw->run.u, sw->mode->open, &jumped, err);
   if (status == NS_OK && jumped)
-    status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->mode->open, (NsAmbiguity)sw->options.ambiguity, &sw->event.choice, err);
+    status = ns_mode_choose(sw->flow, sw->run.t, sw->run.u, sw->mode->open, (NsAmbiguity)sw->run.options.ambiguity,
+                            &sw->event.choice, err);
   sw->event.choice.jumped = jumped;
-  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->run.t, sw->run.u, err) : status;
 }
 
 /* ---- accumulations ---- */
@@ -114,19 +91,19 @@ static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError
     sw->event.next[i] = output ? NS_ROW_ACTIVE : sw->event.before[i];
   }
   ns_flow_set_mode(sw->flow, sw->event.next);
-  NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, err);
-  for (int i = 0; i < sw->nd && status == NS_OK; i++) sw->u[i] += h * sw->room.rate[i];
-  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+  NsStatus status = ns_flow_project(sw->flow, sw->run.t, sw->run.u, err);
+  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, err);
+  for (int i = 0; i < sw->run.n && status == NS_OK; i++) sw->run.u[i] += h * sw->room.rate[i];
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->run.t, sw->run.u, err) : status;
 }
 
 /* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
   NsSwitchMode *mode = sw->mode;
-  double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
+  double end = fmin(sw->run.t + rest, sw->run.t_next), h = end - sw->run.t;
   NsStatus status = ns_switch_sense_accumulation(sw, mode->marks.mark[mode->marks.count - 1].row, err);
   if (status != NS_OK) return status;
-  sw->t = *sw->clock = end;
+  sw->run.t = *sw->run.clock = end;
   status = go_to_accumulation(sw, h, cycle, err);
   if (status == NS_OK) status = choose_mode(sw, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
@@ -143,7 +120,7 @@ static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsErr
 static double time_of_change(NsSwitching *sw) {
   const double *terms = ns_flow_rate_terms(sw->flow);
   double time = INFINITY;
-  for (int i = 0; i < sw->nd; i++)
+  for (int i = 0; i < sw->run.n; i++)
     if (terms[i] > 0) time = fmin(time, sw->now->size[i] / terms[i]);
   return isfinite(time) ? time : 0;
 }
@@ -158,7 +135,7 @@ static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   bool many = ns_event_marks_accumulate(&sw->mode->marks, &rest, &cycle);
   *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
-  double time = many ? fmax(sw->t - sw->mode->marks.mark[0].t, time_of_change(sw)) : 0;
+  double time = many ? fmax(sw->run.t - sw->mode->marks.mark[0].t, time_of_change(sw)) : 0;
   if (many && rest <= sw->coarse * time) return pass_accumulation(sw, rest, cycle, err);
   NsStatus status = choose_mode(sw, err);
   *happened = sw->event.choice.jumped;
@@ -187,78 +164,79 @@ static void find_open(NsSwitching *sw, int guard) {
 ** of the step of the grid, and the pace as it grows makes more than twice max_events.
 */
 static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
-  if (sw->handled % BLOCK != 0) return NS_OK;
-  double length = sw->t - sw->progress.t_block, *old = sw->progress.blocks, rest = sw->t_next - sw->t,
-         most = sw->options.max_events;
+  if (sw->run.handled % BLOCK != 0) return NS_OK;
+  double length = sw->run.t - sw->progress.t_block, *old = sw->progress.blocks, rest = sw->run.t_next - sw->run.t,
+         most = sw->run.options.max_events;
   double growth = fmin(log(old[0] / old[1]) / old[1], log(old[1] / length) / length), pace = BLOCK / length;
-  bool three = sw->handled >= 4 * BLOCK; /* the first block began before the first event */
+  bool three = sw->run.handled >= 4 * BLOCK; /* the first block began before the first event */
   old[0] = old[1];
   old[1] = length;
-  sw->progress.t_block = sw->t;
+  sw->progress.t_block = sw->run.t;
   if (!three || !(growth > 0) || pace * rest < 0.1 * most || pace * expm1(growth * rest) / growth < 2 * most) return NS_OK;
   return ns_fail(
       err, NS_EMAXITER,
       "EventDriven: interaction '%s' switches faster and faster: %d events in this step of the grid until t=%.10g, the "
       "last %d in a time of %.3g; there will be more than %d",
-      switched_row_name(sw, row), sw->handled, sw->t, BLOCK, length, sw->options.max_events);
+      ns_switch_row_name(sw, row), sw->run.handled, sw->run.t, BLOCK, length, sw->run.options.max_events);
 }
 
 /* NS_EMAXITER when there are too many events, or time does not go on. */
 static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
   NsSwitchMode *mode = sw->mode;
-  bool progress = sw->t - mode->t_event > RESOLUTION * time_spacing(sw);
+  bool progress = sw->run.t - mode->t_event > RESOLUTION * time_spacing(sw);
   mode->stuck = progress ? 0 : mode->stuck + 1;
-  mode->t_event = sw->t;
+  mode->t_event = sw->run.t;
   if (mode->stuck > STUCK + 4 * sw->m)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: interaction '%s' switches again and again at t=%.15g without progress of time",
-                   switched_row_name(sw, row), sw->t);
-  if (++sw->handled > sw->options.max_events)
-    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", sw->options.max_events);
+                   ns_switch_row_name(sw, row), sw->run.t);
+  if (++sw->run.handled > sw->run.options.max_events)
+    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", sw->run.options.max_events);
   return check_chattering(sw, row, err);
 }
 
-NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
+NsStatus ns_switch_handle(NsHybrid *run, int guard, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
   int row = sw->mode->guards[guard].row;
-  double t = sw->t;
+  double t = sw->run.t;
   bool happened = false;
   find_open(sw, guard);
   ns_flow_sharpen(sw->flow);
   remember_mode(sw);
-  ns_event_marks_add(&sw->mode->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
-  keep_side(sw);
+  ns_event_marks_add(&sw->mode->marks, sw->run.t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
+  ns_hybrid_keep_side(&sw->run);
   NsStatus status = check_progress(sw, row, err);
   if (status == NS_OK) status = ns_switch_sense_before(sw, guard, err);
-  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
+  if (status == NS_OK && sw->run.sensitivity) status = ns_hybrid_tell_side(&sw->run, err);
   if (status == NS_OK) status = pass_or_choose(sw, &happened, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, sw->event.choice.jumped, false, err);
   return status == NS_OK ? tell_changes(sw, t, happened, err) : status;
 }
 
-/* Goes back to the state sw->room.at and to the mode before: the motion goes on as it was. */
+/* Goes back to the state sw->run.sample and to the mode before: the motion goes on as it was. */
 static NsStatus stay_in_mode(NsSwitching *sw, NsError *err) {
-  memcpy(sw->u, sw->room.at, (size_t)sw->nd * sizeof *sw->u);
+  memcpy(sw->run.u, sw->run.sample, (size_t)sw->run.n * sizeof *sw->run.u);
   ns_flow_sharpen(sw->flow);
   ns_flow_set_mode(sw->flow, sw->event.before);
-  return ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+  return ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, NULL, err);
 }
 
 NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err) {
   NsSwitchMode *mode = sw->mode;
   NsError why = {NS_OK, ""};
   memset(mode->open, 0, (size_t)sw->m * sizeof *mode->open);
-  *found = !sw->sensitivity && ns_flow_find_dull(sw->flow, part, mode->open);
+  *found = !sw->run.sensitivity && ns_flow_find_dull(sw->flow, part, mode->open);
   if (!*found) return NS_OK;
   remember_mode(sw);
-  keep_side(sw);
-  memcpy(sw->room.at, sw->u, (size_t)sw->nd * sizeof *sw->u);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, &why);
-  if (status == NS_OK) status = ns_flow_project(sw->flow, sw->t, sw->u, &why);
+  ns_hybrid_keep_side(&sw->run);
+  memcpy(sw->run.sample, sw->run.u, (size_t)sw->run.n * sizeof *sw->run.u);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, NULL, &why);
+  if (status == NS_OK) status = ns_flow_project(sw->flow, sw->run.t, sw->run.u, &why);
   if (status == NS_OK) status = choose_mode(sw, &why);
   *found = status == NS_OK;
   if (status != NS_OK) return stay_in_mode(sw, err);
   mode->marks.count = 0;
-  return tell_changes(sw, sw->t, true, err);
+  return tell_changes(sw, sw->run.t, true, err);
 }
 
 /* ---- the start of a step of the grid ---- */
@@ -270,7 +248,7 @@ NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsE
 static const double ON_SURFACE = 1e-12, NEAR_SURFACE = 1e-9;
 
 static double y_memory(const NsSwitching *sw, int row) {
-  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
+  return sw->run.base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
 }
 
 /* The mode that the memories of a row tell: lambda is at a bound, or between the bounds; where moving bounds meet, y tells. */
@@ -289,7 +267,7 @@ typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
 
 /* The rounding error of y after a motion over the step of the grid: states that have stood still at 0 have no other size. */
 static double rounding_of_motion(NsSwitching *sw, int row) {
-  return NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * (sw->t_next - sw->t_k) * ns_flow_output_rate_terms(sw->flow, row);
+  return NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * (sw->run.t_next - sw->run.t_k) * ns_flow_output_rate_terms(sw->flow, row);
 }
 
 static RowPlace place_of_row(NsSwitching *sw, int row) {
@@ -315,7 +293,7 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_memory(sw, i);
   *outside = *limit = false;
   ns_flow_set_mode(sw->flow, sw->event.before);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, err);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
     memset(mode->guards, 0, 2 * (size_t)sw->m * sizeof *mode->guards); /* they have no values */
@@ -335,12 +313,13 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
 
 /* Starts anew at the memories: all rows are undecided, and states that contradict the laws may jump. */
 static NsStatus start_anew(NsSwitching *sw, NsError *err) {
-  double *at = sw->room.at;
-  for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
-    memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
-  NsAmbiguity rule = (NsAmbiguity)sw->options.ambiguity;
-  NsStatus status = ns_mode_start(sw->flow, sw->t, sw->room.at, sw->event.lambda, rule, sw->u, &sw->event.choice, err);
-  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+  double *at = sw->run.sample;
+  for (int d = 0; d < sw->run.base.nsds->nds; at += sw->run.base.nsds->ds[d++]->n)
+    memcpy(at, sw->run.base.nsds->ds[d]->x_k, (size_t)sw->run.base.nsds->ds[d]->n * sizeof *at);
+  NsAmbiguity rule = (NsAmbiguity)sw->run.options.ambiguity;
+  NsStatus status = ns_mode_start(sw->flow, sw->run.t, sw->run.sample, sw->event.lambda, rule, sw->run.u, &sw->event.choice,
+                                  err);
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->run.t, sw->run.u, err) : status;
 }
 
 /*
@@ -350,12 +329,12 @@ static NsStatus start_anew(NsSwitching *sw, NsError *err) {
 static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
   NsError why = {NS_OK, ""};
   NsVerdict verdict = NS_VERDICT_AGAINST;
-  NsSignPoint at = {sw->t, sw->u, sw->mode->open};
+  NsSignPoint at = {sw->run.t, sw->run.u, sw->mode->open};
   NsStatus status = choose_mode(sw, &why);
   bool several = status == NS_ENOSOL && sw->event.choice.count > 1;
   if (several) {
     ns_flow_set_mode(sw->flow, sw->event.before);
-    status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->room.rate, &why);
+    status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, &why);
     NsError against;
     if (status == NS_OK) status = ns_signs_of_mode(sw->flow, &at, &verdict, &against);
     if (status == NS_OK && verdict == NS_VERDICT_AGAINST) status = NS_ENOSOL;
@@ -366,9 +345,9 @@ static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
 
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   const NsSwitchChange *event = &sw->event;
-  bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
+  bool first = sw->run.t == sw->run.base.nsds->t0, outside = true, limit = false;
   memset(sw->mode->open, 0, (size_t)sw->m * sizeof *sw->mode->open);
-  ns_flow_gather(sw->flow, sw->now->x, sw->u);
+  ns_flow_gather(sw->flow, sw->now->x, sw->run.u);
   ns_flow_told_lambda(sw->flow, event->lambda);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
   if (status == NS_OK && first) {
@@ -376,10 +355,10 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
     return status == NS_OK ? ns_switch_sense_start(sw, err) : status;
   }
   if (status != NS_OK || !(outside || limit)) return status;
-  keep_side(sw);
+  ns_hybrid_keep_side(&sw->run);
   status = ns_switch_sense_before(sw, -1, err);
-  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
+  if (status == NS_OK && sw->run.sensitivity) status = ns_hybrid_tell_side(&sw->run, err);
   if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_or_go_on(sw, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, event->choice.jumped, outside, err);
-  return status == NS_OK ? tell_changes(sw, sw->t, outside || event->choice.jumped, err) : status;
+  return status == NS_OK ? tell_changes(sw, sw->run.t, outside || event->choice.jumped, err) : status;
 }

@@ -15,7 +15,7 @@ static const double EXCHANGE_REST = 1e-7;
 
 static void exchange_flow_sizes(const NsScheme *scheme, int *states, int *guards) {
   const NsSwitching *sw = (const NsSwitching *)scheme;
-  *states = sw->nd;
+  *states = sw->run.n;
   *guards = 2 * sw->m;
 }
 
@@ -34,7 +34,7 @@ static double exchange_flow_guard(const NsSwitching *sw, int k) {
 
 static NsStatus exchange_flow_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  *sw->clock = t;
+  *sw->run.clock = t;
   NsStatus status = rate ? ns_flow_rate(sw->flow, t, z, rate, err) : NS_OK;
   if (status == NS_OK && guards) status = ns_flow_outputs(sw->flow, t, z, err);
   for (int k = 0; k < 2 * sw->m && guards && status == NS_OK; k++) guards[k] = exchange_flow_guard(sw, k);
@@ -43,7 +43,7 @@ static NsStatus exchange_flow_rate(NsScheme *scheme, double t, const double *z, 
 
 static NsStatus exchange_flow_place(NsScheme *scheme, double t, const double *z, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  *sw->clock = t;
+  *sw->run.clock = t;
   return ns_flow_evaluate(sw->flow, t, z, NULL, err);
 }
 
@@ -51,11 +51,11 @@ static NsStatus exchange_flow_place(NsScheme *scheme, double t, const double *z,
 
 static NsStatus exchange_flow_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  NsStatus status = ns_switch_start(sw, step, drive, err);
+  NsStatus status = ns_switch_start(&sw->run, step, drive, err);
   sw->coarse = EXCHANGE_REST;
   sw->usual = step->h;
   if (status == NS_OK) status = ns_switch_start_guards(sw, err);
-  if (status == NS_OK) memcpy(z, sw->u, (size_t)sw->nd * sizeof *z);
+  if (status == NS_OK) memcpy(z, sw->run.u, (size_t)sw->run.n * sizeof *z);
   return status;
 }
 
@@ -73,18 +73,18 @@ static NsStatus exchange_flow_accept(NsScheme *scheme, double t, const double *z
 
 /* The state z at t, projected on the constraints of the mode, becomes the present one; time does not go on from here. */
 static NsStatus exchange_flow_take(NsSwitching *sw, double t, const double *z, NsError *err) {
-  memcpy(sw->u, z, (size_t)sw->nd * sizeof *z);
-  sw->t = sw->t_next = *sw->clock = t;
-  sw->t_k = sw->base.nsds->t0;
-  sw->handled = 0;
+  memcpy(sw->run.u, z, (size_t)sw->run.n * sizeof *z);
+  sw->run.t = sw->run.t_next = *sw->run.clock = t;
+  sw->run.t_k = sw->run.base.nsds->t0;
+  sw->run.handled = 0;
   memset(sw->slope, 0, 2 * (size_t)sw->m * sizeof *sw->slope);
-  return ns_flow_project(sw->flow, t, sw->u, err);
+  return ns_flow_project(sw->flow, t, sw->run.u, err);
 }
 
 /* Reads the laws and M anew, and goes on from the memories. */
 static NsStatus exchange_flow_renew(NsSwitching *sw, double t, NsError *err) {
-  int nd = sw->nd;
-  sw->t = sw->t_next = *sw->clock = t;
+  int nd = sw->run.n;
+  sw->run.t = sw->run.t_next = *sw->run.clock = t;
   NsStatus status = ns_flow_begin(sw->flow, t, sw->usual, err);
   if (status == NS_OK && sw->now->nd != nd) return ns_fail(err, NS_EARG, "the rank of M has changed at t=%g", t);
   return status == NS_OK ? ns_switch_begin(sw, err) : status;
@@ -98,10 +98,10 @@ static NsStatus exchange_flow_event(NsScheme *scheme, double t, double *z, const
     if (passed[k]) first = k;
   if (first < 0 && !renew) return NS_OK;
   if (first >= 0) status = exchange_flow_take(sw, t, z, err);
-  if (first >= 0 && status == NS_OK) status = ns_switch_handle(sw, first, err);
+  if (first >= 0 && status == NS_OK) status = ns_switch_handle(&sw->run, first, err);
   if (status == NS_OK && renew) status = exchange_flow_renew(sw, t, err);
   if (status == NS_OK) status = ns_switch_start_guards(sw, err);
-  if (status == NS_OK) memcpy(z, sw->u, (size_t)sw->nd * sizeof *z);
+  if (status == NS_OK) memcpy(z, sw->run.u, (size_t)sw->run.n * sizeof *z);
   return status;
 }
 

@@ -80,7 +80,7 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
     bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->base);
     if (fresh && !clear) slack = fmax(slack, AT_ZERO * DBL_EPSILON * guard_size(sw, guard, lambda_size));
     bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
-    if (fresh || !active) guard->zone = fmax(sw->options.rtol, TOUCH) * guard_size(sw, guard, lambda_size);
+    if (fresh || !active) guard->zone = fmax(sw->run.options.rtol, TOUCH) * guard_size(sw, guard, lambda_size);
     double zone = active ? guard->zone : 0;
     guard->at_zero = !clear;
     if (fresh && !clear && sw->now->mode[guard->row] != NS_ROW_ACTIVE)
@@ -97,9 +97,9 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
   NsSwitching *sw = context;
   const NsSwitchMode *mode = sw->mode;
   *g = mode->guards[k].used ? mode->guards[k].value - mode->guards[k].level : 1;
-  if (!mode->guards[k].used || t == sw->dense.t_old) return NS_OK;
+  if (!mode->guards[k].used || t == sw->run.dense.t_old) return NS_OK;
   if (t != sw->sampled) {
-    *sw->clock = t;
+    *sw->run.clock = t;
     NsStatus status = ns_flow_outputs(sw->flow, t, u, err);
     if (status != NS_OK) return status;
     sw->sampled = t;
@@ -108,31 +108,16 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
   return NS_OK;
 }
 
-void ns_switch_state(const NsSwitching *sw, const double *v, double *u) {
-  for (int i = 0; i < sw->stepper_n; i++) u[i] = v[i] * sw->unit[i];
-}
-
-NsStatus ns_switch_make_dense(NsSwitching *sw, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
-  int n = sw->stepper_n, rows = sw->method->rows;
-  NsStatus status = sw->method->interpolate(sw->stepper, err);
-  for (int r = 0; r < rows && status == NS_OK; r++) ns_switch_state(sw, sw->stepper->rows[r], sw->segment + (ptrdiff_t)r * n);
-  ns_switch_state(sw, step->y_old, sw->begin);
-  sw->dense = (NsDenseRows){n, rows, step->t_old, step->t, sw->begin, sw->segment};
-  return status;
-}
-
 /* Evaluates the flow on the dense output at t. */
 static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
-  const NsDenseRows *c = &sw->dense;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->room.at);
-  *sw->clock = t;
-  return ns_flow_outputs(sw->flow, t, sw->room.at, err);
+  ns_hybrid_at(&sw->run, t, sw->run.sample);
+  *sw->run.clock = t;
+  return ns_flow_outputs(sw->flow, t, sw->run.sample, err);
 }
 
 /* sw->slope = the rates of all guards at t, on the dense output. returns: a guard that is 0 at the start is 0 again at t. */
 static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
+  const NsStepperState *step = &sw->run.stepper->state;
   double way = fmin(RATE_PART * (step->t - step->t_old), returns ? RETURN_PART * (t - step->t_old) : INFINITY);
   double before = fmax(step->t_old, t - way);
   NsStatus status = evaluate_along(sw, before, err);
@@ -149,16 +134,16 @@ static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError 
 ** dense output alone fell below the level of a guard that is 0 at the start.
 */
 static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
+  const NsStepperState *step = &sw->run.stepper->state;
   const NsSwitchGuard *guard = &sw->mode->guards[k];
   double end = step->t, slope = sw->slope[k], last = 0, last_t = 0;
   *found = false;
   for (int i = 0;; i++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = sw->method->retake(sw->stepper, t, err);
-    *sw->clock = t;
-    ns_switch_state(sw, step->y, sw->room.at);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->room.at, err);
+    NsStatus status = sw->run.method->retake(sw->run.stepper, t, err);
+    *sw->run.clock = t;
+    ns_hybrid_state(&sw->run, step->y, sw->run.sample);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->run.sample, err);
     if (status != NS_OK) return status;
     double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
@@ -180,7 +165,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
 
 /* Lowers the levels of outputs that are 0 at the start of the step by the rounding error of the motion over the step. */
 static void lower_by_drift(NsSwitching *sw) {
-  const NsStepperState *step = &sw->stepper->state;
+  const NsStepperState *step = &sw->run.stepper->state;
   for (int k = 0; k < 2 * sw->m; k++) {
     NsSwitchGuard *guard = &sw->mode->guards[k];
     double more = (step->t - step->t_old) * guard->drift;
@@ -194,12 +179,12 @@ static void lower_by_drift(NsSwitching *sw) {
 ** may seem to be negative by the error of the dense output: its level is lowered by that.
 */
 static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
-  ns_switch_state(sw, step->y, sw->room.at);
-  NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->room.at, err);
+  const NsStepperState *step = &sw->run.stepper->state;
+  ns_hybrid_state(&sw->run, step->y, sw->run.sample);
+  NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->run.sample, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     NsSwitchGuard *guard = &sw->mode->guards[k];
-    double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (NS_FLOW_GUARD_ROUNDINGS * DBL_EPSILON);
+    double more = DENSE_ERROR * sw->run.options.rtol * ns_switch_noise(sw, guard) / (NS_FLOW_GUARD_ROUNDINGS * DBL_EPSILON);
     if (guard->used && guard->value - guard->level <= more) guard->level -= more;
   }
   return status;
@@ -223,7 +208,7 @@ static NsStatus guard_along(void *context, double t, double *value, NsError *err
 /* *t, at which guard k is below 0, becomes the last time before it at which the guard is 0, on the dense output. */
 static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err) {
   GuardDense job = {sw, k};
-  double start = sw->dense.t_old, b = *t, a = b, ga = 0, gb = 0;
+  double start = sw->run.dense.t_old, b = *t, a = b, ga = 0, gb = 0;
   NsStatus status = guard_along(&job, b, &gb, err);
   for (double way = FIRST_BACK * (b - start); status == NS_OK && gb < 0 && ga <= 0 && a > start; way *= 2) {
     if (ga < 0) b = a, gb = ga;
@@ -247,21 +232,21 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
     const NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!guard->used || guard->at_zero || sw->now->mode[guard->row] != NS_ROW_ACTIVE) continue;
     if (end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
-    double zero = sw->dense.t;
+    double zero = sw->run.dense.t;
     NsStatus status = go_back_to_zero(sw, k, &zero, err);
     if (status != NS_OK) return status;
-    if (zero > sw->dense.t_old) t = fmin(t, zero);
+    if (zero > sw->run.dense.t_old) t = fmin(t, zero);
   }
-  return t < sw->dense.t ? sw->method->retake(sw->stepper, t, err) : NS_OK;
+  return t < sw->run.dense.t ? sw->run.method->retake(sw->run.stepper, t, err) : NS_OK;
 }
 
 /* Looks for the first root of a guard in the dense output; its event is -1 when there is none. */
 static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
-  NsDenseOutput dense = ns_dense_of_rows(&sw->dense);
+  NsDenseOutput dense = ns_dense_of_rows(&sw->run.dense);
   sw->sampled = NAN;
   *root = (NsEventRoot){.event = -1};
-  NsStatus status = ns_event_search_start(sw->search, sw->dense.t_old, sw->dense.y_old, err);
+  NsStatus status = ns_event_search_start(sw->search, sw->run.dense.t_old, sw->run.dense.y_old, err);
   if (status == NS_OK) status = ns_event_search_along(sw->search, &dense, &found, err);
   if (status == NS_OK && found.end >= 0) *root = found.roots[found.end];
   return status;
@@ -276,7 +261,8 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   NsEventRoot root;
   GuardDense job = {sw, *k};
   double beyond;
-  NsStatus status = guard_along(&job, fmin(sw->dense.t, *t + RATE_PART * (sw->dense.t - sw->dense.t_old)), &beyond, err);
+  NsStatus status = guard_along(&job, fmin(sw->run.dense.t, *t + RATE_PART * (sw->run.dense.t - sw->run.dense.t_old)), &beyond,
+                                err);
   if (status != NS_OK || beyond < -mode->guards[*k].zone) return status;
   for (int i = 0; i < 2 * sw->m; i++) {
     NsSwitchGuard *guard = &mode->guards[i];
@@ -288,7 +274,7 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   bool output = sw->now->mode[mode->guards[*k].row] != NS_ROW_ACTIVE;
   if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + mode->guards[*k].level < 0) return NS_OK;
   if (root.event < 0) return *k = -1, end_before_zone(sw, err);
-  double zero = root.t, same = SAME_ROOT * (sw->dense.t - sw->dense.t_old);
+  double zero = root.t, same = SAME_ROOT * (sw->run.dense.t - sw->run.dense.t_old);
   const NsSwitchGuard *guard = &mode->guards[root.event];
   if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root.event, &zero, err);
   if (root.event != *k || fabs(zero - *t) > same) *t = zero;
@@ -300,21 +286,21 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
 static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
   for (int k = 0; k < 2 * sw->m; k++) sw->mode->guards[k].level = sw->mode->guards[k].base;
   lower_by_drift(sw);
-  NsStatus status = ns_switch_make_dense(sw, err);
-  return status == NS_OK && sw->method->implicit ? lower_levels(sw, err) : status;
+  NsStatus status = ns_hybrid_interpolate(&sw->run, &sw->rates, err);
+  return status == NS_OK && sw->run.method->implicit ? lower_levels(sw, err) : status;
 }
 
 /* Shortens the step, from `length` on, until guard k, which is 0 at its start, is above 0 at its end. *rises: there is such a length. */
 static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
-  double shortest = SHORTEST * DBL_EPSILON * fmax(fabs(step->t_old), sw->t_next - sw->t_k);
+  const NsStepperState *step = &sw->run.stepper->state;
+  double shortest = SHORTEST * DBL_EPSILON * fmax(fabs(step->t_old), sw->run.t_next - sw->run.t_k);
   *rises = false;
   while (length > shortest && !*rises) {
     length *= SHORTER;
-    NsStatus status = sw->method->retake(sw->stepper, step->t_old + length, err);
-    *sw->clock = step->t;
-    ns_switch_state(sw, step->y, sw->room.at);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->room.at, err);
+    NsStatus status = sw->run.method->retake(sw->run.stepper, step->t_old + length, err);
+    *sw->run.clock = step->t;
+    ns_hybrid_state(&sw->run, step->y, sw->run.sample);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->run.sample, err);
     if (status != NS_OK) return status;
     *rises = ns_switch_guard(sw, &sw->mode->guards[k]) > fmax(0, sw->mode->guards[k].value);
   }
@@ -335,7 +321,7 @@ static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, Ns
   if (!sw->mode->guards[*k].at_zero) return sw->mode->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
   double found = *t;
   status = go_back_to_zero(sw, *k, t, err);
-  return status == NS_OK && *t == sw->dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
+  return status == NS_OK && *t == sw->run.dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
@@ -355,22 +341,4 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   if (status == NS_OK) status = switch_go_to(sw, k, t, &reached, err);
   if (status == NS_OK && reached) *guard = k;
   return status;
-}
-
-/* ---- the dense output ---- */
-
-NsStatus ns_switch_dense_piece(NsSwitching *sw, NsError *err) {
-  if (!sw->sink || !sw->sink->piece) return NS_OK;
-  const NsStepperState *step = &sw->stepper->state;
-  NsStatus status = ns_switch_make_dense(sw, err);
-  double *to = sw->values;
-  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
-    double x = ns_bernstein_node(k);
-    status = evaluate_along(sw, x == 1 ? step->t : step->t_old + x * (step->t - step->t_old), err);
-    memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
-    ns_flow_told_lambda(sw->flow, to + sw->n);
-    memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
-    to += sw->n + 2 * sw->m;
-  }
-  return status == NS_OK ? sw->sink->piece(sw->sink->context, step->t_old, step->t, sw->values, err) : status;
 }

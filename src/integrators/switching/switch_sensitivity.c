@@ -17,23 +17,22 @@ static const double START_MOVES = 1e-9;
 
 /* A flow of its own: the flow of the run is not touched. */
 typedef struct SwitchLinearisation {
+  NsLinearisation lin;
   NsArena arena;
   NsSwitching *sw;
   NsSensitivity *s;
   NsFlow *flow;
+  NsSwitchRates rates;          /* of `flow` */
   NsFlowMode *kept;             /* workspace */
   NsRowMode *chosen;            /* m: the mode before a jump */
   NsRowMode *before;            /* m: the mode before the event */
-  double *unknowns;             /* of the stepper's unknowns */
   double *u_before;             /* nd */
   double *x, *lambda;           /* n, m: of a start */
   NsLinearisationGuard *guards; /* 2 m */
   bool *at_zero;                /* 2 m: guards that are 0 at the start */
-  NsLinearisation lin;
-  NsSwitchVjp *vjp;            /* closed forms of derivatives by parameters */
-  double *weights, *direction; /* n + 4 m, n */
-  int guard;                   /* that is evaluated */
-  bool exact;                  /* ns_flow_jacobian is exact in the present mode */
+  NsSwitchVjp *vjp;             /* closed forms of derivatives by parameters */
+  double *weights, *direction;  /* n + 4 m, n */
+  bool exact;                   /* ns_flow_jacobian is exact in the present mode */
 } SwitchLinearisation;
 
 static void switch_lin_free(void *lin) {
@@ -43,10 +42,6 @@ static void switch_lin_free(void *lin) {
   ns_switch_vjp_free(w->vjp);
   ns_arena_release(&w->arena);
   ns_free(w);
-}
-
-static const char *sense_row_name(const NsSwitching *sw, int row) {
-  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
 }
 
 /* ---- the motion in a fixed mode ---- */
@@ -65,19 +60,20 @@ static NsStatus switch_lin_reread(void *context, double t, NsError *err) {
 
 static NsStatus switch_lin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
   SwitchLinearisation *w = context;
-  *w->sw->clock = t;
+  *w->sw->run.clock = t;
   return ns_flow_rate(w->flow, t, u, rate, err);
 }
 
 static NsStatus switch_lin_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
   SwitchLinearisation *w = context;
-  *w->sw->clock = t;
+  *w->sw->run.clock = t;
   return ns_flow_jacobian(w->flow, t, u, J, err);
 }
 
 /* The states x at (t, u). */
-static NsStatus switch_lin_x(void *context, double t, const double *u, double *x, NsError *err) {
+static NsStatus switch_lin_x(void *context, int k, double t, const double *u, double *x, NsError *err) {
   SwitchLinearisation *w = context;
+  (void)k;
   NsStatus status = ns_flow_evaluate(w->flow, t, u, NULL, err);
   if (status == NS_OK) memcpy(x, w->flow->memory.x, (size_t)w->flow->eq.n * sizeof *x);
   return status;
@@ -93,7 +89,7 @@ static NsStatus switch_lin_states(void *context, NsSensitivity *s, double t, con
     return NS_OK;
   }
   for (int j = 0; j < s->p && status == NS_OK; j++)
-    status = ns_sensitivity_along(s, &w->lin, switch_lin_x, s->nx, t, u, 0, S + (ptrdiff_t)j * s->n, j,
+    status = ns_sensitivity_along(s, &w->lin, switch_lin_x, 0, s->nx, t, u, 0, S + (ptrdiff_t)j * s->n, j,
                                   X + (ptrdiff_t)j * s->nx, err);
   return status;
 }
@@ -171,11 +167,18 @@ static NsStatus switch_lin_vjp(void *context, double t, const double *u, const d
   return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->lin.constant, t, w->direction, &weights, out, known, err) : status;
 }
 
-static NsStatus switch_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+static NsStatus switch_lin_guard(void *context, int k, double t, const double *u, double *out, NsError *err) {
   SwitchLinearisation *w = context;
-  int i = w->guard / 2, n = w->flow->eq.n, m = w->flow->eq.m;
+  NsStatus status = ns_flow_outputs(w->flow, t, u, err);
+  *out = ns_flow_guard_value(&w->flow->view, k / 2, k % 2);
+  return status;
+}
+
+static NsStatus switch_lin_vjp_guard(void *context, int k, double t, const double *u, double *out, bool *known, NsError *err) {
+  SwitchLinearisation *w = context;
+  int i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
   double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
-  NsFlowGuard guard = ns_flow_guard(&w->flow->view, i, w->guard % 2);
+  NsFlowGuard guard = ns_flow_guard(&w->flow->view, i, k % 2);
   memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
   y[i] = guard.y, lambda[i] = guard.lambda, lower[i] = guard.lower, upper[i] = guard.upper;
   NsVjpWeights weights = {mu, y, lambda, lower, upper};
@@ -186,7 +189,7 @@ static NsStatus switch_lin_vjp_guard(void *context, double t, const double *u, d
 /* ---- making ---- */
 
 static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   SwitchLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
   s->free_lin = switch_lin_free;
@@ -198,44 +201,47 @@ static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
   w->at_zero = ns_arena_take(&w->arena, 2 * m, sizeof *w->at_zero);
-  w->unknowns = ns_arena_doubles(&w->arena, sw->most);
   w->u_before = ns_arena_doubles(&w->arena, sw->n);
   w->x = ns_arena_doubles(&w->arena, sw->n);
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);
-  bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
+  bool good = ns_flow_new(&w->flow, sw->run.base.nsds) == NS_OK && !w->arena.failed;
   if (good) w->flow->eq.exact = true;
   if (good) good = ns_switch_vjp_new(&w->vjp, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   if (!s) return NS_OK;
   NsStatus status = s->lin ? NS_OK : switch_lin_new(sw, err);
   if (status != NS_OK) return status;
   SwitchLinearisation *w = s->lin;
-  double h = sw->t_next - sw->t_k;
+  double h = sw->run.t_next - sw->run.t_k;
   w->sw = sw;
-  if (s->begun && s->n != sw->nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
-  s->n = sw->nd;
-  ns_sensitivity_begin(s, sw->t_k);
-  s->keeps_nodes = sw->sink && sw->sink->piece;
+  if (s->begun && s->n != sw->run.n)
+    return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->run.t_k);
+  s->n = sw->run.n;
+  ns_sensitivity_begin(s, sw->run.t_k);
+  s->keeps_nodes = sw->run.sink && sw->run.sink->piece;
+  w->rates = (NsSwitchRates){sw, w->flow};
   w->lin = (NsLinearisation){.context = w,
-                             .n = sw->nd,
+                             .rates = &w->rates,
+                             .n = sw->run.n,
                              .size = sw->now->size,
                              .h = h,
-                             .implicit = sw->method->implicit,
+                             .implicit = sw->run.method->implicit,
                              .reread = switch_lin_reread,
                              .rate = switch_lin_rate,
+                             .guard = switch_lin_guard,
                              .states = switch_lin_states,
                              .keep = switch_lin_keep,
                              .take = switch_lin_take,
                              .terms = switch_lin_terms,
                              .vjp = switch_lin_vjp,
                              .vjp_guard = switch_lin_vjp_guard};
-  status = ns_flow_begin(w->flow, sw->t_k, h, err);
+  status = ns_flow_begin(w->flow, sw->run.t_k, h, err);
   w->lin.mode_bytes = w->flow->mode->bytes;
   return status;
 }
@@ -243,10 +249,11 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
 /* ---- the start ---- */
 
 /* u of the start at the states x, in the fixed mode: NS_EARG where another mode begins. */
-static NsStatus switch_lin_start(void *context, double t, const double *x, double *u, NsError *err) {
+static NsStatus switch_lin_start(void *context, int k, double t, const double *x, double *u, NsError *err) {
   SwitchLinearisation *w = context;
   NsModeChoice choice;
-  NsStatus status = ns_mode_start(w->flow, t, x, w->lambda, (NsAmbiguity)w->sw->options.ambiguity, u, &choice, err);
+  (void)k;
+  NsStatus status = ns_mode_start(w->flow, t, x, w->lambda, (NsAmbiguity)w->sw->run.options.ambiguity, u, &choice, err);
   if (status == NS_OK) status = ns_flow_project(w->flow, t, u, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < w->flow->view.m; i++)
@@ -254,29 +261,22 @@ static NsStatus switch_lin_start(void *context, double t, const double *x, doubl
       return ns_fail(err, NS_EARG,
                      "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
                      "on_grazing = \"one-sided\" takes the side that the run goes",
-                     t, sense_row_name(w->sw, i));
+                     t, ns_switch_row_name(w->sw, i));
   return NS_OK;
 }
 
 /* The mode after a map that has searched for one. */
 static NsStatus start_settle(SwitchLinearisation *w, NsError *err) {
   w->flow->planned = false;
-  return switch_lin_mode(w, w->sw->now->mode, w->sw->t, w->sw->u, err);
-}
-
-static NsStatus guard_value(void *context, double t, const double *u, double *out, NsError *err) {
-  SwitchLinearisation *w = context;
-  NsStatus status = ns_flow_outputs(w->flow, t, u, err);
-  *out = ns_flow_guard_value(&w->flow->view, w->guard / 2, w->guard % 2);
-  return status;
+  return switch_lin_mode(w, w->sw->now->mode, w->sw->run.t, w->sw->run.u, err);
 }
 
 /* NS_EARG when a guard that is 0 at the start changes with a parameter. */
 static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   NsSwitching *sw = w->sw;
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   const NsFlowView *now = &w->flow->view;
-  NsStatus status = ns_flow_outputs(w->flow, sw->t, sw->u, err); /* the flow of the run keeps its multipliers */
+  NsStatus status = ns_flow_outputs(w->flow, sw->run.t, sw->run.u, err); /* the flow of the run keeps its multipliers */
   if (status == NS_OK) ns_switch_take_guards(sw);
   for (int i = 0; i < 2 * sw->m && status == NS_OK; i++) {
     const NsSwitchGuard *guard = &sw->mode->guards[i];
@@ -286,38 +286,29 @@ static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     const NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!w->at_zero[k]) continue;
-    w->guard = k;
     for (int j = 0; j < s->p && status == NS_OK; j++) {
-      double change, most = 0, part;
-      const double *S = s->S + (ptrdiff_t)j * s->n;
-      status = ns_sensitivity_along(s, &w->lin, guard_value, 1, sw->t, sw->u, 0, S, j, &change, err);
-      memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
-      for (int i = 0; i < s->n && status == NS_OK && change != 0; i++) {
-        s->direction[i] = S[i];
-        status = ns_sensitivity_along(s, &w->lin, guard_value, 1, sw->t, sw->u, 0, s->direction, -1, &part, err);
-        s->direction[i] = 0;
-        most += fabs(part);
-      }
-      if (status == NS_OK && fabs(change) > START_MOVES * most)
+      double change;
+      status = ns_sensitivity_change(s, &w->lin, switch_lin_guard, k, 1, sw->run.t, sw->run.u, j, START_MOVES, &change, err);
+      if (status == NS_OK && change != 0)
         return ns_fail(err, NS_EARG,
                        "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
                        "on_grazing = \"one-sided\" takes the side that the run goes",
-                       sw->t, sense_row_name(sw, guard->row));
+                       sw->run.t, ns_switch_row_name(sw, guard->row));
     }
   }
   return status;
 }
 
 NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   if (!s || s->begun) return NS_OK;
   s->begun = true;
   SwitchLinearisation *w = s->lin;
   bool plain = s->n == s->nx && !sw->event.choice.jumped;
   for (int i = 0; i < sw->m; i++) plain = plain && sw->now->mode[i] != NS_ROW_ACTIVE;
   double *at = w->x;
-  for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
-    memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
+  for (int d = 0; d < sw->run.base.nsds->nds; at += sw->run.base.nsds->ds[d++]->n)
+    memcpy(at, sw->run.base.nsds->ds[d]->x_k, (size_t)sw->run.base.nsds->ds[d]->n * sizeof *at);
   memcpy(w->lambda, sw->event.lambda, (size_t)sw->m * sizeof *w->lambda);
   NsStatus status = NS_OK;
   if (plain) memcpy(s->S, s->X, (size_t)s->n * (size_t)s->p * sizeof *s->S);
@@ -326,7 +317,7 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   int nd = s->n;
   s->n = s->nx;
   for (int j = 0; j < s->p && !plain && status == NS_OK; j++)
-    status = ns_sensitivity_along(s, &from, switch_lin_start, nd, sw->t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
+    status = ns_sensitivity_along(s, &from, switch_lin_start, 0, nd, sw->run.t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
                                   s->S + (ptrdiff_t)j * nd, err);
   s->n = nd;
   if (status == NS_EARG && s->options->one_sided) {
@@ -336,62 +327,35 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   if (status == NS_OK) status = start_settle(w, err);
   if (status == NS_OK && !s->options->one_sided) status = check_start_guards(w, err);
   memcpy(s->S_k, s->S, (size_t)nd * (size_t)s->p * sizeof *s->S);
-  return status == NS_OK ? switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+  return status == NS_OK ? switch_lin_states(w, s, sw->run.t, sw->run.u, s->S, s->X, err) : status;
 }
 
 /* ---- smooth motion ---- */
 
-/* An NsDenseOutput: u on the dense output of the last step. */
-static NsStatus switch_lin_at(void *context, double t, double *u, NsError *err) {
-  SwitchLinearisation *w = context;
-  const NsDenseRows *c = &w->sw->dense;
-  (void)err;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->unknowns);
-  memcpy(u, w->unknowns, (size_t)w->sw->nd * sizeof *u);
-  return NS_OK;
-}
-
-/* The rates of all states. */
-static NsStatus switch_lin_rates(SwitchLinearisation *w, NsSensitivity *s, double t, const double *u, NsError *err) {
+NsStatus ns_switch_lin_rates(NsHybrid *run, double t, const double *u, NsError *err) {
+  NsSensitivity *s = run->sensitivity;
+  SwitchLinearisation *w = s->lin;
   NsStatus status = switch_lin_rate(w, t, u, s->value, err);
   if (status != NS_OK || s->n == s->nx) return memcpy(s->xdot, s->value, (size_t)s->n * sizeof *s->xdot), status;
-  return ns_sensitivity_along(s, &w->lin, switch_lin_x, s->nx, t, u, 1, s->value, -1, s->xdot, err);
+  return ns_sensitivity_along(s, &w->lin, switch_lin_x, 0, s->nx, t, u, 1, s->value, -1, s->xdot, err);
 }
 
-NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
-  if (!s) return NS_OK;
-  SwitchLinearisation *w = s->lin;
-  const NsStepperState *step = &sw->stepper->state;
-  ns_switch_state(sw, step->y_old, w->unknowns);
-  memcpy(w->u_before, w->unknowns, (size_t)sw->nd * sizeof *w->unknowns);
-  NsStatus status = switch_lin_mode(w, sw->now->mode, step->t_old, w->u_before, err);
-  NsFlow *own = sw->flow;
-  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the dense output evaluates the motion */
-  if (status == NS_OK) status = ns_switch_make_dense(sw, err);
-  sw->flow = own, sw->now = ns_flow_view(own);
-  NsDenseOutput dense = {.t_old = step->t_old, .t = step->t, .at = switch_lin_at, .context = w};
-  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->lin, &dense, err);
-  ns_switch_state(sw, step->y, w->unknowns);
-  memcpy(w->u_before, w->unknowns, (size_t)sw->nd * sizeof *w->unknowns);
-  if (status == NS_OK && s->wants_rates) status = switch_lin_rates(w, s, step->t, w->u_before, err);
-  return status == NS_OK ? switch_lin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
+NsStatus ns_switch_linearise(NsHybrid *run, NsError *err) {
+  SwitchLinearisation *w = run->sensitivity->lin;
+  ns_hybrid_state(run, run->stepper->state.y_old, run->sample);
+  return switch_lin_mode(w, w->sw->now->mode, run->stepper->state.t_old, run->sample, err);
 }
 
 /* ---- events ---- */
 
-static void guard_choose(void *context, int guard) {
-  ((SwitchLinearisation *)context)->guard = guard;
-}
-
-static void add_switch_guard(SwitchLinearisation *w, int *count, int guard, int row) {
-  w->guards[(*count)++] = (NsLinearisationGuard){guard_value, guard_choose, guard, sense_row_name(w->sw, row)};
+static void add_switch_guard(SwitchLinearisation *w, int *count, int guard) {
+  w->guards[(*count)++] = (NsLinearisationGuard){guard, ns_switch_row_name(w->sw, guard / 2)};
 }
 
 /* How near to 0 a guard is when its event is at the present time: rounding, and of lambda the tolerance of the steps. */
 static double guard_near_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
   bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
-  return fmax(2 * ns_switch_noise(sw, guard), active ? sw->options.rtol * lambda_size[guard->row] : 0);
+  return fmax(2 * ns_switch_noise(sw, guard), active ? sw->run.options.rtol * lambda_size[guard->row] : 0);
 }
 
 /* Adds the guards that fall through 0 where a step of the grid begins: their events are at that time by chance. */
@@ -403,78 +367,80 @@ static NsStatus add_falling_guards(SwitchLinearisation *w, int *count, NsError *
     const NsSwitchGuard *guard = &sw->mode->guards[k];
     bool falls;
     if (!guard->used || fabs(ns_switch_guard(sw, guard)) > guard_near_zero(sw, guard, lambda_size)) continue;
-    w->guard = k;
-    status = ns_sensitivity_falls(sw->sensitivity, &w->lin, guard_value, sw->t, sw->u, &falls, err);
-    if (status == NS_OK && falls) add_switch_guard(w, count, k, guard->row);
+    status = ns_sensitivity_falls(sw->run.sensitivity, &w->lin, k, sw->run.t, sw->run.u, &falls, err);
+    if (status == NS_OK && falls) add_switch_guard(w, count, k);
   }
   return status;
 }
 
 NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   if (!s) return NS_OK;
   SwitchLinearisation *w = s->lin;
   int count = 0;
-  memcpy(w->u_before, sw->u, (size_t)sw->nd * sizeof *sw->u);
+  memcpy(w->u_before, sw->run.u, (size_t)sw->run.n * sizeof *sw->run.u);
   memcpy(w->before, sw->event.before, (size_t)sw->m * sizeof *w->before);
-  NsStatus status = switch_lin_mode(w, sw->event.before, sw->t, sw->u, err);
+  NsStatus status = switch_lin_mode(w, sw->event.before, sw->run.t, sw->run.u, err);
   if (status == NS_OK && guard < 0) status = add_falling_guards(w, &count, err);
   if (status != NS_OK) return status;
   if (guard < 0 && count == 0) {
-    status = ns_sensitivity_restart(s, &w->lin, false, sw->t, sw->u, err);
-    if (status == NS_OK) status = switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err);
-    sw->log->slope = s->told;
+    status = ns_sensitivity_restart(s, &w->lin, false, sw->run.t, sw->run.u, err);
+    if (status == NS_OK) status = switch_lin_states(w, s, sw->run.t, sw->run.u, s->S, s->X, err);
+    sw->run.log->slope = s->told;
     return status;
   }
-  if (guard >= 0) add_switch_guard(w, &count, guard, guard / 2);
+  if (guard >= 0) add_switch_guard(w, &count, guard);
   for (int k = 0; k < 2 * sw->m && guard >= 0; k++) {
     const NsSwitchGuard *g = &sw->mode->guards[k];
     if (k == guard || !g->used || !sw->mode->open[g->row] || g->row == guard / 2) continue;
-    add_switch_guard(w, &count, k, g->row);
+    add_switch_guard(w, &count, k);
   }
-  status = ns_sensitivity_event(s, &w->lin, w->guards, count, sw->t, sw->u, err);
-  sw->log->slope = s->told;
+  status = ns_sensitivity_event(s, &w->lin, w->guards, count, sw->run.t, sw->run.u, err);
+  sw->run.log->slope = s->told;
   return status;
 }
 
 void ns_switch_sense_chosen(NsSwitching *sw) {
-  if (sw->sensitivity)
-    memcpy(((SwitchLinearisation *)sw->sensitivity->lin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
+  if (sw->run.sensitivity)
+    memcpy(((SwitchLinearisation *)sw->run.sensitivity->lin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
 }
 
 /* u after the impulse that the mode `chosen` makes. */
-static NsStatus switch_lin_jump(void *context, double t, const double *u, double *after, NsError *err) {
+static NsStatus switch_lin_jump(void *context, int k, double t, const double *u, double *after, NsError *err) {
   SwitchLinearisation *w = context;
   bool jumped;
-  memcpy(after, u, (size_t)w->sw->nd * sizeof *u);
+  (void)k;
+  memcpy(after, u, (size_t)w->sw->run.n * sizeof *u);
   ns_flow_set_mode(w->flow, w->chosen);
   NsStatus status = ns_flow_evaluate(w->flow, t, after, NULL, err);
   return status == NS_OK ? ns_mode_jump(w->flow, t, after, w->sw->mode->open, &jumped, err) : status;
 }
 
 /* u after a new start. */
-static NsStatus switch_lin_anew(void *context, double t, const double *u, double *after, NsError *err) {
+static NsStatus switch_lin_anew(void *context, int k, double t, const double *u, double *after, NsError *err) {
   SwitchLinearisation *w = context;
   ns_equations_states(&w->flow->eq, u, w->flow->mode->a, w->x);
-  return switch_lin_start(w, t, w->x, after, err);
+  return switch_lin_start(w, k, t, w->x, after, err);
 }
 
 NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError *err) {
-  NsSensitivity *s = sw->sensitivity;
+  NsSensitivity *s = sw->run.sensitivity;
   if (!s) return NS_OK;
   SwitchLinearisation *w = s->lin;
   NsStatus status = start_settle(w, err);
   NsLinearisationMap reset = !jumped ? NULL : anew ? switch_lin_anew : switch_lin_jump;
   memcpy(w->lambda, sw->event.lambda, (size_t)sw->m * sizeof *w->lambda);
-  if (status == NS_OK) status = ns_sensitivity_reset(s, &w->lin, reset, sw->t, w->u_before, sw->u, err);
+  ns_sensitivity_enter(s);
+  if (status == NS_OK && reset) status = ns_sensitivity_map(s, &w->lin, reset, sw->run.t, w->u_before, err);
   if (status == NS_OK && reset) status = start_settle(w, err);
-  return status == NS_OK ? switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->lin, sw->run.t, sw->run.u, err);
+  return status == NS_OK ? switch_lin_states(w, s, sw->run.t, sw->run.u, s->S, s->X, err) : status;
 }
 
 NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err) {
-  if (!sw->sensitivity) return NS_OK;
+  if (!sw->run.sensitivity) return NS_OK;
   return ns_fail(
       err, NS_EARG,
       "sensitivities: the events of '%s' accumulate at t=%.10g; the derivatives after infinitely many events are not known",
-      sense_row_name(sw, row), sw->t);
+      ns_switch_row_name(sw, row), sw->run.t);
 }

@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "integrators/event_schemes.h"
 #include "ode/control.h"
 #include "ode/dop853.h"
@@ -43,33 +42,35 @@ static const double NO_PROGRESS = 1e-6;
 /* ---- making ---- */
 
 /* udot = the rates of the differential states u, and lambda of the active rows. */
-static NsStatus switching_motion(NsSwitching *sw, double t, const double *u, double *udot, NsError *err) {
-  *sw->clock = t;
-  NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
-  for (int i = 0; i < sw->m; i++)
-    udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE && !sw->now->beyond[i] ? sw->now->lambda[i] : 0;
+static NsStatus switching_motion(const NsSwitching *sw, NsFlow *flow, double t, const double *u, double *udot, NsError *err) {
+  const NsFlowView *now = ns_flow_view(flow);
+  *sw->run.clock = t;
+  NsStatus status = ns_flow_rate(flow, t, u, udot, err);
+  for (int i = 0; i < sw->m; i++) udot[sw->run.n + i] = now->mode[i] == NS_ROW_ACTIVE && !now->beyond[i] ? now->lambda[i] : 0;
   return status;
 }
 
 /* The rate of the stepper's unknowns, which are in units of their own. */
 static NsStatus switching_rate(void *context, double t, const double *v, double *vdot, NsError *err) {
-  NsSwitching *sw = context;
-  for (int i = 0; i < sw->nd; i++) sw->room.raw[i] = v[i] * sw->unit[i];
-  NsStatus status = switching_motion(sw, t, sw->room.raw, vdot, err);
-  for (int i = 0; i < sw->nd + sw->m; i++) vdot[i] /= sw->unit[i];
+  const NsSwitchRates *rates = context;
+  const NsSwitching *sw = rates->sw;
+  for (int i = 0; i < sw->run.n; i++) sw->room.raw[i] = v[i] * sw->run.unit[i];
+  NsStatus status = switching_motion(sw, rates->flow, t, sw->room.raw, vdot, err);
+  for (int i = 0; i < sw->run.unknowns; i++) vdot[i] /= sw->run.unit[i];
   return status;
 }
 
 /* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
 static NsStatus switching_jacobian(void *context, double t, const double *v, double *J, NsError *err) {
-  NsSwitching *sw = context;
+  const NsSwitchRates *rates = context;
+  const NsSwitching *sw = rates->sw;
   const NsSwitchRoom *room = &sw->room;
-  size_t nd = (size_t)sw->nd, n = nd + (size_t)sw->m;
-  *sw->clock = t;
-  for (size_t i = 0; i < nd; i++) room->raw[i] = v[i] * sw->unit[i];
-  NsStatus status = ns_flow_jacobian(sw->flow, t, room->raw, room->J, err);
+  size_t nd = (size_t)sw->run.n, n = nd + (size_t)sw->m;
+  *sw->run.clock = t;
+  for (size_t i = 0; i < nd; i++) room->raw[i] = v[i] * sw->run.unit[i];
+  NsStatus status = ns_flow_jacobian(rates->flow, t, room->raw, room->J, err);
   for (size_t j = 0; j < nd && status == NS_OK; j++)
-    for (size_t i = 0; i < nd; i++) J[i + j * n] = room->J[i + j * nd] * sw->unit[j] / sw->unit[i];
+    for (size_t i = 0; i < nd; i++) J[i + j * n] = room->J[i + j * nd] * sw->run.unit[j] / sw->run.unit[i];
   return status;
 }
 
@@ -86,16 +87,14 @@ static NsSwitchMode *switch_mode_new(NsArena *arena, int m) {
 static void switching_take_vectors(NsSwitching *sw) {
   NsSwitchChange *event = &sw->event;
   NsSwitchRoom *room = &sw->room;
-  NsArena *arena = &sw->base.arena;
-  int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u,     &sw->unit,   &room->raw,       &sw->begin, &sw->atol,
-                        &sw->ahead, &room->rate, &room->next_rate, &room->at};
+  NsArena *arena = &sw->run.base.arena;
+  int m = sw->m;
+  ns_hybrid_take(&sw->run, sw->most, sw->n + 2 * m);
+  double **stacked[] = {&sw->run.unit, &room->raw, &sw->ahead, &room->rate, &room->next_rate};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
-  room->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
-  sw->segment = ns_arena_matrix(arena, sw->most, rows);
+  room->J = sw->run.method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   event->lambda = ns_arena_doubles(arena, m);
   sw->slope = ns_arena_doubles(arena, 2 * m);
-  sw->values = ns_arena_matrix(arena, sw->n + 2 * m, NS_BERNSTEIN_SIZE);
   event->before = ns_arena_take(arena, (size_t)m, sizeof *event->before);
   event->next = ns_arena_take(arena, (size_t)m, sizeof *event->next);
   sw->mode = switch_mode_new(arena, m);
@@ -104,26 +103,30 @@ static void switching_take_vectors(NsSwitching *sw) {
   for (int i = 0; i < 2 * m && !arena->failed; i++) sw->direction[i] = -1, sw->terminal[i] = 1;
 }
 
+static const NsHybridClass switching_class;
+
 static NsStatus switching_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan,
                                  const NsSchemeClass *form, const NsStepperClass *method) {
   NsSwitching *sw = ns_scheme_take(sizeof *sw, form, integrator, nsds);
   if (!sw) return NS_ENOMEM;
-  sw->clock = plan->clock;
-  sw->method = method;
-  sw->base.linear = true;
-  if (ns_flow_new(&sw->flow, nsds) != NS_OK) sw->base.arena.failed = true;
-  if (sw->base.arena.failed) return ns_scheme_hand_over(out, &sw->base);
+  sw->run.clock = plan->clock;
+  sw->run.class = &switching_class;
+  sw->run.method = method;
+  sw->run.base.linear = true;
+  if (ns_flow_new(&sw->flow, nsds) != NS_OK) sw->run.base.arena.failed = true;
+  if (sw->run.base.arena.failed) return ns_scheme_hand_over(out, &sw->run.base);
   sw->now = ns_flow_view(sw->flow);
+  sw->rates = (NsSwitchRates){sw, sw->flow};
   sw->n = sw->now->n;
   sw->m = sw->now->m;
   sw->most = sw->n + sw->m;
   switching_take_vectors(sw);
-  return ns_scheme_hand_over(out, &sw->base);
+  return ns_scheme_hand_over(out, &sw->run.base);
 }
 
 static void switching_destroy(NsScheme *scheme) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  sw->method->destroy(sw->stepper);
+  sw->run.method->destroy(sw->run.stepper);
   ns_event_search_free(sw->search);
   ns_flow_free(sw->flow);
 }
@@ -131,20 +134,16 @@ static void switching_destroy(NsScheme *scheme) {
 /* ---- the start of a step of the grid ---- */
 
 /* Makes stepper and search for nd differential states and the present options; those of the last step are kept if they fit. */
-static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *options, NsError *err) {
-  int n = sw->now->nd + sw->m;
-  bool same = sw->stepper && sw->stepper_n == n && sw->options.rtol == options->rtol;
-  sw->options = *options;
-  sw->nd = sw->now->nd;
-  if (same) return NS_OK;
-  sw->method->destroy(sw->stepper);
-  sw->stepper = NULL;
-  ns_event_search_free(sw->search);
-  NsOdeProblem problem = {n, switching_rate, sw, options->rtol, sw->atol, sw->method->implicit ? switching_jacobian : NULL};
+static NsStatus switching_take_stepper(NsSwitching *sw, NsError *err) {
+  NsOdeJacobian jacobian = sw->run.method->implicit ? switching_jacobian : NULL;
+  NsOdeProblem problem = {.n = sw->now->nd + sw->m, .rate = switching_rate, .context = &sw->rates, .jacobian = jacobian};
   NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL, NULL};
-  NsStatus status = ns_event_search_new(&sw->search, n, &events);
-  if (status == NS_OK) status = sw->method->create(&sw->stepper, &problem);
-  sw->stepper_n = n;
+  bool anew;
+  sw->run.n = sw->now->nd;
+  NsStatus status = ns_hybrid_take_stepper(&sw->run, problem, &anew, err);
+  if (status != NS_OK || !anew) return status;
+  ns_event_search_free(sw->search);
+  status = ns_event_search_new(&sw->search, problem.n, &events);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
@@ -167,28 +166,30 @@ static double switching_unit(double size) {
 
 /* Units of the stepper's unknowns by their sizes, so that pivots in its matrices do not depend on the units of the user. */
 static void switching_take_units(NsSwitching *sw) {
-  double way = sw->t_next - sw->t_k;
+  double way = sw->run.t_next - sw->run.t_k;
   const double *terms = ns_flow_rate_terms(sw->flow);
-  for (int i = 0; i < sw->nd; i++) sw->unit[i] = switching_unit(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
-  for (int i = 0; i < sw->m; i++) sw->unit[sw->nd + i] = switching_unit(way * lambda_size(sw, i));
+  for (int i = 0; i < sw->run.n; i++)
+    sw->run.unit[i] = switching_unit(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
+  for (int i = 0; i < sw->m; i++) sw->run.unit[sw->run.n + i] = switching_unit(way * lambda_size(sw, i));
 }
 
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
 static void switching_weigh(NsSwitching *sw, double h) {
-  const NsEventOptions *o = &sw->options;
+  const NsEventOptions *o = &sw->run.options;
   const double *terms = ns_flow_rate_terms(sw->flow);
   double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0,
          noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON;
-  if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
-  for (int i = 0; i < sw->nd; i++) {
+  if (sw->run.method->implicit)
+    noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
+  for (int i = 0; i < sw->run.n; i++) {
     double rate = terms[i] > 0 || sw->now->size[i] > 0 ? terms[i] : sw->ahead[i];
-    sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * rate;
+    sw->run.atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * rate;
   }
   for (int i = 0; i < sw->m; i++) {
-    double size = sw->now->mode[i] == NS_ROW_ACTIVE ? fmax(lambda_size(sw, i), sw->ahead[sw->nd + i]) : 0;
-    sw->atol[sw->nd + i] = size > 0 ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * size : INFINITY;
+    double size = sw->now->mode[i] == NS_ROW_ACTIVE ? fmax(lambda_size(sw, i), sw->ahead[sw->run.n + i]) : 0;
+    sw->run.atol[sw->run.n + i] = size > 0 ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * size : INFINITY;
   }
-  for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
+  for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.atol[i] /= sw->run.unit[i];
 }
 
 /* The length of the first look at the motion ahead, as a part of the way. */
@@ -208,18 +209,18 @@ static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
   for (int round = 0; round < LOOKS && status == NS_OK; round++) {
     const double *terms = ns_flow_rate_terms(sw->flow);
     bool known = true;
-    for (int i = 0; i < sw->nd; i++) {
+    for (int i = 0; i < sw->run.n; i++) {
       sw->ahead[i] = fmax(sw->ahead[i], terms[i]);
       known = known && (sw->now->size[i] > 0 || sw->ahead[i] > 0);
     }
     for (int i = 0; i < sw->m; i++) {
-      sw->ahead[sw->nd + i] = fmax(sw->ahead[sw->nd + i], lambda_size(sw, i));
-      known = known && (sw->now->mode[i] != NS_ROW_ACTIVE || sw->ahead[sw->nd + i] > 0);
+      sw->ahead[sw->run.n + i] = fmax(sw->ahead[sw->run.n + i], lambda_size(sw, i));
+      known = known && (sw->now->mode[i] != NS_ROW_ACTIVE || sw->ahead[sw->run.n + i] > 0);
     }
-    if (known && round == 0) memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
+    if (known && round == 0) memset(sw->ahead, 0, (size_t)(sw->run.n + sw->m) * sizeof *sw->ahead);
     if (known) return NS_OK;
-    for (int i = 0; i < sw->nd + sw->m; i++) room->at[i] = sw->u[i] + h * room->next_rate[i];
-    status = switching_motion(sw, sw->t + h, room->at, room->next_rate, err);
+    for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.sample[i] = sw->run.u[i] + h * room->next_rate[i];
+    status = switching_motion(sw, sw->flow, sw->run.t + h, sw->run.sample, room->next_rate, err);
   }
   return status == NS_ERETRY || status == NS_ENAN ? NS_OK : status;
 }
@@ -232,31 +233,32 @@ static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
 */
 static NsStatus switching_first_length(NsSwitching *sw, const double *rate, double *length, NsError *err) {
   const NsSwitchRoom *room = &sw->room;
-  double way = sw->t_next - sw->t, h = AHEAD * way;
+  double way = sw->run.t_next - sw->run.t, h = AHEAD * way;
   *length = h;
-  memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
-  for (int i = 0; i < sw->nd; i++)
-    if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
-  for (int i = 0; i < sw->nd + sw->m; i++) room->at[i] = sw->u[i] + h * rate[i];
-  NsStatus status = switching_motion(sw, sw->t + h, room->at, room->next_rate, err);
+  memset(sw->ahead, 0, (size_t)(sw->run.n + sw->m) * sizeof *sw->ahead);
+  for (int i = 0; i < sw->run.n; i++)
+    if (0.01 * fabs(sw->run.u[i]) < h * fabs(rate[i]) && sw->run.u[i] != 0)
+      h = fmax(1e-3 * h, 0.01 * fabs(sw->run.u[i]) / fabs(rate[i]));
+  for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.sample[i] = sw->run.u[i] + h * rate[i];
+  NsStatus status = switching_motion(sw, sw->flow, sw->run.t + h, sw->run.sample, room->next_rate, err);
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
-  for (int i = 0; i < sw->nd && status == NS_OK; i++) {
+  for (int i = 0; i < sw->run.n && status == NS_OK; i++) {
     double second = fabs(room->next_rate[i] - rate[i]) / h, noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
     double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
-  *length = fmin(way, 4 * pow(sw->options.rtol, sw->method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
-  return status == NS_OK && sw->method->implicit ? switching_look_ahead(sw, h, err) : status;
+  *length = fmin(way, 4 * pow(sw->run.options.rtol, sw->run.method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
+  return status == NS_OK && sw->run.method->implicit ? switching_look_ahead(sw, h, err) : status;
 }
 
 /* ---- from event to event ---- */
 
 NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
-  memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
-  NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->room.rate, err);
+  memset(sw->run.u + sw->run.n, 0, (size_t)sw->m * sizeof *sw->run.u);
+  NsStatus status = ns_flow_outputs(sw->flow, sw->run.t, sw->run.u, err);
+  if (status == NS_OK) status = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.rate, err);
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
@@ -265,14 +267,15 @@ NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
 
 /* Starts the stepper at the present state, with a first step of length `first`. */
 static void switching_start_stepper(NsSwitching *sw, double first) {
-  first = fmin(first, sw->longest);
+  first = fmin(first, sw->run.longest);
   switching_weigh(sw, first);
-  for (int i = 0; i < sw->nd + sw->m; i++) sw->room.at[i] = sw->u[i] / sw->unit[i];
-  sw->method->start(sw->stepper, sw->t, sw->room.at, sw->t_next, first);
+  for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.sample[i] = sw->run.u[i] / sw->run.unit[i];
+  sw->run.method->start(sw->run.stepper, sw->run.t, sw->run.sample, sw->run.t_next, first);
 }
 
 /* Prepares the stepper for smooth motion from the present state. */
-static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
+static NsStatus switching_begin(NsHybrid *run, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
   double first;
   NsStatus status = ns_switch_start_guards(sw, err);
   if (status != NS_OK) return status;
@@ -288,75 +291,75 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
 ** size is then taken from the motion ahead, and the step is made once more. `status`: that of the step that failed.
 */
 static NsStatus switching_wake(NsSwitching *sw, NsStatus status, NsError *err) {
-  double h = fmin(AHEAD * (sw->t_next - sw->t_k), sw->t_next - sw->t);
+  double h = fmin(AHEAD * (sw->run.t_next - sw->run.t_k), sw->run.t_next - sw->run.t);
   bool resting = false;
-  for (int i = 0; i < sw->nd; i++) resting = resting || sw->atol[i] == 0;
+  for (int i = 0; i < sw->run.n; i++) resting = resting || sw->run.atol[i] == 0;
   if (!resting) return status;
   NsError why = {NS_OK, ""};
-  NsStatus found = switching_motion(sw, sw->t, sw->u, sw->room.next_rate, &why);
+  NsStatus found = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &why);
   if (found == NS_OK) found = switching_look_ahead(sw, h, &why);
   if (found != NS_OK) return status;
   switching_start_stepper(sw, h);
-  return sw->method->step(sw->stepper, err);
+  return sw->run.method->step(sw->run.stepper, err);
 }
 
-/* Takes the stepper's state, projected on y = 0 of the active rows. */
-static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
-  const NsStepperState *step = &sw->stepper->state;
-  bool moved = false;
-  ns_switch_state(sw, step->y, sw->u);
-  sw->t = *sw->clock = step->t;
-  NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
-  for (int i = 0; i < sw->nd + sw->m; i++) {
-    sw->room.at[i] = sw->u[i] / sw->unit[i];
-    moved = moved || sw->room.at[i] != step->y[i];
-  }
-  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->room.at);
-  return status;
-}
-
-/* One step of the integrator towards the end of the step of the grid. *guard: its event, or -1. */
-static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *err) {
-  if (isfinite(sw->longest)) sw->stepper->h_limit = sw->longest;
-  NsError why = {NS_OK, ""};
-  NsStatus status = sw->method->step(sw->stepper, &why);
-  if (status == NS_ENOCONV) status = switching_wake(sw, status, &why);
-  if (status == NS_OK) status = ns_switch_search(sw, guard, &why);
-  if (status == NS_ENOCONV) status = ns_fail(err, status, "EventDriven: %.300s; %s", why.text, ns_event_stops_of_steps);
-  else if (status != NS_OK && err) *err = why;
-  if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
-  if (status == NS_OK) status = ns_switch_dense_piece(sw, err);
-  return status == NS_OK ? switching_take_state(sw, err) : status;
-}
-
-/* Counts a step that was refused `refused` times; NS_EMAXITER when there are too many steps, or when they do not get on. */
-static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
+/* Counts a step; NS_EMAXITER when there are too many steps, or when they do not get on. */
+static NsStatus switching_count(NsSwitching *sw, NsError *err) {
   NsSwitchProgress *progress = &sw->progress;
-  progress->refused += refused;
+  progress->refused += sw->run.stepper->state.rejected - progress->rejected;
   if (++progress->steps > SWITCHING_STEPS)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator in a step of the grid (t=%.10g)",
-                   SWITCHING_STEPS, sw->t);
+                   SWITCHING_STEPS, sw->run.t);
   if (progress->steps % SPELL != 0) return NS_OK;
-  double passed = sw->t - progress->t_spell;
-  if (passed < NO_PROGRESS * (sw->t_next - sw->t) && progress->refused >= SPELL / REFUSED)
+  double passed = sw->run.t - progress->t_spell;
+  if (passed < NO_PROGRESS * (sw->run.t_next - sw->run.t) && progress->refused >= SPELL / REFUSED)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); %s", SPELL, passed,
-                   sw->t, ns_event_stops_of_steps);
-  progress->t_spell = sw->t;
+                   sw->run.t, ns_event_stops_of_steps);
+  progress->t_spell = sw->run.t;
   progress->refused = 0;
   return NS_OK;
 }
 
+/* Takes the stepper's state, projected on y = 0 of the active rows. */
+static NsStatus switching_take(NsHybrid *run, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
+  const NsStepperState *step = &run->stepper->state;
+  bool moved = false;
+  ns_hybrid_state(run, step->y, run->u);
+  run->t = *run->clock = step->t;
+  NsStatus status = ns_flow_project(sw->flow, run->t, run->u, err);
+  for (int i = 0; i < run->unknowns; i++) {
+    run->sample[i] = run->u[i] / run->unit[i];
+    moved = moved || run->sample[i] != step->y[i];
+  }
+  if (moved && status == NS_OK) run->method->replace(run->stepper, run->sample);
+  return status == NS_OK ? switching_count(sw, err) : status;
+}
+
+static NsStatus switching_advance(NsHybrid *run, int *guard, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
+  sw->progress.rejected = run->stepper->state.rejected;
+  if (isfinite(run->longest)) run->stepper->h_limit = run->longest;
+  NsError why = {NS_OK, ""};
+  NsStatus status = run->method->step(run->stepper, &why);
+  if (status == NS_ENOCONV) status = switching_wake(sw, status, &why);
+  if (status == NS_OK) status = ns_switch_search(sw, guard, &why);
+  if (status == NS_ENOCONV) return ns_fail(err, status, "EventDriven: %.300s; %s", why.text, ns_event_stops_of_steps);
+  if (status != NS_OK && err) *err = why;
+  return status;
+}
+
 /* The longest step: maxStep, or, where a callback may depend on time, a part of the run. */
 static double switching_longest(const NsSwitching *sw, const NsEventOptions *options) {
-  const NsNsds *nsds = sw->base.nsds;
+  const NsNsds *nsds = sw->run.base.nsds;
   if (options->max_step > 0) return options->max_step;
   return ns_flow_driven(sw->flow) && isfinite(nsds->T) ? (nsds->T - nsds->t0) / SEEN : INFINITY;
 }
 
 /* NS_EARG when the option maxStep allows too few steps. */
 static NsStatus switching_check_longest(const NsSwitching *sw, NsError *err) {
-  double way = sw->t_next - sw->t_k, longest = sw->options.max_step;
+  double way = sw->run.t_next - sw->run.t_k, longest = sw->run.options.max_step;
   if (!(longest > 0) || way <= SWITCHING_STEPS * longest) return NS_OK;
   return ns_fail(err, NS_EARG,
                  "EventDriven: with maxStep %g a step of the grid of %g needs more than %d steps of the integrator", longest,
@@ -371,76 +374,87 @@ static NsStatus switching_check_longest(const NsSwitching *sw, NsError *err) {
 static const double TANGENTIAL = 1e-4, TANGENTIAL_TOLERANCES = 1000;
 
 static double tangential_part(const NsSwitching *sw) {
-  return fmin(TANGENTIAL, TANGENTIAL_TOLERANCES * sw->options.rtol);
+  return fmin(TANGENTIAL, TANGENTIAL_TOLERANCES * sw->run.options.rtol);
 }
 
 static bool switching_steps_are_short(const NsSwitching *sw) {
-  const NsStepperState *step = &sw->stepper->state;
-  return step->t - step->t_old < tangential_part(sw) * (sw->t_next - sw->t_k);
+  const NsStepperState *step = &sw->run.stepper->state;
+  return step->t - step->t_old < tangential_part(sw) * (sw->run.t_next - sw->run.t_k);
 }
 
 /* After a step that failed at every length: whether sliding ends there. */
-static bool switching_stays_tangential(NsSwitching *sw, NsError *err) {
+static bool switching_resumes(NsHybrid *run, NsStatus failed, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
   NsError why = {NS_OK, ""};
   bool ends = false;
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, &why);
+  if (failed != NS_ENOCONV) return false;
+  NsStatus status = ns_flow_evaluate(sw->flow, run->t, run->u, NULL, &why);
   if (status == NS_OK) status = ns_switch_end_tangential(sw, tangential_part(sw), &ends, &why);
   if (status == NS_OK && ends && err) *err = (NsError){NS_OK, ""};
   return status == NS_OK && ends;
 }
 
-/* Integrates to the next event, and handles it, or to the end of the step of the grid. */
-static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
-  int guard = -1;
-  NsStatus status = switching_start_motion(sw, err);
-  while (status == NS_OK) {
-    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
-    long refused = sw->stepper->state.rejected;
-    status = switching_step_smoothly(sw, &guard, err);
-    if (status == NS_ENOCONV && switching_stays_tangential(sw, err)) return NS_OK;
-    bool ends = false;
-    if (status == NS_OK) status = switching_count(sw, sw->stepper->state.rejected - refused, err);
-    if (status != NS_OK) return status;
-    if (guard >= 0) return ns_switch_handle(sw, guard, err);
-    if (sw->t >= sw->t_next) return NS_OK;
-    if (switching_steps_are_short(sw)) status = ns_switch_end_tangential(sw, tangential_part(sw), &ends, err);
-    if (status != NS_OK || ends) return status;
-    ns_switch_set_levels(sw, false);
-    switching_weigh(sw, sw->stepper->state.h_next);
-  }
-  return status;
+static NsStatus switching_renew(NsHybrid *run, int *guard, bool *ends, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
+  NsStatus status = NS_OK;
+  (void)guard;
+  if (run->t >= run->t_next) return NS_OK;
+  if (switching_steps_are_short(sw)) status = ns_switch_end_tangential(sw, tangential_part(sw), ends, err);
+  if (status != NS_OK || *ends) return status;
+  ns_switch_set_levels(sw, false);
+  switching_weigh(sw, run->stepper->state.h_next);
+  return NS_OK;
 }
 
-NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err) {
+NsStatus ns_switch_start(NsHybrid *run, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)run;
   NsSwitchProgress *progress = &sw->progress;
-  sw->log = drive->log;
-  sw->log->slope = 0;
-  sw->sink = drive->sink;
-  sw->sensitivity = drive->sensitivity;
-  sw->t = sw->t_k = *sw->clock = step->t_k;
-  sw->t_next = step->t;
-  sw->handled = sw->mode->stuck = sw->mode->marks.count = 0;
+  ns_hybrid_start(run, step, drive);
+  *sw->run.clock = step->t_k;
+  sw->mode->stuck = sw->mode->marks.count = 0;
   progress->steps = progress->refused = 0;
-  progress->t_spell = progress->t_block = sw->t_k;
+  progress->t_spell = progress->t_block = sw->run.t_k;
   sw->mode->t_event = -INFINITY;
   sw->coarse = 0;
-  const NsEventOptions *options = (const NsEventOptions *)sw->base.integrator;
-  sw->longest = switching_longest(sw, options);
+  const NsEventOptions *options = (const NsEventOptions *)sw->run.base.integrator;
+  sw->run.longest = switching_longest(sw, options);
   /* The flow takes differences over this time. A long step of the grid must not hide what a callback does within it. */
-  NsStatus status = ns_flow_begin(sw->flow, step->t_k, fmin(step->t - step->t_k, sw->longest), err);
-  if (status == NS_OK) status = switching_take_stepper(sw, options, err);
+  NsStatus status = ns_flow_begin(sw->flow, step->t_k, fmin(step->t - step->t_k, sw->run.longest), err);
+  if (status == NS_OK) status = switching_take_stepper(sw, err);
   if (status == NS_OK) status = switching_check_longest(sw, err);
   if (status == NS_OK) status = ns_switch_sense_begin(sw, err);
   return status == NS_OK ? ns_switch_begin(sw, err) : status;
 }
 
-/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
-static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
-  NsSwitching *sw = (NsSwitching *)scheme;
-  NsStatus status = ns_switch_start(sw, step, drive, err);
-  while (status == NS_OK && sw->t < step->t && !sw->log->stopped) status = switching_go_on(sw, err);
-  return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
+static NsStatus switching_finish(NsHybrid *run, NsError *err) {
+  return ns_flow_evaluate(((NsSwitching *)run)->flow, run->t, run->u, NULL, err);
 }
+
+static NsStatus switching_evaluate(NsHybrid *run, double t, const double *u, NsError *err) {
+  return ns_flow_outputs(((NsSwitching *)run)->flow, t, u, err);
+}
+
+static void switching_row(const NsHybrid *run, const double *u, double *row) {
+  const NsSwitching *sw = (const NsSwitching *)run;
+  (void)u;
+  memcpy(row, sw->now->x, (size_t)sw->n * sizeof *row);
+  ns_flow_told_lambda(sw->flow, row + sw->n);
+  memcpy(row + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *row);
+}
+
+static const NsHybridClass switching_class = {.start = ns_switch_start,
+                                              .finish = switching_finish,
+                                              .go_on = ns_hybrid_go_on,
+                                              .begin = switching_begin,
+                                              .advance = switching_advance,
+                                              .take = switching_take,
+                                              .renew = switching_renew,
+                                              .handle = ns_switch_handle,
+                                              .resumes = switching_resumes,
+                                              .evaluate = switching_evaluate,
+                                              .row = switching_row,
+                                              .linearise = ns_switch_linearise,
+                                              .rates = ns_switch_lin_rates};
 
 static NsStatus switching_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   (void)account, (void)err;
@@ -462,7 +476,7 @@ static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integ
 #define SWITCHING_FORM(text, make)                                                                                             \
   {                                                                                                                            \
     .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .accepts = ns_flow_accepts,        \
-    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive,                        \
+    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = ns_hybrid_drive,                        \
     .exchange = &ns_switch_exchange                                                                                            \
   }
 const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);

@@ -6,12 +6,9 @@
 #define NS_INTEGRATORS_SWITCHING_SWITCHING_H
 
 #include "integrators/accumulation.h"
-#include "integrators/event_schemes.h"
-#include "integrators/sensitivity.h"
+#include "integrators/hybrid/hybrid.h"
 #include "integrators/switching/flow_guard.h"
-#include "ode/bernstein.h"
 #include "ode/event_search.h"
-#include "ode/stepper.h"
 
 /* A guard of flow_guard.h in a run. */
 typedef struct NsSwitchGuard {
@@ -47,6 +44,7 @@ typedef struct NsSwitchMode {
 /* How a step of the grid gets on. */
 typedef struct NsSwitchProgress {
   long steps;       /* number of integrator steps in this step of the grid */
+  long rejected;    /* number of lengths that the stepper had refused before the present step */
   long refused;     /* number of lengths that were refused in the present spell of steps */
   double t_spell;   /* time at which that spell began */
   double t_block;   /* time at which the present block of events began; see switch_event.c */
@@ -62,34 +60,23 @@ typedef struct NsSwitchChange {
 
 /* Workspace: of the stepper's rate and of others (nd + m each), and the Jacobian (nd x nd; NULL for explicit methods). */
 typedef struct NsSwitchRoom {
-  double *raw, *rate, *next_rate, *at, *J;
+  double *raw, *rate, *next_rate, *J;
 } NsSwitchRoom;
 
-typedef struct NsSwitching {
-  NsScheme base;
+/* The context of the stepper's rate: the flow in whose mode it is. */
+typedef struct NsSwitchRates {
+  const struct NsSwitching *sw;
   NsFlow *flow;
-  const NsFlowView *now;        /* borrowed values of `flow` */
-  const NsStepperClass *method; /* between two events */
-  NsStepper *stepper;
-  int stepper_n; /* its number of unknowns */
-  double *clock;
-  int n, m, most;         /* states, rows; the largest number of unknowns of the stepper, n + m */
-  NsEventOptions options; /* the options when the step began */
+} NsSwitchRates;
 
-  /* the step of the grid */
-  double t_k, t_next, t;
-  int nd;        /* differential states */
-  double *u;     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *unit;  /* nd + m: units of the stepper's unknowns, powers of two */
-  double *begin; /* nd + m: the state at the start of the last step */
-  double *atol;  /* nd + m: accepted errors of the next step */
-  double *ahead; /* nd + m: sizes a little after a start at rest, see switching_look_ahead; else 0 */
-  NsEventLog *log;
-  const NsDenseSink *sink;
-  NsSensitivity *sensitivity; /* NULL: nobody asks */
-  int handled;                /* number of events in this step of the grid */
-  double longest;             /* the longest step of the integrator */
-  double usual;               /* with a solver outside: the usual length of a step */
+typedef struct NsSwitching {
+  NsHybrid run; /* its unknowns are the differential states (n), and the integrals of lambda of ACTIVE rows (m) */
+  NsFlow *flow;
+  const NsFlowView *now; /* borrowed values of `flow` */
+  NsSwitchRates rates;   /* of `flow` */
+  int n, m, most;        /* states, rows; the largest number of unknowns, n + m */
+  double *ahead;         /* unknowns: sizes a little after a start at rest, see switching_look_ahead; else 0 */
+  double usual;          /* with a solver outside: the usual length of a step */
   double
       coarse; /* the rest of an accumulation that is passed over, a part of the time of the last events; see switch_event.c */
   NsSwitchProgress progress;
@@ -100,19 +87,18 @@ typedef struct NsSwitching {
 
   /* the search */
   NsEventSearch *search;
-  double *slope;     /* 2 m: rates of the guards at the last event */
-  int *direction;    /* 2 m: all -1 */
-  long *terminal;    /* 2 m: all 1 */
-  NsDenseRows dense; /* the dense output of the last step, in `segment` */
-  double *segment;
+  double *slope;  /* 2 m: rates of the guards at the last event */
+  int *direction; /* 2 m: all -1 */
+  long *terminal; /* 2 m: all 1 */
   double sampled; /* the time at which `flow` has been evaluated along the step; NAN: it has not */
-  double *values; /* NS_BERNSTEIN_SIZE x (n + 2 m): of a piece, for the dense output */
 } NsSwitching;
 
-/* ---- switch_search.c ---- */
+/* The name of a row for messages: that of its interaction. */
+static inline const char *ns_switch_row_name(const NsSwitching *sw, int row) {
+  return sw->run.base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
+}
 
-/* u (nd + m) = the stepper's unknowns v in the units of the model. */
-void ns_switch_state(const NsSwitching *sw, const double *v, double *u);
+/* ---- switch_search.c ---- */
 
 /* Takes the guards of the present mode. */
 void ns_switch_take_guards(NsSwitching *sw);
@@ -141,16 +127,10 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
 */
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
 
-/* Makes the dense output of the last step, in the units of the model: sw->dense. */
-NsStatus ns_switch_make_dense(NsSwitching *sw, NsError *err);
-
-/* Tells the sink the smooth piece of the last step; nothing when nobody asks. */
-NsStatus ns_switch_dense_piece(NsSwitching *sw, NsError *err);
-
 /* ---- switching.c ---- */
 
 /* A drive begins, with a step of the grid: reads options and memories of the objects, and chooses the mode. */
-NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err);
+NsStatus ns_switch_start(NsHybrid *run, const NsStep *step, const NsDrive *drive, NsError *err);
 
 /* The motion from the present state in the present mode begins: its rate in sw->rate, its guards and their levels. */
 NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err);
@@ -160,16 +140,16 @@ extern const NsSchemeExchange ns_switch_exchange;
 
 /* ---- switch_event.c ---- */
 
-/* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->u. */
+/* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->run.u. */
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
 
 /*
-** Handles the end of sliding at sw->t, if the surface is tangential there: *found. The rows stay on the surface, where their lambda
+** Handles the end of sliding at sw->run.t, if the surface is tangential there: *found. The rows stay on the surface, where their lambda
 ** may jump. part: see ns_flow_find_dull.
 */
 NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err);
 
-/* Handles the event of a guard at sw->t: the next mode, the log, the dense output, an accumulation. */
-NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err);
+/* Handles the event of a guard at run->t: the next mode, the log, the dense output, an accumulation. */
+NsStatus ns_switch_handle(NsHybrid *run, int guard, NsError *err);
 
 #endif

@@ -1,0 +1,95 @@
+/*
+** dense.c
+** The dense output of a motion with events: both sides of an event, and the smooth pieces between, for records and for derivatives.
+*/
+#include <string.h>
+
+#include "integrators/hybrid/hybrid.h"
+#include "ode/control.h"
+
+void ns_hybrid_state(const NsHybrid *run, const double *v, double *u) {
+  for (int i = 0; i < run->unknowns; i++) u[i] = run->unit ? v[i] * run->unit[i] : v[i];
+}
+
+NsStatus ns_hybrid_interpolate(NsHybrid *run, void *context, NsError *err) {
+  NsStepper *stepper = run->stepper;
+  void *own = stepper->problem.context;
+  int n = run->unknowns, rows = run->method->rows;
+  stepper->problem.context = context;
+  NsStatus status = run->method->interpolate(stepper, err);
+  stepper->problem.context = own;
+  for (int r = 0; r < rows && status == NS_OK; r++) ns_hybrid_state(run, stepper->rows[r], run->rows + (ptrdiff_t)r * n);
+  ns_hybrid_state(run, stepper->state.y_old, run->from);
+  run->dense = (NsDenseRows){n, rows, stepper->state.t_old, stepper->state.t, run->from, run->rows};
+  return status;
+}
+
+void ns_hybrid_at(const NsHybrid *run, double t, double *u) {
+  const NsDenseRows *d = &run->dense;
+  ns_dense_at(d->n, d->rows, d->y_old, d->F, (t - d->t_old) / (d->t - d->t_old), u);
+}
+
+/* ---- what is recorded ---- */
+
+void ns_hybrid_keep_side(NsHybrid *run) {
+  NsSensitivity *s = run->sensitivity;
+  if (!run->sink) return;
+  run->class->row(run, run->u, run->side);
+  if (s) memcpy(s->X_before, s->X, (size_t)s->nx * (size_t)s->p * sizeof *s->X);
+}
+
+NsStatus ns_hybrid_tell_kept(NsHybrid *run, double t, NsError *err) {
+  NsSensitivity *s = run->sensitivity;
+  double *after = s ? s->X : NULL;
+  if (!run->sink) return NS_OK;
+  if (s) s->X = s->X_before;
+  NsStatus status = run->sink->side(run->sink->context, t, run->side, err);
+  if (s) s->X = after;
+  return status;
+}
+
+NsStatus ns_hybrid_tell_side(NsHybrid *run, NsError *err) {
+  ns_hybrid_keep_side(run);
+  return ns_hybrid_tell_kept(run, run->t, err);
+}
+
+NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err) {
+  if (!run->sink || !run->sink->piece) return NS_OK;
+  NsStatus status = ns_hybrid_interpolate(run, run->stepper->problem.context, err);
+  const NsDenseRows *d = &run->dense;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
+    double t = k == NS_BERNSTEIN_DEGREE ? d->t : d->t_old + (d->t - d->t_old) * ns_bernstein_node(k);
+    ns_hybrid_at(run, t, run->sample);
+    *run->clock = t;
+    status = run->class->evaluate(run, t, run->sample, err);
+    if (status == NS_OK) run->class->row(run, run->sample, run->values + (ptrdiff_t)k * run->columns);
+  }
+  return status == NS_OK ? run->sink->piece(run->sink->context, d->t_old, d->t, run->values, err) : status;
+}
+
+/* ---- derivatives ---- */
+
+/* An NsDenseOutput: u (n) on the dense output of the last step. */
+static NsStatus hybrid_state_at(void *context, double t, double *u, NsError *err) {
+  NsHybrid *run = context;
+  (void)err;
+  ns_hybrid_at(run, t, run->sample);
+  memcpy(u, run->sample, (size_t)run->n * sizeof *u);
+  if (run->class->fit) run->class->fit(run, u);
+  return NS_OK;
+}
+
+NsStatus ns_hybrid_sense_piece(NsHybrid *run, NsError *err) {
+  NsSensitivity *s = run->sensitivity;
+  const NsStepperState *step = run->stepper ? &run->stepper->state : NULL;
+  if (!s) return NS_OK;
+  NsLinearisation *lin = s->lin;
+  NsDenseOutput dense = {.t_old = step->t_old, .t = step->t, .at = hybrid_state_at, .context = run};
+  NsStatus status = run->class->linearise(run, err);
+  if (status == NS_OK) status = ns_hybrid_interpolate(run, lin->rates, err);
+  if (status == NS_OK) status = ns_sensitivity_piece(s, lin, &dense, err);
+  if (run->class->after) run->class->after(run);
+  ns_hybrid_state(run, step->y, run->sample);
+  if (status == NS_OK && s->wants_rates) status = run->class->rates(run, step->t, run->sample, err);
+  return status == NS_OK ? lin->states(lin->context, s, step->t, run->sample, s->S, s->X, err) : status;
+}
