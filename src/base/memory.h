@@ -6,6 +6,7 @@
 #define NS_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <string.h>
 #include <stdint.h>
 
 /*
@@ -28,5 +29,11 @@ void ns_free(void *block);
 
 /* Number of allocations made so far in this process (ns_alloc and ns_resize). */
 uint64_t ns_alloc_count(void);
+
+/* Copies n numbers; one number, as of most interactions, without a call. */
+static inline void ns_copy_numbers(double *to, const double *from, int n) {
+  if (n == 1) *to = *from;
+  else memcpy(to, from, (size_t)n * sizeof *to);
+}
 
 #endif

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "base/memory.h"
 #include "simulation/time_stepping.h"
 
 long ns_ts_steps(const NsTimeStepping *ts) {
@@ -42,8 +43,8 @@ void ns_ts_remember(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_remember(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) {
     NsInteraction *inter = nsds->interactions[i];
-    memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
-    memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
-    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
+    ns_copy_numbers(inter->lambda_k, inter->lambda, inter->m);
+    ns_copy_numbers(inter->y_k, inter->y, inter->m);
+    ns_copy_numbers(inter->reach_k, inter->reach, inter->m);
   }
 }

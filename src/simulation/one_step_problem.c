@@ -230,8 +230,8 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
   double *lower = problem->lower, *upper = problem->upper;
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsLaw *law = nsds->interactions[i]->law;
-    memcpy(lower, law->lower, (size_t)law->size * sizeof *lower);
-    memcpy(upper, law->upper, (size_t)law->size * sizeof *upper);
+    ns_copy_numbers(lower, law->lower, law->size);
+    ns_copy_numbers(upper, law->upper, law->size);
     lower += law->size;
     upper += law->size;
   }
@@ -249,7 +249,7 @@ static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *gues
     *ns_box_options(problem->solver) = problem->options;
     status = ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
   }
-  memcpy(problem->q, q, (size_t)problem->m * sizeof *q);
+  ns_copy_numbers(problem->q, q, problem->m);
   return status;
 }
 

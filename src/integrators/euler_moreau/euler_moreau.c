@@ -113,7 +113,7 @@ static void em_take_memory(NsEulerMoreau *em) {
   memcpy(em->x, em->x_k, (size_t)em->layout.N * sizeof(double));
   for (int e = 0; e < em->layout.nedges; e++) {
     NsEmEdge *edge = &em->edges[e];
-    memcpy(em->guess + edge->base.row, edge->base.inter->lambda_k, (size_t)edge->base.inter->m * sizeof(double));
+    ns_copy_numbers(em->guess + edge->base.row, edge->base.inter->lambda_k, edge->base.inter->m);
     ns_law_project(edge->base.inter->law, em->guess + edge->base.row);
   }
   if (em->base.linear) memset(em->lambda, 0, (size_t)em->layout.M * sizeof(double));
@@ -328,9 +328,8 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   }
   for (int e = 0; e < em->layout.nedges; e++) {
     NsInteraction *inter = em->edges[e].base.inter;
-    size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(inter->lambda, em->lambda + em->edges[e].base.row, bytes);
-    memcpy(inter->y, em->y + em->edges[e].base.row, bytes);
+    ns_copy_numbers(inter->lambda, em->lambda + em->edges[e].base.row, inter->m);
+    ns_copy_numbers(inter->y, em->y + em->edges[e].base.row, inter->m);
   }
   return NS_OK;
 }

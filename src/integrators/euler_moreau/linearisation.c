@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "base/memory.h"
 #include "integrators/euler_moreau/euler_moreau.h"
 
 int ns_em_order(const NsScheme *scheme, bool steady) {
@@ -241,7 +242,7 @@ void ns_em_form_q(NsEulerMoreau *em) {
   double *q = em->q;
   em_form_free_step(em);
   memcpy(em->x_from, em->x, (size_t)em->layout.N * sizeof(double));
-  memcpy(em->lambda_from, em->lambda, (size_t)em->layout.M * sizeof(double));
+  ns_copy_numbers(em->lambda_from, em->lambda, em->layout.M);
   for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     int m = edge->base.inter->m;
@@ -249,7 +250,7 @@ void ns_em_form_q(NsEulerMoreau *em) {
     const double *lambda = em->lambda + edge->base.row;
     for (int i = 0; i < m; i++) qe[i] = em->y[edge->base.row + i];
     for (int j = 0; edge->base.D && j < m; j++)
-      for (int i = 0; i < m; i++) qe[i] -= edge->base.D[i + (size_t)j * (size_t)m] * lambda[j];
+      for (int i = 0; lambda[j] != 0 && i < m; i++) qe[i] -= edge->base.D[i + (size_t)j * (size_t)m] * lambda[j];
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
       const double *C = edge->C + (size_t)edge->base.parts[p].at * (size_t)m;

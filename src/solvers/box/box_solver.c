@@ -127,6 +127,12 @@ static NsStatus check_data(const NsBoxProblem *p) {
   return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
 }
 
+/* Whether the data of a problem of one variable can be solved. */
+static bool is_sound(const NsBoxProblem *p) {
+  double l = p->lower[0], u = p->upper[0];
+  return p->M[0] * 0 + p->q[0] * 0 == 0 && l <= u && l < INFINITY && u > -INFINITY;
+}
+
 static bool stands_alone(const NsBoxProblem *p, int i) {
   for (int j = 0; j < p->n; j++)
     if (p->M[i + (size_t)j * (size_t)p->ldm] != 0 || p->M[j + (size_t)i * (size_t)p->ldm] != 0) return false;
@@ -371,14 +377,14 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   b->search.has_ray = false;
   b->listed = NULL;
   b->order = p->n;
+  if (!status && p->n == 1 && !b->options.method && is_sound(p)) {
+    const NsOneVariable one = {p->M[0], p->q[0], p->lower[0], p->upper[0]};
+    return box_report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
+  }
   if (!status) status = check_data(p);
   if (status) {
     if (status != NS_ESIZE) poison(p, z, w);
     return box_report(info, nothing_of(status, INFINITY));
-  }
-  if (p->n == 1 && !b->options.method) {
-    const NsOneVariable one = {p->M[0], p->q[0], p->lower[0], p->upper[0]};
-    return box_report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
   }
   b->search.box.cold = !guess;
   if (!guess && !b->options.method && ns_box_zero_solves(p->n, p->q, p->lower, p->upper)) {
