@@ -25,15 +25,16 @@ function machines.triac()
   local triac = ns.Interaction(law, circuit, "triac")
   nsds:link(triac, capacitor)
   local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.008), ns.RungeKuttaOSI(1e-10))
-  local gate = false
+  local gate
   local function block()
     for i = 1, 2 do
-      if not gate and triac:lambda(0)[i] <= 0 then law:ub()[i] = 0 end
+      if gate.on == 0 and triac:lambda(0)[i] <= 0 then law:ub()[i] = 0 end
     end
   end
+  gate = simu:addEvent { name = "gate", state = { on = 0 }, g = function(t) return t - 3 end }
   for n = 0, 7 do
-    simu:addEvent { at = 0.1 + 0.25 * n, action = function() gate = true law:setUb(math.huge) end }
-    simu:addEvent { at = 0.225 + 0.25 * n, action = function() gate = false block() end }
+    simu:addEvent { at = 0.1 + 0.25 * n, action = function() gate.on = 1 law:setUb(math.huge) end }
+    simu:addEvent { at = 0.225 + 0.25 * n, action = function() gate.on = 0 block() end }
   end
   simu:on("triac", "open", block)
   return simu, function() return { vc = capacitor:x()[1] } end

@@ -125,10 +125,9 @@ describe("a sweep", function()
       local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, z = ns.vector { 0, 1 }, f = function(_, x, z, f) f[1] = z[1] - x[1] end }
       local nsds = ns.NonSmoothDynamicalSystem(0, 3)
       nsds:insertDynamicalSystem(ds)
-      local simu, k = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), 0
-      simu:addEvent { name = "sample", g = function(t) return t - (k + 0.5) end, direction = "up", action = function()
-        ds:z()[1], k = 0.5 + 0.2 * ds:x()[1], k + 1
-      end }
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+      simu:addEvent { name = "sample", state = { k = 0 }, g = function(t, _, s) return t - (s.k + 0.5) end, direction = "up",
+        action = function(_, s) ds:z()[1], s.k = 0.5 + 0.2 * ds:x()[1], s.k + 1 end }
       return simu
     end
     for _, on in ipairs { "local", "here" } do

@@ -182,14 +182,14 @@ describe("events of the user", function()
       local order = {}
       local simu = kind == "ramp" and ramp() or (motor { rate = 0, force = 1, T = 1, h = 0.1 })
       local at = kind == "ramp" and 1 or 2
-      local mode = 0
       local function add(name, g, more)
-        local event = { name = name, g = g, action = function() order[#order + 1] = name if more then more() end end }
-        simu:addEvent(event)
+        local event = { name = name, g = g, state = { mode = 0 },
+          action = function() order[#order + 1] = name if more then more() end end }
+        return simu:addEvent(event)
       end
-      add("caused", function() return mode - 0.5 end)
+      local s = add("caused", function(_, _, own) return own.mode - 0.5 end)
       add("b", function(_, x) return x[at] - 0.55 end)
-      add("a", function(_, x) return 0.55 - x[at] end, function() mode = 1 end)
+      add("a", function(_, x) return 0.55 - x[at] end, function() s.mode = 1 end)
       local sol = simu:run()
       assert.same({ "b", "a", "caused" }, order)
       for i = 2, 3 do near(sol.events[1].t, sol.events[i].t, 1e-15) end
@@ -371,7 +371,7 @@ describe("events of the user", function()
     local simu = ramp()
     local g = function() return 1 end
     raises("addEvent: event: expected a table, got nil", simu.addEvent, simu, nil)
-    raises("addEvent: unknown option 'f' (known: name, g, at, direction, terminal, action)", simu.addEvent, simu, { f = g })
+    raises("addEvent: unknown option 'f' (known: name, g, at, direction, terminal, state, action)", simu.addEvent, simu, { f = g })
     raises("addEvent: g: expected a function, got nil", simu.addEvent, simu, {})
     raises("addEvent: action: expected a function, got number 3", simu.addEvent, simu, { g = g, action = 3 })
     raises("addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got 'upwards'", simu.addEvent, simu,
@@ -433,9 +433,10 @@ describe("events of the user", function()
   end)
 
   it("tell a cascade without end", function()
-    local simu, mode = ramp(), -1
-    simu:addEvent { name = "start", g = function(_, x) return x[1] - 0.5 end, action = function() mode = 1 end }
-    simu:addEvent { name = "flip", g = function() return mode end, action = function() mode = -mode end }
+    local simu = ramp()
+    local s = simu:addEvent { name = "start", state = { mode = -1 }, g = function(_, x) return x[1] - 0.5 end,
+      action = function(_, own) own.mode = 1 end }
+    simu:addEvent { name = "flip", g = function() return s.mode end, action = function() s.mode = -s.mode end }
     local ok, message = pcall(simu.run, simu)
     assert.is_false(ok)
     assert.matches("event 'flip' occurs again and again near t=0.5", tostring(message), 1, true)

@@ -25,9 +25,17 @@ static void write_piece(void *context, const char *name, void *data, size_t byte
 
 static void put_state(NsText *text, NsTimeStepping *ts) {
   walk(ts, write_piece, text);
+  ns_action_changes_write(&ts->changes, write_piece, text);
   ns_text_append(text, &ts->log.count, sizeof ts->log.count);
   ns_text_append(text, &ts->log.kept, sizeof ts->log.kept);
   ns_text_append(text, ts->log.events, (size_t)ts->log.count * sizeof *ts->log.events);
+}
+
+/* Describes the model as it was before actions have changed it. */
+static void describe_model(NsText *text, NsTimeStepping *ts) {
+  ns_action_changes_exchange(&ts->changes);
+  ns_identity_describe(text, ts);
+  ns_action_changes_exchange(&ts->changes);
 }
 
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err) {
@@ -37,7 +45,7 @@ NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size
                    ts->from);
   NsStatus status = ns_ts_prepare(ts, err);
   if (status != NS_OK) return status;
-  ns_identity_describe(&identity, ts);
+  describe_model(&identity, ts);
   put_state(&state, ts);
   NsCheckpoint pieces = {.identity = identity.bytes,
                          .identity_size = identity.size,
@@ -111,26 +119,28 @@ static NsStatus run_checkpoint_take_state(NsTimeStepping *ts, const NsCheckpoint
   walk(ts, run_checkpoint_measure, &size);
   if (pieces->state_size < size)
     return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua: its state is shorter", path);
-  Reader reader = {pieces->state + size, pieces->state_size - size};
-  NsStatus status = take_log(&reader, &log, &bad);
+  Reader reader = {pieces->state + size, pieces->state_size - size}, changes = reader;
+  NsStatus status = ns_action_changes_read(&ts->changes, ts->nsds, false, &reader.at, &reader.left, &bad);
+  if (status == NS_OK && !bad) status = take_log(&reader, &log, &bad);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
   if (bad) return ns_fail(err, NS_EARG, "'%s' was written by another version of nslua: its state is longer", path);
   reader = (Reader){pieces->state, size};
   walk(ts, run_checkpoint_take, &reader);
+  status = ns_action_changes_read(&ts->changes, ts->nsds, true, &changes.at, &changes.left, &bad);
   ns_ts_own(ts);
   ns_event_log_clear(&ts->log);
   ts->log = log;
   for (int i = 0; i < ts->nsds->nds; i++) ts->nsds->ds[i]->x_version++;
-  return NS_OK;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
 /* Reads a file of this model; the caller clears it. */
-static NsStatus read_model(const NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, long *k,
+static NsStatus read_model(NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, long *k,
                            bool *computed, NsError *err) {
   NsText identity = {0};
   NsStatus status = ns_checkpoint_read(path, pieces, err);
   if (status != NS_OK) return status;
-  ns_identity_describe(&identity, ts);
+  describe_model(&identity, ts);
   if (identity.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status == NS_OK)
     status = ns_identity_compare(&identity, pieces->identity, pieces->identity_size, path, any_constants, err);
@@ -140,7 +150,7 @@ static NsStatus read_model(const NsTimeStepping *ts, const char *path, bool any_
   return status;
 }
 
-NsStatus ns_ts_peek(const NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err) {
+NsStatus ns_ts_peek(NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err) {
   NsCheckpoint pieces;
   NsStatus status = read_model(ts, path, false, &pieces, k, computed, err);
   if (status == NS_OK) ns_checkpoint_clear(&pieces);

@@ -26,6 +26,6 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
 ** Whether ns_ts_load would accept the file, with the same statuses; changes nothing. *k: the step of the file; *computed:
 ** whether the step from there is computed.
 */
-NsStatus ns_ts_peek(const NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err);
+NsStatus ns_ts_peek(NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err);
 
 #endif

@@ -16,7 +16,7 @@
 enum { LINE_BYTES = 512 };
 
 /* The first line of a text has the number of the layout of the state: a change of what is saved, or of its order, counts it up. */
-enum { LAYOUT = 5 };
+enum { LAYOUT = 6 };
 
 /* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
@@ -208,6 +208,9 @@ static void describe_event(NsText *text, const NsUserEvent *event, int number) {
   Owner owner = owner_of(text, "event", number, event->name);
   add_line(text, "%s", owner.name);
   describe_fields(&owner, ns_user_event_fields, event);
+  for (int i = 0; event->discrete && i < event->discrete->count; i++)
+    add_line(text, "%s: discrete state '%s' of size %d", owner.name, event->discrete->states[i].name,
+             event->discrete->states[i].size);
 }
 
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "simulation/user_search.h"
 
 /* ---- rows ---- */
 
@@ -145,6 +146,11 @@ static RowSizes row_sizes(const NsRecord *r) {
 NsStatus ns_record_first(NsRecord *r, NsError *err) {
   const NsRunOptions *o = r->options;
   RowSizes size = row_sizes(r);
+  double t0 = ns_ts_time(r->ts);
+  if (o->grid && r->ts->k == 0 && ns_user_events_instant(&r->ts->user) <= t0 + ns_ts_rounding(t0)) {
+    r->owed = true; /* the row at the start is that after the instants there */
+    return NS_OK;
+  }
   if (!r->ts->drives || r->ts->k > 0 || r->solution->m == 0) return record_present(r, true, err);
   NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
   if (status != NS_OK) return status;
@@ -217,7 +223,8 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
 static NsStatus record_user_row(void *context, bool after, NsError *err) {
   NsRecord *r = context;
   NsStatus status = record_start(r, err);
-  if (status != NS_OK || r->options->grid || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;
+  if (r->options->grid && !(after && r->owed)) return status;
+  if (status != NS_OK || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;
   status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   row_of_state(r);

@@ -154,7 +154,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_user_events_clear(&ts->user);
   ns_step_dense_free(&ts->dense);
   ns_snapshot_free(&ts->kept);
-  ns_law_changes_clear(&ts->changes);
+  ns_action_changes_clear(&ts->changes);
   ns_sensitivities_free(ts->tape);
   ns_free(ts);
 }
@@ -236,7 +236,7 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
 }
 
 void ns_ts_reset(NsTimeStepping *ts) {
-  ns_law_changes_undo(&ts->changes, ts->nsds);
+  ns_action_changes_undo(&ts->changes, ts->nsds);
   ns_nsds_reset(ts->nsds);
   ns_ts_own(ts);
   ns_fields_clear(ns_ts_fields, ts, NS_FIELD_RUN);

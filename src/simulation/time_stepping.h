@@ -6,7 +6,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
-#include "simulation/law_changes.h"
+#include "simulation/action_changes.h"
 #include "simulation/step_dense.h"
 #include "simulation/time_grid.h"
 #include "simulation/user_events.h"
@@ -143,13 +143,13 @@ struct NsTimeStepping {
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */
   double from;
-  double stop;          /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
-  int stopping;         /* the island of that event; -1: none */
-  double aim;           /* to where this island was going: on the same way again it stops at the same time */
-  NsStepDense dense;    /* of the last interval */
-  bool dense_known;     /* `dense` fits the islands */
-  NsLawChanges changes; /* of the laws by actions, which a reset undoes */
-  NsSnapshot kept;      /* the state at the start of the interval or before the action, of the graph's `kept_version` */
+  double stop;             /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
+  int stopping;            /* the island of that event; -1: none */
+  double aim;              /* to where this island was going: on the same way again it stops at the same time */
+  NsStepDense dense;       /* of the last interval */
+  bool dense_known;        /* `dense` fits the islands */
+  NsActionChanges changes; /* of the model by actions, which a reset undoes */
+  NsSnapshot kept;         /* the state at the start of the interval or before the action, of the graph's `kept_version` */
   uint64_t kept_version;
   const NsRecorder *recorder;     /* NULL: nobody records */
   NsSensitivities *sensitivities; /* of the present run, borrowed; NULL: none */

@@ -1,6 +1,6 @@
 /*
 ** user_events.h
-** The events of the user in a simulation: functions g(t, x) whose roots are located, events of laws, and actions that follow.
+** The events of the user in a simulation: functions g(t, x) whose roots are located, events of laws, clocks, and actions that follow.
 */
 #ifndef NS_SIMULATION_USER_EVENTS_H
 #define NS_SIMULATION_USER_EVENTS_H
@@ -8,6 +8,7 @@
 #include "base/field.h"
 #include "integrators/event_log.h"
 #include "ode/event_search.h"
+#include "simulation/discrete.h"
 
 /* One event. */
 typedef struct NsUserEvent {
@@ -17,6 +18,9 @@ typedef struct NsUserEvent {
   bool acts;     /* has an action */
   int kind;      /* NS_EVENT_USER: a root of g; else an event of this kind at the interaction `of` */
   char of[NS_NAME_SIZE];
+  double period, offset; /* a clock: it occurs at offset + k * period, from k = first on, and has no g. period 0: no clock */
+  long first;
+  NsDiscrete *discrete; /* its discrete states, borrowed; NULL: none */
 
   /* state */
   long count;   /* occurrences so far */
@@ -60,10 +64,25 @@ int ns_user_events_ended(const NsUserEvents *events);
 /* The number of the user's event that a law's event is, from number e on; -1: none. */
 int ns_user_events_of_law(const NsUserEvents *events, int e, const NsEvent *event);
 
-/* Forgets all occurrences. */
+/* Whether an event is a clock; the next instant of a clock. */
+static inline bool ns_user_event_ticks(const NsUserEvent *event) {
+  return event->period > 0;
+}
+static inline double ns_user_event_instant(const NsUserEvent *event) {
+  return event->offset + (double)(event->first + event->count) * event->period;
+}
+
+/* The first of the next instants of all clocks; INFINITY: there are no clocks. */
+double ns_user_events_instant(const NsUserEvents *events);
+
+/* Whether all events are clocks: none has to be searched. */
+bool ns_user_events_tick(const NsUserEvents *events);
+
+/* Forgets all occurrences; discrete states get their initial values. */
 void ns_user_events_reset(NsUserEvents *events);
 
-/* Walks the state of all events. */
+/* Walks the state of all events; their discrete states alone. */
 void ns_user_events_visit(NsUserEvents *events, NsVisitor visitor, void *context);
+void ns_user_events_visit_discrete(NsUserEvents *events, NsVisitor visitor, void *context);
 
 #endif

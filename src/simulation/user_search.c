@@ -135,13 +135,15 @@ bool ns_ts_crosses(const NsUserEvent *event, double g, double h) {
   return (up && event->direction >= 0) || (down && event->direction <= 0);
 }
 
-void ns_ts_kept_walk(void *nsds, NsVisitor visitor, void *context) {
-  ns_nsds_visit(nsds, visitor, context);
+void ns_ts_kept_walk(void *object, NsVisitor visitor, void *context) {
+  NsTimeStepping *ts = object;
+  ns_nsds_visit(ts->nsds, visitor, context);
+  ns_user_events_visit_discrete(&ts->user, visitor, context);
 }
 
 void ns_ts_restore_kept(NsTimeStepping *ts) {
   if (ts->kept_version != ts->nsds->version) return;
-  (void)ns_snapshot_restore(&ts->kept, ns_ts_kept_walk, ts->nsds);
+  (void)ns_snapshot_restore(&ts->kept, ns_ts_kept_walk, ts);
   for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
 }
 

@@ -65,8 +65,8 @@ NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *interval, doub
 */
 NsStatus ns_ts_go_watched(NsTimeStepping *ts, const NsInterval *interval, double *passed, NsError *err);
 
-/* An NsWalk over the graph, for ts->kept; restores the kept state, unless the graph has changed since. */
-void ns_ts_kept_walk(void *nsds, NsVisitor visitor, void *context);
+/* An NsWalk over the graph and the discrete states, for ts->kept; restores the kept state, unless the graph has changed since. */
+void ns_ts_kept_walk(void *ts, NsVisitor visitor, void *context);
 void ns_ts_restore_kept(NsTimeStepping *ts);
 
 /*

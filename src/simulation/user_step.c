@@ -25,18 +25,18 @@ static const double LOCATED = 1e-6;
 /* Occurrences closer than this part of the step of the grid are crowded: what happens between them is not seen any more. */
 static const double CROWDED = 0x1p-30;
 
-NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
+NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, const char *who, NsError *err) {
   const NsSchemeClass *scheme = ts->integrator->class;
   if (!scheme->whole || ts->drives) return NS_OK;
-  return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only, so that none can end at an event; use %s",
+  return ns_fail(err, NS_EARG, "%s: a %s takes steps of one length only, so that none can end at an event; use %s", who,
                  scheme->name, ns_scheme_of_any_length(scheme->family));
 }
 
 /* ---- the state before an interval ---- */
 
 static NsStatus keep_state(NsTimeStepping *ts, NsError *err) {
-  if (ns_snapshot_reserve(&ts->kept, ns_ts_kept_walk, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ns_snapshot_save(&ts->kept, ns_ts_kept_walk, ts->nsds);
+  if (ns_snapshot_reserve(&ts->kept, ns_ts_kept_walk, ts) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_snapshot_save(&ts->kept, ns_ts_kept_walk, ts);
   ts->kept_version = ts->nsds->version;
   return NS_OK;
 }
@@ -109,8 +109,8 @@ static NsStatus check_action(const NsTimeStepping *ts, const NsUserEvent *event,
     const NsDs *ds = ts->nsds->ds[d];
     for (int i = 0; i < ds->n; i++)
       if (!isfinite(ds->x[i]))
-        return ns_fail(err, NS_ENAN, "event '%s' action: dynamical system '%s': x[%d] is not finite (t=%.10g step %ld)",
-                       event->name, ds->name, i + 1, ts->from, ts->k + 1);
+        return ns_fail(err, NS_ENAN, "%s '%s' action: dynamical system '%s': x[%d] is not finite (t=%.10g step %ld)",
+                       ns_user_event_ticks(event) ? "clock" : "event", event->name, ds->name, i + 1, ts->from, ts->k + 1);
   }
   return NS_OK;
 }
@@ -120,7 +120,7 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsUserEvents *user = &ts->user;
   NsStatus status = keep_state(ts, err);
   if (status != NS_OK) return status;
-  if (ns_law_changes_begin(&ts->changes, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (ns_action_changes_begin(&ts->changes, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->progress = (NsProgress){ts->from, ts->k + 1, 0};
   ts->nsds->busy = false;
   ts->nsds->acting = true;
@@ -128,9 +128,10 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   ts->nsds->acting = false;
   ts->nsds->busy = true;
   if (status == NS_OK) status = check_action(ts, &user->of[e], err);
-  if (status == NS_OK) return ns_law_changes_end(&ts->changes, ts->nsds), NS_OK;
+  if (status == NS_OK) status = ns_action_changes_end(&ts->changes);
+  if (status == NS_OK) return NS_OK;
   ns_ts_restore_kept(ts);
-  (void)ns_snapshot_restore(&ts->changes.now, ns_nsds_visit_laws, ts->nsds);
+  ns_action_changes_revert(&ts->changes, ts->nsds);
   return status;
 }
 
@@ -159,15 +160,28 @@ static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
   return status;
 }
 
-/* Lets the pending events occur, in their order. *acted: an action was called. */
-static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *size, bool *acted, NsError *err) {
+/* What pending events have done: an action was called; one that is no clock's. */
+typedef struct Acted {
+  bool any, event;
+} Acted;
+
+/* Lets the pending events occur, in their order. */
+static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *size, Acted *acted, NsError *err) {
   NsStatus status = NS_OK;
   double t = ts->from;
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
+    bool ticks = ns_user_event_ticks(event);
     if (!event->pending) continue;
-    status = check_crowd(ts, event, t, err);
-    if (status == NS_OK && event->acts) *acted = true, status = call_user_action(ts, e, err);
+    if (!ticks) status = check_crowd(ts, event, t, err);
+    if (status == NS_OK && event->acts)
+      status = call_user_action(ts, e, err), acted->any = true, acted->event = acted->event || !ticks;
+    if (ticks && status == NS_OK) {
+      event->pending = false;
+      event->count++;
+      event->fired = t;
+      continue;
+    }
     if (status == NS_OK) status = slope_of_event(ts, e, err);
     if (status == NS_OK && event->kind == NS_EVENT_USER) status = log_user_event(ts, event, t, g[e], err);
     if (status != NS_OK) break;
@@ -180,9 +194,12 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
   return status;
 }
 
-/* After actions: a workspace for the changed graph, and the outputs of the new state. */
-static NsStatus renew(NsTimeStepping *ts, NsError *err) {
-  ts->restart = true;
+/*
+** After actions: a workspace for the changed graph, and the outputs of the new state. After the instant of a clock a step is as
+** between two steps of the grid: no restart.
+*/
+static NsStatus renew(NsTimeStepping *ts, bool restart, NsError *err) {
+  ts->restart = ts->restart || restart;
   ts->output_known = false;
   return ns_ts_prepare(ts, err);
 }
@@ -221,20 +238,21 @@ typedef struct UserRoom {
 */
 static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   bool acted = false;
+  Acted now = {false, false};
   long logged = ts->log.count;
   NsStatus status = record_now(ts, false, false, err);
   for (int e = 0; e < ts->user.count; e++) room->size[e] = fmax(ts->user.of[e].reach, fabs(room->g_to[e]));
   for (int round = 0; status == NS_OK; round++) {
-    bool now = false;
+    now.any = false;
     ns_ts_states(ts, false, room->x);
     status = ns_ts_values(ts, ts->from, room->x, room->before, err);
     if (round == MAX_CASCADE && status == NS_OK)
       status = ns_fail(err, NS_EMAXITER, "the actions of events make events occur without end (t=%.10g step %ld)", ts->from,
                        ts->k + 1);
     if (status == NS_OK) status = fire_pending(ts, room->before, room->size, &now, err);
-    if (status == NS_OK && now) status = renew(ts, err);
-    acted = acted || now;
-    if (status != NS_OK || !now) break;
+    if (status == NS_OK && now.any) status = renew(ts, now.event, err);
+    acted = acted || now.any;
+    if (status != NS_OK || !now.any) break;
     ns_ts_states(ts, false, room->x);
     status = ns_ts_values(ts, ts->from, room->x, room->after, err);
     if (status == NS_OK) note_after(ts, logged, room->after, room->size);
@@ -255,6 +273,16 @@ static void mark_events_of_laws(NsTimeStepping *ts, double t, int *event) {
     }
 }
 
+/* Marks the clocks with an instant at t, or before it, as pending; *event: the first of them, when there was none. */
+static void mark_clocks(NsTimeStepping *ts, double t, int *event) {
+  for (int e = 0; e < ts->user.count; e++) {
+    NsUserEvent *clock = &ts->user.of[e];
+    if (!ns_user_event_ticks(clock) || ns_user_event_instant(clock) > t + ns_ts_rounding(t)) continue;
+    clock->pending = true;
+    if (*event < 0) *event = e;
+  }
+}
+
 /*
 ** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the dense output. *event: the
 ** located event; when there was none, the first that is marked (g at the very end is 0 to rounding).
@@ -270,8 +298,10 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
   if (status == NS_OK) status = complete_dense(ts, &whole, err);
   if (status == NS_OK) status = record_now(ts, true, false, err);
   if (status == NS_OK && t == ts->stop) mark_events_of_laws(ts, t, event);
+  if (status == NS_OK) mark_clocks(ts, t, event);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     double g = room->after[e];
+    if (ns_user_event_ticks(&ts->user.of[e])) continue;
     ns_ts_states(ts, false, room->x);
     status = ns_ts_settle(ts, e, t, room->x, room->side[e], &g, err);
     bool crosses = ns_ts_crosses(&ts->user.of[e], room->side[e], g);
@@ -361,6 +391,10 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
   NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->side, room->x};
   NsStatus status = values_at_start(ts, room, err);
   bool watched = ts->class->locates && ts->dense.count == 1;
+  if (status == NS_OK && ns_user_events_tick(&ts->user)) {
+    bool pieces = ts->recorder && ts->recorder->pieces != NS_PIECES_NONE;
+    return ns_ts_go_to(ts, &interval, step->t, pieces, err);
+  }
   double passed = INFINITY;
   if (status == NS_OK && watched) status = ns_ts_go_watched(ts, &interval, &passed, err);
   if (status == NS_OK && passed < step->t) {
@@ -386,15 +420,25 @@ static NsStatus ready_step_dense(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-/* The step from the last event of the user, or from t_k, to the end of the step of the grid. */
-static NsStep rest_of_step(const NsTimeStepping *ts) {
-  double end = ns_time_grid_at(ts->grid, ts->k + 1);
-  double whole = ns_time_grid_step(ts->grid, ts->k);
-  return (NsStep){ts->from, end, ts->divided ? end - ts->from : whole, ts->restart, whole};
+/* The end of the step of the grid. */
+static double end_of_step(const NsTimeStepping *ts) {
+  return ns_time_grid_at(ts->grid, ts->k + 1);
 }
 
-/* One interval: to the next event of the user, which occurs, or to the end of the step: *done. */
-static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *done, NsError *err) {
+/*
+** The step from the last event of the user, or from t_k, to the end of the step of the grid, or to the next instant of a clock. Times
+** that differ by rounding are one, the grid's.
+*/
+static NsStep rest_of_step(const NsTimeStepping *ts) {
+  double end = end_of_step(ts), instant = ns_user_events_instant(&ts->user);
+  double whole = ns_time_grid_step(ts->grid, ts->k);
+  bool parted = instant < end - ns_ts_rounding(end);
+  if (parted) end = instant;
+  return (NsStep){ts->from, end, ts->divided || parted ? end - ts->from : whole, ts->restart, whole};
+}
+
+/* One interval: to the next event of the user, which occurs, or to the end of the step: *done. *counted: it was no clock's. */
+static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *done, bool *counted, NsError *err) {
   NsStep step = rest_of_step(ts);
   double t = INFINITY;
   int event = -1;
@@ -407,8 +451,10 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   if (!start) t = fmin(t, ts->stop);
   if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
   if (status != NS_OK || start) forget_step(ts);
-  *done = event < 0 || !(t < step.t);
-  return status == NS_OK && event >= 0 ? reach_event(ts, event, fmin(t, step.t), room, err) : status;
+  t = fmin(t, step.t);
+  *done = event < 0 || !(t < end_of_step(ts));
+  *counted = event >= 0 && !ns_user_event_ticks(&ts->user.of[event]);
+  return status == NS_OK && event >= 0 ? reach_event(ts, event, t, room, err) : status;
 }
 
 /* NS_EMAXITER when the step of the grid has had more events of the user than the integrator allows. */
@@ -424,13 +470,14 @@ static NsStatus check_many(const NsTimeStepping *ts, long events, NsError *err) 
 static NsStatus take_intervals(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   NsStatus status = NS_OK;
   long events = 0;
-  double end = ns_time_grid_at(ts->grid, ts->k + 1);
-  bool pending = false, done = !(ts->from < end);
+  bool pending = false, counted = false, done = !(ts->from < end_of_step(ts));
+  int first = -1;
+  mark_clocks(ts, ts->from, &first);
   for (int e = 0; e < ts->user.count; e++) pending = pending || ts->user.of[e].pending;
   if (pending) status = happen_accounted(ts, room, err);
   while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) {
-    status = take_interval(ts, room, &done, err);
-    if (status == NS_OK && !done) status = check_many(ts, ++events, err);
+    status = take_interval(ts, room, &done, &counted, err);
+    if (status == NS_OK && !done && counted) status = check_many(ts, ++events, err);
   }
   ts->cut = status == NS_OK && !done;
   return status;
@@ -441,19 +488,25 @@ static bool is_acted_on(const void *user, const NsEvent *event) {
   return ns_user_events_of_law(user, 0, event) >= 0;
 }
 
+/* A step without events: all events of the user are clocks, which have no instant in the rest of the step. */
+static NsStatus take_plain_step(NsTimeStepping *ts, bool told, NsError *err) {
+  NsStep step = rest_of_step(ts);
+  if (told) ns_step_dense_begin(&ts->dense, step.t_k, step.t, ts->recorder->pieces);
+  NsStatus status = ns_step(ts, &step, err);
+  if (status == NS_OK && told) status = complete_dense(ts, &step, err);
+  return status == NS_OK && told && ts->user.count > 0 ? record_now(ts, true, false, err) : status;
+}
+
 NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   size_t n = (size_t)ts->user.count;
   NsStatus status = NS_OK;
   if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
-  bool told = ts->recorder && ts->drives;
-  if (n > 0 || told) status = ready_step_dense(ts, err);
+  double end = end_of_step(ts);
+  bool told = ts->recorder && ts->drives, idle = ns_user_events_tick(&ts->user) && ts->from < end;
+  idle = idle && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
+  if (!idle || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;
-  if (n == 0) {
-    NsStep step = rest_of_step(ts);
-    if (told) ns_step_dense_begin(&ts->dense, step.t_k, step.t, ts->recorder->pieces);
-    status = ns_step(ts, &step, err);
-    return status == NS_OK && told ? complete_dense(ts, &step, err) : status;
-  }
+  if (idle) return take_plain_step(ts, told, err);
   double *room = ns_alloc(6 * n + (size_t)ts->dense.nx, sizeof *room);
   if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
   UserRoom rooms = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n, room + 6 * n};

@@ -323,9 +323,11 @@ describe("a section that is an event, for a buck converter #once", function()
     nsds:insertDynamicalSystem(plant)
     nsds:link(ns.Interaction(ns.RelayNSL(1), ramp, "switch"), plant)
     local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, period / 10), ns.RungeKuttaOSI())
-    local resets = 0
-    simu:addEvent { name = "ramp", g = function(t) return t - (resets + 1) * period end, direction = "up",
-      action = function() resets = resets + 1 ramp:z()[1] = resets * period end }
+    simu:addEvent { name = "ramp", state = { resets = 0 }, direction = "up",
+      g = function(t, _, s) return t - (s.resets + 1) * period end, action = function(_, s)
+        s.resets = s.resets + 1
+        ramp:z()[1] = s.resets * period
+      end }
     assert.is_true(simu:userEvents()[1].acts)
     return simu
   end

@@ -17,7 +17,7 @@ static const char *matrix_describe(lua_State *L, const void *object) {
   return lua_pushfstring(L, "%d x %d matrix", m->rows, m->cols);
 }
 
-const NslType nsl_matrix_type = {"matrix", matrix_describe};
+const NslType nsl_matrix_type = {.name = "matrix", .describe = matrix_describe};
 
 enum { SHOWN_ALL = 12, SHOWN_FIRST = 6, SHOWN_LAST = 3, CELL = 16 };
 

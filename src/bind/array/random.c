@@ -11,15 +11,29 @@
 #include "base/philox.h"
 #include "bind/array/vector.h"
 
+/* at: its own generator, or that of the object in user value 1. */
 typedef struct NslRng {
   NslHead head;
-  NsPhilox philox;
+  NsPhilox *at, own;
 } NslRng;
 
 static const NslType rng_type = {.name = "rng"};
 
 static NsPhilox *check_rng(lua_State *L) {
-  return &((NslRng *)nsl_check(L, 1, &rng_type))->philox;
+  return ((NslRng *)nsl_check(L, 1, &rng_type))->at;
+}
+
+NsPhilox *nsl_test_rng(lua_State *L, int idx) {
+  const NslRng *self = nsl_test(L, idx, &rng_type);
+  return self ? self->at : NULL;
+}
+
+void nsl_push_rng(lua_State *L, int owner, NsPhilox *at) {
+  owner = lua_absindex(L, owner);
+  NslRng *self = nsl_new(L, &rng_type, sizeof *self, 1);
+  self->at = at;
+  lua_pushvalue(L, owner);
+  lua_setiuservalue(L, -2, 1);
 }
 
 static uint64_t rng_number(lua_State *L, int idx, const char *what) {
@@ -31,7 +45,8 @@ static int new_rng(lua_State *L) {
   if (lua_isnoneornil(L, 1)) return nsl_bad(L, "rng", "seed", "an integer", 1);
   uint64_t seed = rng_number(L, 1, "seed"), stream = rng_number(L, 2, "stream");
   NslRng *self = nsl_new(L, &rng_type, sizeof *self, 0);
-  self->philox = (NsPhilox){seed, stream, 0};
+  self->own = (NsPhilox){seed, stream, 0};
+  self->at = &self->own;
   return 1;
 }
 

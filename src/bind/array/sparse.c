@@ -20,7 +20,7 @@
 
 static const char *sparse_describe(lua_State *L, const void *object);
 
-static const NslType sparse_type = {"sparse matrix", sparse_describe};
+static const NslType sparse_type = {.name = "sparse matrix", .describe = sparse_describe};
 static const NslType lu_type = {.name = "SparseLU"};
 
 enum { GRID = 12, LISTED = 12 };

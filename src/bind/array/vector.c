@@ -15,7 +15,7 @@ static const char *vector_describe(lua_State *L, const void *object) {
   return lua_pushfstring(L, "vector of %d", ((const NslVector *)object)->n);
 }
 
-const NslType nsl_vector_type = {"vector", vector_describe};
+const NslType nsl_vector_type = {.name = "vector", .describe = vector_describe};
 
 enum { BUFFERED = 64, SHOWN_ALL = 16, SHOWN_FIRST = 8, SHOWN_LAST = 3 };
 

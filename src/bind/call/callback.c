@@ -485,7 +485,9 @@ static int explain_worded(lua_State *L) {
   const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
   if (rest == message) push_worded_definition(L, call);
   else lua_pushlstring(L, message, (size_t)(rest - message));
-  lua_pushfstring(L, "%s: %s", call->what, rest);
+  char what[2 * NS_NAME_SIZE + 96];
+  call->what(call->argument, what, sizeof what);
+  lua_pushfstring(L, "%s: %s", what, rest);
   lua_concat(L, 2);
   return 1;
 }

@@ -50,10 +50,10 @@ int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argumen
 
 /*
 ** A function of a script that is no callback of a slot: f calls it; push: pushes it (or something else, when it is not one function).
-** what: whose it is and when, for messages, "interaction 'clutch' ub: t=0.35". argument: of f and of push.
+** what: writes whose it is and when, for messages, "interaction 'clutch' ub: t=0.35". argument: of f, push and what.
 */
 typedef struct NslWorded {
-  const char *what;
+  void (*what)(const void *argument, char *text, size_t size);
   lua_CFunction f;
   void (*push)(lua_State *L, void *argument);
   void *argument;

@@ -15,7 +15,7 @@ static const char *dual_vector_describe(lua_State *L, const void *object) {
 }
 
 const NslType nsl_dual_type = {.name = "dual"};
-const NslType nsl_dual_vector_type = {"dual vector", dual_vector_describe};
+const NslType nsl_dual_vector_type = {.name = "dual vector", .describe = dual_vector_describe};
 
 static const char mixed_text[] =
     "a dual number of an earlier or outer evaluation is used: the callback keeps state; give its Jacobian";

@@ -23,6 +23,7 @@ typedef struct Walk {
   lua_Integer places, head, tail, looked, functions, objects;
   int level;
   Bounds most;
+  bool (*replace)(lua_State *L, int map, int value); /* NULL: the places of functions are wanted */
 } Walk;
 
 /* Pops the value on top (a table, Lua function or userdata) into the queue, unless it was met before. */
@@ -47,6 +48,15 @@ static void math_slots_append(lua_State *L, Walk *w) {
   lua_rawseti(L, w->list, ++w->places);
 }
 
+/* Appends a place, whose original and replacement are at these indices. */
+static void append_place(lua_State *L, Walk *w, int holder, int key, int original, int replacement) {
+  const int group[] = {holder, key, original, replacement};
+  for (int i = 0; i < GROUP; i++) {
+    lua_pushvalue(L, group[i]);
+    math_slots_append(L, w);
+  }
+}
+
 /* Pops the C function on top; adds its place to the list when it is an original or a replacement. */
 static void add_place(lua_State *L, Walk *w, int holder, int key) {
   int top = lua_gettop(L);
@@ -54,24 +64,27 @@ static void add_place(lua_State *L, Walk *w, int holder, int key) {
   bool original = lua_rawget(L, w->map) != LUA_TNIL;
   lua_pushvalue(L, top);
   bool replacement = lua_rawget(L, w->inverse) != LUA_TNIL;
-  if (original || replacement) {
-    lua_pushvalue(L, holder);
-    math_slots_append(L, w);
-    lua_pushvalue(L, key);
-    math_slots_append(L, w);
-    lua_pushvalue(L, original ? top : top + 2);
-    math_slots_append(L, w);
-    lua_pushvalue(L, original ? top + 1 : top);
-    math_slots_append(L, w);
-  }
+  if (original) append_place(L, w, holder, key, top, top + 1);
+  else if (replacement) append_place(L, w, holder, key, top + 2, top);
   lua_settop(L, top - 1);
+}
+
+/* Whether the userdata on top has a replacement: then it is popped, and its place is in the list. */
+static bool add_object(lua_State *L, Walk *w, int holder, int key) {
+  int top = lua_gettop(L);
+  bool found = w->replace && lua_type(L, top) == LUA_TUSERDATA && w->replace(L, w->map, top);
+  if (found) append_place(L, w, holder, key, top, lua_gettop(L));
+  lua_settop(L, found ? top - 1 : top);
+  return found;
 }
 
 /* Pops the value on top, found at holder[key] or as upvalue number `key` of the function holder, and handles it. */
 static void meet(lua_State *L, Walk *w, int holder, int key) {
   int type = lua_type(L, -1);
   w->looked++;
-  if (lua_iscfunction(L, -1)) add_place(L, w, holder, key);
+  if (add_object(L, w, holder, key)) return;
+  if (w->replace && type == LUA_TUSERDATA) lua_pop(L, 1);
+  else if (lua_iscfunction(L, -1)) add_place(L, w, holder, key);
   else if (type == LUA_TFUNCTION || type == LUA_TTABLE || type == LUA_TUSERDATA) enqueue(L, w);
   else lua_pop(L, 1);
 }
@@ -157,33 +170,42 @@ static void pass_over_packages(lua_State *L, Walk *w) {
   lua_rawset(L, w->visited);
 }
 
-void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far) {
-  nsl_need_stack(L, 20);
-  int top = lua_gettop(L);
-  Walk w = {.map = map,
-            .inverse = inverse,
-            .list = top + 1,
-            .visited = top + 2,
-            .queue = top + 3,
-            .most = far ? far_bounds : near_bounds};
+/* Walks through the roots and what they reach; the walk's tables are at the three indices from w->list on. Leaves the list. */
+static void math_slots_walk(lua_State *L, Walk *w, int first, int last) {
   for (int i = 0; i < 3; i++) lua_newtable(L);
-  pass_over_packages(L, &w);
+  pass_over_packages(L, w);
   for (int i = first; i <= last; i++) {
     if (lua_iscfunction(L, i)) { /* a closure of C may hold the script's function */
-      walk_function(L, &w, i);
+      walk_function(L, w, i);
       continue;
     }
     lua_pushvalue(L, i);
-    meet(L, &w, i, i);
+    meet(L, w, i, i);
   }
-  enqueue_math(L, &w);
-  lua_Integer end = w.tail;
-  for (; w.level < MAX_LEVELS && w.head < w.tail; w.level++, end = w.tail)
-    while (w.head < end && w.looked < w.most.places) {
-      lua_rawgeti(L, w.queue, ++w.head);
-      walk_object(L, &w);
+  if (!w->replace) enqueue_math(L, w);
+  lua_Integer end = w->tail;
+  for (; w->level < MAX_LEVELS && w->head < w->tail; w->level++, end = w->tail)
+    while (w->head < end && w->looked < w->most.places) {
+      lua_rawgeti(L, w->queue, ++w->head);
+      walk_object(L, w);
     }
-  lua_settop(L, w.list);
+  lua_settop(L, w->list);
+}
+
+void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far) {
+  nsl_need_stack(L, 20);
+  int top = lua_gettop(L);
+  Walk w = {.map = map, .inverse = inverse, .list = top + 1, .visited = top + 2, .queue = top + 3};
+  w.most = far ? far_bounds : near_bounds;
+  math_slots_walk(L, &w, first, last);
+}
+
+void nsl_swap_find_objects(lua_State *L, int map, bool (*replace)(lua_State *L, int map, int value), int first, int last) {
+  nsl_need_stack(L, 40);
+  int top = lua_gettop(L);
+  Walk w = {.map = map, .inverse = map, .list = top + 1, .visited = top + 2, .queue = top + 3, .most = far_bounds};
+  w.replace = replace;
+  math_slots_walk(L, &w, first, last);
 }
 
 void nsl_swap_select(lua_State *L, int list, bool (*wanted)(lua_State *L, int replacement)) {
@@ -235,6 +257,19 @@ void nsl_swap_pack(lua_State *L, int list) {
     lua_rawgeti(L, list, i);
     lua_xmove(L, packed, 1);
   }
+}
+
+void nsl_swap_renew(lua_State *L, lua_State *packed, int map, bool (*replace)(lua_State *L, int map, int value)) {
+  int top = lua_gettop(L), n = lua_gettop(packed);
+  lua_newtable(L);
+  for (int i = 1; i <= n; i++, lua_settop(L, top + 1)) {
+    lua_pushvalue(packed, i);
+    lua_xmove(packed, L, 1);
+    if (i % GROUP == 0 && replace(L, map, top + 2)) lua_replace(L, top + 2);
+    lua_rawseti(L, top + 1, i);
+  }
+  nsl_swap_pack(L, top + 1);
+  lua_remove(L, top + 1);
 }
 
 /* If an upvalue holds entry `from` of its group, stores entry `to` there. */

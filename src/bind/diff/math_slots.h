@@ -19,6 +19,12 @@
 */
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far);
 
+/*
+** Pushes a list, of the same form, of the places that hold a userdata for which `replace` pushes a replacement (and returns true). map: a
+** table for its use.
+*/
+void nsl_swap_find_objects(lua_State *L, int map, bool (*replace)(lua_State *L, int map, int value), int first, int last);
+
 /* Pushes a list of the places in `list` whose replacement is `wanted`. */
 void nsl_swap_select(lua_State *L, int list, bool (*wanted)(lua_State *L, int replacement));
 
@@ -34,6 +40,9 @@ bool nsl_swap_same(lua_State *L, int a, int b);
 /* Pushes a packed copy of a list for quick use: a thread, never run, whose stack holds the list's entries. */
 void nsl_swap_pack(lua_State *L, int list);
 int nsl_swap_packed_count(lua_State *packed);
+
+/* Pushes a packed copy in which each replacement is that which `replace` pushes for it, if it does. */
+void nsl_swap_renew(lua_State *L, lua_State *packed, int map, bool (*replace)(lua_State *L, int map, int value));
 
 /*
 ** Calls a function as lua_pcall does, with no results; during the call each place holds its replacement. A place that is

@@ -15,7 +15,7 @@ static const char *traced_vector_describe(lua_State *L, const void *object) {
 }
 
 const NslType nsl_traced_type = {.name = "traced value"};
-const NslType nsl_traced_vector_type = {"traced vector", traced_vector_describe};
+const NslType nsl_traced_vector_type = {.name = "traced vector", .describe = traced_vector_describe};
 const NslType nsl_traced_matrix_type = {.name = "traced matrix"};
 
 static const char room_key = 0;

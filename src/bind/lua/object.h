@@ -13,16 +13,19 @@
 
 #include "base/error.h"
 #include "base/status.h"
+#include "model/state.h"
 
 #define NSL_EXPORT __attribute__((visibility("default")))
 
 /*
 ** A userdata type. `name` is the metatable's key in the registry and the object's name in messages; the address of the NslType
-** is the type's identity. `describe` pushes a description of one object, "vector of 3"; NULL: the name is used.
+** is the type's identity. `describe` pushes a description of one object, "vector of 3"; NULL: the name is used. `visit` walks the
+** memory that live views of the object show, for a clone of it; NULL: systems and interactions have a walk of their own, others none.
 */
 typedef struct NslType {
   const char *name; /* "FirstOrderLinearTIDS", "vector" */
   const char *(*describe)(lua_State *L, const void *object);
+  void (*visit)(const void *object, NsVisitor visitor, void *context);
 } NslType;
 
 /*

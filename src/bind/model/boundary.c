@@ -17,7 +17,7 @@ typedef struct NslBoundary {
 
 /* One for each class, in the order of ns_boundary_classes. */
 static const NslType types[NS_BOUNDARY_CLASSES] = {
-#define X(name) {ns_boundary_##name##_text, NULL},
+#define X(name) {ns_boundary_##name##_text, NULL, NULL},
     NS_BOUNDARY_LIST(X)
 #undef X
 };

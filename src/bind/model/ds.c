@@ -9,7 +9,7 @@
 
 /* One for each class, in the order of ns_ds_classes. */
 static const NslType types[NS_DS_CLASSES] = {
-#define X(name) {ns_ds_##name##_text, NULL},
+#define X(name) {ns_ds_##name##_text, NULL, NULL},
     NS_DS_LIST(X)
 #undef X
 };

@@ -8,7 +8,7 @@
 
 /* One for each class, in the order of ns_law_classes. */
 static const NslType types[NS_LAW_CLASSES] = {
-#define X(name) {ns_law_##name##_text, NULL},
+#define X(name) {ns_law_##name##_text, NULL, NULL},
     NS_LAW_LIST(X)
 #undef X
 };

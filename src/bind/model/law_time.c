@@ -89,13 +89,15 @@ static int call_bounds(lua_State *L) {
   return 0;
 }
 
+static void word_bound(const void *argument, char *text, size_t size) {
+  const BoundCall *call = argument;
+  ns_print(text, size, "interaction '%s' %s: t=%.10g", call->owner, call->field->name, call->t);
+}
+
 static NsStatus evaluate_bounds(BoundCall *call, NsError *err) {
-  const char *name = call->field->name;
-  char what[NS_NAME_SIZE + 64];
-  ns_print(what, sizeof what, "interaction '%s' %s: t=%.10g", call->owner, name, call->t);
-  NslWorded worded = {what, call_bounds, push_bound, call};
+  NslWorded worded = {word_bound, call_bounds, push_bound, call};
   if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
-  return ns_fail(err, NS_ECALLBACK, "interaction '%s': %s failed", call->owner, name);
+  return ns_fail(err, NS_ECALLBACK, "interaction '%s': %s failed", call->owner, call->field->name);
 }
 
 /* The `read` of an NsLawTime. */

@@ -14,7 +14,7 @@
 
 /* One for each class, in the order of ns_relation_classes. */
 static const NslType types[NS_RELATION_CLASSES] = {
-#define X(name) {ns_relation_##name##_text, NULL},
+#define X(name) {ns_relation_##name##_text, NULL, NULL},
     NS_RELATION_LIST(X)
 #undef X
 };

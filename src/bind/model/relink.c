@@ -48,6 +48,10 @@ static void take_place(void *context, const char *name, void *data, size_t bytes
 /* Visits the arrays of an object that can have views: those with the flag LIVE or STATE. */
 static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
   place->seen = 0;
+  if (head->type->visit) {
+    head->type->visit(head, visitor, place);
+    return;
+  }
   if (nsl_is_interaction(head->type)) {
     ns_interaction_visit(((const NslInteraction *)head)->interaction, visitor, place);
     return;
@@ -88,7 +92,8 @@ static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, cons
   double *data = clone ? counterpart(v->head.owner, clone, v->data) : NULL;
   if (clone && !data)
     luaL_error(L, "clone: %s: %s is a view of %s of a %s, of which a clone has none: copy it, or set it in the clone",
-               nsl_callee_title(L, callee), what, v->label ? v->label : "a vector", v->head.owner->type->name);
+               callee ? nsl_callee_title(L, callee) : "event", what, v->label ? v->label : "a vector",
+               v->head.owner->type->name);
   bool state = clone && v->version != &v->own_version && nsl_is_ds(clone->type);
   if (clone) nsl_push_vector_view(L, at, data, v->n, v->stride, v->label, state ? &((NslDs *)clone)->ds->x_version : NULL);
   else lua_pushvalue(L, view);
@@ -158,6 +163,54 @@ static void relink_view(lua_State *L, Maps maps, int from, int to) {
   else if (v && nsl_is_live(v)) push_relinked(L, maps, lua_touserdata(L, from), "z", view);
   if (v && nsl_is_live(v)) share_parameters(L, to);
   lua_settop(L, view - 1);
+}
+
+/*
+** Pushes the vector of the clone that corresponds to a plain vector, which the objects of the model share as z or as a coefficient; false:
+** none shares it.
+*/
+static bool push_shared_clone(lua_State *L, int map, const NslVector *v) {
+  int top = lua_gettop(L);
+  bool found = false;
+  for (lua_pushnil(L); !found && lua_next(L, map); lua_settop(L, found ? top + 3 : top + 1)) {
+    NslHead *from = lua_touserdata(L, top + 1), *to = lua_touserdata(L, top + 2);
+    if (!to || !is_callee(from->type) || !is_callee(to->type)) continue;
+    NslCallee *original = (NslCallee *)from, *clone = (NslCallee *)to;
+    const void *object = original->family->object(original);
+    size_t bytes;
+    for (const NsField *field = original->kind->fields; field->name && !found; field++) {
+      const NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, object) : NULL;
+      bool z = ns_field_is_array(field) && strcmp(field->name, "z") == 0;
+      if (z && ns_field_data(field, object, &bytes) == v->data) {
+        nsl_push_z(L, top + 2, ns_field_data(field, clone->family->object(clone), &bytes), v->n);
+        found = true;
+      } else if (coef && coef->source.data == v->data && coef->source.version == v->version) {
+        nsl_vector_read(v, nsl_push_vector(L, v->n, NULL)->data);
+        nsl_set_coefficient(L, top + 2, field->name, top + 3, true);
+        found = true;
+      }
+    }
+  }
+  if (found) lua_replace(L, top + 1);
+  lua_settop(L, found ? top + 1 : top);
+  return found;
+}
+
+bool nsl_push_relinked(lua_State *L, int map, int value) {
+  Maps maps = {map, 0};
+  const NslVector *v = nsl_test_vector(L, value);
+  if (!v) {
+    lua_pushvalue(L, value);
+    if (nsl_head(L, value) && lua_rawget(L, map) != LUA_TNIL) return true;
+    lua_pop(L, 1);
+    return false;
+  }
+  if (!nsl_is_live(v) && !(v->head.owner && v->head.owner->type->visit)) return push_shared_clone(L, map, v);
+  NslHead *clone = push_clone_of(L, maps, v->head.owner);
+  lua_pop(L, 1);
+  if (!clone) return false;
+  push_relinked(L, maps, NULL, "a vector of an action", value);
+  return true;
 }
 
 /* ---- fields and coefficients ---- */

@@ -15,4 +15,10 @@
 */
 void nsl_relink(lua_State *L, int map);
 
+/*
+** After nsl_relink: pushes the counterpart of the value at a stack index, and returns true: the clone of an object, the view of a clone, the
+** vector that the clone shares as z or as a coefficient in the place of a plain vector. False, with nothing pushed: there is none.
+*/
+bool nsl_push_relinked(lua_State *L, int map, int value);
+
 #endif

@@ -101,6 +101,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   }
   ns_snapshot_free(&snapshot);
   if (status == NS_OK) status = ns_event_log_copy(&from->log, &to->log);
+  if (status == NS_OK) status = ns_action_changes_copy(&from->changes, &to->changes, to->nsds);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
   copy_division(from, to);
   if (from->nsds->driver == from->number) ns_ts_own(to);
@@ -133,9 +134,10 @@ static int clone(lua_State *L) {
   lua_remove(L, -2);
   clone_construct(L, self->ts->class->name, 4);
   note_clone(L, 2, 1);
-  nsl_relink(L, 2);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);
-  nsl_clone_user_events(L, 1, -1);
+  nsl_clone_user_events(L, 1, -1, 2);
+  nsl_relink(L, 2);
+  nsl_relink_user_events(L, 1, -1, 2);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;
   return 1;

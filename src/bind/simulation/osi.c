@@ -10,7 +10,7 @@
 
 /* One for each class, in the order of ns_scheme_classes. */
 static const NslType types[NS_SCHEME_CLASSES] = {
-#define X(name) {ns_scheme_##name##_text, NULL},
+#define X(name) {ns_scheme_##name##_text, NULL, NULL},
     NS_SCHEME_LIST(X)
 #undef X
 };

@@ -11,7 +11,7 @@
 #include "simulation/dump.h"
 
 static const NslType types[NS_OSNSP_KINDS] = {
-#define X(code, name, laws) [code] = {name, NULL},
+#define X(code, name, laws) [code] = {name, NULL, NULL},
     NS_OSNSP_LIST(X)
 #undef X
 };

@@ -11,7 +11,7 @@
 
 /* The type names of the classes; all have the metatable of the first. */
 const NslType nsl_simulation_types[NS_SIMULATION_CLASSES] = {
-#define X(name, ...) {name, NULL},
+#define X(name, ...) {name, NULL, NULL},
     NS_SIMULATION_LIST(X)
 #undef X
 };

@@ -13,7 +13,7 @@
 #include "bind/file/files_hdf5.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/interpreter.h"
-#include "bind/simulation/observe.h"
+#include "bind/simulation/discrete.h"
 #include "bind/simulation/sensitivities.h"
 #include "io/checkpoint.h"
 #include "simulation/checkpoint.h"
@@ -197,8 +197,11 @@ static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *obse
 /* Pushes a solution for the run, with the columns of its observer. */
 static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
   int parameters = options->sensitivities.options.adjoint ? 0 : options->parameters;
-  if (!options->observer) return nsl_push_solution(L, 1, rows, 0, parameters);
-  nsl_push_observed_names(L, 2);
+  const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
+  if (!options->observer && nsl_count_discrete(ts) == 0) return nsl_push_solution(L, 1, rows, 0, parameters);
+  if (options->observer) nsl_push_observed_names(L, 2);
+  else lua_pushnil(L);
+  nsl_add_discrete_names(L, ts);
   NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L), parameters);
   lua_remove(L, -2);
   return solution;
@@ -214,7 +217,7 @@ static void name_parameters(lua_State *L, int names) {
 
 /* The number of columns of a row. */
 static int row_columns(const NsTimeStepping *ts, const Options *options) {
-  return ns_solution_columns(ts) + (options->observer ? options->observer->count : 0);
+  return ns_solution_columns(ts) + nsl_count_discrete(ts) + (options->observer ? options->observer->count : 0);
 }
 
 /* Records in the solution how the run ended. */
@@ -343,9 +346,12 @@ int nsl_simulation_run(lua_State *L) {
                       .checkpoints = options.checkpoints,
                       .tick = options.progress ? bind_run_show : NULL,
                       .context = &progress};
-  if (options.observer) {
-    run.observe = nsl_observe, run.observer = options.observer;
-    run.observed = options.observer->values, run.nobserved = options.observer->count;
+  NslRowNumbers numbers = {.observer = options.observer, .ts = self->ts, .discrete = nsl_count_discrete(self->ts)};
+  numbers.count = numbers.discrete + (options.observer ? options.observer->count : 0);
+  if (options.observer || numbers.discrete > 0) {
+    numbers.values = lua_newuserdatauv(L, (size_t)numbers.count * sizeof(double), 0);
+    run.observe = nsl_fill_row, run.observer = &numbers;
+    run.observed = numbers.values, run.nobserved = numbers.count;
   }
   int ncols = row_columns(self->ts, &options);
   const char **names = options.stream ? push_names(L, ncols) : NULL;

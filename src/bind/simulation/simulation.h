@@ -108,12 +108,18 @@ int nsl_simulation_clone(lua_State *L);
 int nsl_simulation_save(lua_State *L);
 int nsl_simulation_load(lua_State *L);
 int nsl_simulation_add_event(lua_State *L);
+int nsl_simulation_every(lua_State *L);
+int nsl_simulation_discrete(lua_State *L);
 int nsl_simulation_on(lua_State *L);
 int nsl_simulation_remove_event(lua_State *L);
 int nsl_simulation_user_events(lua_State *L);
 
-/* Gives the simulation at `to` the script's events of the one at `from`. */
-void nsl_clone_user_events(lua_State *L, int from, int to);
+/*
+** Gives the simulation at `to` the script's events of the one at `from`; map: from each object to its clone, gets the discrete states.
+** relink, after the model is relinked: its actions find the clone's objects.
+*/
+void nsl_clone_user_events(lua_State *L, int from, int to, int map);
+void nsl_relink_user_events(lua_State *L, int from, int to, int map);
 
 /* Pushes a list with a table for each of `count` events. slopes: the derivatives of their times; NULL: none. */
 void nsl_push_events(lua_State *L, const NsEvent *events, long count, const NsEventSlopes *slopes);
@@ -124,6 +130,7 @@ void nsl_open_osi(lua_State *L);
 void nsl_open_osnsp(lua_State *L);
 void nsl_open_time_stepping(lua_State *L);
 void nsl_open_solution(lua_State *L);
+void nsl_open_discrete(lua_State *L); /* discrete.c */
 void nsl_open_adjoint(lua_State *L);
 void nsl_open_exchange(lua_State *L);   /* core.exchange_support, see exchange.c */
 void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top */

@@ -1,6 +1,7 @@
 /*
 ** user_events.c
-** simu:addEvent{...}, simu:on(name, kind, action), simu:removeEvent(name), simu:userEvents(): events of the script, with actions.
+** simu:addEvent{...}, simu:every{...}, simu:on(name, kind, action), simu:removeEvent(name), simu:userEvents(), simu:discrete(name): events
+** and clocks of the script, with actions and discrete states.
 */
 #include <math.h>
 #include <string.h>
@@ -8,13 +9,17 @@
 #include "base/text.h"
 #include "bind/array/vector.h"
 #include "bind/call/callback.h"
+#include "bind/diff/math_slots.h"
 #include "bind/lua/options.h"
-#include "bind/simulation/simulation.h"
+#include "bind/simulation/action_watch.h"
+#include "bind/simulation/discrete.h"
+#include "simulation/user_search.h"
 #include "simulation/user_step.h"
 
 /*
-** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event, in
-** their order, and the vector of states that g gets at the key "x". An event of a law has no g.
+** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g =, action =, states =, watch =, swap =} for each event, in their
+** order, and the vector of states that g gets at the key "x". An event of a law, and a clock, has no g. states: its discrete states;
+** watch: the variables that the action may change; swap: in a clone, what its functions find in the place of objects of the original.
 */
 
 /* ---- calls ---- */
@@ -23,10 +28,15 @@
 typedef struct UserCall {
   NslTimeStepping *self;
   int event;
-  const char *what; /* the function, "g" or "action" */
+  const char *what; /* the function, "g", "action" or "act" */
   double t, *g;
   const double *x;
 } UserCall;
+
+/* How the action of an event, of a law's event and of a clock writes a discrete state, for messages. */
+static const char *const how_to_write[] = {"addEvent { state = { %s = 0 }, action = function(simu, s) s.%s = ... end }",
+                                           "on(name, kind, function(t, simu, s) s.%s = ... end, { state = { %s = 0 } })",
+                                           "every { state = { %s = 0 }, act = function(t, s, simu) s.%s = ... end }"};
 
 /* Pushes the list of the events of a simulation. */
 static void push_user_events(lua_State *L, int simulation) {
@@ -58,55 +68,95 @@ static void push_user_function(lua_State *L, void *argument) {
   nsl_push_object(L, call->self);
   push_user_events(L, lua_gettop(L));
   lua_rawgeti(L, -1, call->event + 1);
-  lua_getfield(L, -1, call->what);
+  lua_getfield(L, -1, call->what[0] == 'g' ? "g" : "action");
 }
 
-/* Runs inside lua_pcall. Argument: a UserCall. push_user_function puts the simulation at 2, the list at 3. */
+/* The stack of a call: a UserCall, then what push_user_function has pushed. */
+enum { USER_CALL = 1, USER_SIMULATION, USER_EVENTS, USER_ENTRY, USER_FUNCTION };
+
 static int call_value(lua_State *L) {
-  const UserCall *call = lua_touserdata(L, 1);
-  push_user_function(L, lua_touserdata(L, 1));
+  const UserCall *call = lua_touserdata(L, USER_CALL);
+  push_user_function(L, lua_touserdata(L, USER_CALL));
   lua_pushnumber(L, call->t);
-  push_all_states(L, 3, call->self->ts->nsds, call->x);
-  lua_call(L, 2, 1);
+  push_all_states(L, USER_EVENTS, call->self->ts->nsds, call->x);
+  lua_getfield(L, USER_ENTRY, "states");
+  lua_call(L, 3, 1);
   if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "expected a number, got %s", nsl_describe(L, -1));
   *call->g = lua_tonumber(L, -1);
   return 0;
 }
 
-/* The action of an event of a law also gets the time. */
+/* The kind of an event, for how_to_write. */
+static int user_form(const NsUserEvent *event) {
+  return ns_user_event_ticks(event) ? 2 : event->kind != NS_EVENT_USER;
+}
+
+/* action(simulation, states) of an event; action(t, simulation, states) of an event of a law; act(t, states, simulation) of a clock. */
 static int call_action(lua_State *L) {
-  const UserCall *call = lua_touserdata(L, 1);
-  push_user_function(L, lua_touserdata(L, 1));
-  bool of_law = call->self->ts->user.of[call->event].kind != NS_EVENT_USER;
-  if (of_law) lua_pushnumber(L, call->t);
-  lua_pushvalue(L, 2);
-  lua_call(L, of_law ? 2 : 1, 0);
+  const UserCall *call = lua_touserdata(L, USER_CALL);
+  int form = user_form(&call->self->ts->user.of[call->event]), watch = USER_FUNCTION + 1, before = watch + 1;
+  push_user_function(L, lua_touserdata(L, USER_CALL));
+  lua_getfield(L, USER_ENTRY, "watch");
+  if (lua_isnil(L, watch)) lua_pushnil(L);
+  else nsl_push_watched(L, watch);
+  lua_pushvalue(L, USER_FUNCTION);
+  if (form > 0) lua_pushnumber(L, call->t);
+  if (form == 2) lua_getfield(L, USER_ENTRY, "states");
+  lua_pushvalue(L, USER_SIMULATION);
+  if (form < 2) lua_getfield(L, USER_ENTRY, "states");
+  lua_call(L, form > 0 ? 3 : 2, 0);
+  if (!lua_isnil(L, watch)) nsl_check_watched(L, watch, before, how_to_write[form]);
   return 0;
 }
 
-/* Calls f (call_value or call_action) with its argument; an error is worded and kept. */
-static NsStatus call_user_function(UserCall *call, lua_CFunction f, NsError *err) {
-  const NsTimeStepping *ts = call->self->ts;
-  const char *name = ts->user.of[call->event].name;
-  char what[NS_NAME_SIZE + 96];
-  ns_print(what, sizeof what, "event '%s' %s: t=%.10g step %ld", name, call->what, call->t, ts->k + 1);
-  NslWorded worded = {what, f, push_user_function, call};
-  if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
-  return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", name, call->what);
+/* Runs inside lua_pcall. Argument: a UserCall. In a clone its functions find the clone's objects where they have captured the original's. */
+static int call_swapped(lua_State *L) {
+  const UserCall *call = lua_touserdata(L, USER_CALL);
+  lua_CFunction f = call->what[0] == 'g' ? call_value : call_action;
+  nsl_push_object(L, call->self);
+  push_user_events(L, USER_SIMULATION);
+  lua_rawgeti(L, USER_EVENTS, call->event + 1);
+  lua_State *packed = lua_getfield(L, USER_ENTRY, "swap") == LUA_TTHREAD ? lua_tothread(L, -1) : NULL;
+  if (!packed) return lua_settop(L, USER_CALL), f(L);
+  lua_pushcfunction(L, f);
+  lua_pushvalue(L, USER_CALL);
+  return nsl_swap_call(L, packed, 1) == LUA_OK ? 0 : lua_error(L);
 }
 
-/* An NsEventValue. An event of a law has no g: a constant stands for it, which has no roots. */
+static const char *user_noun(const NsUserEvent *event) {
+  return ns_user_event_ticks(event) ? "clock" : "event";
+}
+
+/* The `what` of an NslWorded. */
+static void word_user_call(const void *argument, char *text, size_t size) {
+  const UserCall *call = argument;
+  const NsTimeStepping *ts = call->self->ts;
+  const NsUserEvent *event = &ts->user.of[call->event];
+  ns_print(text, size, "%s '%s' %s: t=%.10g step %ld", user_noun(event), event->name, call->what, call->t, ts->k + 1);
+}
+
+/* Calls the function; an error is worded and kept. */
+static NsStatus call_user_function(UserCall *call, NsError *err) {
+  const NsUserEvent *event = &call->self->ts->user.of[call->event];
+  NslWorded worded = {word_user_call, call_swapped, push_user_function, call};
+  if (nsl_call_worded(call->self->host->L, &worded)) return NS_OK;
+  return ns_fail(err, NS_ECALLBACK, "%s '%s' %s failed", user_noun(event), event->name, call->what);
+}
+
+/* An NsEventValue. An event of a law, and a clock, has no g: a constant stands for it, which has no roots. */
 static NsStatus user_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
   UserCall call = {context, event, "g", t, g, x};
   *g = 1;
-  if (call.self->ts->user.of[event].kind != NS_EVENT_USER) return NS_OK;
-  return call_user_function(&call, call_value, err);
+  const NsUserEvent *of = &call.self->ts->user.of[event];
+  if (of->kind != NS_EVENT_USER || ns_user_event_ticks(of)) return NS_OK;
+  return call_user_function(&call, err);
 }
 
 /* An NsUserAction. */
 static NsStatus user_action(void *context, int event, double t, NsError *err) {
   UserCall call = {context, event, "action", t, NULL, NULL};
-  return call_user_function(&call, call_action, err);
+  if (ns_user_event_ticks(&call.self->ts->user.of[event])) call.what = "act";
+  return call_user_function(&call, err);
 }
 
 /* ---- adding and removing ---- */
@@ -172,52 +222,111 @@ static void push_event_value(lua_State *L, int idx, const NsTimeStepping *ts) {
   lua_pushcclosure(L, value_of_time, 1);
 }
 
-/* Reads the name of an event; "event 2" when there is none. */
-static void user_name(lua_State *L, int idx, const NsUserEvents *events, NsUserEvent *event) {
+/* Reads the name of an event; "event 2" when there is none, with this noun. */
+static void user_name(lua_State *L, int idx, const NsUserEvents *events, NsUserEvent *event, const char *who,
+                      const char *noun) {
   if (lua_getfield(L, idx, "name") != LUA_TNIL) {
-    nsl_set_name(L, event->name, lua_gettop(L), "addEvent");
+    nsl_set_name(L, event->name, lua_gettop(L), who);
   } else {
     int number = events->count;
-    do snprintf(event->name, sizeof event->name, "event %d", ++number);
+    do snprintf(event->name, sizeof event->name, "%s %d", noun, ++number);
     while (ns_user_events_find(events, event->name) >= 0);
   }
   lua_pop(L, 1);
 }
 
-/* Adds the event, whose entry is on top of the stack and whose list is below it, to the simulation. */
-static void keep_user_event(lua_State *L, NslTimeStepping *self, const NsUserEvent *event, const char *who) {
+/*
+** Adds the event, whose entry is on top of the stack and whose list is below it, to the simulation; with the discrete states that the value
+** at stack index `states` describes (0: none). Pushes them, or nil.
+*/
+static void keep_user_event(lua_State *L, NslTimeStepping *self, NsUserEvent *event, int states, const char *who) {
   NsUserEvents *user = &self->ts->user;
   NsError err = {NS_OK, ""};
+  int entry = lua_gettop(L);
+  if (states) event->discrete = nsl_push_discrete(L, states, who, event->name);
+  else lua_pushnil(L);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, entry, "states");
+  lua_insert(L, entry - 1);
+  if (lua_getfield(L, entry + 1, "action") == LUA_TFUNCTION) {
+    nsl_push_watch(L, entry + 2);
+    lua_setfield(L, entry + 1, "watch");
+  }
+  lua_settop(L, entry + 1);
   user->value = user_value;
   user->action = user_action;
   user->context = self;
   lua_rawseti(L, -2, user->count + 1);
-  if (ns_user_events_add(user, event, who, &err) == NS_OK) return;
+  if (ns_user_events_add(user, event, who, &err) == NS_OK) {
+    lua_pop(L, 1);
+    return;
+  }
   lua_pushnil(L);
   lua_rawseti(L, -2, user->count + 1);
   nsl_raise(L, &err);
 }
 
 int nsl_simulation_add_event(lua_State *L) {
-  static const char *const known[] = {"name", "g", "at", "direction", "terminal", "action", NULL};
+  static const char *const known[] = {"name", "g", "at", "direction", "terminal", "state", "action", NULL};
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "addEvent");
   NsUserEvent event = {.kind = NS_EVENT_USER};
   NsError err = {NS_OK, ""};
   if (!lua_istable(L, 2)) nsl_bad(L, "addEvent", "event", "a table", 2);
   lua_settop(L, 2);
   nsl_check_options(L, 2, "addEvent", known);
-  if (ns_ts_accepts_events(self->ts, &err) != NS_OK) return nsl_raise(L, &err);
-  user_name(L, 2, &self->ts->user, &event);
+  if (ns_ts_accepts_events(self->ts, "addEvent", &err) != NS_OK) return nsl_raise(L, &err);
+  user_name(L, 2, &self->ts->user, &event, "addEvent", "event");
   event.direction = user_direction(L, 2);
   event.terminal = user_terminal(L, 2);
-  push_user_events(L, 1); /* 3 */
-  lua_newtable(L);        /* 4 */
+  lua_getfield(L, 2, "state"); /* 3 */
+  push_user_events(L, 1);
+  lua_newtable(L); /* 5 */
   push_event_value(L, 2, self->ts);
-  lua_setfield(L, 4, "g");
+  lua_setfield(L, 5, "g");
   event.acts = user_function(L, 2, "addEvent", "action", true);
-  lua_setfield(L, 4, "action");
-  keep_user_event(L, self, &event, "addEvent");
-  return 0;
+  lua_setfield(L, 5, "action");
+  keep_user_event(L, self, &event, 3, "addEvent");
+  return 1;
+}
+
+/* The number in a field of the table at 2. */
+static double clock_number(lua_State *L, const char *name, double otherwise) {
+  double value = otherwise;
+  if (lua_getfield(L, 2, name) != LUA_TNIL || isnan(otherwise)) value = nsl_finite(L, lua_gettop(L), "every", name);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* every{period =, offset =, name =, state =, act =}: a clock. Returns its discrete states. */
+int nsl_simulation_every(lua_State *L) {
+  static const char *const known[] = {"name", "period", "offset", "state", "act", NULL};
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "every");
+  const NsTimeStepping *ts = self->ts;
+  NsUserEvent clock = {.kind = NS_EVENT_USER, .acts = true};
+  NsError err = {NS_OK, ""};
+  if (!lua_istable(L, 2)) nsl_bad(L, "every", "clock", "a table", 2);
+  lua_settop(L, 2);
+  nsl_check_options(L, 2, "every", known);
+  if (ns_ts_accepts_events(ts, "every", &err) != NS_OK) return nsl_raise(L, &err);
+  if (ts->k > 0 || ts->computed || ts->divided)
+    return luaL_error(L, "every: the run has begun; add clocks before the first step, or after reset()");
+  user_name(L, 2, &ts->user, &clock, "every", "clock");
+  clock.period = clock_number(L, "period", NAN);
+  if (clock.period <= 0) nsl_error(L, "every: period: expected a number above 0, got %f", clock.period);
+  double t0 = ts->nsds->t0, spare = ns_ts_rounding(t0);
+  clock.offset = clock_number(L, "offset", t0);
+  double first = fmax(ceil((t0 - spare - clock.offset) / clock.period), 0), last = (ts->nsds->T - clock.offset) / clock.period;
+  if (!(fabs(first) < 0x1p52) || (isfinite(last) && !(fabs(last) < 0x1p52)))
+    nsl_error(L, "every: period: instants at a distance of %f can not be told apart in [%f, %f]", clock.period, t0,
+              ts->nsds->T);
+  clock.first = (long)first;
+  lua_getfield(L, 2, "state"); /* 3 */
+  push_user_events(L, 1);
+  lua_newtable(L);
+  (void)user_function(L, 2, "every", "act", false);
+  lua_setfield(L, -2, "action");
+  keep_user_event(L, self, &clock, 3, "every");
+  return 1;
 }
 
 /* ---- events of laws ---- */
@@ -264,11 +373,18 @@ static NsEventKind named_kind(lua_State *L, int idx, const NsInteraction *inter)
   return NS_EVENT_USER;
 }
 
-/* on(name, kind, action): calls action(t, simulation) at each event of this kind at the interaction. */
+/* on(name, kind, action [, {state =}]): calls action(t, simulation, states) at each event of this kind at the interaction. */
 int nsl_simulation_on(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "on");
+  static const char *const known[] = {"state", NULL};
   NsUserEvent event = {.acts = true};
-  lua_settop(L, 4);
+  lua_settop(L, 5);
+  if (!lua_isnil(L, 5)) {
+    if (!lua_istable(L, 5)) nsl_bad(L, "on", "options", "a table", 5);
+    nsl_check_options(L, 5, "on", known);
+    lua_getfield(L, 5, "state");
+    lua_replace(L, 5);
+  }
   if (!self->ts->class->locates)
     luaL_error(L, "on: a %s does not locate the events of laws; use EventDriven", self->ts->class->name);
   const NsInteraction *inter = named_interaction(L, 2, self->ts->nsds);
@@ -284,8 +400,8 @@ int nsl_simulation_on(lua_State *L) {
   lua_pop(L, 1);
   push_user_events(L, 1);
   lua_insert(L, -2);
-  keep_user_event(L, self, &event, "on");
-  return 0;
+  keep_user_event(L, self, &event, 5, "on");
+  return 1;
 }
 
 int nsl_simulation_remove_event(lua_State *L) {
@@ -302,6 +418,18 @@ int nsl_simulation_remove_event(lua_State *L) {
   }
   ns_user_events_remove(events, number);
   return 0;
+}
+
+/* discrete(name): the discrete states of an event or a clock; nil: it has none. */
+int nsl_simulation_discrete(lua_State *L) {
+  const NsUserEvents *events = &nsl_check_simulation(L, 1)->ts->user;
+  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "discrete", "name", "a string", 2);
+  int number = ns_user_events_find(events, lua_tostring(L, 2));
+  if (number < 0) return luaL_error(L, "discrete: there is no event or clock '%s'", lua_tostring(L, 2));
+  push_user_events(L, 1);
+  lua_rawgeti(L, -1, number + 1);
+  lua_getfield(L, -1, "states");
+  return 1;
 }
 
 /* userEvents(): a table for each event of the script, in their order. */
@@ -323,25 +451,68 @@ int nsl_simulation_user_events(lua_State *L) {
       lua_pushboolean(L, 1);
       lua_setfield(L, -2, "acts");
     }
+    if (ns_user_event_ticks(event)) {
+      lua_pushnumber(L, event->period);
+      lua_setfield(L, -2, "period");
+      lua_pushnumber(L, event->offset);
+      lua_setfield(L, -2, "offset");
+    }
     lua_rawseti(L, -2, e + 1);
   }
   return 1;
 }
 
-void nsl_clone_user_events(lua_State *L, int from, int to) {
+/* Pushes a copy of the entry on top, with discrete states of its own, in its place. */
+static NsDiscrete *copy_entry(lua_State *L) {
+  int from = lua_gettop(L);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, from);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, from + 1);
+  }
+  lua_getfield(L, from, "states");
+  NsDiscrete *discrete = nsl_clone_discrete(L, from + 2);
+  lua_setfield(L, from + 1, "states");
+  lua_settop(L, from + 1);
+  return discrete;
+}
+
+void nsl_clone_user_events(lua_State *L, int from, int to, int map) {
   const NslTimeStepping *original = nsl_check_simulation(L, from);
   NslTimeStepping *copy = nsl_check_simulation(L, to);
   NsError err = {NS_OK, ""};
   from = lua_absindex(L, from), to = lua_absindex(L, to);
   push_user_events(L, from);
   push_user_events(L, to);
-  for (int e = 0; e < original->ts->user.count; e++) {
-    lua_rawgeti(L, -2, e + 1);
-    lua_rawseti(L, -2, e + 1);
-    if (ns_user_events_add(&copy->ts->user, &original->ts->user.of[e], "clone", &err) != NS_OK) nsl_raise(L, &err);
+  int top = lua_gettop(L);
+  for (int e = 0; e < original->ts->user.count; e++, lua_settop(L, top)) {
+    NsUserEvent event = original->ts->user.of[e];
+    lua_rawgeti(L, top - 1, e + 1);
+    event.discrete = copy_entry(L);
+    if (event.discrete) {
+      lua_getfield(L, top + 1, "states");
+      lua_getfield(L, top + 2, "states");
+      lua_rawset(L, map);
+    }
+    lua_rawseti(L, top, e + 1);
+    if (ns_user_events_add(&copy->ts->user, &event, "clone", &err) != NS_OK) nsl_raise(L, &err);
   }
   lua_pop(L, 2);
   copy->ts->user.value = user_value;
   copy->ts->user.action = user_action;
   copy->ts->user.context = copy;
+}
+
+void nsl_relink_user_events(lua_State *L, int from, int to, int map) {
+  int count = nsl_check_simulation(L, to)->ts->user.count;
+  from = lua_absindex(L, from), to = lua_absindex(L, to);
+  push_user_events(L, from);
+  push_user_events(L, to);
+  for (int e = 1; e <= count; e++, lua_pop(L, 1)) {
+    lua_rawgeti(L, -1, e);
+    nsl_push_clone_swap(L, lua_gettop(L), map);
+    lua_setfield(L, -2, "swap");
+  }
+  lua_pop(L, 2);
 }

@@ -1,0 +1,37 @@
+/*
+** discrete.h
+** Discrete states in Lua: s.u, s.i[1], and their columns in a run.
+*/
+#ifndef NSL_SIMULATION_DISCRETE_H
+#define NSL_SIMULATION_DISCRETE_H
+
+#include "bind/simulation/observe.h"
+#include "simulation/discrete.h"
+
+/*
+** Pushes the discrete states that the table at idx describes (numbers, vectors and generators by name), and returns them; nil and
+** NULL when there is no table. who: "every"; name: of the event, for messages.
+*/
+NsDiscrete *nsl_push_discrete(lua_State *L, int idx, const char *who, const char *name);
+
+/* Pushes a copy, with initial and present values, of the discrete states at idx; nil for nil. */
+NsDiscrete *nsl_clone_discrete(lua_State *L, int idx);
+
+/* The numbers that a run records beside those of the model: those of its observer, if any, then the discrete states. */
+typedef struct NslRowNumbers {
+  NslObserver *observer;
+  const NsTimeStepping *ts;
+  double *values; /* count */
+  int count, discrete;
+} NslRowNumbers;
+
+/* The number of discrete states, in numbers. The sum of both: the count of NslRowNumbers. */
+int nsl_count_discrete(const NsTimeStepping *ts);
+
+/* An NsRunObserve, for an NslRowNumbers whose values are there. */
+NsStatus nsl_fill_row(void *numbers, NsError *err);
+
+/* Replaces the list of names on top by one with the names of the discrete states behind them: "controller.u", "controller.i[1]". */
+void nsl_add_discrete_names(lua_State *L, const NsTimeStepping *ts);
+
+#endif
