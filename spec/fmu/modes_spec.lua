@@ -206,7 +206,7 @@ end, function(nsds)
   nsds:insertDynamicalSystem(ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }))
   return {}
 end, { y = function() return 1 end })]], "fmi.export: kind: model exchange has no events of the script, and the simulation has "
-      .. "'off' (addEvent, on): export it for co-simulation")
+      .. "'off' (addEvent, every, on): export it for co-simulation")
     refused("actions", [[
 return model(3, function(nsds, grid)
   local simulation = ns.EventDriven(nsds, grid, ns.RungeKuttaOSI())
@@ -217,6 +217,6 @@ end, function(nsds)
   nsds:insertDynamicalSystem(ball)
   nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }, "floor"), ball)
   return {}
-end, { y = function() return 1 end })]], "the simulation has 'floor:impact' (addEvent, on): export it for co-simulation")
+end, { y = function() return 1 end })]], "the simulation has 'floor:impact' (addEvent, every, on): export it for co-simulation")
   end)
 end)

@@ -120,30 +120,52 @@ describe("a sweep", function()
     assert.equal(t.x[1], t.x[4])
   end)
 
-  it("refuses a simulation with acting events, which a reset does not bring back", function()
-    local function model()
-      local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, z = ns.vector { 0, 1 }, f = function(_, x, z, f) f[1] = z[1] - x[1] end }
-      local nsds = ns.NonSmoothDynamicalSystem(0, 3)
-      nsds:insertDynamicalSystem(ds)
-      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+  -- A sampled controller of x' = z1 - z2 x, by a clock or by an event.
+  local function sampled(clock)
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, z = ns.vector { 0, 1 },
+      f = function(_, x, z, f) f[1] = z[1] - z[2] * x[1] end }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+    local function act(s) ds:z()[1], s.k = 0.5 + 0.2 * ds:x()[1], s.k + 1 end
+    if clock then
+      simu:every { name = "sample", period = 1, offset = 0.5, state = { k = 0 }, act = function(_, s) act(s) end }
+    else
       simu:addEvent { name = "sample", state = { k = 0 }, g = function(t, _, s) return t - (s.k + 0.5) end, direction = "up",
-        action = function(_, s) ds:z()[1], s.k = 0.5 + 0.2 * ds:x()[1], s.k + 1 end }
-      return simu
+        action = function(_, s) act(s) end }
     end
-    for _, on in ipairs { "local", "here" } do
-      raises("sweep: setup: the event 'sample' has an action, and a reset does not bring back what it has changed; make the "
-        .. "simulation in run, or model it by a relation and a law", function()
-          ns.sweep { parameters = { k = { 1, 2 } }, on = on, setup = model, run = print }
-        end)
+    return simu, ds
+  end
+
+  it("runs the same controller in each task, whatever the workers", function()
+    for clock = 0, 1 do
+      local want = sampled(clock == 1):run()["x1"][13]
+      for _, workers in ipairs { 1, 2 } do
+        local t = ns.sweep { parameters = { a = { 1, 1, 1, 2 } }, workers = workers, progress = false, chunk = 1,
+          setup = function() return (sampled(clock == 1)) end,
+          run = function(p, task)
+            task.model:nsds():dynamicalSystem(1):z()[2] = p.a
+            local sol = task.model:run()
+            return { x = sol.x[#sol][1], k = sol["sample.k"][#sol] }
+          end }:table()
+        assert.same({ 3, 3, 3, 3 }, t.k:totable())
+        for k = 1, 3 do assert.equal(t.x[1], t.x[k]) end
+        assert.is_true(math.abs(want - t.x[1]) < 0.5)
+      end
     end
-    local t = ns.sweep { parameters = { k = { 1, 2, 3 } }, workers = 1, run = function() return #model():run().events end }:table()
-    assert.same({ 3, 3, 3 }, t.value:totable())
-    raises("fit: the event 'sample' has an action, and a reset does not bring back what it has changed; remove it, or model it "
-      .. "by a relation and a law", function()
-        local simu = model()
-        ns.fit { simulation = simu, data = { t = { 0, 1, 2 }, x1 = { 1, 1, 1 } }, start = { 1.3 },
-          parameters = { { simu:nsds():dynamicalSystem(1), "z", 2 } } }
-      end)
+  end)
+
+  it("and a fit finds the parameter of a sampled loop", function()
+    for clock = 0, 1 do
+      local simu, ds = sampled(clock == 1)
+      local sol, t, x = simu:run(), {}, {}
+      for i = 1, 13 do t[i], x[i] = (i - 1) * 0.25, sol:at((i - 1) * 0.25).x[1] end
+      for _, sensitivities in ipairs { true, false } do
+        local fit = ns.fit { simulation = simu, data = { t = t, x1 = x }, parameters = { { ds, "z", 2 } }, start = { 1.3 },
+          sensitivities = sensitivities }
+        assert.is_true(fit.success and math.abs(fit.x[1] - 1) < 1e-6, tostring(fit.x[1]))
+      end
+    end
   end)
 
   it("tells results that have no form", function()

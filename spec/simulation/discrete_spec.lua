@@ -124,7 +124,8 @@ describe("a clock", function()
     sol = simu:run { rows = "grid" }
     assert.same({ 1, 2, 3 }, sol["c.n"]:totable())
     assert.equal(0, #sol.events)
-    assert.same({ name = "c", direction = 0, terminal = 0, count = 3, acts = true, period = 0.25, offset = 0 }, simu:userEvents()[1])
+    assert.same({ name = "c", direction = 0, terminal = 0, count = 3, acts = true, period = 0.25, offset = 0 },
+      simu:userEvents()[1])
   end)
 
   it("acts again after a failure, and leaves nothing of the attempt", function()

@@ -75,6 +75,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_osnsp,
     nsl_open_time_stepping,
     nsl_open_discrete,
+    nsl_open_discrete_support,
     nsl_open_solution,
     nsl_open_adjoint,
     nsl_open_exchange,

@@ -26,6 +26,7 @@ typedef struct NsSensitivityOptions {
   double rtol; /* tolerance of S along a piece, relative to the size of each element so far; see ns_sensitivities_new for NAN */
   bool adjoint;   /* the run is recorded (sensitivity_tape.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
+  bool clocked;   /* who asks carries S through the instants of clocks (ns_sensitivities_mix) */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
 
   /* Time stepping: the steps end with a projection of the coordinates (NsSchemeSettle) to this tolerance; 0: they do not. */

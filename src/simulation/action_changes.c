@@ -79,6 +79,7 @@ static NsStatus list_object(NsActionChanges *list, NsActionChanges *old, const N
     if (!of) return NS_ENOMEM;
     list->of = of;
     of[list->count] = take_change(old, field, object);
+    of[list->count].law = law;
     of[list->count].noun = noun, of[list->count++].name = name;
   }
   return NS_OK;
@@ -192,12 +193,25 @@ void ns_action_changes_revert(NsActionChanges *changes, NsNsds *nsds) {
   }
 }
 
+/* Undoes the changes of the numbers that are as the last action has left them. False: out of memory, or the field is no list of numbers. */
+static bool undo_numbers(NsActionChange *c, NsNsds *nsds) {
+  size_t size;
+  const char *data = changed_data(c, &size);
+  bool listed = holds_doubles(c) && c->left.size == size && c->before.size == size && c->touched.size == size / sizeof(double);
+  if (!listed || action_copy(&c->now, data, size) != NS_OK) return false;
+  for (size_t at = 0; at < size; at += sizeof(double))
+    if (c->touched.bytes[at / sizeof(double)] && memcmp(data + at, c->left.bytes + at, sizeof(double)) == 0)
+      memcpy(c->now.bytes + at, c->before.bytes + at, sizeof(double));
+  if (!action_copy_is(&c->now, data, size)) put_copy(c, &c->now, nsds);
+  return true;
+}
+
 void ns_action_changes_undo(NsActionChanges *changes, NsNsds *nsds) {
   for (int i = 0; i < changes->count; i++) {
     NsActionChange *c = &changes->of[i];
     size_t size;
     const void *data = changed_data(c, &size);
-    if (c->changed && action_copy_is(&c->left, data, size)) put_copy(c, &c->before, nsds);
+    if (c->changed && !undo_numbers(c, nsds) && action_copy_is(&c->left, data, size)) put_copy(c, &c->before, nsds);
     c->changed = false;
   }
 }

@@ -26,7 +26,7 @@ typedef struct NsActionChange {
   const double *source;                    /* of a coefficient, before */
   NsSource aside; /* while exchanged: of the coefficient; hidden: its numbers, where it was absent before */
   double *hidden;
-  bool changed;
+  bool changed, law;
 } NsActionChange;
 
 /* A zeroed one has no changes. */

@@ -116,12 +116,12 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
     return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
                    ns_ts_time(ts));
   for (int e = 0; e < ts->user.count; e++)
-    if (ts->user.of[e].acts)
+    if (ts->user.of[e].acts && !(asked->options.clocked && ns_user_event_ticks(&ts->user.of[e])))
       return ns_fail(
           err, NS_EARG,
-          "run: sensitivities: the event '%s' has an action, whose derivative is not known; remove it, or model it by a "
+          "run: sensitivities: the %s '%s' has an action, whose derivative is not known; remove it, or model it by a "
           "relation and a law",
-          ts->user.of[e].name);
+          ns_user_event_ticks(&ts->user.of[e]) ? "clock" : "event", ts->user.of[e].name);
   if (!ts->drives) {
     NsStatus status = check_stepped(ts, err);
     if (status != NS_OK) return status;

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "integrators/step_tangent.h"
+#include "linalg/dense.h"
 #include "model/difference.h"
 #include "ode/saltation.h"
 
@@ -142,6 +143,23 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
   ns_crossing_times(crossing, ns_crossing_grazes(crossing, NS_GRAZING), s->nx, s->p, gx, dt, S, dt);
   ns_free(room);
   return status;
+}
+
+NsStatus ns_sensitivities_mix(NsSensitivities *s, const double *M, int ldm) {
+  for (int i = 0; i < s->count; i++) {
+    NsSensitivity *one = s->of[i];
+    double *all[] = {one->X, one->begun ? one->S : NULL};
+    int rows[] = {one->nx, one->n};
+    for (int k = 0; k < 2; k++) {
+      size_t bytes = (size_t)rows[k] * (size_t)s->p * sizeof(double);
+      double *mixed = all[k] ? ns_alloc(bytes, 1) : NULL;
+      if (all[k] && !mixed) return NS_ENOMEM;
+      if (mixed) ns_dense_gemm(rows[k], s->p, s->p, 1, all[k], rows[k], M, ldm, 0, mixed, rows[k]);
+      if (mixed) memcpy(all[k], mixed, bytes);
+      ns_free(mixed);
+    }
+  }
+  return NS_OK;
 }
 
 const double *ns_sensitivities_gather(NsSensitivities *s) {

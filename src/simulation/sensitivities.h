@@ -57,6 +57,9 @@ typedef NsStatus (*NsUserGuard)(void *context, double t, const double *x, double
 NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
                                 NsError *err);
 
+/* S becomes S M (p x p, leading dimension ldm): at the instant of a clock, which changes parameters. NS_ENOMEM. */
+NsStatus ns_sensitivities_mix(NsSensitivities *s, const double *M, int ldm);
+
 /* S (nx x p) of the present states, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
 

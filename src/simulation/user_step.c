@@ -172,7 +172,7 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
     bool ticks = ns_user_event_ticks(event);
-    if (!event->pending) continue;
+    if (!event->pending || (ticks && ns_user_events_ended(&ts->user) >= 0)) continue; /* clocks wait when the run has ended */
     if (!ticks) status = check_crowd(ts, event, t, err);
     if (status == NS_OK && event->acts)
       status = call_user_action(ts, e, err), acted->any = true, acted->event = acted->event || !ticks;

@@ -45,6 +45,7 @@ function flows.sizes(flow, rows)
       low, high, most = math.min(low, row[i]), math.max(high, row[i]), math.max(most, math.abs(row[i]))
     end
     sizes[i] = flow.scale and flow.scale[i] or math.max(high - low, most * 2 ^ -10)
+    if sizes[i] == 0 and flow.nx and i > flow.nx then sizes[i] = 1 end
     if sizes[i] == 0 then
       fail("%s: scale: state %d stays 0 on the motion from the guess: give scale = {...}, the size of each state",
         flow.who, i)
@@ -220,7 +221,7 @@ end
 function Flow:derivative(x0, t0, t1, p, sizes)
   local reason = self.inexact
   if not reason then
-    local good, run, S, by_parameter, why = pcall(self.kind.exact, self, x0, t0, t1, p)
+    local good, run, S, by_parameter, why = pcall(self.kind.exact, self, x0, t0, t1, p, sizes)
     if good and S then
       compare(self, function(x)
         local other = self:run(x, t0, t1, p)
@@ -344,12 +345,13 @@ function flows.scale(options, who)
   return scale
 end
 
--- The period, a number or a function of the parameter, as a function of the parameter.
-function flows.period(period, who)
+-- The period, a number or a function of the parameter, as a function of the parameter. flow: its clocks must fit.
+function flows.period(period, who, flow)
   local function checked(T, what)
     if type(T) ~= "number" or not (T > 0 and T < math.huge) then
       fail("%s: period: expected a number above 0%s, got %s", who, what, describe(T))
     end
+    if flow and flow.check_period then flow.check_period(T, "period") end
     return T
   end
   if type(period) == "function" then return function(p) return checked(period(p), " of the function") end end
@@ -383,6 +385,8 @@ end
 -- The start as a vector.
 function flows.start(flow, value, name)
   if value == nil then fail("%s: %s: expected the states, got nil", flow.who, name) end
+  local more = flow.kind.more_states and flow.kind.more_states(flow, value)
+  if more then return more end
   local states = arguments.numbers(value, flow.n, flow.who, name)
   if #states == 0 then fail("%s: %s: expected the states, got an empty list", flow.who, name) end
   return core.vector(states)

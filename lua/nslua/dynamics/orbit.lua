@@ -87,7 +87,7 @@ function orbits.problem(options, who)
   flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil
   local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess"), form = orbits.shooting }
   q.kind = kind_of(options, who)
-  if options.period ~= nil then q.period = flows.period(options.period, who) end
+  if options.period ~= nil then q.period = flows.period(options.period, who, flow) end
   q.p = options.value
   if q.p == nil then q.p = flow.value end
   q.segments = options.segments == nil and 1 or arguments.integer(options.segments, 1, who, "segments")

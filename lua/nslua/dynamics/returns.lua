@@ -11,7 +11,7 @@ local fail = arguments.fail
 local returns = {}
 
 -- What the options say: { section = } or { period = f(p), phase = }.
-function returns.new(options, who)
+function returns.new(options, who, flow)
   if (options.period == nil) == (options.section == nil) then
     fail("%s: expected period = or section =, got %s", who, options.period == nil and "neither" or "both")
   end
@@ -23,7 +23,7 @@ function returns.new(options, who)
   if not (phase >= 0 and phase < 1) then
     fail("%s: phase: expected a part of the period, at least 0 and below 1, got %g", who, phase)
   end
-  return { period = flows.period(options.period, who), phase = phase }
+  return { period = flows.period(options.period, who, flow), phase = phase }
 end
 
 -- The time at which periods begin.

@@ -57,7 +57,7 @@ function sections.poincare(options)
   local who = "dynamics.poincare"
   options = arguments.options(options, who)
   local flow, x, p = sections.start(options, who)
-  local back = returns.new(options, who)
+  local back = returns.new(options, who, flow)
   local count = options.count == nil and 1 or arguments.integer(options.count, 1, who, "count")
   local skip = options.skip == nil and 0 or arguments.integer(options.skip, 0, who, "skip")
   local points = returns.points(flow, back, x, p, skip, count)

@@ -1,5 +1,5 @@
 -- nslua.dynamics.simulation_flow: the flow of a simulation. Its state is that of all systems, in the order of the
--- graph; in mechanics q, then v.
+-- graph; in mechanics q, then v; behind it what actions of clocks and events change, see nslua.dynamics.sampled_flow.
 --
 -- A model is a function of the parameter that makes a simulation, or a simulation that is set back between runs. Its
 -- runs end at the wanted time by an event of the script.
@@ -7,6 +7,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local parameters = require "nslua.optimise.parameters"
 local rates = require "nslua.dynamics.simulation_rate"
+local sampled = require "nslua.dynamics.sampled_flow"
 
 local fail, describe = arguments.fail, arguments.describe
 local format = core.number_support.format
@@ -33,6 +34,7 @@ local function clock_of(simu)
     if event.name == END then simu:removeEvent(END) end -- a clone has it from its original
   end
   simu:addEvent { name = END, g = function(t) return t - clock.t end, direction = "up", terminal = true }
+  core.discrete_support.first(simu, END) -- instants of clocks at the end belong to what comes after it
   clocks[simu] = clock
   return clock
 end
@@ -60,7 +62,7 @@ end
 -- The simulation at a value of the parameter, at its start.
 local function model_at(flow, p)
   if flow.make_simulation then
-    if flow.model and flow.model_p == p and not flow.model.used then return flow.model end
+    if flow.model and flow.model_p == p then return flow.model end
     local simu = flow.make_simulation(p)
     if not arguments.is_simulation(simu) then
       fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
@@ -99,12 +101,21 @@ function simulation.make(flow, options)
   for _, name in ipairs { "events", "method", "rtol", "atol" } do
     if options[name] ~= nil then fail("%s: %s: it goes with rhs =; a simulation has its own", who, name) end
   end
-  flow.n = model_at(flow, options.value).n
+  flow.nx = model_at(flow, options.value).n
   flow.t0 = options.t0 or flow.model.start
+  flow.n = flow.nx + sampled.make(flow, options)
   flow.smooth = flow.model.simu:nsds():numberOfInteractions() == 0 and not flow.model.acting
 end
 
 -- ---- runs ----
+
+-- A fresh model for a flow whose simulation has been run.
+function simulation.fresh(flow, p)
+  local model = model_at(flow, p)
+  model.simu:reset()
+  model.clock.t = model.clock.never
+  return model
+end
 
 local function put(systems, x, method)
   for _, system in ipairs(systems) do
@@ -112,32 +123,14 @@ local function put(systems, x, method)
   end
 end
 
--- Actions of events change more than states: numbers of the model, and what their script remembers. A reset does not
--- undo this, so that each run takes a simulation of its own.
-local function check_fresh(flow, model)
-  if model.used then
-    fail("%s: simulation: the action of its event '%s' may leave changes that the next run would begin with: give a "
-      .. "function of the parameter that makes the simulation, with what its events change", flow.who, model.acting)
-  end
-  model.used = model.acting ~= nil
-end
-
 -- The simulation at time t0 with the states x0. A time that is not the start of the simulation is reached by one run,
--- whose end is cloned for each use; with actions by a run for each use.
+-- whose end is cloned for each use.
 local function started(flow, x0, t0, p)
   local model = model_at(flow, p)
-  check_fresh(flow, model)
   if t0 == model.start then
     put(model.systems, x0, "setX0")
     model.simu:reset()
-    return model
-  end
-  if model.acting then
-    model.clock.t = t0
-    model.simu:run()
-    clocks[model.simu] = nil -- the event that has ended this run would end the next one at once
-    model.clock = clock_of(model.simu)
-    put(model.systems, x0, "setX")
+    sampled.put(flow, model, x0)
     return model
   end
   local anchor = flow.anchors[t0]
@@ -153,6 +146,7 @@ local function started(flow, x0, t0, p)
   local copy = prepared(anchor:clone())
   copy.is_copy = true
   put(copy.systems, x0, "setX")
+  sampled.put(flow, copy, x0)
   return copy
 end
 
@@ -196,18 +190,20 @@ local function run_to(flow, model, t0, t1, options)
       t1)
   end
   model.clock.t = t1 < model.last and t1 or model.clock.never
+  if model.acting then model.clock.t = t1 end
   local sol = model.simu:run(options)
   model.clock.t = model.clock.never
   return sol
 end
 
-local function last_row(sol) return sol.x:row(#sol.t) end
+local function last_row(flow, model, sol) return sampled.last(flow, model, sol.x:row(#sol.t)) end
 
 function simulation.run(flow, x0, t0, t1, p)
   if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
   local model = started(flow, x0, t0, p)
   local sol = run_to(flow, model, t0, t1)
-  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0, model), start = t0, from = x0, p = p }
+  local run = { x = last_row(flow, model, sol), t = t1, start = t0, from = x0, p = p }
+  run.events = occurrences(sol, t0, model)
   finish(model)
   return run
 end
@@ -215,22 +211,31 @@ end
 -- The run and its derivative by the start, and that by the parameter where it is the field of an object and its runs
 -- carry it; else the third is nil, and the fourth tells why. Nothing where the segment does not begin at the
 -- simulation's start: there runs carry none.
-local function with_sensitivities(flow, x0, t0, t1, p, parameter)
+local function with_sensitivities(flow, x0, t0, t1, p, parameter, sizes)
   local model = started(flow, x0, t0, p)
   local options = { sensitivities = { "x0", parameter } }
-  local good, sol = pcall(run_to, flow, model, t0, t1, options)
+  local function go() return run_to(flow, model, t0, t1, options) end
+  local run_sampled = sampled.derivative(flow, sizes, options)
+  if run_sampled and parameter then error("they go through the instants of clocks by the states alone", 0) end
+  local function attempt()
+    if run_sampled then return run_sampled(model, go) end
+    return go()
+  end
+  local good, sol, S = pcall(attempt)
   if not good and tostring(sol):find("is closed where the run starts", 1, true) then
     options.sensitivities.on_grazing = "one-sided" -- it stays closed: the orbit begins while a contact rests
     model = started(flow, x0, t0, p)
-    good, sol = true, run_to(flow, model, t0, t1, options)
+    good, sol, S = true, attempt()
   end
   if not good then error(sol, 0) end
-  local n, S = model.n, sol.S[#sol.t]
-  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0, model), start = t0, from = x0, p = p }
+  local n = flow.n
+  S = S or sol.S[#sol.t]
+  local run = { x = last_row(flow, model, sol), t = t1, start = t0, from = x0, p = p }
+  run.events = occurrences(sol, t0, model)
   return run, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
 end
 
-function simulation.exact(flow, x0, t0, t1, p)
+function simulation.exact(flow, x0, t0, t1, p, sizes)
   local model = started(flow, x0, t0, p)
   if model.is_copy or t1 == t0 then
     finish(model)
@@ -238,18 +243,18 @@ function simulation.exact(flow, x0, t0, t1, p)
   end
   local reason
   if flow.parameter and p ~= nil then
-    local good, run, S, slope = pcall(with_sensitivities, flow, x0, t0, t1, p, flow.parameter)
+    local good, run, S, slope = pcall(with_sensitivities, flow, x0, t0, t1, p, flow.parameter, sizes)
     if good then return run, S, slope end
     reason = tostring(run)
   end
-  local run, S = with_sensitivities(flow, x0, t0, t1, p)
+  local run, S = with_sensitivities(flow, x0, t0, t1, p, nil, sizes)
   return run, S, nil, reason
 end
 
 -- Rows of a course; those of the grid and of both sides of events, and `more` between.
 function simulation.course(flow, x0, t0, t1, p)
   local model = started(flow, x0, t0, p)
-  local sol = run_to(flow, model, t0, t1, { dense = true })
+  local sol = run_to(flow, model, t0, t1, { dense = true, observe = sampled.observer(flow, model) })
   local times, rows = {}, {}
   local points = 400
   for k = 1, #sol.t do
@@ -260,10 +265,10 @@ function simulation.course(flow, x0, t0, t1, p)
         local between = sol.t[k - 1] + j / pieces * (t - sol.t[k - 1])
         local good, at = pcall(sol.at, sol, between)
         if not good then break end
-        times[#times + 1], rows[#rows + 1] = between, at.x
+        times[#times + 1], rows[#rows + 1] = between, sampled.row(flow, sol, k - 1, at.x)
       end
     end
-    times[#times + 1], rows[#rows + 1] = t, sol.x:row(k)
+    times[#times + 1], rows[#rows + 1] = t, sampled.row(flow, sol, k, sol.x:row(k))
   end
   local events = occurrences(sol, t0, model)
   finish(model)
@@ -447,5 +452,7 @@ function simulation.exact_crossing(flow, x0, t0, section, p)
   end
   return attempt(nil)
 end
+
+simulation.more_states = sampled.more_states
 
 return simulation

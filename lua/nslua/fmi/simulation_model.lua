@@ -126,8 +126,8 @@ end
 function kind.exchange(_, object)
   local event = object.simulation:userEvents()[1]
   if event then
-    fail("fmi.export: kind: model exchange has no events of the script, and the simulation has '%s' (addEvent, on): "
-      .. "export it for co-simulation", event.name)
+    fail("fmi.export: kind: model exchange has no events of the script, and the simulation has '%s' (addEvent, "
+      .. "every, on): export it for co-simulation", event.name)
   end
   local found, reason
   for _, way in ipairs(ways) do

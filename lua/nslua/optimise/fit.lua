@@ -48,17 +48,7 @@ local function rows_at(sol, times)
   return rows
 end
 
--- Raises for a simulation whose second run differs from its first one.
-local function check_resettable(simu)
-  local acting = arguments.acting_event(simu)
-  if acting then
-    fail("%s: the event '%s' has an action, and a reset does not bring back what it has changed; remove it, or model "
-      .. "it by a relation and a law", who, acting)
-  end
-end
-
 local function of_simulation(simu, list, data, wanted)
-  check_resettable(simu)
   local times, model = core.vector(data.t), { list = list }
   local names, exact = {}, nil
   -- A search tries the derivatives of runs until they fail, whatever the searches before it found.

@@ -82,11 +82,6 @@ end
 function worker.prepare(plan)
   if not plan.setup then return nil end
   local model, problem = seeded(plan, 0, plan.setup)
-  local acting = arguments.is_simulation(model) and arguments.acting_event(model)
-  if acting then
-    return nil, ("the event '%s' has an action, and a reset does not bring back what it has changed; make the "
-      .. "simulation in run, or model it by a relation and a law"):format(acting)
-  end
   return model, problem and problem[1]
 end
 

@@ -7,7 +7,8 @@
 #include "bind/diff/math_slots.h"
 #include "bind/model/relink.h"
 
-enum { WATCH_FUNCTIONS = 64, WATCH_MOST = 256 };
+/* WATCH_ENTRIES: of a table, at most so many are looked at. */
+enum { WATCH_FUNCTIONS = 64, WATCH_MOST = 256, WATCH_ENTRIES = 256 };
 
 /* ---- the variables that an action changes ---- */
 
@@ -69,13 +70,33 @@ static int push_watched_function(lua_State *L, const Watch *watch, int functions
   return lua_gettop(L);
 }
 
-void nsl_push_watched(lua_State *L, int idx) {
+static bool is_named_scalar(lua_State *L, int key, int value) {
+  int type = lua_type(L, value);
+  return lua_type(L, key) == LUA_TSTRING && (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING);
+}
+
+/* Pushes a table with the numbers, booleans and strings that the table at idx has by name. */
+static void push_named_scalars(lua_State *L, int idx) {
+  int entries = 0;
+  lua_newtable(L);
+  int copy = lua_gettop(L);
+  for (lua_pushnil(L); entries < WATCH_ENTRIES && lua_next(L, idx); entries++, lua_settop(L, copy + 1)) {
+    if (!is_named_scalar(L, copy + 1, copy + 2)) continue;
+    lua_pushvalue(L, copy + 1);
+    lua_insert(L, copy + 2);
+    lua_rawset(L, copy);
+  }
+  lua_settop(L, copy);
+}
+
+void nsl_push_watched(lua_State *L, int idx, bool fields) {
   const Watch *watch = lua_touserdata(L, idx);
   lua_getiuservalue(L, idx, 1);
   int functions = lua_gettop(L), list = functions + 1;
   lua_createtable(L, watch->count, 0);
   for (int i = 0; i < watch->count; i++, lua_settop(L, list)) {
     lua_getupvalue(L, push_watched_function(L, watch, functions, i), watch->of[i].upvalue);
+    if (fields && lua_istable(L, list + 2)) push_named_scalars(L, list + 2), lua_rawseti(L, list, -i - 1);
     if (!lua_isnil(L, -1)) lua_rawseti(L, list, i + 1);
   }
   lua_remove(L, functions);
@@ -97,6 +118,35 @@ static const char *push_value_words(lua_State *L, int idx) {
   return lua_pushstring(L, nsl_describe(L, idx));
 }
 
+/* Raises that `name` has changed from the value at `from` to that at `to`, after it has been set back. */
+static int refuse_change(lua_State *L, const char *what, const char *name, int from, int to, const char *how) {
+  const char *was = push_value_words(L, from), *is = push_value_words(L, to);
+  lua_pushfstring(
+      L,
+      "it changes the %s '%s' outside of it, from %s to %s, which reset, clone and checkpoints do not know: keep it in "
+      "a discrete state, ",
+      what, name, was, is);
+  lua_pushfstring(L, how, name, name);
+  lua_concat(L, 2);
+  return luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+/* Raises when a number, boolean or string that the table at `table` has by name is not that of the copy at `copy`. */
+static void check_fields(lua_State *L, int table, int copy, const char *how) {
+  int top = lua_gettop(L), entries = 0;
+  for (lua_pushnil(L); entries < WATCH_ENTRIES && lua_next(L, table); entries++, lua_settop(L, top + 1)) {
+    if (!is_named_scalar(L, top + 1, top + 2)) continue;
+    lua_pushvalue(L, top + 1);
+    lua_rawget(L, copy);
+    if (!is_changed_state(L, top + 3, top + 2)) continue;
+    lua_pushvalue(L, top + 1);
+    lua_pushvalue(L, top + 3);
+    lua_rawset(L, table);
+    refuse_change(L, "field", lua_tostring(L, top + 1), top + 3, top + 2, how);
+  }
+  lua_settop(L, top);
+}
+
 void nsl_check_watched(lua_State *L, int idx, int before, const char *how) {
   const Watch *watch = lua_touserdata(L, idx);
   int top = lua_gettop(L), functions = top + 1, f = top + 2;
@@ -105,18 +155,12 @@ void nsl_check_watched(lua_State *L, int idx, int before, const char *how) {
     push_watched_function(L, watch, functions, i);
     lua_rawgeti(L, before, i + 1);
     const char *name = lua_getupvalue(L, f, watch->of[i].upvalue);
-    if (!is_changed_state(L, f + 1, f + 2)) continue;
-    const char *from = push_value_words(L, f + 1), *to = push_value_words(L, f + 2);
-    lua_pushfstring(
-        L,
-        "it changes the variable '%s' outside of it, from %s to %s, which reset, clone and checkpoints do not know: "
-        "keep it in a discrete state, ",
-        name, from, to);
-    lua_pushfstring(L, how, name, name);
-    lua_pushvalue(L, f + 1);
-    lua_setupvalue(L, f, watch->of[i].upvalue);
-    lua_concat(L, 2);
-    luaL_error(L, "%s", lua_tostring(L, -1));
+    if (is_changed_state(L, f + 1, f + 2)) {
+      lua_pushvalue(L, f + 1);
+      lua_setupvalue(L, f, watch->of[i].upvalue);
+      refuse_change(L, "variable", name, f + 1, f + 2, how);
+    }
+    if (lua_istable(L, f + 2) && lua_rawgeti(L, before, -i - 1) == LUA_TTABLE) check_fields(L, f + 2, f + 3, how);
   }
   lua_settop(L, top);
 }

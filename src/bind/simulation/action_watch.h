@@ -11,12 +11,12 @@
 /* Pushes the upvalues that the function at idx, and the functions that it reaches, may change; nil: there are none. */
 void nsl_push_watch(lua_State *L, int idx);
 
-/* Pushes the present values of the upvalues of the watch at idx, one list. */
-void nsl_push_watched(lua_State *L, int watch);
+/* Pushes the present values of the upvalues of the watch at idx, one list; fields: with what tables among them have by name. */
+void nsl_push_watched(lua_State *L, int watch, bool fields);
 
 /*
-** Raises when an upvalue has another value than in the list `before`, and sets it back. A table, vector or other object may be filled, and
-** a variable that was nil may get one. how: the place of a discrete state in the call, "addEvent { state = { %s = 0 }, action = ...".
+** Raises when an upvalue has another value than in the list `before`, or such a field, and sets it back. A table may be filled by number,
+** a vector or other object be changed, and a variable that was nil may get one. how: the place of a discrete state in the call, "addEvent { state = { %s = 0 }, action = ...".
 */
 void nsl_check_watched(lua_State *L, int watch, int before, const char *how);
 

@@ -256,6 +256,25 @@ static void add_field_parameter(lua_State *L, Parameters *list, int idx) {
     }
 }
 
+/*
+** {places = keys} at idx, of dynamics/simulation_flow.lua: for each key a parameter that is no number of the model, as the initial value of a
+** discrete state, then for each key the number itself.
+*/
+static bool add_places(lua_State *L, Parameters *list, NsTimeStepping *ts, int idx) {
+  if (lua_getfield(L, idx, "places") != LUA_TTABLE) return lua_pop(L, 1), false;
+  int keys = lua_gettop(L), count = (int)lua_rawlen(L, keys);
+  for (int i = 0; i < 2 * count; i++) {
+    NsParameter parameter = {.unit = 1};
+    lua_rawgeti(L, keys, i % count + 1);
+    if (i >= count) parameter = nsl_place_parameter(L, ts, lua_tointeger(L, -1));
+    if (parameter.number) parameter.unit = parameter_unit(parameter.number, parameter.number, 1);
+    lua_pop(L, 1);
+    lua_pushfstring(L, "place[%d]", i + 1);
+    add_parameter(L, list, parameter);
+  }
+  return lua_pop(L, 1), true;
+}
+
 /* ---- the option ---- */
 
 static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
@@ -268,6 +287,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
         nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
     } else if (strcmp(key, "adjoint") == 0) { /* of gradient.lua */
       options->adjoint = lua_toboolean(L, -1) != 0;
+    } else if (strcmp(key, "clocked") == 0) { /* of dynamics/simulation_flow.lua */
+      options->clocked = lua_toboolean(L, -1) != 0;
     } else if (strcmp(key, "memory") == 0 && lua_type(L, -1) == LUA_TNUMBER) { /* of gradient.lua */
       options->memory = lua_tonumber(L, -1);
     } else if (strcmp(key, "on_grazing") == 0) {
@@ -299,6 +320,7 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
     const char *word = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (word && strcmp(word, "x0") == 0) add_x0(L, &list);
     else if (word && strcmp(word, "z") == 0) add_z(L, &list);
+    else if (type == LUA_TTABLE && add_places(L, &list, nsl_check_simulation(L, 1)->ts, lua_gettop(L))) continue;
     else if (type == LUA_TTABLE) add_field_parameter(L, &list, lua_gettop(L));
     else if (word) luaL_error(L, "%s: unknown parameter '%s' (expected \"x0\", \"z\" or {object, field})", who, word);
     else nsl_bad(L, who, "parameter", "\"x0\", \"z\" or {object, field}", -1);

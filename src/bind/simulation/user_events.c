@@ -91,20 +91,26 @@ static int user_form(const NsUserEvent *event) {
   return ns_user_event_ticks(event) ? 2 : event->kind != NS_EVENT_USER;
 }
 
+/* Of so many occurrences the fields of tables are watched, too: who keeps a state in a table changes it at once. */
+enum { FIELDS_WATCHED = 16 };
+
 /* action(simulation, states) of an event; action(t, simulation, states) of an event of a law; act(t, states, simulation) of a clock. */
 static int call_action(lua_State *L) {
   const UserCall *call = lua_touserdata(L, USER_CALL);
-  int form = user_form(&call->self->ts->user.of[call->event]), watch = USER_FUNCTION + 1, before = watch + 1;
+  const NsUserEvent *event = &call->self->ts->user.of[call->event];
+  int form = user_form(event), watch = USER_FUNCTION + 1, before = watch + 1;
   push_user_function(L, lua_touserdata(L, USER_CALL));
   lua_getfield(L, USER_ENTRY, "watch");
   if (lua_isnil(L, watch)) lua_pushnil(L);
-  else nsl_push_watched(L, watch);
+  else nsl_push_watched(L, watch, event->count < FIELDS_WATCHED);
+  bool varied = form == 2 && lua_getfield(L, USER_EVENTS, "vary") == LUA_TFUNCTION; /* discrete_support.c */
+  if (form == 2 && !varied) lua_pop(L, 1);
   lua_pushvalue(L, USER_FUNCTION);
   if (form > 0) lua_pushnumber(L, call->t);
   if (form == 2) lua_getfield(L, USER_ENTRY, "states");
   lua_pushvalue(L, USER_SIMULATION);
   if (form < 2) lua_getfield(L, USER_ENTRY, "states");
-  lua_call(L, form > 0 ? 3 : 2, 0);
+  lua_call(L, 2 + (form > 0) + varied, 0);
   if (!lua_isnil(L, watch)) nsl_check_watched(L, watch, before, how_to_write[form]);
   return 0;
 }

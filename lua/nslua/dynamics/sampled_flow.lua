@@ -1,0 +1,214 @@
+-- nslua.dynamics.sampled_flow: what actions of clocks and events change beside the states of systems, as part of the
+-- state of a flow (nslua.dynamics.simulation_flow): the discrete states, then the numbers of the model that actions
+-- write, such as z, b or a bound.
+--
+-- These numbers are found by a run of the model; each later run must change the same ones. A number is held between
+-- instants. The derivative over a run goes through its instants t_1, t_2, ...: with X = d x / d (x0, d0) and
+-- D = d d / d (x0, d0),
+--   between   X' = f_x X + f_d D,   D' = 0
+--   at t_k    D+ = a_x X + a_d D,   a: the map of an action at that instant.
+-- The engine's S has columns for x0, d0 and, with f_d as its force, for d since the last instant (H): X = S + H D. At
+-- an instant S becomes S + H D, and H becomes 0. a_x and a_d are differences of the action, which is called at
+-- neighbouring points.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+
+local fail = arguments.fail
+local format = core.number_support.format
+local support = core.discrete_support
+
+local sampled = {}
+
+local COLUMN = "nslua.dynamics.places"
+-- Times that differ by this part of their size are one; so are a period and a multiple of that of a clock.
+local SAME = 2 ^ -40
+
+local function flow_module() return require "nslua.dynamics.flow" end -- it requires this module
+
+-- ---- making ----
+
+-- Refuses a time that is no multiple of the periods of all clocks.
+local function checker(flow, clocks)
+  return function(T, what)
+    for _, clock in ipairs(clocks) do
+      local count = T / clock.period
+      if math.abs(count - math.floor(count + 0.5)) > SAME * count or count < 0.5 then
+        fail("%s: %s: expected a multiple of the period of the clock '%s', %g, got %g", flow.who, what, clock.name,
+          clock.period, T)
+      end
+      if clock.offset >= flow.t0 + clock.period then
+        fail("%s: simulation: the clock '%s' begins at %g: give an offset in the first period, [%g, %g)", flow.who,
+          clock.name, clock.offset, flow.t0, flow.t0 + clock.period)
+      end
+    end
+  end
+end
+
+local function check_options(flow, options, clocks)
+  if #clocks == 0 then return end
+  flow.check_period = checker(flow, clocks)
+  local name = clocks[1].name
+  if options.section ~= nil or options.autonomous then
+    fail("%s: simulation: its clock '%s' makes the motion depend on time: give period =, a multiple of the periods "
+      .. "of all clocks", flow.who, name)
+  end
+  if type(options.window) == "number" then flow.check_period(options.window, "window") end
+end
+
+-- What actions have changed so far.
+local function places_of(flow, simu)
+  local places, draws, other = support.places(simu)
+  if draws then fail("%s: simulation: '%s' draws random numbers: no run repeats another", flow.who, draws) end
+  if other then fail("%s: simulation: an action changes %s, which is carried by no state", flow.who, other) end
+  return places
+end
+
+-- Finds the numbers that actions change, by a run from the start and from the guess. Returns how many they are.
+function sampled.make(flow, options)
+  local model = flow.model
+  local clocks = {}
+  for _, event in ipairs(model.simu:userEvents()) do
+    if event.period then clocks[#clocks + 1] = event end
+  end
+  if not model.acting then return 0 end
+  check_options(flow, options, clocks)
+  local simulations = require "nslua.dynamics.simulation_flow"
+  model = simulations.fresh(flow, options.value)
+  local simu = model.simu
+  simu:run()
+  local count = pcall(function() return #options.guess end) and #options.guess or 0
+  if count >= flow.nx then -- a run that begins at 0 may change nothing
+    simu:reset()
+    for _, system in ipairs(model.systems) do
+      local list = {}
+      for i = system.first, system.last do list[#list + 1] = options.guess[i] end
+      system.ds:setX(list)
+    end
+    simu:run()
+  end
+  flow.places = places_of(flow, simu)
+  simu:reset()
+  flow.initial = support.get(simu, flow.places)
+  flow.known = {}
+  for _, key in ipairs(flow.places) do flow.known[key] = true end
+  flow.names = support.names(simu, flow.places)
+  flow.clocks = clocks
+  return #flow.places
+end
+
+-- The states that a user gives, with the initial values of what actions change where these are not given; nil: as
+-- they are.
+function sampled.more_states(flow, value)
+  local known, count = pcall(function() return #value end)
+  if not flow.places or not known or count ~= flow.nx then return nil end
+  return core.concatenate { core.vector(value), flow.initial }
+end
+
+-- ---- runs ----
+
+function sampled.put(flow, model, x0)
+  if flow.places then support.put(model.simu, flow.places, x0:slice(flow.nx + 1, flow.n)) end
+end
+
+-- The state at the end of a run, whose systems have the states x.
+function sampled.last(flow, model, x)
+  if not flow.places then return x end
+  for _, key in ipairs(places_of(flow, model.simu)) do
+    if not flow.known[key] then
+      fail("%s: simulation: an action changes %s, which it did not change in the first run: let a discrete state "
+        .. "hold it", flow.who, support.names(model.simu, { key })[1])
+    end
+  end
+  return core.concatenate { x, support.get(model.simu, flow.places) }
+end
+
+-- An observe = of a run, for sampled.row; nil: there is nothing to observe.
+function sampled.observer(flow, model)
+  if not flow.places or #flow.places == 0 then return nil end
+  return function() return { [COLUMN] = support.get(model.simu, flow.places) } end
+end
+
+-- The state of row k, whose systems have the states x.
+function sampled.row(flow, sol, k, x)
+  if not flow.places or #flow.places == 0 then return x end
+  local held = core.zeros(#flow.places)
+  for i = 1, #held do held[i] = sol[#held == 1 and COLUMN or format("%s[%d]", COLUMN, i)][k] end
+  return core.concatenate { x, held }
+end
+
+-- ---- derivatives ----
+
+-- The present states of all systems.
+local function states_of(model)
+  local list = {}
+  for i, system in ipairs(model.systems) do list[i] = system.ds:x():copy() end
+  return core.concatenate(list)
+end
+
+-- d+ (and x+) of an action at the states x and d, which are put back afterwards.
+local function acted(flow, model, act, x, d)
+  for _, system in ipairs(model.systems) do system.ds:setX(x:slice(system.first, system.last)) end
+  support.put(model.simu, flow.places, d)
+  act()
+  local after = states_of(model)
+  for i = 1, #x do
+    if after[i] ~= x[i] then error("an action changes states", 0) end
+  end
+  return support.get(model.simu, flow.places)
+end
+
+-- Prepares the options of a run for a derivative; returns run(model, go), which gives the solution of go(), and S.
+-- nil: there are no places.
+function sampled.derivative(flow, sizes, options)
+  if not flow.places then return nil end
+  local flows = flow_module()
+  local nx, nd, n = flow.nx, #flow.places, flow.n
+  table.insert(options.sensitivities, { places = flow.places })
+  options.sensitivities.clocked, options.sensitivities.rtol = true, 1e-12
+  return function(model, go)
+    local D, simu = core.zeros(nd, n), model.simu
+    for i = 1, nd do D[i][nx + i] = 1 end
+
+    -- The columns of S that become S + H D, H that become 0.
+    local function mixing()
+      local M = core.zeros(n + nd, n + nd)
+      for i = 1, n do M[i][i] = 1 end
+      for i = 1, nd do
+        for j = 1, n do M[n + i][j] = D[i][j] end
+      end
+      return M
+    end
+
+    local function vary(act, t, s)
+      local x, d = states_of(model), support.get(simu, flow.places)
+      local function call() act(t, s, simu) end
+      local M = mixing()
+      support.mix(simu, M)
+      local X = support.slopes(simu):slice(1, nx, 1, n)
+      local own = core.zeros(n)
+      for i = 1, n do
+        own[i] = math.max(math.abs(i <= nx and x[i] or d[i - nx]), sizes and sizes[i] or 0)
+        if own[i] == 0 then own[i] = 1 end
+      end
+      local a = flows.by_states(function(both)
+        return acted(flow, model, call, both:slice(1, nx), both:slice(nx + 1, n)), {}
+      end, core.concatenate { x, d }, own, nil, own:slice(nx + 1, n))
+      acted(flow, model, call, x, d)
+      D = a:slice(1, nd, 1, nx) * X + a:slice(1, nd, nx + 1, n) * D
+    end
+
+    support.vary(simu, vary)
+    local good, sol = pcall(go)
+    support.vary(simu, nil)
+    if not good then error(sol, 0) end
+    local S = (sol.S[#sol.t] * mixing()):slice(1, nx, 1, n)
+    local all = core.zeros(n, n)
+    for j = 1, n do
+      for i = 1, nx do all[i][j] = S[i][j] end
+      for i = 1, nd do all[nx + i][j] = D[i][j] end
+    end
+    return sol, all
+  end
+end
+
+return sampled

@@ -1,0 +1,208 @@
+/*
+** discrete_support.c
+** core.discrete_support: what changes in a run beside the states of systems, for lua/nslua/dynamics.
+**
+** A place is one number: of a discrete state, or of the model where actions have changed it. Its key is (e + 1) * SPAN + k for number k of
+** event e, -(c + 1) * SPAN - k for number k of change c (simulation/action_changes.h).
+*/
+#include <math.h>
+
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+#include "bind/simulation/simulation.h"
+
+#define SPAN ((lua_Integer)1 << 32)
+
+static NsTimeStepping *support_simulation(lua_State *L) {
+  return nsl_check_simulation(L, 1)->ts;
+}
+
+/* The number of a key; NULL: it is not there. *version: of its coefficient, or NULL. */
+static double *place_number(const NsTimeStepping *ts, lua_Integer key, uint64_t **version) {
+  lua_Integer of = (key < 0 ? -key : key) / SPAN - 1, k = (key < 0 ? -key : key) % SPAN;
+  *version = NULL;
+  if (key < 0) return ns_action_changes_number(&ts->changes, (int)of, (int)k, version);
+  const NsDiscrete *d = of < ts->user.count ? ts->user.of[of].discrete : NULL;
+  return d && k < d->numbers ? d->now + k : NULL;
+}
+
+static bool is_discrete_number(const NsTimeStepping *ts, const double *number) {
+  for (int e = 0; e < ts->user.count; e++) {
+    const NsDiscrete *d = ts->user.of[e].discrete;
+    if (d && ns_number_in(number, d->now, d->numbers)) return true;
+  }
+  return false;
+}
+
+/* Whether the coefficients and z of an object follow the number: it is bound to a discrete state. */
+static bool follows_number(const NsField *fields, void *object, const double *number) {
+  for (const NsField *field = fields; field->name; field++) {
+    const NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, object) : NULL;
+    if (coef && coef->value && coef->source.live && ns_number_in(number, coef->source.data, coef->rows)) return true;
+  }
+  return false;
+}
+
+NsParameter nsl_place_parameter(lua_State *L, NsTimeStepping *ts, lua_Integer key) {
+  NsParameter parameter = {.unit = 1};
+  NsNsds *nsds = ts->nsds;
+  int followers = 0;
+  parameter.number = place_number(ts, key, &parameter.version);
+  if (!parameter.number) luaL_error(L, "run: sensitivities: an action has changed the coefficients that there are");
+  const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
+  if (c) return parameter.owner = c->field->type == NS_FIELD_VECTOR && !c->law ? NULL : c->object, parameter;
+  for (int d = 0; d < nsds->nds; d++)
+    if (follows_number(nsds->ds[d]->class->model.fields, nsds->ds[d], parameter.number))
+      parameter.owner = nsds->ds[d], followers++;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    NsRelation *relation = nsds->interactions[i]->relation;
+    if (relation != parameter.owner && follows_number(relation->class->model.fields, relation, parameter.number))
+      parameter.owner = relation, followers++;
+  }
+  if (followers > 1) luaL_error(L, "run: sensitivities: several objects are bound to one discrete state");
+  return parameter;
+}
+
+static void list_place(lua_State *L, lua_Integer key) {
+  lua_pushinteger(L, key);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* places(simulation): the list of keys; and the names of events with a generator, and of what has changed that is no number. */
+static int support_places(lua_State *L) {
+  NsTimeStepping *ts = support_simulation(L);
+  const NsActionChange *other = NULL;
+  const char *draws = NULL;
+  uint64_t *version;
+  lua_newtable(L);
+  for (int e = 0; e < ts->user.count; e++) {
+    const NsDiscrete *d = ts->user.of[e].discrete;
+    for (int k = 0; d && k < d->numbers; k++) list_place(L, (e + 1) * SPAN + k);
+    if (d && d->generators > 0) draws = ts->user.of[e].name;
+  }
+  for (int c = 0, k = -1; ns_action_changes_next(&ts->changes, &c, &k, &other);) {
+    const double *number = ns_action_changes_number(&ts->changes, c, k, &version);
+    if (!is_discrete_number(ts, number)) list_place(L, -(c + 1) * SPAN - k);
+  }
+  lua_pushstring(L, draws);
+  if (other) lua_pushfstring(L, "%s of %s '%s'", other->field->name, other->noun, other->name);
+  else lua_pushnil(L);
+  return 3;
+}
+
+/* The key at position i of the list at 2, and its number; an error where the model has none. */
+static double *listed_number(lua_State *L, NsTimeStepping *ts, int i, uint64_t **version) {
+  lua_rawgeti(L, 2, i);
+  lua_Integer key = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  double *number = place_number(ts, key, version);
+  if (number) return number;
+  const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
+  luaL_error(L, "an action gives %s of %s '%s', which it does not have at the start; give it there",
+             c ? c->field->name : "a state", c ? c->noun : "event", c ? c->name : "?");
+  return NULL;
+}
+
+/* get(simulation, places): a vector of the present values. */
+static int support_get(lua_State *L) {
+  NsTimeStepping *ts = support_simulation(L);
+  int n = (int)lua_rawlen(L, 2);
+  uint64_t *version;
+  if (ns_action_changes_list(&ts->changes, ts->nsds) != NS_OK) luaL_error(L, "not enough memory");
+  NslVector *v = nsl_push_vector(L, n, NULL);
+  for (int i = 0; i < n; i++) v->data[i] = *listed_number(L, ts, i + 1, &version);
+  return 1;
+}
+
+/* put(simulation, places, vector) */
+static int support_put(lua_State *L) {
+  NsTimeStepping *ts = support_simulation(L);
+  int n = (int)lua_rawlen(L, 2);
+  uint64_t *version;
+  const NslVector *v = nsl_check_vector(L, 3);
+  if (ns_action_changes_list(&ts->changes, ts->nsds) != NS_OK) luaL_error(L, "not enough memory");
+  for (int i = 0; i < n && i < v->n; i++) {
+    double *number = listed_number(L, ts, i + 1, &version), value = nsl_element(v, i);
+    if (version && *number != value) ++*version;
+    *number = value;
+  }
+  ts->output_known = false;
+  return 0;
+}
+
+/* names(simulation, places) */
+static int support_names(lua_State *L) {
+  const NsTimeStepping *ts = support_simulation(L);
+  int n = (int)lua_rawlen(L, 2);
+  lua_createtable(L, n, 0);
+  for (int i = 1; i <= n; i++, lua_settop(L, 3)) {
+    lua_rawgeti(L, 2, i);
+    lua_Integer key = lua_tointeger(L, -1);
+    int of = (int)((key < 0 ? -key : key) / SPAN) - 1, k = (int)((key < 0 ? -key : key) % SPAN);
+    if (key < 0) {
+      const NsActionChange *c = &ts->changes.of[of];
+      lua_pushfstring(L, "%s[%d] of %s '%s'", c->field->name, k + 1, c->noun, c->name);
+    } else {
+      const NsUserEvent *event = &ts->user.of[of];
+      const NsDiscreteState *state = event->discrete->states;
+      while (k < state->first || k >= state->first + ns_discrete_width(state)) state++;
+      if (state->size == 0) lua_pushfstring(L, "%s.%s", event->name, state->name);
+      else lua_pushfstring(L, "%s.%s[%d]", event->name, state->name, k - state->first + 1);
+    }
+    lua_rawseti(L, 3, i);
+  }
+  return 1;
+}
+
+/* first(simulation, name): this event comes before all others. */
+static int support_first(lua_State *L) {
+  NsUserEvents *user = &support_simulation(L)->user;
+  int number = ns_user_events_find(user, luaL_checkstring(L, 2));
+  NsUserEvent event = user->of[number];
+  lua_getiuservalue(L, 1, NSL_TS_EVENTS);
+  lua_rawgeti(L, -1, number + 1);
+  for (int e = number; e > 0; e--) {
+    user->of[e] = user->of[e - 1];
+    lua_rawgeti(L, -2, e);
+    lua_rawseti(L, -3, e + 1);
+  }
+  user->of[0] = event;
+  lua_rawseti(L, -2, 1);
+  return 0;
+}
+
+/* vary(simulation, f): in the place of the act of a clock f(act, t, s, simulation) is called; nil: act again. */
+static int support_vary(lua_State *L) {
+  support_simulation(L);
+  if (lua_getiuservalue(L, 1, NSL_TS_EVENTS) != LUA_TTABLE) return 0;
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "vary");
+  return 0;
+}
+
+/* slopes(simulation): the matrix S of the present states, in a run with sensitivities. */
+static int support_slopes(lua_State *L) {
+  NsSensitivities *s = nsl_check_simulation(L, 1)->ts->sensitivities;
+  if (!s) return luaL_error(L, "there are no sensitivities");
+  const double *S = ns_sensitivities_gather(s);
+  NslMatrix *m = nsl_push_matrix(L, s->nx, s->p, NULL);
+  memcpy(m->data, S, (size_t)s->nx * (size_t)s->p * sizeof *S);
+  return 1;
+}
+
+/* mix(simulation, M): S becomes S M. */
+static int support_mix(lua_State *L) {
+  NsSensitivities *s = nsl_check_simulation(L, 1)->ts->sensitivities;
+  const NslMatrix *M = nsl_check_matrix(L, 2);
+  if (!s || M->rows != s->p || M->cols != s->p) return luaL_error(L, "there are no such sensitivities");
+  if (ns_sensitivities_mix(s, M->data, (int)M->ld) != NS_OK) return luaL_error(L, "not enough memory");
+  return 0;
+}
+
+void nsl_open_discrete_support(lua_State *L) {
+  static const luaL_Reg functions[] = {{"places", support_places}, {"get", support_get},     {"put", support_put},
+                                       {"names", support_names},   {"first", support_first}, {"vary", support_vary},
+                                       {"slopes", support_slopes}, {"mix", support_mix},     {NULL, NULL}};
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "discrete_support");
+}
