@@ -190,7 +190,7 @@ local function run_to(flow, model, t0, t1, options)
       t1)
   end
   model.clock.t = t1 < model.last and t1 or model.clock.never
-  if model.acting then model.clock.t = t1 end
+  if flow.clocks and #flow.clocks > 0 then model.clock.t = t1 end -- no instant acts at the end
   local sol = model.simu:run(options)
   model.clock.t = model.clock.never
   return sol
