@@ -106,9 +106,9 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++)
       s->M[i + (size_t)j * (size_t)n] = ns_times_power(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
-    s->q[j] = ldexp(p->q[j], s->row[j]);
-    s->lower[j] = ldexp(p->lower[j], -s->col[j]);
-    s->upper[j] = ldexp(p->upper[j], -s->col[j]);
+    s->q[j] = ns_times_power(p->q[j], s->row[j]);
+    s->lower[j] = ns_times_power(p->lower[j], -s->col[j]);
+    s->upper[j] = ns_times_power(p->upper[j], -s->col[j]);
   }
   s->problem = (NsBoxProblem){n, s->M, n > 0 ? n : 1, s->q, s->lower, s->upper, p->faded};
 }
@@ -116,6 +116,6 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
 void ns_box_unscale(const NsBoxScaled *s, const NsBoxProblem *p, const double *scaled, double *z) {
   for (int i = 0; i < p->n; i++) {
     double x = scaled[i];
-    z[i] = x == s->lower[i] ? p->lower[i] : x == s->upper[i] ? p->upper[i] : ldexp(x, s->col[i]);
+    z[i] = x == s->lower[i] ? p->lower[i] : x == s->upper[i] ? p->upper[i] : ns_times_power(x, s->col[i]);
   }
 }

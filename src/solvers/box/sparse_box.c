@@ -88,7 +88,7 @@ static void scale_piece(NsSparse *M, int *row, int *col) {
     return;
   }
   for (int j = 0; j < M->cols; j++)
-    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) M->value[k] = ldexp(M->value[k], row[M->row[k]] + col[j]);
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) M->value[k] = ns_times_power(M->value[k], row[M->row[k]] + col[j]);
 }
 
 /* Makes the piece of component c; stores its exponents in s->row, s->col at the positions of its members. */
@@ -183,10 +183,10 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   ns_units_find(&s->units, &data, member, size);
   for (int k = 0; k < size; k++) {
     int i = member[k];
-    s->q[k] = ldexp(p->q[i], s->units.w[k]);
-    s->lower[k] = ldexp(p->lower[i], s->units.z[k]);
-    s->upper[k] = ldexp(p->upper[i], s->units.z[k]);
-    if (p->guess) s->guess[k] = ldexp(p->guess[i], s->units.z[k]);
+    s->q[k] = ns_times_power(p->q[i], s->units.w[k]);
+    s->lower[k] = ns_times_power(p->lower[i], s->units.z[k]);
+    s->upper[k] = ns_times_power(p->upper[i], s->units.z[k]);
+    if (p->guess) s->guess[k] = ns_times_power(p->guess[i], s->units.z[k]);
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
@@ -194,8 +194,8 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
     int i = member[k];
     z[i] = s->z[k] == s->lower[k]   ? p->lower[i]
            : s->z[k] == s->upper[k] ? p->upper[i]
-                                    : ns_box_clamp(ldexp(s->z[k], -s->units.z[k]), p->lower[i], p->upper[i]);
-    w[i] = ldexp(s->w[k], -s->units.w[k]);
+                                    : ns_box_clamp(ns_times_power(s->z[k], -s->units.z[k]), p->lower[i], p->upper[i]);
+    w[i] = ns_times_power(s->w[k], -s->units.w[k]);
   }
   return info;
 }
