@@ -318,6 +318,39 @@ describe("a clone", function()
   end)
 end)
 
+describe("a unit for co-simulation", function()
+  it("has the clocks of its simulation, on its grid and off it, also after a restored state", function()
+    local kind = require "nslua.fmi.simulation_model"
+    local function make()
+      local simu, ds = lag { T = 2 }
+      local s = simu:every { name = "c", period = 0.25, state = { u = { 0 }, n = 0 }, act = function(_, s)
+        s.n = s.n + 1
+        s.u[1] = s.n - ds:x()[1]
+      end }
+      ds:setbPtr(s.u)
+      return simu
+    end
+    local want = make():run()
+    for _, h in ipairs { 0.25, 0.5, 0.1 } do
+      local unit, last, saved = kind.open({ data = { setup = make } }, {}, { start = 0, stop = 2 }), math.floor(2 / h + 0.5), nil
+      for k = 1, last do
+        kind.advance(unit, k * h)
+        if k == 3 then saved = kind.save(unit) end
+      end
+      local x, s = unit.simulation:nsds():dynamicalSystem(1):x(), unit.simulation:discrete "c"
+      near(want.x1[#want], x[1], h == 0.1 and 1e-3 or 0) -- a step of the grid that is divided is another one
+      assert.equal(9, s.n)
+      local end_of_run = x[1]
+      kind.restore(unit, saved)
+      for k = 4, last do kind.advance(unit, k * h) end
+      assert.equal(end_of_run, x[1])
+      assert.equal(9, s.n)
+    end
+    fails("model exchange has no events of the script, and the simulation has 'c' (addEvent, every, on)", kind.exchange, nil,
+      { simulation = make() })
+  end)
+end)
+
 -- ---- a random family ----
 
 -- A plant of first order with relays, or a bouncing mass, with one to three clocks that set z, b, a bound or a discrete state.
