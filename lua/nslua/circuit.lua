@@ -96,6 +96,9 @@ return function(ns)
     if one == two then fail("couple: expected two inductors, got '%s' twice", first) end
     finite(k, "couple", "k")
     if k <= -1 or k >= 1 or k == 0 then fail("couple: k: expected a number between -1 and 1, not 0, got %g", k) end
+    for _, coupling in ipairs(one.couplings) do
+      if coupling[1] == two then fail("couple: '%s' and '%s' are coupled already", first, second) end
+    end
     local M = k * math.sqrt(one.value * two.value)
     one.couplings[#one.couplings + 1], two.couplings[#two.couplings + 1] = { two, M }, { one, M }
     self.made = nil
@@ -230,16 +233,41 @@ return function(ns)
     end
   end
 
+  -- Raises when currents of coupled inductors could have a negative energy. Pairs alone can not: |k| < 1.
+  local function check_couplings(self)
+    local coils, place, names = {}, {}, {}
+    for _, part in ipairs(self.parts) do
+      if part.couplings and #part.couplings > 0 then
+        coils[#coils + 1], names[#names + 1] = part, part.name
+        place[part] = #coils
+      end
+    end
+    local K = core.matrix(#coils, #coils)
+    for i, coil in ipairs(coils) do
+      K[i][i] = 1
+      for _, one in ipairs(coil.couplings) do K[i][place[one[1]]] = one[2] / math.sqrt(coil.value * one[1].value) end
+    end
+    if #coils > 2 and not where.try(ns.cholesky, K) then
+      fail("circuit: couplings of %s: expected numbers k whose matrix is positive definite",
+        table.concat(names, ", "))
+    end
+  end
+
   -- The objects of the present parts; made anew when parts have been added.
   local function made(self, t0)
     if #self.parts == 0 then fail "circuit: it has no parts" end
     check_nodes(self)
+    check_couplings(self)
     return model.objects(ns, self, t0)
   end
 
   -- system(): the system, its interactions and, from t0 to T, a graph that holds them; new ones at each call.
   function Circuit:system(t0, T)
-    local objects = made(self, t0 or 0)
+    t0 = finite(t0 or 0, "system", "t0")
+    if T ~= nil and finite(T, "system", "T") <= t0 then
+      fail("system: T: expected a time after t0 = %g, got %g", t0, T)
+    end
+    local objects = made(self, t0)
     self.made = objects
     local nsds
     if T then
@@ -274,14 +302,23 @@ return function(ns)
     local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop or tran.stop, "simulation", "stop")
     local step = positive(o.step or tran.step, "simulation", "step")
     if stop <= start then fail("simulation: stop: expected a time after start = %g, got %g", start, stop) end
+    local method = o.method or ns.EventDriven
+    if type(method) ~= "function" then
+      fail("simulation: method: expected a function such as ns.EventDriven, got %s", describe(method))
+    end
+    if o.integrator ~= nil and type(o.integrator) ~= "userdata" then
+      fail("simulation: integrator: expected an integrator, got %s", describe(o.integrator))
+    end
     local _, _, nsds = self:system(start, stop)
-    return self:attach((o.method or ns.EventDriven)(nsds, grid_of(self, start, stop, step),
-      o.integrator or ns.RadauOSI()))
+    return self:attach(method(nsds, grid_of(self, start, stop, step), o.integrator or ns.RadauOSI()))
   end
 
   -- attach(simulation): adds the events of clocks and thyristors, to a simulation of the graph of system().
   function Circuit:attach(simulation)
     if not self.made then fail "attach: expected a simulation of this circuit: call system first" end
+    if not arguments.is_simulation(simulation) then
+      fail("attach: expected a simulation, got %s", describe(simulation))
+    end
     model.attach(self.made, simulation)
     return simulation
   end
@@ -314,6 +351,9 @@ return function(ns)
   -- circuit([{ name = "circuit" }])
   return function(options)
     local o = options_of("circuit", options, "name")
+    if o.name ~= nil and type(o.name) ~= "string" then
+      fail("circuit: name: expected a string, got %s", describe(o.name))
+    end
     return setmetatable({ parts = {}, named = {}, nodes = {}, seen = {}, name = o.name or "circuit", made = false },
       Circuit)
   end

@@ -256,6 +256,12 @@ describe("ns.circuit refuses", function()
     local L = ns.circuit():inductor("L1", "a", "0", 1):inductor("L2", "b", "0", 1)
     assert.equal("couple: expected two inductors, got 'L1' twice", message(L, "couple", "L1", "L1", 0.5))
     assert.equal("couple: k: expected a number between -1 and 1, not 0, got 1", message(L, "couple", "L1", "L2", 1))
+    assert.equal("couple: 'L2' and 'L1' are coupled already", message(L:couple("L1", "L2", 0.9), "couple", "L2", "L1", 0.1))
+    L:inductor("L3", "b", "0", 4):couple("L2", "L3", 0.9):couple("L1", "L3", -0.9)
+    assert.equal("circuit: couplings of L1, L2, L3: expected numbers k whose matrix is positive definite",
+      message(L, "system"))
+    assert.equal("circuit: name: expected a string, got 3", (select(2, pcall(ns.circuit, { name = 3 }))
+      :gsub("^[^\n]-:%d+: ", "", 1)))
     assert.equal("diode 'D1': forward: expected 0 or more, got -1",
       message(c, "diode", "D1", "a", "b", { forward = -1 }))
     assert.equal("diode 'D1': expected resistance * conductance below 1, got 2",
@@ -286,6 +292,16 @@ describe("ns.circuit refuses", function()
       :capacitor("C2", "out", "0", 0.3, { initial = 2 })
     assert.matches("^circuit: C[12]: initial: it follows from the other parts, as [12]; got [12]$",
       message(given, "system"))
+    local cut = series(1):inductor("L1", "out", "x", 1):igbt("Q1", "x", "0", true)
+    assert.equal("circuit: no choice of currents and voltages of Q1 determines the others; add a resistance",
+      message(cut, "system"))
+  end)
+
+  it("initial values that do not fit the start", function()
+    local c = ns.circuit():voltage("V1", "a", "0", { amplitude = 1, frequency = 1 }):resistor("R1", "a", "b", 1)
+      :capacitor("C1", "a", "0", 1, { initial = 1 }):capacitor("C2", "b", "0", 1)
+    assert.equal("circuit: C1: initial: it follows from the other parts, as 0; got 1", message(c, "system"))
+    assert.has_no.errors(function() c:system(0.25) end)
   end)
 
   it("runs and solutions that do not fit", function()
@@ -296,7 +312,14 @@ describe("ns.circuit refuses", function()
     assert.equal("simulation: stop: expected a time after start = 0, got -1",
       message(c, "simulation", { stop = -1, step = 1 }))
     assert.equal("simulation: step: expected a number, got nil", message(c, "simulation", { stop = 1 }))
+    assert.equal("simulation: method: expected a function such as ns.EventDriven, got 'x'",
+      message(c, "simulation", { stop = 1, step = 1, method = "x" }))
+    assert.equal("simulation: integrator: expected an integrator, got 1",
+      message(c, "simulation", { stop = 1, step = 1, integrator = 1 }))
+    assert.equal("system: t0: expected a number, got 'x'", message(c, "system", "x"))
+    assert.equal("system: T: expected a time after t0 = 1, got 0", message(c, "system", 1, 0))
     c:system()
+    assert.equal("attach: expected a simulation, got nil", message(c, "attach"))
     assert.equal("columns: sol: expected a solution with 1 states, got number", (message(c, "columns", 1)
       :gsub("got 1$", "got number")))
     assert.equal("resistor: expected a circuit before a colon, as in c:resistor(...)",

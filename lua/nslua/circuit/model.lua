@@ -89,10 +89,11 @@ end
 
 -- ---- from expressions to matrices ----
 
-local function names_in(of, class_of, class)
-  local list = {}
+local function names_in(of, class_of, ...)
+  local list, wanted = {}, {}
+  for _, class in ipairs { ... } do wanted[class] = true end
   for unknown in pairs(of) do
-    if class_of[unknown] == class then list[#list + 1] = unknown:match "^%a+%.(.*)$" end
+    if wanted[class_of[unknown]] then list[#list + 1] = unknown:match "^%a+%.(.*)$" end
   end
   table.sort(list)
   return list
@@ -100,7 +101,7 @@ end
 
 local function told(stamps, word, row, source)
   local class_of = stamps.class_of
-  local switches = table.concat(names_in(row.of, class_of, "switch"), ", ")
+  local switches = table.concat(names_in(row.of, class_of, "switch", "given"), ", ")
   local states = table.concat(names_in(row.of, class_of, "state"), ", ")
   if word == "slope" then
     fail("circuit: %s and a source form a loop of capacitors or a cut of inductors: it needs the derivative of the "
@@ -225,12 +226,12 @@ end
 model.expression = expression
 
 -- Checks that initial values which follow from others are those that the script has given.
-local function check_initial(self)
+local function check_initial(self, t0)
   for _, state in ipairs(self.stamps.states) do
     local given = state.initial
     if self.solved[state.name] and given then
       local x, _, input = expression(self, state.name)
-      local value = type(input) == "function" and input(0) or input
+      local value = type(input) == "function" and input(t0) or input
       local size = math.abs(value) + math.abs(given)
       for i, one in ipairs(self.states) do
         value, size = value + x[i] * (one.initial or 0), size + math.abs(x[i] * (one.initial or 0))
@@ -245,7 +246,7 @@ end
 -- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns.
 function model.objects(ns, circuit, t0)
   local self = model.numbers(circuit)
-  check_initial(self)
+  check_initial(self, t0)
   local n, m = #self.states, #self.lambdas
   if n == 0 then fail "circuit: expected at least one capacitor or inductor that is free to change" end
   local x0, names, A, B, C, D, b, e = {}, {}, {}, {}, {}, {}, {}, {}

@@ -162,10 +162,10 @@ end
 -- ---- all ----
 
 -- Reduces the equations. rows: { of = { unknown = number }, by = { source = number } }, of = by; class_of: "inner",
--- "rate", "switch" or "state" by unknown; switches: pairs of unknowns; rate_of: the rate by state; slope_of: the
--- source that is the derivative of a source, false where that is 0, nil where there is none. Returns the solved rows
--- by unknown (coefficients of the unknowns that are not solved for, and of sources, with the unknown's own as 1), or
--- nil, a word ("switches", "slope", "contradiction") and the row that can not be solved.
+-- "rate", "switch", "state" or "given" (never solved for) by unknown; switches: pairs of unknowns; rate_of: the rate
+-- by state; slope_of: the source that is the derivative of a source, false where that is 0, nil where there is none.
+-- Returns the solved rows by unknown (coefficients of the unknowns that are not solved for, and of sources, with the
+-- unknown's own as 1), or nil, a word ("switches", "slope", "contradiction") and the row that can not be solved.
 function reduction.reduce(rows, class_of, switches, rate_of, slope_of)
   local self = reduction.tableau(rows, class_of, switches)
   self:eliminate "inner"
@@ -176,6 +176,7 @@ function reduction.reduce(rows, class_of, switches, rate_of, slope_of)
     if #self.open == 0 then break end
     local row = self.open[1]
     local state = self:largest(row, "state")
+    if self:largest(row, "given") then return nil, "switches", row end
     if not state then
       if next(row.by) then return nil, "contradiction", row end
       table.remove(self.open, 1) -- 0 = 0

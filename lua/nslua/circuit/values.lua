@@ -137,10 +137,17 @@ local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16
 function values.gate(value, who)
   if type(value) == "boolean" then return { on = function() return value end } end
   if type(value) == "function" then
+    local function on(t)
+      local is_on = value(t)
+      if is_on ~= nil and type(is_on) ~= "boolean" then
+        fail("%s: gate: t=%g: expected true or false, got %s", who, t, arguments.describe(is_on))
+      end
+      return is_on == true
+    end
     return {
-      on = function(t) return not not value(t) end,
-      g = function(t) return value(t) and 1 or -1 end,
-      is_on_after = function(t) return not not value(t + AFTER * math.abs(t)) end,
+      on = on,
+      g = function(t) return on(t) and 1 or -1 end,
+      is_on_after = function(t) return on(t + AFTER * math.abs(t)) end,
     }
   end
   if type(value) == "table" then return clock(value, who) end

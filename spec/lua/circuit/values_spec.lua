@@ -58,6 +58,8 @@ describe("nslua.circuit.values", function()
       { times = { 0, 0 }, values = { 1, 2 } }, "V1"))
     assert.equal("S1: gate: expected true, false, a function of time or a table with period, got nil",
       message(values.gate, nil, "S1"))
+    assert.equal("S1: gate: t=2: expected true or false, got 0",
+      message(values.gate(function() return 0 end, "S1").on, 2))
     assert.equal("S1: duty: expected a number between 0 and 1, got 1", message(values.gate, { period = 1, duty = 1 },
       "S1"))
   end)
