@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/array/matrix.h"
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
@@ -178,9 +179,18 @@ static void contacts_refuse_field(lua_State *L, int g, const char *name, const c
   lua_pop(L, 1);
 }
 
+/* Refuses the coefficients that the group on top of the stack has and its cone (NULL: a row) has not. */
+static void contacts_refuse_coefficients(lua_State *L, int g, const NsConeClass *cone) {
+  char of[40];
+  ns_print(of, sizeof of, cone ? "a contact with dim = %d" : "a row (dim = %d)", cone ? cone->dim : 1);
+  for (int k = 0; k < NS_CONES; k++)
+    for (int i = cone ? cone->discs : 0; i < ns_cones[k]->discs; i++)
+      contacts_refuse_field(L, g, ns_cones[k]->coefficient[i], of);
+}
+
 static NsMixedGroup read_row(lua_State *L, int g) {
   char low[32], high[32];
-  contacts_refuse_field(L, g, "mu", "a row (dim = 1)");
+  contacts_refuse_coefficients(L, g, NULL);
   NsMixedGroup row = ns_mixed_row(group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY));
   nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
   if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", general, g, low);
@@ -205,6 +215,7 @@ static NsMixedGroup read_contact(lua_State *L, int g, const NsConeClass *cone) {
   NsMixedGroup contact = {.cone = cone, .dim = cone->dim};
   contacts_refuse_field(L, g, "lower", "a contact");
   contacts_refuse_field(L, g, "upper", "a contact");
+  contacts_refuse_coefficients(L, g, cone);
   for (int k = 0; k < cone->discs; k++) contact.mu[k] = group_coefficient(L, g, cone->coefficient[k]);
   return contact;
 }

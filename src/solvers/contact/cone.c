@@ -183,3 +183,35 @@ void ns_cone_contact_step(const NsConeContact *c, const double *b, double *r) {
   for (int i = 0; i < dim; i++) r[i] -= c->rho * u[i];
   c->cone->project(c->cone, c->mu, r);
 }
+
+/* regular: a pivot below this part of the largest entry is zero. 1e-13: rounding. */
+static const double regular = 1e-13;
+
+static void cone_swap(double *a, double *b) {
+  double t = *a;
+  *a = *b;
+  *b = t;
+}
+
+bool ns_cone_linear(int n, double *A, double *x) {
+  double most = 0;
+  for (int k = 0; k < n * n; k++) most = ns_larger(most, fabs(A[k]));
+  for (int k = 0; k < n; k++) {
+    int pivot = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(A[i + k * n]) > fabs(A[pivot + k * n])) pivot = i;
+    if (!(fabs(A[pivot + k * n]) > regular * most)) return false;
+    for (int j = k; j < n; j++) cone_swap(&A[k + j * n], &A[pivot + j * n]);
+    cone_swap(&x[k], &x[pivot]);
+    for (int i = k + 1; i < n; i++) {
+      double f = A[i + k * n] / A[k + k * n];
+      for (int j = k + 1; j < n; j++) A[i + j * n] -= f * A[k + j * n];
+      x[i] -= f * x[k];
+    }
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    for (int j = k + 1; j < n; j++) x[k] -= A[k + j * n] * x[j];
+    x[k] /= A[k + k * n];
+  }
+  return true;
+}

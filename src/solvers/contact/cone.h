@@ -133,4 +133,7 @@ void ns_cone_contact_set(NsConeContact *c, const NsConeClass *cone, const double
 /* A projected step r - rho (u + sum mu_D |u_D| e_0) from r, for blocks without a solution. */
 void ns_cone_contact_step(const NsConeContact *c, const double *b, double *r);
 
+/* Solves A x = b for n <= NS_CONE_MOST unknowns (A: n x n, column-major, destroyed; x: b, then x). False: A is singular. */
+bool ns_cone_linear(int n, double *A, double *x);
+
 #endif
