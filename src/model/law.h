@@ -26,7 +26,8 @@ typedef struct NsLawClass NsLawClass;
   X(normal_cone)                                                                                                               \
   X(impact)                                                                                                                    \
   X(friction)                                                                                                                  \
-  X(fremond)
+  X(fremond)                                                                                                                   \
+  X(rolling)
 
 #define X(name)                                                                                                                \
   extern const NsLawClass ns_law_##name;                                                                                       \
@@ -53,6 +54,7 @@ enum {
   NS_NEEDS_CONE_2D = 1 << 6,    /* Coulomb friction with one tangent */
   NS_NEEDS_CONE_3D = 1 << 7,    /* Coulomb friction with two tangents */
   NS_NEEDS_MEAN = 1 << 8,       /* friction on the mean of the velocities before and after a step */
+  NS_NEEDS_ROLLING = 1 << 9,    /* friction with rolling moments */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_MEAN
 };

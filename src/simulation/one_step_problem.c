@@ -136,6 +136,7 @@ void ns_osnsp_free(NsOsnsp *problem) {
 /* The kinds to advise after a law with these needs was refused. Who uses cones also has contacts. */
 static const char *advise(unsigned needs, unsigned handles) {
   if (needs & NS_NEEDS_POLYHEDRON) return "AVI";
+  if (needs & NS_NEEDS_ROLLING) return "GenericMechanical";
   if (needs & NS_NEEDS_CONES) return "FrictionContact or GenericMechanical";
   if (handles & NS_NEEDS_CONES) return "GenericMechanical";
   return needs & NS_NEEDS_BOX ? "Relay or MLCP" : "MLCP";

@@ -18,7 +18,7 @@
   X(NS_OSNSP_EQUALITY, "Equality", NS_NEEDS_EQUATION)                                                                          \
   X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                                                                  \
   X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                                                      \
-  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES)
+  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES | NS_NEEDS_ROLLING)
 
 typedef enum NsOsnspKind {
 #define X(code, name, handles) code,

@@ -27,6 +27,7 @@ local rows = {
   { "fprime args xtol maxfev full_output", "fsolve" },
   { "M q lower upper solver tolerance max_iterations omega z0", "numerics.box", "numerics.relay" },
   { "W q mu solver tolerance max_iterations r0", "numerics.fc2d", "numerics.fc3d" },
+  { "W q mu mu_r solver tolerance max_iterations r0", "numerics.rolling_fc2d" },
   { "W q groups tolerance max_iterations z0", "numerics.generic_mechanical" },
   { "M q solver tolerance max_iterations omega z0", "numerics.lcp" },
   { "F J lower upper z0 tolerance max_iterations max_time restarts solver", "numerics.mcp" },

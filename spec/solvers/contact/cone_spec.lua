@@ -73,3 +73,139 @@ describe("one contact in the plane", function()
     assert.near(0, a.u[2], 1e-15)
   end)
 end)
+
+local function vector(n, of)
+  local list = {}
+  for i = 1, n do list[i] = of(i) end
+  return ns.vector(list)
+end
+
+local function matrix(n, m, of)
+  local rows = {}
+  for i = 1, n do
+    rows[i] = {}
+    for j = 1, m do rows[i][j] = of(i, j) end
+  end
+  return ns.matrix(rows)
+end
+
+-- The cones with rolling moments: sizes of their discs.
+local rolling = { { name = "rolling_fc2d", width = 1 } }
+
+-- A random problem of nc contacts with discs of this width: W = A A' + skew S, of full rank or not, with q in its range.
+local function random_rolling(width, nc, deficient, skew)
+  local n = (1 + 2 * width) * nc
+  local rank = deficient and math.max(1, n - 2) or n
+  local function number() return 2 * math.random() - 1 end
+  local A = matrix(n, rank, function() return number() end)
+  local W, x = A * A:transpose(), vector(rank, function() return 3 * number() end)
+  for i = 1, n do
+    for j = 1, i - 1 do
+      local s = skew * number()
+      W[i][j], W[j][i] = W[i][j] + s, W[j][i] - s
+    end
+  end
+  local p = { W = W, q = A * x, mu = {}, mu_r = {} }
+  for i = 1, nc do p.mu[i], p.mu_r[i] = math.random(), 0.6 * math.random() end
+  return p
+end
+
+-- How far r is from the law, said without projections: each inequality and each product for itself.
+local function broken(width, p, r)
+  local u, worst, dim = p.W * r + p.q, 0, 1 + 2 * width
+  for c = 1, #p.mu do
+    local at = (c - 1) * dim
+    local normal, speed = r[at + 1], u[at + 1]
+    worst = math.max(worst, -normal, -speed, math.min(math.abs(normal), math.abs(speed)))
+    for k, mu in ipairs { p.mu[c], p.mu_r[c] } do
+      local force, slip, power = 0, 0, 0
+      for i = at + 2 + (k - 1) * width, at + 1 + k * width do
+        force, slip, power = force + r[i] ^ 2, slip + u[i] ^ 2, power + r[i] * u[i]
+      end
+      worst = math.max(worst, math.sqrt(force) - mu * normal, math.abs(power + mu * normal * math.sqrt(slip)))
+    end
+  end
+  return worst
+end
+
+for _, cone in ipairs(rolling) do
+  describe("contacts with rolling moments, " .. cone.name, function()
+    local campaign = require "campaign"(60, 1)
+    local solve = ns.numerics[cone.name]
+
+    it("are solved, judged by the law itself", function()
+      math.randomseed(31 + cone.width)
+      for case = 1, campaign do
+        local p = random_rolling(cone.width, 1 + case % 6, case % 3 == 0, case % 4 == 0 and 0.2 or 0)
+        local a = solve(p)
+        assert.is_true(a.success, ("case %d: %s"):format(case, a.status))
+        assert.is_true(broken(cone.width, p, a.r) <= 1e-8, ("case %d: off by %g"):format(case, broken(cone.width, p, a.r)))
+      end
+    end)
+
+    it("are solved one by one without sweeps: open, with all pairs of sticking and sliding", function()
+      math.randomseed(41)
+      local seen = {}
+      for _ = 1, 200 do
+        local p = random_rolling(cone.width, 1, false, 0)
+        local a = solve { W = p.W, q = p.q, mu = p.mu, mu_r = p.mu_r, solver = "nsgs", max_iterations = 2 }
+        assert.is_true(a.success and broken(cone.width, p, a.r) <= 1e-10)
+        local function slides(k) return math.abs(a.u[2 + (k - 1) * cone.width]) > 1e-9 end
+        seen[a.r[1] == 0 and "open" or (slides(1) and "slides" or "sticks") .. (slides(2) and " slides" or " sticks")] = true
+      end
+      for _, mode in ipairs { "open", "sticks sticks", "sticks slides", "slides sticks", "slides slides" } do
+        assert.is_true(seen[mode], mode)
+      end
+    end)
+
+    -- Lengths in units 2^k smaller: moments and mu_r are 2^k larger, rolling velocities stay.
+    it("do not depend on the unit of length of the moments, to the bit", function()
+      math.randomseed(51)
+      for case = 1, 20 do
+        local nc, unit, dim = 1 + case % 4, 2.0 ^ (case % 2 == 0 and 40 or -40), 1 + 2 * cone.width
+        local p = random_rolling(cone.width, nc, false, 0)
+        local first = solve(p)
+        local scale = vector(dim * nc, function(i) return (i - 1) % dim > cone.width and 1 / unit or 1 end)
+        local W = matrix(dim * nc, dim * nc, function(i, j) return p.W[i][j] * scale[i] * scale[j] end)
+        local q, mu_r = {}, {}
+        for i = 1, dim * nc do q[i] = p.q[i] * scale[i] end
+        for c = 1, nc do mu_r[c] = p.mu_r[c] * unit end
+        local second = solve { W = W, q = q, mu = p.mu, mu_r = mu_r }
+        assert.equal(first.solver, second.solver)
+        for i = 1, dim * nc do assert.equal(first.r[i], second.r[i] * scale[i]) end
+      end
+    end)
+
+    it("stand beside rows and contacts without rolling", function()
+      math.randomseed(61)
+      local plain, full = 1 + cone.width, 1 + 2 * cone.width
+      for case = 1, 20 do
+        local p = random_rolling(cone.width, 3, false, 0)
+        local n = full + plain + 2
+        local W = matrix(n, n, function(i, j) return p.W[i][j] end)
+        local q = vector(n, function(i) return p.q[i] end)
+        local a = ns.numerics.generic_mechanical { W = W, q = q, groups = { { dim = full, mu = p.mu[1], mu_r = p.mu_r[1] },
+          { dim = plain, mu = p.mu[2] }, { lower = 0 }, { lower = -1, upper = 1 } } }
+        assert.is_true(a.success, case)
+        local first = { W = ns.eye(full), q = vector(full, function(i) return a.w[i] - a.z[i] end), mu = { p.mu[1] },
+          mu_r = { p.mu_r[1] } }
+        assert.is_true(broken(cone.width, first, vector(full, function(i) return a.z[i] end)) <= 1e-8)
+      end
+    end)
+
+    it("need both coefficients", function()
+      local W = ns.eye(1 + 2 * cone.width)
+      local function message(t) return select(2, pcall(solve, t)) end
+      local q = ns.zeros(W:rows())
+      assert.equal(cone.name .. ": mu_r: expected a number or a vector, got nil", message { W = W, q = q, mu = 1 })
+      assert.equal(cone.name .. ": mu_r = -1 is negative", message { W = W, q = q, mu = 1, mu_r = -1 })
+      assert.equal(cone.name .. ": mu_r[1] = -1 is negative", message { W = W, q = q, mu = 1, mu_r = { -1 } })
+      assert.equal("generic_mechanical: groups[1].mu_r = -1 is negative", select(2, pcall(ns.numerics.generic_mechanical,
+        { W = W, q = q, groups = { { dim = W:rows(), mu = 1, mu_r = -1 } } })))
+      assert.equal("generic_mechanical: groups[1].mu_r: a contact with dim = 2 has none", select(2, pcall(
+        ns.numerics.generic_mechanical, { W = ns.eye(2), q = { 0, 0 }, groups = { { dim = 2, mu = 1, mu_r = 1 } } })))
+      assert.equal("generic_mechanical: groups[1].mu_r: a row (dim = 1) has none", select(2, pcall(
+        ns.numerics.generic_mechanical, { W = ns.eye(1), q = { 0 }, groups = { { mu_r = 1 } } })))
+    end)
+  end)
+end

@@ -11,7 +11,8 @@
 /* X(NAME): cone_NAME.c defines `const NsConeClass ns_cone_NAME`. A cone stands behind those that embed into it. */
 #define NS_CONE_LIST(X)                                                                                                        \
   X(plane)                                                                                                                     \
-  X(space)
+  X(space)                                                                                                                     \
+  X(rolling_plane)
 
 /* The most discs and rows of a cone. */
 enum { NS_CONE_DISCS = 2, NS_CONE_MOST = 1 + 2 * NS_CONE_DISCS };

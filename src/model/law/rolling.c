@@ -1,0 +1,57 @@
+/*
+** rolling.c
+** NewtonImpactRollingFrictionNSL: a contact as in NewtonImpactFrictionNSL, and rolling resistance. Its rows are a normal, tangents
+** with |r_T| <= mu r_n, and the velocities of rolling, whose moments oppose them with |r_R| <= mu_r r_n; mu_r is a length.
+** Acary and Bourrier, Coulomb friction with rolling resistance as a cone complementarity problem, Eur. J. Mech. A/Solids 85, 2021.
+*/
+#include "model/law.h"
+
+typedef struct Rolling {
+  NsLaw base;
+  double en, et, mu, mu_r;
+} Rolling;
+
+enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
+
+static const NsField fields[] = {NS_LAW_FIELDS(0),
+                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 3, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
+                                 NS_FIELD_A_NUMBER("en", Rolling, en, -1, 1, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("e", Rolling, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
+                                 NS_FIELD_A_NUMBER("et", Rolling, et, -1, 1, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu", Rolling, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("muR", Rolling, mu_r, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu_r", Rolling, mu_r, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_ALIAS),
+                                 NS_FIELD_END};
+
+static const char *const arguments[] = {"en", "et", "mu", "mu_r", "dim", NULL};
+
+static unsigned rolling_needs(const NsLaw *law) {
+  (void)law;
+  return NS_NEEDS_ROLLING | NS_NEEDS_CONE_2D;
+}
+
+static NsLawGroup rolling_group(const NsLaw *law, int row) {
+  const Rolling *self = (const Rolling *)law;
+  (void)row;
+  return (NsLawGroup){.dim = law->size, .discs = 2, .mu = {self->mu, self->mu_r}};
+}
+
+/* The rolling velocities have no restitution. */
+static double rolling_restitution(const NsLaw *law, int row, double theta) {
+  const Rolling *self = (const Rolling *)law;
+  (void)theta;
+  return row == 0 ? self->en : row <= law->size / 2 ? self->et : 0;
+}
+
+const char ns_law_rolling_text[] = "NewtonImpactRollingFrictionNSL";
+
+const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
+                                   .bytes = sizeof(Rolling),
+                                   .fields = fields,
+                                   .arguments = arguments,
+                                   .goes_with = NS_WITH_VELOCITIES,
+                                   .unilateral = true,
+                                   .joint = true,
+                                   .needs = rolling_needs,
+                                   .group = rolling_group,
+                                   .restitution = rolling_restitution};
