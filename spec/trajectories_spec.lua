@@ -23,6 +23,7 @@ local cases = {
   { "coupled_relays", 1e-11 },
   { "three_stops", 1e-12 },
   { "rolling_into_wall", 1e-11 },
+  { "rolling_disk", 1e-8 },
   { "simple_pendulum", 1e-7, nonlinear = true },
   { "simple_pendulum", 1e-7, nonlinear = true, variant = "jacobians" },
 }

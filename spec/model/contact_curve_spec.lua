@@ -30,8 +30,9 @@ end
 local function contact(shape, rows, coordinates, unit)
   local options = shape[3](unit or 1)
   options.shape = shape[1]
-  local relation = ns[rows == 1 and "NewtonEuler1DR" or "NewtonEuler3DR"](options)
-  local law = rows == 1 and ns.NewtonImpactNSL(0) or ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3)
+  local relation = ns[("NewtonEuler%dDR"):format(rows)](options)
+  local law = rows == 1 and ns.NewtonImpactNSL(0) or rows == 3 and ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3) or
+    ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 5)
   return linked(relation, law, body(coordinates), shape[2] == 2 and body(coordinates) or nil)
 end
 
@@ -107,9 +108,9 @@ describe("the curvature of relations", function()
   it("of ready-made contacts is the derivative of C, and of its rate #once", function()
     math.randomseed(11)
     for _, shape in ipairs(shapes) do
-      for _, rows in ipairs { 1, 3 } do
+      for _, rows in ipairs { 1, 3, 5 } do
         for _, n in ipairs { 7, 3 } do
-          for _ = 1, shape[4] and n == 3 and 0 or 4 do
+          for _ = 1, n == 3 and (shape[4] or rows == 5) and 0 or 4 do
             local q = random_state(n, shape[2])
             local relation, w = contact(shape, rows, n), numbers.vector_within(#q, 2)
             if shape[2] == 2 then q[1] = q[1] + 2 end -- apart: the differences need it

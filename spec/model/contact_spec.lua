@@ -68,7 +68,9 @@ local function start(relation, rows, first, second)
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)
   nsds:insertDynamicalSystem(first)
   if second then nsds:insertDynamicalSystem(second) end
-  local inter = ns.Interaction(rows == 1 and ns.NewtonImpactNSL(0) or ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), relation)
+  local law = rows == 1 and ns.NewtonImpactNSL(0) or rows == 3 and ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3) or
+    ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 5)
+  local inter = ns.Interaction(law, relation)
   nsds:link(inter, first, second)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
   simu:initialize()
@@ -95,7 +97,7 @@ local shapes = {
 local function relation_of(name, rows)
   local options = { shape = name }
   for k, v in pairs(shapes[name].options) do options[k] = v end
-  return ns[rows == 1 and "NewtonEuler1DR" or "NewtonEuler3DR"](options)
+  return ns[("NewtonEuler%dDR"):format(rows)](options)
 end
 
 -- Looks at one contact of a shape: gap, frame, and rows against differences.
@@ -129,6 +131,11 @@ local function look(name, rows, coordinates, rng)
   -- orthonormal: the three velocities have the length of the whole one
   local u = inter:y(1)
   assert.near(squares, u[1] ^ 2 + u[2] ^ 2 + u[3] ^ 2, 1e-7)
+  if rows == 3 then return end
+  -- the rolling rows: the angular velocity of the first body against the second, without the part along the normal
+  local spin = turn(quaternion(q), { v[4], v[5], v[6] })
+  if p then spin = minus(spin, turn(quaternion(p), { w[4], w[5], w[6] })) end
+  assert.near(dot(spin, spin) - dot(spin, n) ^ 2, u[4] ^ 2 + u[5] ^ 2, 1e-12)
 end
 
 describe("contact frames", function()
@@ -136,9 +143,9 @@ describe("contact frames", function()
     it(("of %s have the rates of the gap and of the points that touch"):format(name), function()
       local rng = random(7)
       for _ = 1, 20 do
-        for _, rows in ipairs { 1, 3 } do
+        for _, rows in ipairs { 1, 3, 5 } do
           look(name, rows, 7, rng)
-          if not shape.turns then look(name, rows, 3, rng) end
+          if rows < 5 and not shape.turns then look(name, rows, 3, rng) end
         end
       end
     end)
@@ -156,6 +163,12 @@ describe("contact frames", function()
     end
     return t1, t2
   end
+
+  it("turn about the tangents in the rolling rows, in their order", function()
+    local ds = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 1, 2, 0, 3, 4, 5 }, 1, ns.eye(3))
+    local u = start(ns.NewtonEuler5DR { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }, 5, ds):y(1)
+    assert.same({ 0, 1 - 4, 2 + 3, 3, 4 }, u:totable())
+  end)
 
   it("are right-handed, and smooth but at one normal", function()
     local t1, t2 = axes { 0, 0, 1 }
@@ -231,7 +244,7 @@ describe("contact frames", function()
   end)
 end)
 
-describe("NewtonEuler1DR and NewtonEuler3DR", function()
+describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
   local function message(f, ...)
     local good, text = pcall(f, ...)
     assert.is_false(good)
@@ -294,6 +307,16 @@ describe("NewtonEuler1DR and NewtonEuler3DR", function()
     assert.equal("relation 'NewtonEuler3DR': computeh: expected 7 coordinates (14 of two bodies), or 3 (6) of particles, got 10 " ..
       "of dynamical systems 'ds 1' and 'ds 4'",
       link(friction, ns.NewtonEuler3DR { h = print }, one, particle))
+    local rolling = ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 5)
+    assert.equal("relation 'NewtonEuler5DR': sphere_plane: expected 7 coordinates of one body, got 3 of dynamical system 'ds 4'",
+      link(rolling, relation_of("sphere_plane", 5), particle))
+    assert.equal("relation 'NewtonEuler5DR': sphere_sphere: expected 14 coordinates of two bodies, got 7 of dynamical " ..
+      "system 'ds 1'",
+      link(rolling, relation_of("sphere_sphere", 5), one))
+    assert.equal("relation 'NewtonEuler5DR': computeh: expected 7 coordinates (14 of two bodies), got 3 of dynamical system 'ds 4'",
+      link(rolling, ns.NewtonEuler5DR { h = print }, particle))
+    assert.equal("relation 'NewtonEuler5DR': a NewtonEuler5DR goes with a law of size 5, got 3",
+      link(friction, relation_of("sphere_plane", 5), one))
     assert.equal("link: a NewtonEuler3DR goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system " ..
       "'flat' is neither", link(friction, relation_of("sphere_plane", 3), flat))
     assert.equal("relation 'NewtonEuler3DR': computeh is missing (or set C)", link(friction, ns.NewtonEuler3DR(), one))

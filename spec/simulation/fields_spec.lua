@@ -59,6 +59,9 @@ local relations = {
   NewtonEulerR = function() return ns.NewtonEulerR { h = function(_, q, _, y) y[1] = q[3] end, z = { 1 } }, "NewtonEulerDS" end,
   NewtonEuler1DR = function() return ns.NewtonEuler1DR(shape), "NewtonEulerDS" end,
   NewtonEuler3DR = function() return ns.NewtonEuler3DR(shape), "NewtonEulerDS", ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3) end,
+  NewtonEuler5DR = function()
+    return ns.NewtonEuler5DR(shape), "NewtonEulerDS", ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 5)
+  end,
 }
 
 local boundaries = {
@@ -128,6 +131,7 @@ end
 for _, name in ipairs(lists.problems) do
   example(name, function()
     if name == "FrictionContact" then return simulate { relation = "NewtonEuler3DR", problem = name } end
+    if name == "RollingFrictionContact" then return simulate { relation = "NewtonEuler5DR", problem = name } end
     if name == "Equality" then return simulate { relation = false, system = "FirstOrderLinearTIDS", problem = name } end
     return simulate { problem = name }
   end)

@@ -24,7 +24,7 @@ typedef struct NsBlock {
 
 /*
 ** Make a block matrix: from a dense matrix (n x n, column-major, leading dimension lda), without its zero blocks; from a sparse
-** matrix; from `count` triplets (indices from 0; duplicates are added). n must be a multiple of dim, 1 <= dim <= 3. *out is
+** matrix; from `count` triplets (indices from 0; duplicates are added). n must be a multiple of dim, 1 <= dim <= 5. *out is
 ** NULL on failure: NS_EARG (dim, or an index out of range), NS_ESIZE (not square, or n not a multiple of dim), NS_ENAN (an
 ** entry is not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
 */
@@ -61,7 +61,10 @@ static inline void ns_block_add(const NsBlock *A, int from, int to, const double
     }
     y[0] = y0, y[1] = y1;
   } else {
-    for (int p = from; p < to; p++) y[0] += A->value[p] * x[A->col[p]];
+    int d = A->dim;
+    for (int p = from; p < to; p++)
+      for (int j = 0; j < d; j++)
+        for (int i = 0; i < d; i++) y[i] += A->value[(size_t)(p * d + j) * (size_t)d + (size_t)i] * x[A->col[p] * d + j];
   }
 }
 

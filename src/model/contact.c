@@ -8,7 +8,8 @@
 
 #include "model/shape/shape.h"
 
-enum { PARTICLE = 3, BODY = 7 };
+/* Coordinates; rows that are velocities of points. */
+enum { PARTICLE = 3, BODY = 7, TANGENTIAL = 3 };
 
 int ns_contact_find_shape(const char *name) {
   int shape = 0;
@@ -18,8 +19,10 @@ int ns_contact_find_shape(const char *name) {
 
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
   int bodies = ns_contact_shape(contact)->bodies;
-  bool turns = ns_contact_shape(contact)->turns;
-  if (bodies == 0) *what = "7 coordinates (14 of two bodies), or 3 (6) of particles";
+  bool turns = ns_contact_shape(contact)->turns || contact->rows > TANGENTIAL;
+  if (bodies == 0 && turns) *what = "7 coordinates (14 of two bodies)";
+  else if (bodies == 2 && turns) *what = "14 coordinates of two bodies";
+  else if (bodies == 0) *what = "7 coordinates (14 of two bodies), or 3 (6) of particles";
   else if (turns) *what = "7 coordinates of one body";
   else if (bodies == 1) *what = "7 coordinates of one body, or 3 of a particle";
   else *what = "14 coordinates of two bodies, or 6 of particles";
@@ -42,17 +45,27 @@ void ns_contact_tangents(const double *n, double *t1, double *t2) {
   t2[2] = -n[1];
 }
 
-/* Adds to a row: sign times the Jacobian of d . (velocity of the body's point at p). */
+/* The part of a row for a body's quaternion: sign times the Jacobian of a . omega, with omega = 2 Im(e' conj(e)). */
+static void put_turn(const double *e, const double *a, double sign, int rows, double *C) {
+  double turned[3];
+  ns_shape_cross(e + 1, a, turned);
+  C[(size_t)3 * (size_t)rows] = -2 * sign * ns_shape_dot(a, e + 1);
+  for (int j = 0; j < 3; j++) C[(size_t)(4 + j) * (size_t)rows] = 2 * sign * (e[0] * a[j] - turned[j]);
+}
+
+/* The part of a row for a body: sign times the Jacobian of d . (velocity of the body's point at p). */
 static void put_row(const double *q, int width, const double *p, const double *d, double sign, int rows, double *C) {
   for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = sign * d[j];
   if (width == PARTICLE) return;
-  const double *e = q + 3;
-  double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3], turned[3];
+  double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3];
   ns_shape_cross(arm, d, a);
-  ns_shape_cross(e + 1, a, turned);
-  /* a . omega in the inertial frame, with omega = 2 Im(e' conj(e)) */
-  C[(size_t)3 * (size_t)rows] = -2 * sign * ns_shape_dot(a, e + 1);
-  for (int j = 0; j < 3; j++) C[(size_t)(4 + j) * (size_t)rows] = 2 * sign * (e[0] * a[j] - turned[j]);
+  put_turn(q + 3, a, sign, rows, C);
+}
+
+/* The part of a rolling row for a body. */
+static void put_rolling(const double *q, const double *d, double sign, int rows, double *C) {
+  for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = 0;
+  put_turn(q + 3, d, sign, rows, C);
 }
 
 void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
@@ -62,9 +75,13 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
   double directions[3][3];
   memcpy(directions[0], f->nc, sizeof f->nc);
   if (rows > 1) ns_contact_tangents(f->nc, directions[1], directions[2]);
-  for (int i = 0; i < rows; i++) {
+  for (int i = 0; i < rows && i < TANGENTIAL; i++) {
     put_row(q, width, f->pc1, directions[i], 1, rows, C + i);
     if (bodies == 2) put_row(q + width, width, f->pc2, directions[i], -1, rows, C + i + (ptrdiff_t)width * rows);
+  }
+  for (int i = TANGENTIAL; i < rows; i++) {
+    put_rolling(q, directions[i - 2], 1, rows, C + i);
+    if (bodies == 2) put_rolling(q + width, directions[i - 2], -1, rows, C + i + (ptrdiff_t)width * rows);
   }
 }
 

@@ -31,7 +31,7 @@ typedef struct NsContactFrame {
 
 /*
 ** A contact between a body and the world, or between two bodies. A body has 7 coordinates (position; unit quaternion, scalar
-** first), a particle has 3; nx counts all. `rows` is 1 (the normal) or 3 (the normal and two tangents). `frame` holds the
+** first), a particle has 3; nx counts all. `rows` is 1 (the normal), 3 (with two tangents) or 5 (with the angular velocities about these). `frame` holds the
 ** frame of the last evaluation.
 */
 typedef struct NsContact {
@@ -93,11 +93,12 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 
 /*
 ** Writes C (rows x nx, column-major) so that, for q' = T(q) v, C q' = (v1 - v2) along nc and the tangents: v1 is the velocity
-** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0).
+** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0); and of 5 rows the last two are those of
+** the angular velocity w1 - w2 along the tangents.
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 
-/* The function h of a ready-made contact: the value is (gap, 0, 0), the Jacobian by x is C. The contact is borrowed. */
+/* The function h of a ready-made contact: the value is (gap, 0, ...), the Jacobian by x is C. The contact is borrowed. */
 NsFunction ns_contact_function(NsContact *contact);
 
 #endif

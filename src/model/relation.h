@@ -31,7 +31,8 @@
   X(compliant)                                                                                                                 \
   X(newton_euler)                                                                                                              \
   X(contact_1d)                                                                                                                \
-  X(contact_3d)
+  X(contact_3d)                                                                                                                \
+  X(contact_5d)
 
 /* A relation, a point at which it is evaluated, and what changes there; see below. */
 typedef struct NsRelation NsRelation;

@@ -30,7 +30,7 @@ const NsField ns_osnsp_fields[] = {NS_FIELD_A_NUMBER("tolerance", NsOsnsp, optio
                                    NS_FIELD_A_COUNT("most iterations", NsOsnsp, options.max_iterations, 0, 1 << 30, ASKED),
                                    NS_FIELD_A_METHOD("method", NsOsnsp, options.method, ASKED),
                                    NS_FIELD_A_NUMBER("relaxation", NsOsnsp, options.omega, 0, 2, ASKED),
-                                   NS_FIELD_A_COUNT("dimension of contacts", NsOsnsp, dim, 2, 3, ASKED),
+                                   NS_FIELD_A_COUNT("dimension of contacts", NsOsnsp, dim, -(1 << 30), 1 << 30, ASKED),
                                    NS_FIELD_A_VECTOR("q", NsOsnsp, q, m, NS_FIELD_SHOWN),
                                    NS_FIELD_A_VECTOR("lambda", NsOsnsp, lambda, m, NS_FIELD_SHOWN),
                                    NS_FIELD_A_VECTOR("z", NsOsnsp, lambda, m, NS_FIELD_ALIAS),
@@ -43,7 +43,11 @@ const char *ns_osnsp_name(NsOsnspKind kind) {
 }
 
 bool ns_osnsp_of_contacts(NsOsnspKind kind) {
-  return !(kinds[kind].handles & ~(unsigned)NS_NEEDS_CONES);
+  return !(kinds[kind].handles & ~(unsigned)(NS_NEEDS_CONES | NS_NEEDS_ROLLING));
+}
+
+bool ns_osnsp_takes_dimension(NsOsnspKind kind, int dim) {
+  return ns_cone_find(dim, kinds[kind].handles & NS_NEEDS_ROLLING ? 2 : 1) != NULL;
 }
 
 NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
@@ -136,7 +140,7 @@ void ns_osnsp_free(NsOsnsp *problem) {
 /* The kinds to advise after a law with these needs was refused. Who uses cones also has contacts. */
 static const char *advise(unsigned needs, unsigned handles) {
   if (needs & NS_NEEDS_POLYHEDRON) return "AVI";
-  if (needs & NS_NEEDS_ROLLING) return "GenericMechanical";
+  if (needs & NS_NEEDS_ROLLING) return "RollingFrictionContact or GenericMechanical";
   if (needs & NS_NEEDS_CONES) return "FrictionContact or GenericMechanical";
   if (handles & NS_NEEDS_CONES) return "GenericMechanical";
   return needs & NS_NEEDS_BOX ? "Relay or MLCP" : "MLCP";

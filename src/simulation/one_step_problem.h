@@ -18,6 +18,7 @@
   X(NS_OSNSP_EQUALITY, "Equality", NS_NEEDS_EQUATION)                                                                          \
   X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                                                                  \
   X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                                                      \
+  X(NS_OSNSP_ROLLING, "RollingFrictionContact", NS_NEEDS_CONES | NS_NEEDS_ROLLING)                                             \
   X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES | NS_NEEDS_ROLLING)
 
 typedef enum NsOsnspKind {
@@ -38,7 +39,7 @@ typedef struct NsOsnsp {
   NsOsnspKind kind;
   NsBoxOptions options;
   const char *asked; /* static: the name of options.method that was requested; NULL: none */
-  int dim;           /* FrictionContact: dimension of its contacts; 0: any */
+  int dim;           /* (Rolling)FrictionContact: dimension of its contacts; 0: any */
   NsBox *solver;
   int m, capacity; /* rows of the last problem (mechanics: of the closed contacts); the most rows */
   NsArena arena;
@@ -71,6 +72,9 @@ const char *ns_osnsp_name(NsOsnspKind kind);
 
 /* Whether this kind takes contacts with friction and no other laws; then scripts may set their dimension. */
 bool ns_osnsp_of_contacts(NsOsnspKind kind);
+
+/* Whether contacts with this number of rows are those that such a kind is for: with rolling rows, or without. */
+bool ns_osnsp_takes_dimension(NsOsnspKind kind, int dim);
 
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
 void ns_osnsp_free(NsOsnsp *problem);

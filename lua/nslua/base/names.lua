@@ -24,8 +24,6 @@ names.module = {
   { "MLCPProjectOnConstraints", "nothing: `ns.TimeSteppingDirectProjection` has it by itself" },
   { "NewtonEulerFrom1DLocalFrameR", "`ns.NewtonEuler1DR`" },
   { "NewtonEulerFrom3DLocalFrameR", "`ns.NewtonEuler3DR`" },
-  { "NewtonEuler5DR", "none: there is no rolling friction" },
-  { "RollingFrictionContact", "`ns.GenericMechanical`" },
   { "PivotJointR", "`ns.mechanics` has joints" },
   { "PrismaticJointR", "`ns.mechanics` has joints" },
   { "KneeJointR", "`ns.mechanics` has joints" },

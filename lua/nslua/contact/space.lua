@@ -11,10 +11,11 @@
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- The relations are NewtonEuler3DR, whose rows are the gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu,
--- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL. They are
--- evaluated in C. The manager makes the relations that its law needs, and works as the one in the plane. Boxes touch
--- only planes. Spheres of bodies touch spheres of bodies, and spheres of particles those of particles. A shape that
--- would pass through another one is refused.
+-- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL; with 5
+-- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL. They are evaluated in C. The manager
+-- makes the relations that its law needs, and works as the one in the plane. Boxes touch only planes. Spheres of
+-- bodies touch spheres of bodies, and spheres of particles those of particles. A shape that would pass through
+-- another one is refused.
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
@@ -68,10 +69,9 @@ return function(ns, contact, parts)
     return distance_of(self, x, y, z)
   end
 
-  local function class_of(who, rows)
-    if rows ~= nil and rows ~= 1 and rows ~= 3 then fail(who, "rows", "1 or 3", rows, 3) end
-    return rows == 1 and ns.NewtonEuler1DR or ns.NewtonEuler3DR
-  end
+  local class_of_rows = { [1] = ns.NewtonEuler1DR, [3] = ns.NewtonEuler3DR, [5] = ns.NewtonEuler5DR }
+
+  local function class_of(who, rows) return class_of_rows[rows or 3] or fail(who, "rows", "1, 3 or 5", rows, 3) end
 
   -- ---- geometry ----
 
@@ -157,8 +157,9 @@ return function(ns, contact, parts)
     options = parts.check_options("space", options)
     local law = options.law
     local good, size = where.try(function() return law:size() end)
-    if not good or (size ~= 1 and size ~= 3) then
-      fail("space", "law", "a nonsmooth law of size 1 or 3", good and parts.said("size " .. tostring(size)) or law, 2)
+    if not good or not class_of_rows[size] then
+      local got = good and parts.said("size " .. tostring(size)) or law
+      fail("space", "law", "a nonsmooth law of size 1, 3 or 5", got, 2)
     end
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),

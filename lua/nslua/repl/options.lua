@@ -5,7 +5,7 @@
 
 local rows = {
   { "tolerance max_iterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",
-    "Relay" },
+    "Relay", "RollingFrictionContact" },
   { "x0 A b M z name", "FirstOrderLinearDS", "FirstOrderLinearTIDS" },
   { "C D B F e z name", "FirstOrderLinearR", "FirstOrderLinearTIR" },
   { "x0 f jacobianfx M z name", "FirstOrderNonLinearDS" },
@@ -21,13 +21,13 @@ local rows = {
   { "C F e z name", "LagrangianLinearTIR" },
   { "h Jachq hDot dotJachq C states z name", "LagrangianRheonomousR", "NewtonEulerR" },
   { "h Jachq dotJachq C states z name", "LagrangianScleronomousR" },
-  { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR" },
+  { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR", "NewtonEuler5DR" },
   { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
     .. "potential z name", "NewtonEulerDS" },
   { "fprime args xtol maxfev full_output", "fsolve" },
   { "M q lower upper solver tolerance max_iterations omega z0", "numerics.box", "numerics.relay" },
   { "W q mu solver tolerance max_iterations r0", "numerics.fc2d", "numerics.fc3d" },
-  { "W q mu mu_r solver tolerance max_iterations r0", "numerics.rolling_fc2d" },
+  { "W q mu mu_r solver tolerance max_iterations r0", "numerics.rolling_fc2d", "numerics.rolling_fc3d" },
   { "W q groups tolerance max_iterations z0", "numerics.generic_mechanical" },
   { "M q solver tolerance max_iterations omega z0", "numerics.lcp" },
   { "F J lower upper z0 tolerance max_iterations max_time restarts solver", "numerics.mcp" },

@@ -91,7 +91,7 @@ describe("generic_mechanical", function()
 
   it("refuses bad groups, each by its number", function()
     refused("unknown option 'low' (known: dim, mu, lower, upper, mu_r)", with_group{ low = 0 })
-    refused("generic_mechanical: groups[1].dim: expected 1, 2 or 3, got 4", with_group{ dim = 4 })
+    refused("generic_mechanical: groups[1].dim: expected 1, 2, 3 or 5, got 4", with_group{ dim = 4 })
     refused("generic_mechanical: groups[1].dim: expected a number, got string", with_group{ dim = "two" })
     refused("generic_mechanical: groups[1].lower is nan", with_group{ lower = nan })
     refused("generic_mechanical: groups[1].lower is inf", with_group{ lower = inf })

@@ -173,6 +173,8 @@ describe("FrictionContact and GenericMechanical", function()
     local make = ns.FrictionContact
     assert.equal("FrictionContact: dim: expected 2 or 3, got 1", message(make, 1))
     assert.equal("FrictionContact: dim: expected 2 or 3, got 4", message(make, 4))
+    assert.equal("FrictionContact: dim: expected 2 or 3, got -1", message(make, -1))
+    assert.equal("RollingFrictionContact: dim: expected 3 or 5, got 4", message(ns.RollingFrictionContact, 4))
     assert.equal("FrictionContact: dim: expected an integer, got number 2.5", message(make, 2.5))
     assert.equal("FrictionContact: options: expected a table, got string", message(make, "x"))
     assert.equal("FrictionContact: options: expected a table, got nil", message(make, nil))

@@ -83,6 +83,67 @@ describe("NewtonImpactRollingFrictionNSL", function()
     end
   end)
 
+  it("in space is one group of five rows; tangents and moments oppose their velocities", function()
+    local law = ns.NewtonImpactRollingFrictionNSL(0.5, 0.25, 0.3, 0.1, 5)
+    local of = internal.law_table(law)
+    assert.same({ cone_3d = true, rolling = true, bits = 128 + 512 }, of.needs)
+    assert.same({ { dim = 5, lower = 0, upper = 0, mu = 0.3, mu_r = 0.1 } }, of.groups)
+    assert.same({ 0.5, 0.25, 0.25, 0, 0 }, of.restitution)
+    local v, lambda = laws.impact(ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.25, 5), { 0, 0, 0, 0, 0 }, { -2, 3, 4, 0.6, -0.8 })
+    for i, x in ipairs { 0, 2.4, 3.2, 0.3, -0.4 } do assert.near(x, v[i], 1e-12) end
+    for i, x in ipairs { 2, -0.6, -0.8, -0.3, 0.4 } do assert.near(x, lambda[i], 1e-12) end
+  end)
+
+  it("decelerates a rolling sphere by 5 mu_r g / (7 R), in any direction, on a plane and as a contact of the script", function()
+    local R, m, mu_r = 0.1, 1.3, 0.003
+    local Ball = ns.class(ns.NewtonEuler5DR, "ball")
+    function Ball:init(radius) self.R = radius end
+    function Ball:computeh(_, q, y)
+      self:setpc1 { q[1], q[2], q[3] - self.R }
+      self:setpc2 { q[1], q[2], 0 }
+      self:setnc { 0, 0, 1 }
+      y[1] = q[3] - self.R
+    end
+    for _, relation in ipairs { ns.contact.sphere_plane(R, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }), 5), Ball(R) } do
+      local ds = ns.NewtonEulerDS({ 0, 0, R, 1, 0, 0, 0 }, { 0.8, 0.6, 0, -6, 8, 0 }, m, 0.4 * m * R ^ 2 * ns.eye(3))
+      ds:setFExtPtr { 0, 0, -m * g }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local inter = ns.Interaction(ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, mu_r, 5), relation)
+      nsds:link(inter, ds)
+      ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-2), ns.MoreauJeanOSI(0.5), ns.RollingFrictionContact(5)):run()
+      local v, speed = ds:velocity(), 1 - 5 * mu_r * g / (7 * R)
+      assert.near(0.8 * speed, v[1], 1e-10)
+      assert.near(0.6 * speed, v[2], 1e-10)
+      local moment = inter:lambda(1)
+      assert.near(mu_r * moment[1], math.sqrt(moment[4] ^ 2 + moment[5] ^ 2), 1e-12)
+    end
+  end)
+
+  it("holds a sphere on a slope up to tan(alpha) = mu_r / R, also beside a box without rolling", function()
+    local R, m, mu_r = 0.1, 2, 0.01
+    for _, part in ipairs { 1 - 1e-9, 1 + 1e-9, 3 } do
+      local alpha = math.atan(part * mu_r / R)
+      local n = { -math.sin(alpha), 0, math.cos(alpha) }
+      local plane = ns.contact.plane({ 0, 0, 0 }, n)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      local bodies = {}
+      for k = 1, 2 do
+        local I = 0.4 * m * R ^ 2
+        local ds = ns.NewtonEulerDS({ R * n[1], k, R * n[3], 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, m, I * ns.eye(3))
+        ds:setFExtPtr { 0, 0, -m * g }
+        nsds:insertDynamicalSystem(ds)
+        local law = k == 1 and ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, mu_r, 5) or ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3)
+        nsds:link(ns.Interaction(law, ns.contact.sphere_plane(R, plane, k == 1 and 5 or 3)), ds)
+        bodies[k] = ds
+      end
+      ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.MoreauJeanOSI(0.5), ns.RollingFrictionContact()):run()
+      local a = 5 / 7 * math.max(0, g * math.sin(alpha) - mu_r * g * math.cos(alpha) / R)
+      assert.near(a, -bodies[1]:velocity()[1] / math.cos(alpha), 1e-10)
+      assert.near(5 / 7 * g * math.sin(alpha), -bodies[2]:velocity()[1] / math.cos(alpha), 1e-10)
+    end
+  end)
+
   it("slides first and then rolls: the account of the energy stays closed", function()
     local _, simu = disk { v0 = 2, spin = 0, mu = 0.1, mu_r = 0.01, h = 1e-3 }
     local before = simu:energy()
@@ -112,12 +173,19 @@ describe("NewtonImpactRollingFrictionNSL", function()
     assert.equal(0.2, law:muR())
     assert.equal("NewtonImpactRollingFrictionNSL: mu_r: expected 0 or more, got -1.0",
       message(ns.NewtonImpactRollingFrictionNSL, 0, 0, 0.3, -1, 3))
+    for dim, expected in pairs { [4] = "3 or 5", [2] = "3..5" } do
+      assert.equal(("NewtonImpactRollingFrictionNSL: dim: expected %s, got %d"):format(expected, dim),
+        message(ns.NewtonImpactRollingFrictionNSL, 0, 0, 0.3, 0, dim))
+    end
     local function refused(o)
       o.mu_r = 0.1
       return message(function() return select(2, disk(o)):computeOneStep() end)
     end
-    assert.equal("FrictionContact: interaction 'ground' has a NewtonImpactRollingFrictionNSL; use GenericMechanical",
+    assert.equal("FrictionContact: interaction 'ground' has a NewtonImpactRollingFrictionNSL; use RollingFrictionContact or "
+      .. "GenericMechanical",
       refused { problem = ns.FrictionContact() })
+    assert.equal("RollingFrictionContact(5): interaction 'ground' is a contact of dimension 3",
+      refused { problem = ns.RollingFrictionContact(5) })
     assert.equal("RungeKuttaOSI: interaction 'ground' has a NewtonImpactRollingFrictionNSL; it takes NewtonImpactNSL, "
       .. "NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)",
       refused { simulation = ns.EventDriven, osi = ns.RungeKuttaOSI() })

@@ -90,7 +90,7 @@ local function matrix(n, m, of)
 end
 
 -- The cones with rolling moments: sizes of their discs.
-local rolling = { { name = "rolling_fc2d", width = 1 } }
+local rolling = { { name = "rolling_fc2d", width = 1 }, { name = "rolling_fc3d", width = 2 } }
 
 -- A random problem of nc contacts with discs of this width: W = A A' + skew S, of full rank or not, with q in its range.
 local function random_rolling(width, nc, deficient, skew)
@@ -209,3 +209,54 @@ for _, cone in ipairs(rolling) do
     end)
   end)
 end
+
+describe("rolling_fc3d", function()
+  local problems = dofile "spec/reference/rolling_problems.lua"
+
+  -- The projection on {|x_T| <= mu x_n, |x_R| <= mu_r x_n}, found by trying which bounds are active.
+  local function projection(x, mu, mu_r)
+    local t, s = math.sqrt(x[2] ^ 2 + x[3] ^ 2), math.sqrt(x[4] ^ 2 + x[5] ^ 2)
+    if t <= mu * x[1] and s <= mu_r * x[1] then return x end
+    local out, least = { 0, 0, 0, 0, 0 }, x[1] ^ 2 + t ^ 2 + s ^ 2
+    for _, active in ipairs { { 1, 1 }, { 1, 0 }, { 0, 1 } } do
+      local a, b = mu * active[1], mu_r * active[2]
+      local n = (x[1] + a * t + b * s) / (1 + a * a + b * b)
+      local f, g = active[1] == 1 and t > 0 and mu * n / t or 1, active[2] == 1 and s > 0 and mu_r * n / s or 1
+      local off = (n - x[1]) ^ 2 + ((f - 1) * t) ^ 2 + ((g - 1) * s) ^ 2
+      if n >= 0 and f * t <= mu * n * (1 + 1e-14) and g * s <= mu_r * n * (1 + 1e-14) and off < least then
+        out, least = { n, f * x[2], f * x[3], g * x[4], g * x[5] }, off
+      end
+    end
+    return out
+  end
+
+  local function residual(p, W, r)
+    local u, sum = W * r + ns.vector(p.q), 0
+    for c = 1, p.nc do
+      local at, x = 5 * (c - 1), {}
+      local mu, mu_r = type(p.mu) == "table" and p.mu[c] or p.mu, type(p.mu_r) == "table" and p.mu_r[c] or p.mu_r
+      for i = 1, 5 do x[i] = r[at + i] - u[at + i] end
+      x[1] = x[1] - mu * math.sqrt(u[at + 2] ^ 2 + u[at + 3] ^ 2) - mu_r * math.sqrt(u[at + 4] ^ 2 + u[at + 5] ^ 2)
+      for i, value in ipairs(projection(x, mu, mu_r)) do sum = sum + (r[at + i] - value) ^ 2 end
+    end
+    return math.sqrt(sum)
+  end
+
+  for name, p in pairs(problems) do
+    it("solves " .. name, function()
+      local n = 5 * p.nc
+      local W = ns.sparse { rows = n, cols = n, i = p.i, j = p.j, v = p.v }
+      for _, solver in ipairs { "default", "newton" } do
+        local a = ns.numerics.rolling_fc3d { W = W, q = p.q, mu = p.mu, mu_r = p.mu_r, solver = solver }
+        assert.is_true(a.success)
+        assert.is_true(residual(p, W, a.r) <= 1e-9 * p.scale)
+        assert.near(residual(p, W, a.r), a.residual, 1e-12 * p.scale)
+      end
+    end)
+  end
+
+  it("offers its methods", function()
+    assert.matches("unknown solver 'lcp' %(known: default, nsgs, newton, first_order%)",
+      select(2, pcall(ns.numerics.rolling_fc3d, { W = ns.eye(5), q = ns.zeros(5), mu = 1, mu_r = 1, solver = "lcp" })))
+  end)
+end)

@@ -242,7 +242,7 @@ static NsMixedGroup read_group(lua_State *L, int g, const char *const *known) {
   const NsConeClass *cone = group_cone(L, dim);
   if (cone) return read_contact(L, g, cone);
   lua_getfield(L, -1, "dim");
-  luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %s", general, g, luaL_tolstring(L, -1, NULL));
+  luaL_error(L, "%s: groups[%d].dim: expected 1, 2, 3 or 5, got %s", general, g, luaL_tolstring(L, -1, NULL));
   return (NsMixedGroup){0};
 }
 

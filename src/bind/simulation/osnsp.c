@@ -1,6 +1,6 @@
 /*
 ** osnsp.c
-** LCP, Relay, MLCP, Equality, AVI, FrictionContact and GenericMechanical: the one-step problems.
+** LCP, Relay, MLCP, Equality, AVI, FrictionContact, RollingFrictionContact and GenericMechanical: the one-step problems.
 */
 #include <string.h>
 
@@ -85,6 +85,18 @@ static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   return 1;
 }
 
+/* More than the rows of any contact. */
+enum { MOST_DIMENSION = 20 };
+
+/* Refuses a dimension of contacts that the kind does not take. */
+static void check_dimension(lua_State *L, NsOsnspKind kind, int dim) {
+  if (ns_osnsp_takes_dimension(kind, dim)) return;
+  int small = 0, large = MOST_DIMENSION;
+  while (!ns_osnsp_takes_dimension(kind, small)) small++;
+  while (!ns_osnsp_takes_dimension(kind, large)) large--;
+  luaL_error(L, "%s: dim: expected %d or %d, got %d", types[kind].name, small, large, dim);
+}
+
 /* The constructor of the kind in the upvalue; FrictionContact([dim] [, options]). */
 static int construct_osnsp(lua_State *L) {
   NsOsnspKind kind = (NsOsnspKind)lua_tointeger(L, lua_upvalueindex(1));
@@ -92,6 +104,7 @@ static int construct_osnsp(lua_State *L) {
   NsOsnsp given = {0};
   if (ns_osnsp_of_contacts(kind) && lua_type(L, 1) == LUA_TNUMBER) {
     nsl_read_field(L, 1, field, &given, NULL, types[kind].name, "dim");
+    check_dimension(L, kind, given.dim);
     lua_remove(L, 1);
   }
   new_osnsp(L, kind);

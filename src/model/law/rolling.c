@@ -6,6 +6,8 @@
 */
 #include "model/law.h"
 
+const char ns_law_rolling_text[] = "NewtonImpactRollingFrictionNSL";
+
 typedef struct Rolling {
   NsLaw base;
   double en, et, mu, mu_r;
@@ -14,7 +16,7 @@ typedef struct Rolling {
 enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
 
 static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 3, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
+                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 3, 5, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
                                  NS_FIELD_A_NUMBER("en", Rolling, en, -1, 1, COEFFICIENT),
                                  NS_FIELD_A_NUMBER("e", Rolling, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
                                  NS_FIELD_A_NUMBER("et", Rolling, et, -1, 1, COEFFICIENT),
@@ -26,14 +28,18 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 static const char *const arguments[] = {"en", "et", "mu", "mu_r", "dim", NULL};
 
 static unsigned rolling_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_ROLLING | NS_NEEDS_CONE_2D;
+  return NS_NEEDS_ROLLING | (law->size == 3 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D);
 }
 
 static NsLawGroup rolling_group(const NsLaw *law, int row) {
   const Rolling *self = (const Rolling *)law;
   (void)row;
   return (NsLawGroup){.dim = law->size, .discs = 2, .mu = {self->mu, self->mu_r}};
+}
+
+static NsStatus rolling_complete(NsLaw *law, NsError *err) {
+  if (law->size % 2 == 1) return NS_OK;
+  return ns_fail(err, NS_EARG, "%s: dim: expected 3 or 5, got %d", ns_law_rolling_text, law->size);
 }
 
 /* The rolling velocities have no restitution. */
@@ -43,8 +49,6 @@ static double rolling_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? self->en : row <= law->size / 2 ? self->et : 0;
 }
 
-const char ns_law_rolling_text[] = "NewtonImpactRollingFrictionNSL";
-
 const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
                                    .bytes = sizeof(Rolling),
                                    .fields = fields,
@@ -53,5 +57,6 @@ const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
                                    .unilateral = true,
                                    .joint = true,
                                    .needs = rolling_needs,
+                                   .complete = rolling_complete,
                                    .group = rolling_group,
                                    .restitution = rolling_restitution};

@@ -1,6 +1,6 @@
 /*
 ** contact.c
-** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents. The callback computeh, or one of
+** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents, NewtonEuler5DR the rolling about them. The callback computeh, or one of
 ** the shapes of model/contact.h, sets the contact frame; the Jacobian C follows from the frame.
 */
 #include "model/contact_curve.h"
@@ -38,6 +38,7 @@ static const NsSlot slots[] = {{"computeh", "h", "x", "y", 'm', '1', NS_NATIVE_Q
 
 const char ns_relation_contact_1d_text[] = "NewtonEuler1DR";
 const char ns_relation_contact_3d_text[] = "NewtonEuler3DR";
+const char ns_relation_contact_5d_text[] = "NewtonEuler5DR";
 
 static bool contact_curvature(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
                               const NsRelationCurvature *out) {
@@ -60,4 +61,11 @@ const NsRelationClass ns_relation_contact_3d = {.model = MODEL(contact_3d),
                                                 .bytes = sizeof(ContactRelation),
                                                 .contact = offsetof(ContactRelation, contact),
                                                 .contact_rows = 3,
+                                                .curvature = contact_curvature};
+
+const NsRelationClass ns_relation_contact_5d = {.model = MODEL(contact_5d),
+                                                .family = NS_MECHANICS,
+                                                .bytes = sizeof(ContactRelation),
+                                                .contact = offsetof(ContactRelation, contact),
+                                                .contact_rows = 5,
                                                 .curvature = contact_curvature};

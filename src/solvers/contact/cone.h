@@ -12,7 +12,8 @@
 #define NS_CONE_LIST(X)                                                                                                        \
   X(plane)                                                                                                                     \
   X(space)                                                                                                                     \
-  X(rolling_plane)
+  X(rolling_plane)                                                                                                             \
+  X(rolling_space)
 
 /* The most discs and rows of a cone. */
 enum { NS_CONE_DISCS = 2, NS_CONE_MOST = 1 + 2 * NS_CONE_DISCS };
