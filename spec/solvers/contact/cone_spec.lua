@@ -202,7 +202,7 @@ for _, cone in ipairs(rolling) do
       assert.equal(cone.name .. ": mu_r[1] = -1 is negative", message { W = W, q = q, mu = 1, mu_r = { -1 } })
       assert.equal("generic_mechanical: groups[1].mu_r = -1 is negative", select(2, pcall(ns.numerics.generic_mechanical,
         { W = W, q = q, groups = { { dim = W:rows(), mu = 1, mu_r = -1 } } })))
-      assert.equal("generic_mechanical: groups[1].mu_r: a contact with dim = 2 has none", select(2, pcall(
+      assert.equal("generic_mechanical: groups[1].mu_r: a contact (dim = 2) has none", select(2, pcall(
         ns.numerics.generic_mechanical, { W = ns.eye(2), q = { 0, 0 }, groups = { { dim = 2, mu = 1, mu_r = 1 } } })))
       assert.equal("generic_mechanical: groups[1].mu_r: a row (dim = 1) has none", select(2, pcall(
         ns.numerics.generic_mechanical, { W = ns.eye(1), q = { 0 }, groups = { { mu_r = 1 } } })))

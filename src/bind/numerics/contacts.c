@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "bind/array/matrix.h"
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
@@ -181,11 +180,14 @@ static void contacts_refuse_field(lua_State *L, int g, const char *name, const c
 
 /* Refuses the coefficients that the group on top of the stack has and its cone (NULL: a row) has not. */
 static void contacts_refuse_coefficients(lua_State *L, int g, const NsConeClass *cone) {
-  char of[40];
-  ns_print(of, sizeof of, cone ? "a contact with dim = %d" : "a row (dim = %d)", cone ? cone->dim : 1);
+  int own = cone ? cone->discs : 0;
   for (int k = 0; k < NS_CONES; k++)
-    for (int i = cone ? cone->discs : 0; i < ns_cones[k]->discs; i++)
-      contacts_refuse_field(L, g, ns_cones[k]->coefficient[i], of);
+    for (int i = own; i < ns_cones[k]->discs; own = ++i) {
+      if (lua_getfield(L, -1, ns_cones[k]->coefficient[i]) != LUA_TNIL)
+        luaL_error(L, "%s: groups[%d].%s: a %s (dim = %d) has none", general, g, ns_cones[k]->coefficient[i],
+                   cone ? "contact" : "row", cone ? cone->dim : 1);
+      lua_pop(L, 1);
+    }
 }
 
 static NsMixedGroup read_row(lua_State *L, int g) {

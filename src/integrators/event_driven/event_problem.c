@@ -77,6 +77,7 @@ static NsStatus event_solve(NsMotionProblem *p, const NsMotion *motion, const in
 */
 static void scale_bounds(NsMotionProblem *p, int exponent) {
   for (int g = 0; g < p->ngroups; g++) {
+    if (p->groups[g].cone) continue;
     p->groups[g].lower = ldexp(p->groups[g].lower, -exponent);
     p->groups[g].upper = ldexp(p->groups[g].upper, -exponent);
   }

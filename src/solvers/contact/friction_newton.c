@@ -117,6 +117,15 @@ static void alart_curnier_release(void *work) {
   ns_free(w);
 }
 
+/* Takes the rows, with their equations behind them in one block. */
+static void take_rows(FrictionNewton *w) {
+  size_t size = (size_t)(w->dim * w->dim), nc = (size_t)w->nc;
+  w->row = ns_arena_take(&w->arena, nc, sizeof *w->row + 2 * size * sizeof(double));
+  if (!w->row) return;
+  double *equations = (double *)(void *)(w->row + nc);
+  for (size_t i = 0; i < nc; i++) w->row[i].E = equations + 2 * i * size, w->row[i].T = w->row[i].E + size;
+}
+
 static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
   NsFrictionSearch *f = (NsFrictionSearch *)search;
   const NsFriction *p = f->mixed.blocks;
@@ -126,10 +135,7 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
   w->dim = p->dim;
   w->nc = p->nc;
   w->dense = n <= DENSE_ORDER;
-  w->row = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->row);
-  double *equations = ns_arena_doubles(&w->arena, 2 * n * p->dim);
-  for (ptrdiff_t i = 0, size = (ptrdiff_t)p->dim * p->dim; !w->arena.failed && i < p->nc; i++)
-    w->row[i].E = equations + 2 * i * size, w->row[i].T = w->row[i].E + size;
+  take_rows(w);
   w->place = ns_arena_ints(&w->arena, p->nc);
   w->friction = ns_arena_doubles(&w->arena, (ptrdiff_t)p->nc * p->cone->discs);
   w->easier = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->easier);

@@ -12,15 +12,19 @@
 
 /* A group of consecutive rows: one row with bounds, or a contact. */
 typedef struct NsMixedGroup {
-  const NsConeClass *cone;  /* of a contact; NULL: a row with bounds */
-  int dim;                  /* number of rows: cone->dim, or 1 */
-  double lower, upper;      /* row: -w in N_[lower, upper](z): (-inf, inf) is an equation, [0, inf) a unilateral row */
-  double mu[NS_CONE_DISCS]; /* contact: friction coefficients of its discs, >= 0 */
+  const NsConeClass *cone; /* of a contact; NULL: a row with bounds */
+  int dim;                 /* number of rows: cone->dim, or 1 */
+  union {
+    struct {
+      double lower, upper; /* of a row: -w in N_[lower, upper](z): (-inf, inf) is an equation, [0, inf) a unilateral row */
+    };
+    double mu[NS_CONE_DISCS]; /* of a contact: friction coefficients of its discs, >= 0 */
+  };
 } NsMixedGroup;
 
 /* A row with bounds. */
 static inline NsMixedGroup ns_mixed_row(double lower, double upper) {
-  return (NsMixedGroup){NULL, 1, lower, upper, {0}};
+  return (NsMixedGroup){.dim = 1, .lower = lower, .upper = upper};
 }
 
 /* A contact with these coefficients (cone->discs). */

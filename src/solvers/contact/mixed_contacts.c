@@ -26,6 +26,7 @@ struct NsMixedContacts {
 };
 
 static void release_slot(Slot *slot) {
+  if (!slot->W) return;
   ns_friction_chain_free(slot->chain);
   ns_block_free(slot->W);
   *slot = (Slot){NULL, NULL};
