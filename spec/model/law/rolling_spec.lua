@@ -165,13 +165,26 @@ describe("NewtonImpactRollingFrictionNSL", function()
     assert.is_truthy(ds)
   end)
 
+  -- v' = -2 muR g / (3 R); a step has the value at its end.
+  it("takes coefficients that are functions of time", function()
+    local h = 1e-2
+    local ds, simu, inter, R = disk { v0 = 1, mu_r = function(t) return 0.02 * t end, h = h }
+    simu:run()
+    assert.near(1 - 2 * 0.02 * g / (3 * R) * (1 + h) / 2, ds:velocity()[2], 1e-12)
+    assert.equal("NewtonImpactRollingFrictionNSL of size 3, en = 0.0, et = 0.0, mu = 0.5, muR is a function of time",
+      tostring(inter:nonSmoothLaw()))
+    local function half() return 0.5 end
+    assert.matches("mu and muR are functions of time", tostring(ns.NewtonImpactRollingFrictionNSL(0, 0, half, half, 5)))
+    assert.matches("mu is a function of time, muR = 0.1", tostring(ns.NewtonImpactRollingFrictionNSL(0, 0, half, 0.1, 3)))
+  end)
+
   it("tells what it takes, and what does not take it", function()
     assert.equal("NewtonImpactRollingFrictionNSL of size 3, en = 0.5, et = 0.0, mu = 0.3, muR = 0.1",
       tostring(ns.NewtonImpactRollingFrictionNSL(0.5, 0, 0.3, 0.1, 3)))
     local law = ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 3)
     law:setMuR(0.2)
     assert.equal(0.2, law:muR())
-    assert.equal("NewtonImpactRollingFrictionNSL: mu_r: expected 0 or more, got -1.0",
+    assert.equal("NewtonImpactRollingFrictionNSL: muR: expected 0 or more, got -1.0",
       message(ns.NewtonImpactRollingFrictionNSL, 0, 0, 0.3, -1, 3))
     for dim, expected in pairs { [4] = "3 or 5", [2] = "3..5" } do
       assert.equal(("NewtonImpactRollingFrictionNSL: dim: expected %s, got %d"):format(expected, dim),

@@ -20,12 +20,11 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_NUMBER("en", Rolling, en, -1, 1, COEFFICIENT),
                                  NS_FIELD_A_NUMBER("e", Rolling, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
                                  NS_FIELD_A_NUMBER("et", Rolling, et, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu", Rolling, mu, 0, INFINITY, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("muR", Rolling, mu_r, 0, INFINITY, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu_r", Rolling, mu_r, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_ALIAS),
+                                 NS_FIELD_A_NUMBER("mu", Rolling, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
+                                 NS_FIELD_A_NUMBER("muR", Rolling, mu_r, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
                                  NS_FIELD_END};
 
-static const char *const arguments[] = {"en", "et", "mu", "mu_r", "dim", NULL};
+static const char *const arguments[] = {"en", "et", "mu", "muR", "dim", NULL};
 
 static unsigned rolling_needs(const NsLaw *law) {
   return NS_NEEDS_ROLLING | (law->size == 3 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D);
@@ -49,6 +48,14 @@ static double rolling_restitution(const NsLaw *law, int row, double theta) {
   return row == 0 ? self->en : row <= law->size / 2 ? self->et : 0;
 }
 
+static const char *rolling_words(const NsLaw *law) {
+  if (!ns_law_varies(law)) return NULL;
+  bool both = law->time.varies[0] && law->time.varies[1];
+  return both                  ? ", en = {en}, et = {et}, mu and muR are functions of time"
+         : law->time.varies[0] ? ", en = {en}, et = {et}, mu is a function of time, muR = {muR}"
+                               : ", en = {en}, et = {et}, mu = {mu}, muR is a function of time";
+}
+
 const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
                                    .bytes = sizeof(Rolling),
                                    .fields = fields,
@@ -59,4 +66,5 @@ const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
                                    .needs = rolling_needs,
                                    .complete = rolling_complete,
                                    .group = rolling_group,
-                                   .restitution = rolling_restitution};
+                                   .restitution = rolling_restitution,
+                                   .words = rolling_words};
