@@ -46,26 +46,19 @@ static bool contact_curvature(const NsRelation *relation, const NsRelationPoint 
   return ns_contact_curvature(relation->contact, at->x, w, out->second, out->third);
 }
 
-#define MODEL(kind)                                                                                                            \
-  { .name = ns_relation_##kind##_text, .noun = NS_RELATION_NOUN, .fields = fields, .slots = slots, .nslots = 1, .x = "q" }
+#define CONTACT(kind, rows)                                                                                                    \
+  const NsRelationClass ns_relation_##kind = {.model = {.name = ns_relation_##kind##_text,                                     \
+                                                        .noun = NS_RELATION_NOUN,                                              \
+                                                        .fields = fields,                                                      \
+                                                        .slots = slots,                                                        \
+                                                        .nslots = 1,                                                           \
+                                                        .x = "q"},                                                             \
+                                              .family = NS_MECHANICS,                                                          \
+                                              .bytes = sizeof(ContactRelation),                                                \
+                                              .contact = offsetof(ContactRelation, contact),                                   \
+                                              .contact_rows = rows,                                                            \
+                                              .curvature = contact_curvature};
 
-const NsRelationClass ns_relation_contact_1d = {.model = MODEL(contact_1d),
-                                                .family = NS_MECHANICS,
-                                                .bytes = sizeof(ContactRelation),
-                                                .contact = offsetof(ContactRelation, contact),
-                                                .contact_rows = 1,
-                                                .curvature = contact_curvature};
-
-const NsRelationClass ns_relation_contact_3d = {.model = MODEL(contact_3d),
-                                                .family = NS_MECHANICS,
-                                                .bytes = sizeof(ContactRelation),
-                                                .contact = offsetof(ContactRelation, contact),
-                                                .contact_rows = 3,
-                                                .curvature = contact_curvature};
-
-const NsRelationClass ns_relation_contact_5d = {.model = MODEL(contact_5d),
-                                                .family = NS_MECHANICS,
-                                                .bytes = sizeof(ContactRelation),
-                                                .contact = offsetof(ContactRelation, contact),
-                                                .contact_rows = 5,
-                                                .curvature = contact_curvature};
+CONTACT(contact_1d, 1)
+CONTACT(contact_3d, 3)
+CONTACT(contact_5d, 5)
