@@ -23,6 +23,7 @@ const NsField ns_user_event_fields[] = {
     NS_FIELD_A_LONG("count", NsUserEvent, count, 0, INFINITY, EVENT_RUN),
     NS_FIELD_A_NUMBER("fired", NsUserEvent, fired, -INFINITY, INFINITY, EVENT_RUN),
     NS_FIELD_A_NUMBER("still", NsUserEvent, still, 0, INFINITY, EVENT_RUN),
+    NS_FIELD_A_NUMBER("behind", NsUserEvent, behind, -INFINITY, INFINITY, EVENT_RUN),
     NS_FIELD_A_COUNT("side", NsUserEvent, side, -1, 1, EVENT_RUN),
     NS_FIELD_A_LONG("crowded", NsUserEvent, crowded, 0, INFINITY, EVENT_RUN),
     NS_FIELD_A_FLAG("pending", NsUserEvent, pending, EVENT_RUN),

@@ -27,6 +27,8 @@ typedef struct NsUserEvent {
   double fired; /* the time of the last one */
   int side; /* the sign of g when it was last farther from 0 than rounding; 0: since then it has passed 0, or arrived there */
   double still; /* g counts as 0 up to this size while side = 0 */
+  double
+      behind; /* g at the end of the last interval, where it had jumped to the other side within the rounding of time; else 0 */
   long crowded; /* the number of occurrences that followed the one before at once */
   bool skipped; /* in this interval a root was left out because g had not left 0 */
   bool pending; /* it has occurred at the present time, and its action has not been called yet */

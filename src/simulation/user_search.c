@@ -93,6 +93,14 @@ NsStatus ns_ts_grain(const NsTimeStepping *ts, int event, double t, double *x, d
   return sum_of_changes(ts, event, 1, t, x, grain, err);
 }
 
+NsStatus ns_ts_jumps_ahead(const NsTimeStepping *ts, int event, double t, const double *x, double g, bool *ahead,
+                           NsError *err) {
+  double later = 0;
+  NsStatus status = ns_ts_value(ts, event, t + TIME_ROUNDING * fabs(t), x, &later, err);
+  *ahead = ns_ts_side(later) == -ns_ts_side(g);
+  return status;
+}
+
 NsStatus ns_ts_value_in_grain(const NsTimeStepping *ts, int event, double t, double *x, double g, double side, double *value,
                               NsError *err) {
   double whole, part;
@@ -351,7 +359,7 @@ static NsStatus end_piece(UserSearch *s, const double *values, NsError *err) {
   s->event = -1;
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
-    double g = values[e];
+    double g = s->quiet[e] ? s->start[e] : values[e];
     event->reach = fmax(event->reach, fabs(g));
     if (g != 0 && !s->quiet[e] && !is_clear(event, g, side[e])) status = settle_in_piece(s, e, s->b, &g, err);
     s->last[e] = g;

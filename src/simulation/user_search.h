@@ -41,6 +41,9 @@ NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, 
 /* *grain: by how much g of an event changes when t and each state of x change by some roundings. x is as before. */
 NsStatus ns_ts_grain(const NsTimeStepping *ts, int event, double t, double *x, double *grain, NsError *err);
 
+/* Whether g of an event, which has the value g at (t, x), has the other sign some roundings of the time later. */
+NsStatus ns_ts_jumps_ahead(const NsTimeStepping *ts, int event, double t, const double *x, double g, bool *ahead, NsError *err);
+
 /*
 ** *value = what g, the value of an event at (t, x) that is not above its rounding, counts as. Where g jumps at the point, so that
 ** rounding decides between two values, it has not left its side; else it is 0.

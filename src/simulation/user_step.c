@@ -306,6 +306,7 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
     status = ns_ts_settle(ts, e, t, room->x, room->side[e], &g, err);
     bool crosses = ns_ts_crosses(&ts->user.of[e], room->side[e], g);
     ts->user.of[e].side = ns_ts_side(g);
+    ts->user.of[e].behind = ns_ts_side(room->after[e]) == -ns_ts_side(g) ? room->after[e] : 0;
     if (!crosses) continue;
     ts->user.of[e].pending = true;
     if (*event < 0) *event = e;
@@ -336,8 +337,23 @@ static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserR
 }
 
 /*
+** Whether g, the value of an event that has passed 0, counts as 0: it is not farther from 0 than the location and rounding have left
+** it, or the jump that the event is lies some roundings ahead.
+*/
+static NsStatus counts_as_zero(NsTimeStepping *ts, int e, const UserRoom *room, bool *zero, NsError *err) {
+  const NsUserEvent *event = &ts->user.of[e];
+  double g = room->g[e], grain = 0;
+  *zero = g == 0;
+  if (event->side != 0 || g == 0) return *zero = *zero && event->side == 0, NS_OK;
+  NsStatus status = ns_ts_grain(ts, e, ts->from, room->x, &grain, err);
+  *zero = fabs(g) <= fmax(event->still, grain);
+  if (status != NS_OK || *zero || event->count == 0 || event->fired != ts->from) return status;
+  return ns_ts_jumps_ahead(ts, e, ts->from, room->x, g, zero, err);
+}
+
+/*
 ** The values of g at the start of an interval, and on which sides they are; 0 for an event whose g has not left 0. An action, or a
-** script between two steps, may have moved g to the other side.
+** script between two steps, may have moved g to the other side; a jump at the end of the last interval is still to be found.
 */
 static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   bool first = ts->k == 0 && !ts->divided;
@@ -345,12 +361,13 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
   NsStatus status = ns_ts_values(ts, ts->from, room->x, room->g, err);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
-    double g = room->g[e], grain = 0;
+    if (event->side != 0 && event->behind != 0 && room->g[e] == event->behind) room->g[e] = copysign(room->g[e], event->side);
+    double g = room->g[e];
     int sign = ns_ts_side(g);
+    bool zero;
     event->skipped = false;
     event->reach = fabs(g);
-    if (event->side == 0 && sign != 0) status = ns_ts_grain(ts, e, ts->from, room->x, &grain, err);
-    bool zero = event->side == 0 && fabs(g) <= fmax(event->still, grain);
+    status = counts_as_zero(ts, e, room, &zero, err);
     if (zero && first && status == NS_OK) {
       status = ns_ts_value_in_grain(ts, e, ts->from, room->x, g, sign, &g, err);
       zero = g == 0;
