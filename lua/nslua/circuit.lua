@@ -209,8 +209,11 @@ return function(ns)
 
   -- ---- the model ----
 
-  -- Raises when a node hangs on the ground by nothing, or on one part alone.
-  local function check_nodes(self)
+  local blocks = { diode = true, zener = true, switch = true, igbt = true, thyristor = true }
+
+  -- The nodes, as a list for messages, that parts do not join to the ground; nil: there are none. open: without
+  -- those parts that can block and have no conductance then.
+  local function floating_nodes(self, open)
     local root = { ["0"] = "0" }
     local function find(node)
       while root[node] ~= node do node = root[node] end
@@ -218,19 +221,24 @@ return function(ns)
     end
     for _, node in ipairs(self.nodes) do root[node] = node end
     for _, part in ipairs(self.parts) do
-      for first, second in pairs(kinds[part.kind].joins or { [1] = 2 }) do
+      local joins = kinds[part.kind].joins or { [1] = 2 }
+      if open and blocks[part.kind] and part.conductance == 0 then joins = {} end
+      for first, second in pairs(joins) do
         local a, b = find(part.nodes[first]), find(second == 0 and "0" or part.nodes[second])
         if a ~= b then root[a] = b end
       end
     end
-    local floating = {}
+    local list = {}
     for _, node in ipairs(self.nodes) do
-      if find(node) ~= find "0" then floating[#floating + 1] = "'" .. node .. "'" end
+      if find(node) ~= find "0" then list[#list + 1] = "'" .. node .. "'" end
     end
-    if #floating > 0 then
-      fail("circuit: nothing joins %s %s to the ground '0'", #floating == 1 and "node" or "nodes",
-        table.concat(floating, ", "))
-    end
+    return #list > 0 and (#list == 1 and "node " or "nodes ") .. table.concat(list, ", ") or nil
+  end
+
+  -- Raises when nothing joins a node to the ground.
+  local function check_nodes(self)
+    local floating = floating_nodes(self)
+    if floating then fail("circuit: nothing joins %s to the ground '0'", floating) end
   end
 
   -- Raises when currents of coupled inductors could have a negative energy. Pairs alone can not: |k| < 1.
@@ -335,9 +343,23 @@ return function(ns)
     return require "nslua.files"(ns, core.file_support).columns(model.columns(self.made, self, sol))
   end
 
+  -- Raises what a run has raised, at the place of the call. Where the engine can not go on it adds what to do about
+  -- nodes that only ideal parts join to the ground: their potentials are not determined while these block.
+  local function raise_of_run(self, message)
+    if type(message) ~= "string" or message:find "interrupted$" then error(message, 0) end
+    local bare, ours = message:gsub("^%S*nslua/circuit[%w/]*%.lua:%d+: ", "") -- the place of a callback of ours
+    if ours > 0 then where.fail(bare) end
+    if message:find "^%S+:%d+: " then error(message, 0) end
+    local floating = floating_nodes(self, true)
+    where.fail(floating and ("%s; %s can float while diodes and switches block: give these a conductance, as 1e-9")
+      :format(message, floating) or message)
+  end
+
   -- run(options): runs a simulation of these options, and returns its columns and the solution.
   function Circuit:run(options)
-    local sol = self:simulation(options):run()
+    local simulation = self:simulation(options)
+    local good, sol = pcall(simulation.run, simulation)
+    if not good then raise_of_run(self, sol) end
     return self:columns(sol), sol
   end
 

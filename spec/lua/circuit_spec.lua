@@ -304,6 +304,25 @@ describe("ns.circuit refuses", function()
     assert.has_no.errors(function() c:system(0.25) end)
   end)
 
+  it("runs that fail, with the place of the call and the nodes that float", function()
+    local function message_of(source, options)
+      local c = ns.circuit():voltage("V1", "a", "b", source):diode("D1", "a", "p", options)
+        :diode("D2", "b", "p", options):diode("D3", "0", "a", options):diode("D4", "0", "b", options)
+        :resistor("R1", "p", "0", 100):capacitor("C1", "p", "0", 1e-3)
+      local few = ns.RadauOSI()
+      few:setMaxEvents(1)
+      return select(2, pcall(function() c:run { stop = 0.1, step = 1e-3, integrator = few } end))
+    end
+    local sine, here = { amplitude = 10, frequency = 50 }, "^%S*circuit_spec.lua:%d+: "
+    assert.matches(here .. "EventDriven: .*%); nodes 'a', 'b' can float while diodes and switches block: give these a "
+      .. "conductance, as 1e%-9$", message_of(sine))
+    assert.matches(here .. "EventDriven: .*%)$", message_of(sine, { conductance = 1e-9 }))
+    assert.matches(here .. "relation .*: no value$", message_of(function(t)
+      if t > 0.05 then error("no value", 0) end
+      return math.sin(t)
+    end))
+  end)
+
   it("runs and solutions that do not fit", function()
     local c = series(1):capacitor("C1", "out", "0", 1)
     assert.equal("columns: expected a solution of this circuit: call simulation, system or run first",

@@ -38,18 +38,17 @@ end
 
 -- The value of an expression in braces or quotes, over parameters and math functions.
 function Deck:expression(text, params)
+  local missing
   local environment = setmetatable({}, { __index = function(_, name)
     if params[name] ~= nil then return params[name] end
     if name == "pi" or type(math[name]) == "function" then return math[name] end
-    self:fail("there is no parameter '%s'", name)
+    missing = missing or name
   end })
   local chunk = load("return " .. text:gsub("%*%*", "^"), "=expression", "t", environment)
   if not chunk then self:fail("expected an expression, got '%s'", text) end
   local good, value = pcall(chunk)
-  if not good then
-    if tostring(value):find(self.file, 1, true) then error(value, 0) end
-    self:fail("'%s': %s", text, where.without_trace(tostring(value)))
-  end
+  if missing then self:fail("there is no parameter '%s'", missing) end
+  if not good then self:fail("'%s': %s", text, where.without_trace(tostring(value)):gsub("^expression:1: ", "")) end
   return value
 end
 
@@ -103,11 +102,9 @@ end
 function Deck:source(words, k, params)
   if words[k] == "dc" then k = k + 1 end
   local kind, inner = (words[k] or ""):match "^(%a+)%((.*)%)$"
-  if not kind then
-    self:no_more(words, k + 1)
-    return self:number(words[k], params, "value")
-  end
-  self:no_more(words, k + 1)
+  if not kind and words[k] and words[k]:find "^%a+$" then kind, inner = words[k], table.concat(words, " ", k + 1)
+  else self:no_more(words, k + 1) end
+  if not kind then return self:number(words[k], params, "value") end
   local v = {}
   for i, word in ipairs(words_of(inner)) do v[i] = self:number(word, params, kind) end
   local function need(n) if #v < n then self:fail("%s: expected %d numbers or more, got %d", kind, n, #v) end end

@@ -43,7 +43,7 @@ R9 this is never read
   it("reads each kind of source", function()
     local c = read [[
 sources
-Vs a 0 SIN(1 2 50 0.01 0 90)
+Vs a 0 SIN 1 2 50 0.01 0 90
 Vp b 0 PULSE(0 5 1m 10u 20u 3m 10m)
 Iw 0 c PWL(0 0 1 2 3 2)
 Rc c 0 1
@@ -134,7 +134,10 @@ Rq q 0 1
       { "3: expected an expression, got '2*'", "R1 a b {2*}" },
       { "3: sin: expected 3 numbers or more, got 2", "V2 b 0 SIN(0 1)" },
       { "3: sin: a damped sine is not taken", "V2 b 0 SIN(0 1 50 0 3)" },
+      { "3: '1*\"a\"': attempt to mul a 'number' with a 'string'", "R1 a b {1*\"a\"}" },
       { "3: 'exp' is not taken; known: dc, sin, pulse, pwl", "V2 b 0 EXP(0 1)" },
+      { "3: 'ac' is not taken; known: dc, sin, pulse, pwl", "V2 b 0 AC 1" },
+      { "3: 'ac' is one word too many", "V2 b 0 DC 0 AC 1" },
       { "4: S1: expected a source of voltage, in a line before, between 'c' and '0' as its control",
         ".model s SW(Ron=1)", "S1 a b c 0 s" },
       { "3: .ic: there is no capacitor between 'b' and the ground", ".ic v(b)=1" },
@@ -144,6 +147,7 @@ Rq q 0 1
     } do
       assert.equal(case[1], message(deck(table.unpack(case, 2))))
     end
+    assert.matches("spice_spec.lua:%d+: ", (select(2, pcall(read, deck "R1 a b {2*nix}"))))
     assert.matches("^read: cannot read /no/such.cir: ", (select(2, pcall(function()
       ns.circuit():read "/no/such.cir"
     end)):gsub("^.-:%d+: ", "", 1)))
