@@ -104,12 +104,13 @@ const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const 
 }
 
 void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v, double *out) {
-  memset(out, 0, (size_t)edge->m * sizeof *out);
+  int m = edge->m;
+  memset(out, 0, (size_t)m * sizeof *out);
   for (int p = 0; p < edge->nparts; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
     const double *H = linearised ? edge->parts[p].L : edge->parts[p].H, *vn = v + node->v;
-    for (int j = 0; j < node->n; j++, H += edge->m)
-      for (int i = 0; i < edge->m; i++) out[i] += H[i] * vn[j];
+    for (int j = 0; j < node->n; j++, H += m)
+      for (int i = 0; i < m; i++) out[i] += H[i] * vn[j];
   }
 }
 

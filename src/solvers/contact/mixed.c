@@ -88,6 +88,10 @@ static void find_groups(NsMixed *s, const NsMixedProblem *p) {
     s->first[g] = row;
     for (int i = 0; i < p->groups[g].dim; i++) s->group[row++] = g;
   }
+  if (apart == 0) {
+    ns_components_single(&s->parts, 1);
+    return;
+  }
   ns_components_begin(&s->parts, p->ngroups);
   for (int j = 0; j < p->n && apart > 0; j++) {
     int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
