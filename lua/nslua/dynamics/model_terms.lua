@@ -113,6 +113,11 @@ function terms.models(options, who, t)
     if interaction.polyhedron then
       fail("%s: the law of '%s' is a NormalConeNSL, which is not supported", who, name)
     end
+    for _, group in ipairs(interaction.groups) do
+      if group.mu_r then
+        fail("%s: '%s' has rolling friction, which is not supported: run a TimeStepping", who, name)
+      end
+    end
     model.interactions[#model.interactions + 1] = k
     model.names[#model.interactions] = name
     row = add_places(model.places.rows, row, #interaction.y)

@@ -165,6 +165,17 @@ describe("NewtonImpactRollingFrictionNSL", function()
     assert.is_truthy(ds)
   end)
 
+  it("acts in MoreauJeanBilbaoOSI, in adaptive steps and under a projection, too", function()
+    local a = 2 * 0.02 * g / (3 * 0.5)
+    for _, o in ipairs { { osi = ns.MoreauJeanBilbaoOSI(), early = 0.005 }, { simulation = ns.TimeSteppingDirectProjection },
+      { simulation = function(nsds, grid, osi) return ns.TimeStepping(nsds, grid, osi, nil, { rtol = 1e-6 }) end } } do
+      o.v0, o.mu_r = 1, 0.02
+      local ds, simu = disk(o)
+      simu:run()
+      assert.near(1 - a * (1 - (o.early or 0)), ds:velocity()[2], 1e-9) -- Bilbao: of the middle of the last step
+    end
+  end)
+
   -- v' = -2 muR g / (3 R); a step has the value at its end.
   it("takes coefficients that are functions of time", function()
     local h = 1e-2
@@ -202,5 +213,8 @@ describe("NewtonImpactRollingFrictionNSL", function()
     assert.equal("RungeKuttaOSI: interaction 'ground' has a NewtonImpactRollingFrictionNSL; it takes NewtonImpactNSL, "
       .. "NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)",
       refused { simulation = ns.EventDriven, osi = ns.RungeKuttaOSI() })
+    local _, simu = disk { mu_r = 0.1 }
+    assert.matches("dynamics.equilibrium: 'ground' has rolling friction, which is not supported: run a TimeStepping",
+      message(ns.dynamics.equilibrium, { simulation = simu }), 1, true)
   end)
 end)
