@@ -234,6 +234,7 @@ describe("discrete states", function()
     refused("period: expected a finite number, got nil", { act = type })
     refused("period: expected a number above 0, got -1.0", { period = -1, act = type })
     refused("period: instants at a distance of 1e-300 can not be told apart in [0.0, 1.0]", { period = 1e-300, act = type })
+    refused("offset: instants at a distance of 1.0 can not be told apart at 1e+300", { period = 1, offset = 1e300, act = type })
     refused("act: expected a function, got nil", { period = 1 })
     refused("there is an event 'c' already", { name = "c", period = 1, act = type })
     refused("state: expected a table of values by name, got number 3", { period = 1, act = type, state = 3 })
@@ -243,6 +244,19 @@ describe("discrete states", function()
     refused("unknown option 'action' (known: name, period, offset, state, act)", { period = 1, action = print })
     simu:computeOneStep()
     refused("the run has begun; add clocks before the first step, or after reset()", { period = 1, act = type })
+  end)
+
+  it("are finite after an action, also where it writes elements of a vector", function()
+    local simu = lag()
+    local bad = true
+    local s = simu:every { name = "c", period = 1, state = { u = { 1, 2 } }, act = function(_, own)
+      own.u[2] = bad and 0 / 0 or 3
+    end }
+    fails("clock 'c' action: u[2] is not finite (t=0 step 1)", simu.run, simu)
+    assert.equal(2, s.u[2])
+    bad = false
+    simu:run()
+    assert.equal(3, s.u[2])
   end)
 
   it("are asked for where an action changes a variable", function()

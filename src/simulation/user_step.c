@@ -103,6 +103,19 @@ static NsStatus log_user_event(NsTimeStepping *ts, const NsUserEvent *event, dou
   return NS_OK;
 }
 
+/* NS_ENAN when an action has written a discrete state that is not finite. */
+static NsStatus check_discrete(const NsTimeStepping *ts, const NsUserEvent *event, NsError *err) {
+  const NsDiscrete *discrete = event->discrete;
+  for (int s = 0; discrete && s < discrete->count; s++) {
+    const NsDiscreteState *state = &discrete->states[s];
+    for (int i = 0; i < ns_discrete_width(state); i++)
+      if (!isfinite(discrete->now[state->first + i]))
+        return ns_fail(err, NS_ENAN, "%s '%s' action: %s[%d] is not finite (t=%.10g step %ld)",
+                       ns_user_event_ticks(event) ? "clock" : "event", event->name, state->name, i + 1, ts->from, ts->k + 1);
+  }
+  return NS_OK;
+}
+
 /* NS_ENAN when an action has written a state that is not finite. */
 static NsStatus check_action(const NsTimeStepping *ts, const NsUserEvent *event, NsError *err) {
   for (int d = 0; d < ts->nsds->nds; d++) {
@@ -112,7 +125,7 @@ static NsStatus check_action(const NsTimeStepping *ts, const NsUserEvent *event,
         return ns_fail(err, NS_ENAN, "%s '%s' action: dynamical system '%s': x[%d] is not finite (t=%.10g step %ld)",
                        ns_user_event_ticks(event) ? "clock" : "event", event->name, ds->name, i + 1, ts->from, ts->k + 1);
   }
-  return NS_OK;
+  return check_discrete(ts, event, err);
 }
 
 /* Calls the action of an event. When it fails, the states are as before. */

@@ -321,6 +321,8 @@ int nsl_simulation_every(lua_State *L) {
   if (clock.period <= 0) nsl_error(L, "every: period: expected a number above 0, got %f", clock.period);
   double t0 = ts->nsds->t0, spare = ns_ts_rounding(t0);
   clock.offset = clock_number(L, "offset", t0);
+  if (fabs(clock.offset) > fmax(fabs(t0), fabs(ts->nsds->T)) && !(fabs(clock.offset) < 0x1p52 * clock.period))
+    nsl_error(L, "every: offset: instants at a distance of %f can not be told apart at %f", clock.period, clock.offset);
   double first = fmax(ceil((t0 - spare - clock.offset) / clock.period), 0), last = (ts->nsds->T - clock.offset) / clock.period;
   if (!(fabs(first) < 0x1p52) || (isfinite(last) && !(fabs(last) < 0x1p52)))
     nsl_error(L, "every: period: instants at a distance of %f can not be told apart in [%f, %f]", clock.period, t0,
