@@ -269,14 +269,14 @@ demo: packages  ## install what is missing, build, run a clutch
 
 test: packages  ## install what is missing, build, run the specs in both hosts
 	@$(MAKE) --no-print-directory all fmu
-	@$(ALONE) LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
+	@$(ALONE) LUA=$(LUA) BUSTED=$(BUSTED) CC='$(CC)' sh spec/run.sh $(BUILD)
 
 check:  ## the same on a build with AddressSanitizer and UBSan, with the tests that take long and 2,000 random problems
 	@NSLUA_LONG=1 NSLUA_RANDOM=$${NSLUA_RANDOM:-2000} $(MAKE) --no-print-directory test BUILD=build-asan
 
 soak: packages  ## the long campaigns: 20,000 random problems, long runs of simulations
 	@$(MAKE) --no-print-directory all
-	@$(ALONE) NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
+	@$(ALONE) NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC='$(CC)' \
 	  sh spec/run.sh $(BUILD)
 
 # Two machines: one with nothing, one with what many have: OpenBLAS with threads, a pager, the libraries of optional modules.
@@ -287,7 +287,7 @@ bare:  ## demo and test on Debian machines that hold make and git alone (root; a
 coverage: packages  ## which lines and branches of the C sources the specs run (gcc and its gcov)
 	@$(MAKE) --no-print-directory BUILD=build-cov all
 	@find build-cov -name '*.gcda' -delete
-	@status=0; $(ALONE) HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
+	@status=0; $(ALONE) HOSTS=nslua BUSTED=$(BUSTED) CC='$(CC)' sh spec/run.sh build-cov || status=$$?; \
 	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
 
 fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 each
@@ -303,7 +303,7 @@ format: lint-packages  ## lays the C sources out as .clang-format says
 	@find src -name '*.[ch]' | sort | xargs clang-format -i
 
 lint: lint-packages  ## layers, names, layout, compiler warnings, luacheck, cppcheck, shellcheck
-	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS) $(MPI_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
+	@CC='$(CC)' CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS) $(MPI_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
 bench: packages  ## side by side with peers
 	@$(MAKE) --no-print-directory all
