@@ -64,7 +64,8 @@ local function places_of(flow, simu)
 end
 
 -- Finds the numbers that actions change, by a run from the start and from the guess. Returns how many they are.
-function sampled.make(flow, options)
+-- fresh(flow, p): the model at its start.
+function sampled.make(flow, options, fresh)
   local model = flow.model
   local clocks = {}
   for _, event in ipairs(model.simu:userEvents()) do
@@ -72,8 +73,7 @@ function sampled.make(flow, options)
   end
   if not model.acting then return 0 end
   check_options(flow, options, clocks)
-  local simulations = require "nslua.dynamics.simulation_flow"
-  model = simulations.fresh(flow, options.value)
+  model = fresh(flow, options.value)
   local simu = model.simu
   simu:run()
   local count = pcall(function() return #options.guess end) and #options.guess or 0

@@ -78,6 +78,14 @@ local function model_at(flow, p)
   return flow.model
 end
 
+-- The model at its start, with no end of its runs.
+local function fresh(flow, p)
+  local model = model_at(flow, p)
+  model.simu:reset()
+  model.clock.t = model.clock.never
+  return model
+end
+
 simulation.model = model_at
 
 function simulation.make(flow, options)
@@ -103,19 +111,11 @@ function simulation.make(flow, options)
   end
   flow.nx = model_at(flow, options.value).n
   flow.t0 = options.t0 or flow.model.start
-  flow.n = flow.nx + sampled.make(flow, options)
+  flow.n = flow.nx + sampled.make(flow, options, fresh)
   flow.smooth = flow.model.simu:nsds():numberOfInteractions() == 0 and not flow.model.acting
 end
 
 -- ---- runs ----
-
--- A fresh model for a flow whose simulation has been run.
-function simulation.fresh(flow, p)
-  local model = model_at(flow, p)
-  model.simu:reset()
-  model.clock.t = model.clock.never
-  return model
-end
 
 local function put(systems, x, method)
   for _, system in ipairs(systems) do
