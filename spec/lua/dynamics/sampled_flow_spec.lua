@@ -63,6 +63,12 @@ describe("a sampled loop", function()
     local simu = loop(1, "z")
     simu:every { name = "noise", period = 1, state = { rng = ns.rng(1) }, act = type }
     refused("simulation: 'noise' draws random numbers: no run repeats another", { period = 1 }, simu)
+    simu = loop(1, "state")
+    simu:every { name = "count", period = 1, state = { n = 0 }, act = function(_, s) s.n = s.n + 1 end }
+    fails("the Jacobian is singular: 'count.n' counts from period to period, and drift = { 3 } leaves it out", dynamics.periodic,
+      { simulation = simu, period = 1, guess = { 0 } })
+    local o = dynamics.periodic { simulation = simu, period = 1, guess = { 0 }, drift = { 3 } }
+    near(2 * math.exp(-1) - 1, o.multipliers[1].re, 1e-11)
     simu = loop(1, "z")
     simu:every { name = "late", period = 1, offset = 1.5, act = type }
     refused("simulation: the clock 'late' begins at 1.5: give an offset in the first period, [0, 1)", { period = 1 }, simu)

@@ -25,7 +25,7 @@ static void discrete_visit(const void *object, NsVisitor visitor, void *context)
 
 static const NslType discrete_type = {"DiscreteStates", NULL, discrete_visit};
 
-static NslDiscrete *check_discrete(lua_State *L) {
+static NslDiscrete *discrete_at_first(lua_State *L) {
   return nsl_check(L, 1, &discrete_type);
 }
 
@@ -59,7 +59,7 @@ static const NsDiscreteState *named_state(lua_State *L, const NslDiscrete *self)
 }
 
 static int discrete_index(lua_State *L) {
-  NslDiscrete *self = check_discrete(L);
+  NslDiscrete *self = discrete_at_first(L);
   const NsDiscreteState *state = named_state(L, self);
   if (state->size == 0) return lua_pushnumber(L, self->of->now[state->first]), 1;
   lua_getiuservalue(L, 1, 1);
@@ -82,7 +82,7 @@ static void read_state(lua_State *L, int idx, const NsDiscreteState *state, doub
 }
 
 static int discrete_newindex(lua_State *L) {
-  NslDiscrete *self = check_discrete(L);
+  NslDiscrete *self = discrete_at_first(L);
   const NsDiscreteState *state = named_state(L, self);
   read_state(L, 3, state, self->of->now + state->first, self->name);
   return 0;
@@ -90,7 +90,7 @@ static int discrete_newindex(lua_State *L) {
 
 /* pairs(s): over a table of the present values. */
 static int discrete_pairs(lua_State *L) {
-  const NslDiscrete *self = check_discrete(L);
+  const NslDiscrete *self = discrete_at_first(L);
   lua_settop(L, 1);
   lua_getglobal(L, "next");
   lua_newtable(L);
