@@ -158,7 +158,7 @@ awk '
     inside = 0
   }
   inside { body = body " " text }' "$code" >"$work/places"
-budget 41 "members of structs beyond 40 in one"
+budget 0 "members of structs beyond 40 in one"
 
 # Headers from which includes lead back to them.
 awk -F: '

@@ -65,9 +65,9 @@ typedef struct Paoli {
   /* the iterate */
   double *q, *q_from, *v, *middle;        /* N; middle: the coordinates for F */
   double *F, *p, *rho, *work, *free_step; /* N */
-  double *terms, *noise, *scale, *delta;  /* N: for the convergence test, see NsStepBlock */
-  double *output_terms;                   /* m: terms of the rows of the problem */
-  double *y, *u, *lambda, *lambda_from;   /* m */
+  NsStepTest test;
+  double *output_terms;                 /* m: terms of the rows of the problem */
+  double *y, *u, *lambda, *lambda_from; /* m */
 
   /* the problem */
   NsMixedGroup *groups;
@@ -137,7 +137,7 @@ static void paoli_take_vectors(Paoli *sp) {
   NsArena *arena = &sp->base.arena;
   int m = sp->layout.M, dense = m <= NS_MIXED_DENSE_ROWS ? m : 0;
   NS_LAYOUT_VECTORS(arena, sp->layout.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
-                    &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale, &sp->delta);
+                    &sp->rho, &sp->work, &sp->free_step, &sp->test.terms, &sp->test.noise, &sp->test.scale, &sp->test.delta);
   NS_LAYOUT_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess,
                     &sp->output_terms);
   sp->room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
@@ -379,28 +379,28 @@ static void paoli_measure_system(Paoli *sp, const Node *node) {
   double h = sp->h, *room = sp->work + o;
   for (int i = o; i < o + n; i++) {
     double f = h * h * sp->F[i], p = h * sp->p[i];
-    sp->terms[i] += fabs(sp->rho[i] + f + p) + fabs(f);
-    sp->noise[i] = 0;
+    sp->test.terms[i] += fabs(sp->rho[i] + f + p) + fabs(f);
+    sp->test.noise[i] = 0;
     sp->work[i] = fabs(sp->q[i]) + 2 * fabs(sp->q_k[i]) + fabs(sp->q_m[i]);
   }
-  ns_step_add_sizes(1, n, n, node->base.block->W, n, room, sp->noise + o);
+  ns_step_add_sizes(1, n, n, node->base.block->W, n, room, sp->test.noise + o);
   if (node->by_q) {
-    ns_step_add_sizes(h * h, n, n, node->by_q, n, sp->middle + o, sp->noise + o);
+    ns_step_add_sizes(h * h, n, n, node->by_q, n, sp->middle + o, sp->test.noise + o);
     return;
   }
   for (int i = 0; i < n; i++) room[i] = h * h * sp->middle[o + i];
-  ns_coef_add_sizes(&node->ds->K, room, sp->noise + o);
+  ns_coef_add_sizes(&node->ds->K, room, sp->test.noise + o);
 }
 
 /* The terms and the sizes for all coordinates. */
 static void measure_changes(Paoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
-  memset(sp->terms, 0, paoli_bytes_of(sp->layout.N));
+  memset(sp->test.terms, 0, paoli_bytes_of(sp->layout.N));
   memset(moved, 0, paoli_bytes_of(sp->layout.N));
-  ns_layout_add_impulses(&sp->layout, sp->lambda, sp->terms);
+  ns_layout_add_impulses(&sp->layout, sp->lambda, sp->test.terms);
   ns_layout_add_moved(&sp->layout, sp->lambda, moved);
   for (int i = 0; i < sp->layout.N; i++)
-    sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
+    sp->test.scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
   for (int d = 0; d < sp->layout.nnodes; d++) paoli_measure_system(sp, &sp->nodes[d]);
 }
 
@@ -408,7 +408,8 @@ static double paoli_output_size(const Paoli *sp, const Edge *edge, int i) {
   double size = fabs(law_output(sp, edge, i));
   for (int p = 0; p < edge->base.nparts; p++) {
     const Node *node = &sp->nodes[edge->base.parts[p].node];
-    size = ns_step_largest(1 / sp->h, node->base.n, edge->base.parts[p].H, edge->base.m, i, sp->scale + node->base.v, size);
+    size = ns_step_largest(1 / sp->h, node->base.n, edge->base.parts[p].H, edge->base.m, i, sp->test.scale + node->base.v,
+                           size);
   }
   return size;
 }
@@ -417,7 +418,7 @@ static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const Ns
   Paoli *sp = (Paoli *)scheme;
   NsStepResidual residual = {0};
   measure_changes(sp, tolerance);
-  NsLayoutTerms terms = {sp->rho, sp->terms, sp->noise, sp->scale, sp->delta, sp->work};
+  NsLayoutTerms terms = {sp->rho, sp->test.terms, sp->test.noise, sp->test.scale, sp->test.delta, sp->work};
   ns_layout_state_residual(&sp->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&sp->layout, &terms, &residual);
   ns_layout_problem_terms(&sp->problem, sp->output_terms);

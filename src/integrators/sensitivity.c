@@ -26,18 +26,20 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   s->p = p;
   int n = s->n = s->nx;
   s->acts = ns_arena_take(arena, (size_t)p, sizeof *s->acts);
-  double **matrices[] = {&s->S_k, &s->S, &s->X, &s->X_before, &s->before, &s->most, &s->P_most, &s->Pt, &s->slope, &s->dense};
+  double **matrices[] = {&s->S_k,  &s->S,         &s->X,         &s->X_before,      &s->before,
+                         &s->most, &s->diff.most, &s->columns.P, &s->columns.slope, &s->columns.dense};
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) *matrices[i] = ns_arena_matrix(arena, n, p);
-  double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size, &s->step, &s->far, &s->kept};
+  double **vectors[] = {&s->f,    &s->rate_most, &s->diff.u,   &s->direction, &s->value,
+                        &s->size, &s->diff.step, &s->diff.far, &s->diff.kept};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   s->known = ns_arena_take(arena, (size_t)p, sizeof *s->known);
   s->dt = ns_arena_doubles(arena, p);
-  s->parameter_step = ns_arena_doubles(arena, p);
+  s->diff.parameter_step = ns_arena_doubles(arena, p);
   s->least = ns_arena_doubles(arena, p);
   s->xdot = ns_arena_doubles(arena, n);
-  s->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
-  s->J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);
-  s->P = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, p);
+  s->diff.room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
+  s->piece.J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);
+  s->piece.P = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, p);
   s->nodes = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, p);
   for (int j = 0; j < p && !arena->failed; j++) {
     s->acts[j] = parameters[j].number && ns_parameter_of(&parameters[j], graph);
@@ -117,7 +119,7 @@ static NsStatus event_tell(NsSensitivity *s, NsError *err) {
 NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
                               double t, const double *u, NsError *err) {
   bool grazes = false;
-  double *other = s->slope;
+  double *other = s->columns.slope;
   NsStatus status = event_before(s, lin, t, u, err);
   if (status == NS_OK && s->tape) return ns_run_tape_event(s, lin, guards, count, t, u, err);
   for (int g = 0; g < count && status == NS_OK; g++) {
@@ -176,16 +178,16 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLine
                             NsError *err) {
   if (s->tape) return ns_run_tape_map(s, lin, map, t, u, err);
   bool exact;
-  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, s->J, s->Pt, &exact, err);
+  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, s->piece.J, s->columns.P, &exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     memcpy(s->direction, S, (size_t)s->n * sizeof *S);
-    if (exact) ns_dense_gemv(false, s->n, s->n, 1, s->J, s->n, s->direction, 1, 0, S, 1);
+    if (exact) ns_dense_gemv(false, s->n, s->n, 1, s->piece.J, s->n, s->direction, 1, 0, S, 1);
     else status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
     if (status == NS_OK && exact && !s->known[j] && s->acts[j])
       status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 0, NULL, j, s->value, err);
     for (int i = 0; i < s->n && status == NS_OK; i++) {
-      if (s->known[j]) S[i] += s->Pt[i + (ptrdiff_t)j * s->n];
+      if (s->known[j]) S[i] += s->columns.P[i + (ptrdiff_t)j * s->n];
       else if (exact && s->acts[j]) S[i] += s->value[i];
     }
   }

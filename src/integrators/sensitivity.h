@@ -92,6 +92,22 @@ typedef struct NsLinearEquations {
 } NsLinearEquations;
 NsStatus ns_sensitivity_integrator(NsLinearEquations *of, const NsVariationalProblem *problem, NsError *err);
 
+/* The piece that is integrated: F_u and F_p at its nodes, NS_BERNSTEIN_SIZE blocks n x n and n x p; fixed: J is the same at all nodes. */
+typedef struct NsSensitivityPiece {
+  double from, to, *J, *P;
+  bool fixed;
+} NsSensitivityPiece;
+
+/* Workspace, n x p each. */
+typedef struct NsSensitivityColumns {
+  double *P, *slope, *dense;
+} NsSensitivityColumns;
+
+/* Differences: displacements that were good last (n, p), 0: none; largest elements of F_p so far (n x p); workspace (n; of n numbers). */
+typedef struct NsSensitivityDifference {
+  double *step, *parameter_step, *most, *u, *far, *kept, *room;
+} NsSensitivityDifference;
+
 struct NsSensitivity {
   const NsSensitivityOptions *options;
   const NsParameter *parameters; /* p, borrowed */
@@ -122,22 +138,18 @@ struct NsSensitivity {
 
   /* workspace */
   NsArena arena;
-  uint64_t changes;                     /* counts the changes of numbers, for versions */
-  double *most;                         /* n x p: largest |S| so far */
-  double *rate_most;                    /* n: largest rates so far */
-  double *u, *direction, *value, *room; /* n; n; n; differences of n numbers */
-  double *J, *P;                        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
-  double *Pt, *slope, *dense;           /* n x p */
-  double *size;                         /* n: sizes of u */
-  double *step, *parameter_step;        /* n; p: displacements of differences that were good last, 0: none */
-  double *P_most;                       /* n x p: largest elements of F_p so far */
-  bool *known;                          /* p: the parameter has a closed form at the last point */
-  double *least;                        /* p: relative sizes of columns that a piece gives */
-  double *far, *kept;                   /* n: workspace of differences */
+  uint64_t changes;          /* counts the changes of numbers, for versions */
+  double *most;              /* n x p: largest |S| so far */
+  double *rate_most;         /* n: largest rates so far */
+  double *direction, *value; /* n */
+  NsSensitivityColumns columns;
+  NsSensitivityPiece piece;
+  NsSensitivityDifference diff;
+  double *size;  /* n: sizes of u */
+  bool *known;   /* p: the parameter has a closed form at the last point */
+  double *least; /* p: relative sizes of columns that a piece gives */
   NsLinearEquations equations;
-  double from, to; /* the piece that is integrated */
-  bool fixed;      /* J is the same at all nodes */
-  bool driven;     /* some parameter acts */
+  bool driven; /* some parameter acts */
 };
 
 /* The derivatives of the times of events in a run: rows of p numbers. A zeroed one is empty. */

@@ -50,11 +50,11 @@ static bool back_resolved(NsSensitivity *s, double h) {
   NsRunTape *tape = s->tape;
   ptrdiff_t n = s->n, nn = n * n;
   double tolerance = BACK_RESOLVED * s->options->rtol;
-  if (s->fixed) return true;
+  if (s->piece.fixed) return true;
   for (ptrdiff_t j = 0; j < n; j++) {
     double error = 0, size = tape->most[j];
     for (ptrdiff_t i = 0; i < n; i++) {
-      NsBernsteinMeasure J = ns_bernstein_measure(s->J + i + j * n, nn);
+      NsBernsteinMeasure J = ns_bernstein_measure(s->piece.J + i + j * n, nn);
       error += h * J.error * tape->most[i];
       size += h * J.most * tape->most[i];
     }
@@ -90,8 +90,8 @@ static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const doub
   if (lin->vjp) status = lin->vjp(lin->context, t, u, mu, out, s->tape->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (!s->acts[j] || s->tape->exact[j]) continue;
-    status = ns_sensitivity_column(s, lin, t, u, j, s->dense, err);
-    out[j] = ns_dense_dot(s->n, s->dense, 1, mu, 1);
+    status = ns_sensitivity_column(s, lin, t, u, j, s->columns.dense, err);
+    out[j] = ns_dense_dot(s->n, s->columns.dense, 1, mu, 1);
   }
   return status;
 }
@@ -130,15 +130,15 @@ static NsStatus back_integral(NsSensitivity *s, const NsDenseOutput *dense, doub
 
 /* ---- the adjoint pass ---- */
 
-/* mu and g go from s->to to s->from. */
+/* mu and g go from s->piece.to to s->piece.from. */
 static NsStatus back_integrate(NsSensitivity *s, const NsDenseOutput *dense, NsError *err) {
   NsRunTape *tape = s->tape;
   const NsVariationalState *state = ns_variational_state(tape->equations.variational);
-  ns_variational_start(tape->equations.variational, s->to, tape->mu, s->to - s->from);
+  ns_variational_start(tape->equations.variational, s->piece.to, tape->mu, s->piece.to - s->piece.from);
   NsStatus status = NS_OK;
-  for (int steps = 0; state->t > s->from && status == NS_OK; steps++) {
-    if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->from);
-    status = ns_variational_step(tape->equations.variational, s->from, err);
+  for (int steps = 0; state->t > s->piece.from && status == NS_OK; steps++) {
+    if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->piece.from);
+    status = ns_variational_step(tape->equations.variational, s->piece.from, err);
     if (status == NS_OK && s->driven) status = back_integral(s, dense, state->t, state->t_old, 0, err);
   }
   memcpy(tape->mu, state->y, (size_t)s->n * sizeof *tape->mu);
@@ -146,7 +146,7 @@ static NsStatus back_integrate(NsSensitivity *s, const NsDenseOutput *dense, NsE
   return status;
 }
 
-/* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->J is constant and known. */
+/* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->piece.J is constant and known. */
 static NsStatus back_go(NsSensitivity *s, const NsDenseOutput *dense, double a, double b, bool same, int halved, NsError *err) {
   NsStatus status = NS_OK;
   if (!same) status = ns_sensitivity_sample(s, s->tape->lin, dense, a, b, false, err);
@@ -156,7 +156,7 @@ static NsStatus back_go(NsSensitivity *s, const NsDenseOutput *dense, double a, 
     status = back_go(s, dense, middle, b, false, halved + 1, err);
     return status == NS_OK ? back_go(s, dense, a, middle, false, halved + 1, err) : status;
   }
-  s->from = a, s->to = b;
+  s->piece.from = a, s->piece.to = b;
   return back_integrate(s, dense, err);
 }
 
@@ -166,7 +166,7 @@ static void back_hold(NsSensitivity *s, double h) {
   for (int i = 0; i < s->n; i++) tape->mu[i] += h * ns_bernstein_measure(tape->c + i, s->n).sum / NS_BERNSTEIN_SIZE;
 }
 
-/* Takes the mode of a piece. *same: s->J belongs to the mode. */
+/* Takes the mode of a piece. *same: s->piece.J belongs to the mode. */
 static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *same, NsError *err) {
   NsRunTape *tape = s->tape;
   const NsLinearisation *lin = tape->lin;
@@ -218,7 +218,7 @@ NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
   const double *u = piece->u + (NS_BERNSTEIN_SIZE - 1) * (ptrdiff_t)s->n;
   NsStatus status = back_take(s, piece, &same, err);
   if (status == NS_OK) status = tape->lin->rate(tape->lin->context, piece->t, u, s->value, err);
-  tape->taken = NULL; /* s->J does not belong to the mode yet */
+  tape->taken = NULL; /* s->piece.J does not belong to the mode yet */
   for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[tape->place[i]];
   return status;
 }

@@ -54,9 +54,9 @@ static NsStatus along_sample(void *context, double e, double *values, NsError *e
   Along *a = context;
   NsSensitivity *s = a->s;
   double t = a->t + e * a->dt;
-  for (int i = 0; i < s->n; i++) s->u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
+  for (int i = 0; i < s->n; i++) s->diff.u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
   NsStatus status = a->number ? along_write(a, a->value + e, t, err) : NS_OK;
-  return status == NS_OK ? a->map(a->lin->context, a->k, t, s->u, values, err) : status;
+  return status == NS_OK ? a->map(a->lin->context, a->k, t, s->diff.u, values, err) : status;
 }
 
 /* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
@@ -74,7 +74,7 @@ static double along_reach(const Along *a, int j) {
 
 /* Whether a displacement of the parameter alone leaves all values as they are, to the last bit: most parameters of a model do. */
 static bool along_unchanged(Along *a, int count, double reach) {
-  double *base = a->s->room, *moved = base + count;
+  double *base = a->s->diff.room, *moved = base + count;
   size_t bytes = (size_t)count * sizeof *base;
   return along_sample(a, 0, base, NULL) == NS_OK && along_sample(a, reach, moved, NULL) == NS_OK &&
          memcmp(base, moved, bytes) == 0 && along_sample(a, -reach / 3, moved, NULL) == NS_OK &&
@@ -97,7 +97,7 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLi
   NsStatus status = still && along_unchanged(&a, count, reach) ? NS_OK : NS_ENAN;
   for (int trial = 0; trial < DIFFERENCE_TRIALS && status != NS_OK; trial++, reach *= SMALLER) {
     NsWindow window = {-1e3 * reach, 1e3 * reach, reach};
-    status = ns_difference(along_sample, &a, count, 0, window, s->room, out, err);
+    status = ns_difference(along_sample, &a, count, 0, window, s->diff.room, out, err);
     if (status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_EINTR) break;
   }
   if (!parameter) return status;

@@ -74,7 +74,7 @@ static NsStatus displaced_rate(NsSensitivity *s, const NsLinearisation *lin, dou
 */
 static NsStatus central_differences(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                     double step, double *out, double *rough, NsError *err) {
-  double *far = s->far;
+  double *far = s->diff.far;
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->n * sizeof *out);
   memset(far, 0, (size_t)s->n * sizeof *far);
@@ -109,7 +109,7 @@ static double smaller_step(double step, double rough) {
 static NsStatus displaced_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                  double *out, NsError *err) {
   double full = PART * d->size, step = *d->step > 0 ? fmin(*d->step, full) : full;
-  double rough, best = INFINITY, *kept = s->kept;
+  double rough, best = INFINITY, *kept = s->diff.kept;
   NsStatus status = NS_OK;
   for (int k = 0; k < COLUMN_TRIALS; k++) {
     status = central_differences(s, lin, t, u, d, step, out, &rough, err);
@@ -145,7 +145,7 @@ static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, doubl
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
-  Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->step[i]};
+  Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->diff.step[i]};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, &d, out);
   u[i] = d.at;
@@ -155,14 +155,14 @@ static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, doubl
 NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, int j, double *out,
                                NsError *err) {
   const NsParameter *p = &s->parameters[j];
-  double *most = s->P_most + (ptrdiff_t)j * s->n;
+  double *most = s->diff.most + (ptrdiff_t)j * s->n;
   Displaced d = {.number = p->number,
                  .at = *p->number,
                  .version = p->version,
                  .seen = p->version ? *p->version : 0,
                  .lin = lin,
                  .size = p->unit,
-                 .step = &s->parameter_step[j],
+                 .step = &s->diff.parameter_step[j],
                  .most = most};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, &d, out);
@@ -198,13 +198,13 @@ NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, con
   bool driven = parameters && s->driven;
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
   NsStatus status = NS_OK;
-  s->fixed = lin->constant;
+  s->piece.fixed = lin->constant;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
-    if (s->fixed && !driven && k > 0) break;
+    if (s->piece.fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = dense->at(dense->context, t, s->direction, err);
-    double *J = k == 0 || !s->fixed ? s->J + k * nn : NULL, *P = driven ? s->P + k * np : NULL;
+    double *J = k == 0 || !s->piece.fixed ? s->piece.J + k * nn : NULL, *P = driven ? s->piece.P + k * np : NULL;
     if (status == NS_OK) status = point_terms(s, lin, t, s->direction, J, P, err);
   }
   return status;
@@ -230,19 +230,19 @@ static void size_of_columns(const NsSensitivity *s, double *size) {
 /* Whether the nodes resolve J and P: the errors of S' over the piece are below the tolerance of S or of the terms of its growth. */
 static bool piece_resolved(NsSensitivity *s, double h) {
   ptrdiff_t n = s->n, nn = n * n, np = n * s->p;
-  double tolerance = RESOLVED * s->options->rtol, *error = s->slope, *size = s->Pt;
-  if (s->fixed && !s->driven) return true;
+  double tolerance = RESOLVED * s->options->rtol, *error = s->columns.slope, *size = s->columns.P;
+  if (s->piece.fixed && !s->driven) return true;
   memset(error, 0, (size_t)np * sizeof *error);
   size_of_columns(s, size);
-  for (ptrdiff_t e = 0; e < nn && !s->fixed; e++) {
-    NsBernsteinMeasure J = ns_bernstein_measure(s->J + e, nn);
+  for (ptrdiff_t e = 0; e < nn && !s->piece.fixed; e++) {
+    NsBernsteinMeasure J = ns_bernstein_measure(s->piece.J + e, nn);
     for (ptrdiff_t j = 0; j < s->p && J.most > 0; j++) {
       error[e % n + j * n] += h * J.error * s->most[e / n + j * n];
       size[e % n + j * n] += h * J.most * s->most[e / n + j * n];
     }
   }
   for (ptrdiff_t e = 0; e < np; e++) {
-    if (s->acts[e / n]) error[e] += h * ns_bernstein_measure(s->P + e, np).error, size[e] += h * fabs(s->P[e]);
+    if (s->acts[e / n]) error[e] += h * ns_bernstein_measure(s->piece.P + e, np).error, size[e] += h * fabs(s->piece.P[e]);
     if (error[e] > tolerance * size[e]) return false;
   }
   return true;
@@ -252,13 +252,13 @@ static bool piece_resolved(NsSensitivity *s, double h) {
 
 /* The place of t in the piece. */
 static double piece_place(const NsSensitivity *s, double t) {
-  return s->to > s->from ? (t - s->from) / (s->to - s->from) : 0;
+  return s->piece.to > s->piece.from ? (t - s->piece.from) / (s->piece.to - s->piece.from) : 0;
 }
 
 void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J) {
   ptrdiff_t n = s->n;
-  if (s->fixed) memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
-  else ns_bernstein_between(s->J, n * n, n * n, piece_place(s, t), J);
+  if (s->piece.fixed) memcpy(J, s->piece.J, (size_t)(n * n) * sizeof *J);
+  else ns_bernstein_between(s->piece.J, n * n, n * n, piece_place(s, t), J);
 }
 
 /* An NsVariationalTerms: J and P at t, between the nodes. */
@@ -267,7 +267,7 @@ static NsStatus piece_terms(void *context, double t, double *J, double *P, doubl
   ptrdiff_t np = (ptrdiff_t)s->n * s->p;
   (void)E, (void)err;
   ns_sensitivity_jacobian(s, t, J);
-  if (P) ns_bernstein_between(s->P, np, np, piece_place(s, t), P);
+  if (P) ns_bernstein_between(s->piece.P, np, np, piece_place(s, t), P);
   return NS_OK;
 }
 
@@ -289,9 +289,9 @@ static NsStatus keep_nodes(NsSensitivity *s, const NsLinearisation *lin, const N
     double t = dense->t_old + ns_bernstein_node(k) * (dense->t - dense->t_old);
     if (k + 1 == NS_BERNSTEIN_SIZE) t = dense->t;
     if (t < state->t_old || t > state->t) continue;
-    status = ns_variational_at(s->equations.variational, t, s->dense, err);
+    status = ns_variational_at(s->equations.variational, t, s->columns.dense, err);
     if (status == NS_OK) status = dense->at(dense->context, t, s->direction, err);
-    if (status == NS_OK) status = lin->states(lin->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
+    if (status == NS_OK) status = lin->states(lin->context, s, t, s->direction, s->columns.dense, s->nodes + k * size, err);
   }
   return status;
 }
@@ -312,19 +312,19 @@ static void measure_least(NsSensitivity *s) {
     s->least[j] = DECAYED * relative_size(s, (int)j);
     for (ptrdiff_t i = 0; i < n && s->acts[j]; i++)
       for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE && s->size[i] > 0; k++)
-        s->least[j] = fmax(s->least[j], (s->to - s->from) * fabs(s->P[i + j * n + k * np]) / s->size[i]);
+        s->least[j] = fmax(s->least[j], (s->piece.to - s->piece.from) * fabs(s->piece.P[i + j * n + k * np]) / s->size[i]);
   }
 }
 
-/* S goes from s->from to s->to. */
+/* S goes from s->piece.from to s->piece.to. */
 static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->equations.variational);
   measure_least(s);
-  ns_variational_start(s->equations.variational, s->from, s->S, s->to - s->from);
+  ns_variational_start(s->equations.variational, s->piece.from, s->S, s->piece.to - s->piece.from);
   NsStatus status = NS_OK;
-  for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
-    if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->to);
-    status = ns_variational_step(s->equations.variational, s->to, err);
+  for (int steps = 0; state->t < s->piece.to && status == NS_OK; steps++) {
+    if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->piece.to);
+    status = ns_variational_step(s->equations.variational, s->piece.to, err);
     if (status == NS_OK) status = keep_nodes(s, lin, dense, err);
   }
   memcpy(s->S, state->y, (size_t)s->n * (size_t)s->p * sizeof *s->S);
@@ -341,7 +341,7 @@ static NsStatus piece_go(NsSensitivity *s, const NsLinearisation *lin, const NsD
     status = piece_go(s, lin, dense, a, middle, halved + 1, err);
     return status == NS_OK ? piece_go(s, lin, dense, middle, b, halved + 1, err) : status;
   }
-  s->from = a, s->to = b;
+  s->piece.from = a, s->piece.to = b;
   return piece_integrate(s, lin, dense, err);
 }
 
@@ -366,8 +366,8 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, cons
                                   .size = s->size,
                                   .least = s->least};
   status = ns_sensitivity_integrator(&s->equations, &problem, err);
-  if (status == NS_OK) status = dense->at(dense->context, a, s->u, err);
-  if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->u, err);
+  if (status == NS_OK) status = dense->at(dense->context, a, s->diff.u, err);
+  if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->diff.u, err);
   for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
   return status == NS_OK ? piece_go(s, lin, dense, a, b, 0, err) : status;

@@ -224,8 +224,8 @@ NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLineari
   NsRunTape *tape = s->tape;
   ptrdiff_t n = s->n;
   bool exact, timed = tape->event.timed;
-  double *M = s->J, *change = s->value;
-  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, M, s->Pt, &exact, err);
+  double *M = s->piece.J, *change = s->value;
+  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, M, s->columns.P, &exact, err);
   if (status == NS_OK && !exact) status = tape_map_differences(s, lin, map, t, u, M, err);
   if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 1, NULL, -1, change, err);
   if (status != NS_OK) return status;
@@ -238,7 +238,7 @@ NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLineari
     if (!tape->acts[j] && !s->acts[j]) continue;
     tape_map_column(s, M, column);
     if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, map, 0, s->n, t, u, 0, NULL, j, change, err);
-    for (int i = 0; i < n && s->acts[j]; i++) column[i] += s->known[j] ? s->Pt[i + j * n] : change[i];
+    for (int i = 0; i < n && s->acts[j]; i++) column[i] += s->known[j] ? s->columns.P[i + j * n] : change[i];
     for (int i = 0; i < n; i++) tape->acts[j] = tape->acts[j] || column[i] != 0;
   }
   return status;

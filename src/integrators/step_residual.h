@@ -70,6 +70,11 @@ typedef struct NsStepBlock {
   double *delta, *work; /* n each, output: W^-1 rho; workspace */
 } NsStepBlock;
 
+/* What a scheme keeps for the test of its iterate: the arrays (N) of an NsStepBlock. */
+typedef struct NsStepTest {
+  double *terms, *noise, *scale, *delta;
+} NsStepTest;
+
 /* Relative residuals below this are rounding: 10 eps. */
 #define NS_STEP_FINE 2.2e-15
 

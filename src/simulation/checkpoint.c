@@ -40,9 +40,9 @@ static void describe_model(NsText *text, NsTimeStepping *ts) {
 
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err) {
   NsText identity = {0}, state = {0};
-  if (ts->divided && ts->user.count == 0)
+  if (ts->part.divided && ts->user.count == 0)
     return ns_fail(err, NS_EARG, "the step is divided at t=%.10g by an event that has been removed; compute its rest first",
-                   ts->from);
+                   ts->part.from);
   NsStatus status = ns_ts_prepare(ts, err);
   if (status != NS_OK) return status;
   describe_model(&identity, ts);

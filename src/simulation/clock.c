@@ -16,12 +16,12 @@ bool ns_ts_has_next(const NsTimeStepping *ts) {
 }
 
 double ns_ts_time(const NsTimeStepping *ts) {
-  if (ts->divided && !ts->computed) return ts->from;
+  if (ts->part.divided && !ts->computed) return ts->part.from;
   return ns_time_grid_at(ts->grid, ts->k);
 }
 
 double ns_ts_next_time(const NsTimeStepping *ts) {
-  if (ts->cut || (ts->divided && !ts->computed && !ns_ts_has_next(ts))) return ts->from;
+  if (ts->part.cut || (ts->part.divided && !ts->computed && !ns_ts_has_next(ts))) return ts->part.from;
   if (ts->computed) return ns_time_grid_at(ts->grid, ts->k + 1);
   if (ns_user_events_ended(&ts->user) >= 0) return ns_time_grid_at(ts->grid, ts->k);
   return ns_time_grid_at(ts->grid, ns_ts_has_next(ts) ? ts->k + 1 : ts->nsteps);

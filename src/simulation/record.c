@@ -96,14 +96,14 @@ static void show_side(NsNsds *nsds, const double *values) {
 }
 
 static NsRecordClock record_clock(const NsTimeStepping *ts) {
-  return (NsRecordClock){ts->k, ts->divided, ts->total_known, ts->from, ts->total, ts->energy, ts->energy_k};
+  return (NsRecordClock){ts->k, ts->part.divided, ts->total_known, ts->part.from, ts->total, ts->energy, ts->energy_k};
 }
 
 static void set_record_clock(NsTimeStepping *ts, const NsRecordClock *clock) {
   ts->k = clock->k;
-  ts->divided = clock->divided;
+  ts->part.divided = clock->divided;
   ts->total_known = clock->total_known;
-  ts->from = clock->from;
+  ts->part.from = clock->from;
   ts->total = clock->total;
   ts->energy = clock->energy;
   ts->energy_k = clock->energy_k;

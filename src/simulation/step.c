@@ -83,19 +83,19 @@ static long larger(long a, long b) {
 
 /* Whether the event of another island ends the step at its start: this island does not move. */
 static bool island_waits(const NsTimeStepping *ts, int i, const NsStep *step) {
-  return i != ts->stopping && !(ts->stop > step->t_k);
+  return i != ts->part.stopping && !(ts->part.stop > step->t_k);
 }
 
 /* Computes an island up to the end of the step, or up to the event of a law that ends the step. */
 static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step, NsError *err) {
-  double end = i == ts->stopping ? ts->aim : ts->stop;
+  double end = i == ts->part.stopping ? ts->part.aim : ts->part.stop;
   NsStep part;
   if (end < step->t) part = *step, part.t = end, part.h = end - part.t_k, step = &part;
   ts->log.stopped = false;
   NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], step, err);
   if (status != NS_OK || !ts->log.stopped) return status;
   double t = ts->log.events[ts->log.count - 1].t;
-  if (t < ts->stop) ts->stop = t, ts->stopping = i, ts->aim = step->t;
+  if (t < ts->part.stop) ts->part.stop = t, ts->part.stopping = i, ts->part.aim = step->t;
   return NS_OK;
 }
 

@@ -63,10 +63,10 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 NS_FIELD_A_NUMBER("total", NsTimeStepping, total, -INFINITY, INFINITY, RUN),
                                 NS_FIELD_END};
 
-const NsField ns_ts_user_fields[] = {NS_FIELD_A_FLAG("divided", NsTimeStepping, divided, RUN),
-                                     NS_FIELD_A_FLAG("restart", NsTimeStepping, restart, RUN),
-                                     NS_FIELD_A_FLAG("cut", NsTimeStepping, cut, RUN),
-                                     NS_FIELD_A_NUMBER("from", NsTimeStepping, from, -INFINITY, INFINITY, RUN), NS_FIELD_END};
+const NsField ns_ts_user_fields[] = {
+    NS_FIELD_A_FLAG("divided", NsTimeStepping, part.divided, RUN),
+    NS_FIELD_A_FLAG("restart", NsTimeStepping, part.restart, RUN), NS_FIELD_A_FLAG("cut", NsTimeStepping, part.cut, RUN),
+    NS_FIELD_A_NUMBER("from", NsTimeStepping, part.from, -INFINITY, INFINITY, RUN), NS_FIELD_END};
 
 /* ---- making ---- */
 
@@ -135,8 +135,8 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->integrator = integrator;
   ts->drives = ns_integrator_drives(integrator);
   ts->problem = problem;
-  ts->stop = INFINITY;
-  ts->stopping = -1;
+  ts->part.stop = INFINITY;
+  ts->part.stopping = -1;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
@@ -227,11 +227,11 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
     return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", ts->class->name, ns_ts_time(ts));
   ts->computed = false;
   ts->log.kept = ts->log.count;
-  if (!ts->cut) {
+  if (!ts->part.cut) {
     ts->k++;
-    ts->divided = ts->restart = false;
+    ts->part.divided = ts->part.restart = false;
   }
-  ts->cut = false;
+  ts->part.cut = false;
   return NS_OK;
 }
 

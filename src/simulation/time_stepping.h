@@ -104,6 +104,17 @@ typedef struct NsRecorder {
 } NsRecorder;
 
 /* Borrows NSDS, grid, integrator and one-step problem. ns_ts_prepare makes the workspace, again when the graph changes. */
+/* A step that an event ends before its time of the grid. */
+typedef struct NsStepPart {
+  bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
+  bool restart; /* an action has changed the state there: the next interval is implicit */
+  bool cut;     /* the computed step ends at `from`, at a terminal event */
+  double from;
+  double stop;  /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
+  int stopping; /* the island of that event; -1: none */
+  double aim;   /* to where this island was going: on the same way again it stops at the same time */
+} NsStepPart;
+
 struct NsTimeStepping {
   const NsSimulationClass *class;
   NsNsds *nsds;
@@ -138,14 +149,8 @@ struct NsTimeStepping {
 
   /* events of the user (user_step.h) */
   NsUserEvents user;
-  bool drives;  /* the integrator goes from event to event: it may tell its dense output */
-  bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
-  bool restart; /* an action has changed the state there: the next interval is implicit */
-  bool cut;     /* the computed step ends at `from`, at a terminal event */
-  double from;
-  double stop;             /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
-  int stopping;            /* the island of that event; -1: none */
-  double aim;              /* to where this island was going: on the same way again it stops at the same time */
+  bool drives; /* the integrator goes from event to event: it may tell its dense output */
+  NsStepPart part;
   NsStepDense dense;       /* of the last interval */
   bool dense_known;        /* `dense` fits the islands */
   NsActionChanges changes; /* of the model by actions, which a reset undoes */

@@ -159,19 +159,19 @@ NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, b
   NsStep step = interval->step;
   if (t != step.t) step.h = t - step.t_k;
   step.t = t;
-  ts->stop = INFINITY;
-  ts->stopping = -1;
+  ts->part.stop = INFINITY;
+  ts->part.stopping = -1;
   NsStatus status = NS_OK;
   bool again = true;
   while (again && status == NS_OK) {
-    int stopping = ts->stopping;
+    int stopping = ts->part.stopping;
     if (stopping >= 0) ns_ts_restore_kept(ts);
     ts->energy = ts->energy_k;
     ns_step_dense_begin(&ts->dense, step.t_k, t, pieces ? NS_PIECES_ALL : NS_PIECES_NONE);
     status = ns_step(ts, &step, err);
-    again = ts->islands.count > 1 && ts->stopping != stopping; /* the other islands go to the same time */
+    again = ts->islands.count > 1 && ts->part.stopping != stopping; /* the other islands go to the same time */
   }
-  ts->dense.to = fmin(t, ts->stop);
+  ts->dense.to = fmin(t, ts->part.stop);
   return status;
 }
 

@@ -73,7 +73,7 @@ void ns_ts_kept_walk(void *ts, NsVisitor visitor, void *context);
 void ns_ts_restore_kept(NsTimeStepping *ts);
 
 /*
-** Computes the step of the interval up to t, or up to the first event of a law that the user acts on: ts->stop; with its energies,
+** Computes the step of the interval up to t, or up to the first event of a law that the user acts on: ts->part.stop; with its energies,
 ** and asks the schemes for its dense output.
 */
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err);

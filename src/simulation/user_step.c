@@ -104,14 +104,15 @@ static NsStatus log_user_event(NsTimeStepping *ts, const NsUserEvent *event, dou
 }
 
 /* NS_ENAN when an action has written a discrete state that is not finite. */
-static NsStatus check_discrete(const NsTimeStepping *ts, const NsUserEvent *event, NsError *err) {
+static NsStatus user_check_discrete(const NsTimeStepping *ts, const NsUserEvent *event, NsError *err) {
   const NsDiscrete *discrete = event->discrete;
   for (int s = 0; discrete && s < discrete->count; s++) {
     const NsDiscreteState *state = &discrete->states[s];
     for (int i = 0; i < ns_discrete_width(state); i++)
       if (!isfinite(discrete->now[state->first + i]))
         return ns_fail(err, NS_ENAN, "%s '%s' action: %s[%d] is not finite (t=%.10g step %ld)",
-                       ns_user_event_ticks(event) ? "clock" : "event", event->name, state->name, i + 1, ts->from, ts->k + 1);
+                       ns_user_event_ticks(event) ? "clock" : "event", event->name, state->name, i + 1, ts->part.from,
+                       ts->k + 1);
   }
   return NS_OK;
 }
@@ -123,9 +124,9 @@ static NsStatus check_action(const NsTimeStepping *ts, const NsUserEvent *event,
     for (int i = 0; i < ds->n; i++)
       if (!isfinite(ds->x[i]))
         return ns_fail(err, NS_ENAN, "%s '%s' action: dynamical system '%s': x[%d] is not finite (t=%.10g step %ld)",
-                       ns_user_event_ticks(event) ? "clock" : "event", event->name, ds->name, i + 1, ts->from, ts->k + 1);
+                       ns_user_event_ticks(event) ? "clock" : "event", event->name, ds->name, i + 1, ts->part.from, ts->k + 1);
   }
-  return check_discrete(ts, event, err);
+  return user_check_discrete(ts, event, err);
 }
 
 /* Calls the action of an event. When it fails, the states are as before. */
@@ -134,10 +135,10 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsStatus status = keep_state(ts, err);
   if (status != NS_OK) return status;
   if (ns_action_changes_begin(&ts->changes, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ts->progress = (NsProgress){ts->from, ts->k + 1, 0};
+  ts->progress = (NsProgress){ts->part.from, ts->k + 1, 0};
   ts->nsds->busy = false;
   ts->nsds->acting = true;
-  status = user->action(user->context, e, ts->from, err);
+  status = user->action(user->context, e, ts->part.from, err);
   ts->nsds->acting = false;
   ts->nsds->busy = true;
   if (status == NS_OK) status = check_action(ts, &user->of[e], err);
@@ -166,8 +167,8 @@ static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
   double *x = ns_alloc((size_t)ts->dense.nx, sizeof *x);
   if (!x) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ns_ts_states(ts, false, x);
-  NsStatus status = ns_sensitivities_event(ts->sensitivities, one_value, &one, ts->from, x, ns_time_grid_step(ts->grid, ts->k),
-                                           err);
+  NsStatus status = ns_sensitivities_event(ts->sensitivities, one_value, &one, ts->part.from, x,
+                                           ns_time_grid_step(ts->grid, ts->k), err);
   ts->log.slope = ts->sensitivities->slopes.count;
   ns_free(x);
   return status;
@@ -181,7 +182,7 @@ typedef struct Acted {
 /* Lets the pending events occur, in their order. */
 static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *size, Acted *acted, NsError *err) {
   NsStatus status = NS_OK;
-  double t = ts->from;
+  double t = ts->part.from;
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
     bool ticks = ns_user_event_ticks(event);
@@ -212,7 +213,7 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
 ** between two steps of the grid: no restart.
 */
 static NsStatus renew(NsTimeStepping *ts, bool restart, NsError *err) {
-  ts->restart = ts->restart || restart;
+  ts->part.restart = ts->part.restart || restart;
   ts->output_known = false;
   return ns_ts_prepare(ts, err);
 }
@@ -224,7 +225,7 @@ static void note_after(NsTimeStepping *ts, long logged, const double *after, con
     if (ts->log.events[i].kind == NS_EVENT_USER && e >= 0) ts->log.events[i].after = after[e];
   }
   for (int e = 0; e < ts->user.count; e++)
-    if (ts->user.of[e].count > 0 && ts->user.of[e].fired == ts->from)
+    if (ts->user.of[e].count > 0 && ts->user.of[e].fired == ts->part.from)
       ts->user.of[e].still = fmax(ts->user.of[e].still, SIZE_ZERO * DBL_EPSILON * fmax(size[e], fabs(after[e])));
 }
 
@@ -233,7 +234,7 @@ static bool mark_jumps(NsTimeStepping *ts, const double *before, const double *a
   bool any = false;
   for (int e = 0; e < ts->user.count; e++) {
     NsUserEvent *event = &ts->user.of[e];
-    bool just = event->count > 0 && event->fired == ts->from && fabs(before[e]) <= event->still;
+    bool just = event->count > 0 && event->fired == ts->part.from && fabs(before[e]) <= event->still;
     if (just || !ns_ts_crosses(event, before[e], after[e])) continue;
     event->pending = any = true;
   }
@@ -246,7 +247,7 @@ typedef struct UserRoom {
 } UserRoom;
 
 /*
-** The pending events occur at ts->from, then those that their actions make occur. Records the state before and after. g before
+** The pending events occur at ts->part.from, then those that their actions make occur. Records the state before and after. g before
 ** is that of the accepted state.
 */
 static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
@@ -258,16 +259,16 @@ static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   for (int round = 0; status == NS_OK; round++) {
     now.any = false;
     ns_ts_states(ts, false, room->x);
-    status = ns_ts_values(ts, ts->from, room->x, room->before, err);
+    status = ns_ts_values(ts, ts->part.from, room->x, room->before, err);
     if (round == MAX_CASCADE && status == NS_OK)
-      status = ns_fail(err, NS_EMAXITER, "the actions of events make events occur without end (t=%.10g step %ld)", ts->from,
-                       ts->k + 1);
+      status = ns_fail(err, NS_EMAXITER, "the actions of events make events occur without end (t=%.10g step %ld)",
+                       ts->part.from, ts->k + 1);
     if (status == NS_OK) status = fire_pending(ts, room->before, room->size, &now, err);
     if (status == NS_OK && now.any) status = renew(ts, now.event, err);
     acted = acted || now.any;
     if (status != NS_OK || !now.any) break;
     ns_ts_states(ts, false, room->x);
-    status = ns_ts_values(ts, ts->from, room->x, room->after, err);
+    status = ns_ts_values(ts, ts->part.from, room->x, room->after, err);
     if (status == NS_OK) note_after(ts, logged, room->after, room->size);
     if (status != NS_OK || !mark_jumps(ts, room->before, room->after)) break;
   }
@@ -310,7 +311,7 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
   if (status == NS_OK) status = check_skipped(ts, room->after, err);
   if (status == NS_OK) status = complete_dense(ts, &whole, err);
   if (status == NS_OK) status = record_now(ts, true, false, err);
-  if (status == NS_OK && t == ts->stop) mark_events_of_laws(ts, t, event);
+  if (status == NS_OK && t == ts->part.stop) mark_events_of_laws(ts, t, event);
   if (status == NS_OK) mark_clocks(ts, t, event);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     double g = room->after[e];
@@ -342,10 +343,10 @@ static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserR
   ts->log.kept = ts->log.count;
   ts->energy_k = ts->energy;
   ts->user.of[event].pending = true;
-  ts->from = t;
+  ts->part.from = t;
   ts->computed = false;
-  ts->divided = true;
-  ts->restart = false;
+  ts->part.divided = true;
+  ts->part.restart = false;
   return happen_accounted(ts, room, err);
 }
 
@@ -358,10 +359,10 @@ static NsStatus counts_as_zero(NsTimeStepping *ts, int e, const UserRoom *room, 
   double g = room->g[e], grain = 0;
   *zero = g == 0;
   if (event->side != 0 || g == 0) return *zero = *zero && event->side == 0, NS_OK;
-  NsStatus status = ns_ts_grain(ts, e, ts->from, room->x, &grain, err);
+  NsStatus status = ns_ts_grain(ts, e, ts->part.from, room->x, &grain, err);
   *zero = fabs(g) <= fmax(event->still, grain);
-  if (status != NS_OK || *zero || event->count == 0 || event->fired != ts->from) return status;
-  return ns_ts_jumps_ahead(ts, e, ts->from, room->x, g, zero, err);
+  if (status != NS_OK || *zero || event->count == 0 || event->fired != ts->part.from) return status;
+  return ns_ts_jumps_ahead(ts, e, ts->part.from, room->x, g, zero, err);
 }
 
 /*
@@ -369,9 +370,9 @@ static NsStatus counts_as_zero(NsTimeStepping *ts, int e, const UserRoom *room, 
 ** script between two steps, may have moved g to the other side; a jump at the end of the last interval is still to be found.
 */
 static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
-  bool first = ts->k == 0 && !ts->divided;
+  bool first = ts->k == 0 && !ts->part.divided;
   ns_ts_states(ts, true, room->x);
-  NsStatus status = ns_ts_values(ts, ts->from, room->x, room->g, err);
+  NsStatus status = ns_ts_values(ts, ts->part.from, room->x, room->g, err);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
     if (event->side != 0 && event->behind != 0 && room->g[e] == event->behind) room->g[e] = copysign(room->g[e], event->side);
@@ -382,7 +383,7 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
     event->reach = fabs(g);
     status = counts_as_zero(ts, e, room, &zero, err);
     if (zero && first && status == NS_OK) {
-      status = ns_ts_value_in_grain(ts, e, ts->from, room->x, g, sign, &g, err);
+      status = ns_ts_value_in_grain(ts, e, ts->part.from, room->x, g, sign, &g, err);
       zero = g == 0;
     }
     if (event->side != 0 || (first && !zero)) event->side = sign;
@@ -399,7 +400,7 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
 static NsStatus search_interval(NsTimeStepping *ts, NsInterval *in, bool known, double *t, int *event, NsError *err) {
   bool pieces = ts->class->locates || (ts->recorder && ts->recorder->pieces != NS_PIECES_NONE);
   NsStatus status = known ? NS_OK : ns_ts_go_to(ts, in, in->step.t, pieces, err);
-  if (ts->stop < in->step.t) in->step.t = ts->stop, in->step.h = ts->stop - in->step.t_k;
+  if (ts->part.stop < in->step.t) in->step.t = ts->part.stop, in->step.h = ts->part.stop - in->step.t_k;
   if (status == NS_OK) ns_ts_states(ts, false, in->x);
   if (status == NS_OK) status = ns_ts_values(ts, in->step.t, in->x, in->g_to, err);
   return status == NS_OK ? ns_ts_locate_event(ts, in, t, event, err) : status;
@@ -418,7 +419,7 @@ static void forget_step(NsTimeStepping *ts) {
 */
 static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double *t, int *event,
                                  NsError *err) {
-  NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->side, room->x};
+  NsInterval interval = {*step, ts->k == 0 && !ts->part.divided, room->g, room->g_to, room->side, room->x};
   NsStatus status = values_at_start(ts, room, err);
   bool watched = ts->class->locates && ts->dense.count == 1;
   if (status == NS_OK && ns_user_events_tick(&ts->user)) {
@@ -433,7 +434,7 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
     part.step.h = passed - part.step.t_k;
     forget_step(ts);
     status = search_interval(ts, &part, false, t, event, err);
-    if (status != NS_OK || *t < INFINITY || ts->stop < INFINITY) return status;
+    if (status != NS_OK || *t < INFINITY || ts->part.stop < INFINITY) return status;
     forget_step(ts);
     watched = false;
   }
@@ -464,7 +465,7 @@ static NsStep rest_of_step(const NsTimeStepping *ts) {
   double whole = ns_time_grid_step(ts->grid, ts->k);
   bool parted = instant < end - ns_ts_rounding(end);
   if (parted) end = instant;
-  return (NsStep){ts->from, end, ts->divided || parted ? end - ts->from : whole, ts->restart, whole};
+  return (NsStep){ts->part.from, end, ts->part.divided || parted ? end - ts->part.from : whole, ts->part.restart, whole};
 }
 
 /* One interval: to the next event of the user, which occurs, or to the end of the step: *done. *counted: it was no clock's. */
@@ -478,7 +479,7 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   if (status != NS_OK) return status;
   status = compute_interval(ts, &step, room, &t, &event, err);
   bool start = status == NS_OK && t == step.t_k;
-  if (!start) t = fmin(t, ts->stop);
+  if (!start) t = fmin(t, ts->part.stop);
   if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
   if (status != NS_OK || start) forget_step(ts);
   t = fmin(t, step.t);
@@ -493,23 +494,23 @@ static NsStatus check_many(const NsTimeStepping *ts, long events, NsError *err) 
   int most = field ? *(const int *)ns_field_place(field, ts->integrator) : INT_MAX;
   if (events <= most) return NS_OK;
   return ns_fail(err, NS_EMAXITER, "%s: more than %d events in a step of the grid (t=%.10g step %ld)", ts->class->name, most,
-                 ts->from, ts->k + 1);
+                 ts->part.from, ts->k + 1);
 }
 
 /* The intervals of a step with events of the user. */
 static NsStatus take_intervals(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   NsStatus status = NS_OK;
   long events = 0;
-  bool pending = false, counted = false, done = !(ts->from < end_of_step(ts));
+  bool pending = false, counted = false, done = !(ts->part.from < end_of_step(ts));
   int first = -1;
-  mark_clocks(ts, ts->from, &first);
+  mark_clocks(ts, ts->part.from, &first);
   for (int e = 0; e < ts->user.count; e++) pending = pending || ts->user.of[e].pending;
   if (pending) status = happen_accounted(ts, room, err);
   while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) {
     status = take_interval(ts, room, &done, &counted, err);
     if (status == NS_OK && !done && counted) status = check_many(ts, ++events, err);
   }
-  ts->cut = status == NS_OK && !done;
+  ts->part.cut = status == NS_OK && !done;
   return status;
 }
 
@@ -530,9 +531,9 @@ static NsStatus take_plain_step(NsTimeStepping *ts, bool told, NsError *err) {
 NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   size_t n = (size_t)ts->user.count;
   NsStatus status = NS_OK;
-  if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
+  if (!ts->part.divided) ts->part.from = ns_time_grid_at(ts->grid, ts->k);
   double end = end_of_step(ts);
-  bool told = ts->recorder && ts->drives, idle = ns_user_events_tick(&ts->user) && ts->from < end;
+  bool told = ts->recorder && ts->drives, idle = ns_user_events_tick(&ts->user) && ts->part.from < end;
   idle = idle && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
   if (!idle || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;
@@ -545,7 +546,7 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   status = take_intervals(ts, &rooms, err);
   ts->log.stops = NULL;
   ts->log.stopped = false;
-  ts->stop = INFINITY;
+  ts->part.stop = INFINITY;
   ns_free(room);
   return status;
 }

@@ -8,7 +8,7 @@
 #include "simulation/time_stepping.h"
 
 /*
-** Computes the step from t_k (or from ts->from, when `divided`) to t_{k+1} and accepts it, as ns_step does. With events of the
+** Computes the step from t_k (or from ts->part.from, when `divided`) to t_{k+1} and accepts it, as ns_step does. With events of the
 ** user the first root of an event in the step is located, the step is computed again up to it, the actions are called, and the
 ** step goes on from there. A terminal event ends the step: `cut`.
 **

@@ -86,10 +86,10 @@ static void clone_interactions(lua_State *L, int map, int from, int to) {
 
 /* A step that is divided by an event that has been removed since goes on from there: a snapshot has this only with events. */
 static void copy_division(const NsTimeStepping *from, NsTimeStepping *to) {
-  to->divided = from->divided;
-  to->restart = from->restart;
-  to->cut = from->cut;
-  to->from = from->from;
+  to->part.divided = from->part.divided;
+  to->part.restart = from->part.restart;
+  to->part.cut = from->part.cut;
+  to->part.from = from->part.from;
 }
 
 static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {

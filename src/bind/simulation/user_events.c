@@ -314,7 +314,7 @@ int nsl_simulation_every(lua_State *L) {
   lua_settop(L, 2);
   nsl_check_options(L, 2, "every", known);
   if (ns_ts_accepts_events(ts, "every", &err) != NS_OK) return nsl_raise(L, &err);
-  if (ts->k > 0 || ts->computed || ts->divided)
+  if (ts->k > 0 || ts->computed || ts->part.divided)
     return luaL_error(L, "every: the run has begun; add clocks before the first step, or after reset()");
   user_name(L, 2, &ts->user, &clock, "every", "clock");
   clock.period = clock_number(L, "period", NAN);

@@ -61,7 +61,7 @@ static void em_take_edge(NsEulerMoreau *em, NsEmEdge *edge) {
 static void em_take_vectors(NsEulerMoreau *em) {
   NsArena *arena = &em->base.arena;
   NS_LAYOUT_VECTORS(arena, em->layout.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
-                    &em->free_step, &em->work, &em->terms, &em->noise, &em->scale, &em->delta);
+                    &em->free_step, &em->work, &em->test.terms, &em->test.noise, &em->test.scale, &em->test.delta);
   NS_LAYOUT_VECTORS(arena, em->layout.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
   em->matrix = ns_arena_matrix(arena, em->layout.M, em->layout.M);
   for (int c = 0; c < em->layout.nblocks; c++) {
@@ -123,7 +123,7 @@ static void em_take_memory(NsEulerMoreau *em) {
 static void em_restart(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   em_take_memory(em);
-  memset(em->scale, 0, (size_t)em->layout.N * sizeof *em->scale);
+  memset(em->test.scale, 0, (size_t)em->layout.N * sizeof *em->test.scale);
 }
 
 /* Changes with the numbers of a linear f; 0: f is not linear, or changes with time. */

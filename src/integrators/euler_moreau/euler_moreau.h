@@ -69,13 +69,13 @@ typedef struct NsEulerMoreau {
   double *known;   /* N: h (1 - theta) f_k + h (1 - gamma) r_k */
 
   /* the iterate */
-  double *x, *lambda;                    /* N, m */
-  double *guess;                         /* m: start of the one-step problem's solver */
-  double *x_from, *lambda_from;          /* the point where q was formed */
-  double *f, *r, *rho;                   /* N */
-  double *terms, *noise, *scale, *delta; /* N each: for the convergence test, see NsStepBlock */
-  double *y;                             /* m: h at the iterate */
-  double *x_gamma;                       /* N: gamma x + (1 - gamma) x_k */
+  double *x, *lambda;           /* N, m */
+  double *guess;                /* m: start of the one-step problem's solver */
+  double *x_from, *lambda_from; /* the point where q was formed */
+  double *f, *r, *rho;          /* N */
+  NsStepTest test;
+  double *y;       /* m: h at the iterate */
+  double *x_gamma; /* N: gamma x + (1 - gamma) x_k */
 
   /* the linearisation */
   double *free_step; /* N: dx at lambda = 0 */

@@ -11,7 +11,7 @@
 /* Adds the sizes of the terms of one system's rows, without r: M x, M x_k, h theta f, h (1 - theta) f_k, h (1 - gamma) r_k. */
 static void add_terms_of_system(NsEulerMoreau *em, const NsEmNode *node) {
   int n = node->base.n, o = node->base.v;
-  double *terms = em->terms + o, wf = em->h * em->options.theta;
+  double *terms = em->test.terms + o, wf = em->h * em->options.theta;
   const NsCoef *M = &node->ds->M;
   for (int i = o; i < o + n; i++) em->work[i] = fabs(em->x[i]) + fabs(em->x_k[i]);
   for (int i = 0; i < n; i++) terms[i] = fabs(wf * em->f[o + i]) + fabs(em->known[o + i]);
@@ -27,7 +27,7 @@ static void add_terms_of_inputs(NsEulerMoreau *em) {
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
       int at = edge->base.parts[p].at, n = node->base.n;
-      double *terms = em->terms + node->base.v;
+      double *terms = em->test.terms + node->base.v;
       if (edge->linear_input)
         ns_step_add_sizes(factor, n, edge->base.inter->m, edge->B + at, edge->base.inter->nx, em->lambda + edge->base.row,
                           terms);
@@ -59,27 +59,27 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
     const NsEmNode *node = &em->nodes[d];
     for (int j = 0, i = node->base.v; j < node->base.n; j++, i++) {
       double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
-      own = fmax(own, size_by_terms(em->terms + node->base.v, &node->ds->M, j));
+      own = fmax(own, size_by_terms(em->test.terms + node->base.v, &node->ds->M, j));
       double size = ns_step_size(tolerance, own, moved[i]);
-      em->scale[i] = tolerance->damped ? fmax(em->scale[i], size) : size;
+      em->test.scale[i] = tolerance->damped ? fmax(em->test.scale[i], size) : size;
     }
   }
 }
 
 /* The noise of the rows: from each unknown by its size, and from h gamma B lambda. */
 static void em_measure_noise(NsEulerMoreau *em) {
-  memset(em->noise, 0, (size_t)em->layout.N * sizeof *em->noise);
+  memset(em->test.noise, 0, (size_t)em->layout.N * sizeof *em->test.noise);
   for (int c = 0; c < em->layout.nblocks; c++) {
     const NsEmCluster *cluster = &em->clusters[c];
     ns_step_add_sizes(1, cluster->base.n, cluster->base.n, cluster->factors_of, cluster->base.n,
-                      em->scale + cluster->base.offset, em->noise + cluster->base.offset);
+                      em->test.scale + cluster->base.offset, em->test.noise + cluster->base.offset);
   }
   for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
     for (int p = 0; p < edge->base.nparts; p++) {
       const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
       ns_step_add_sizes(em->h * em->weight_r, node->base.n, edge->base.inter->m, edge->B + edge->base.parts[p].at,
-                        edge->base.inter->nx, em->lambda + edge->base.row, em->noise + node->base.v);
+                        edge->base.inter->nx, em->lambda + edge->base.row, em->test.noise + node->base.v);
     }
   }
 }
@@ -98,14 +98,14 @@ static bool has_derivative(const NsCoef *M, int i) {
 */
 static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   double *most = em->work;
-  memcpy(most, em->terms, (size_t)em->layout.N * sizeof *most);
+  memcpy(most, em->test.terms, (size_t)em->layout.N * sizeof *most);
   for (int d = 0; d < em->layout.nnodes; d++) {
     const NsEmNode *node = &em->nodes[d];
     int n = em->clusters[node->base.number].base.n, o = node->base.v;
-    if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->scale + o, most + o);
+    if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->test.scale + o, most + o);
     for (int i = o; i < o + node->base.n; i++) {
-      if (!ns_coef_given(&node->ds->M)) most[i] += em->scale[i];
-      double value = ns_step_row(em->rho[i], em->terms[i], em->noise[i], most[i], n);
+      if (!ns_coef_given(&node->ds->M)) most[i] += em->test.scale[i];
+      double value = ns_step_row(em->rho[i], em->test.terms[i], em->test.noise[i], most[i], n);
       residual->rho = fmax(residual->rho, fabs(em->rho[i]));
       if (value > residual->equation && has_derivative(&node->ds->M, i - o)) ns_step_add_equation(residual, value, d);
     }
@@ -122,7 +122,7 @@ static double size_of_output(NsEulerMoreau *em, const NsEmEdge *edge, const doub
 
 /* The rounding error of an output: from the terms of the problem, and from x, each unknown by its size. */
 static double rounding_of_output(NsEulerMoreau *em, const NsEmEdge *edge, int i) {
-  const double *scale = ns_layout_gather(&em->layout, &edge->base, em->scale);
+  const double *scale = ns_layout_gather(&em->layout, &edge->base, em->test.scale);
   double sum = em->work_y[edge->base.row + i];
   for (int k = 0; k < edge->base.inter->nx; k++) sum += fabs(edge->C[i + (size_t)k * (size_t)edge->base.inter->m] * scale[k]);
   return ns_step_roundings(edge->base.inter->nx + em->layout.M) * sum;
@@ -152,7 +152,7 @@ static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTole
 static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   residual->state = residual->equation = 0;
   em_measure_noise(em);
-  NsLayoutTerms terms = {em->rho, em->terms, em->noise, em->scale, em->delta, em->work};
+  NsLayoutTerms terms = {em->rho, em->test.terms, em->test.noise, em->test.scale, em->test.delta, em->work};
   ns_layout_state_residual(&em->layout, &terms, atol, residual);
   equation_residual(em, residual);
 }
@@ -167,10 +167,10 @@ static bool rows_settled(const NsEulerMoreau *em, double fine) {
 
 /* Whether each W^-1 rho is small against x, x_k or the free step. */
 static bool unknowns_settled(NsEulerMoreau *em, double fine) {
-  memcpy(em->delta, em->rho, (size_t)em->layout.N * sizeof *em->delta);
-  ns_layout_solve(&em->layout, em->delta);
+  memcpy(em->test.delta, em->rho, (size_t)em->layout.N * sizeof *em->test.delta);
+  ns_layout_solve(&em->layout, em->test.delta);
   for (int i = 0; i < em->layout.N; i++) {
-    double size = fabs(em->delta[i]);
+    double size = fabs(em->test.delta[i]);
     if (!(size <= fine * fabs(em->x[i]) || size <= fine * fabs(em->x_k[i]) || size <= fine * fabs(em->free_step[i])))
       return false;
   }

@@ -12,22 +12,23 @@
 
 /* The rounding error of y: from the terms of C q, and from y itself. */
 static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double sum = fabs(mj->y_k[edge->base.row + i]);
-  const double *x = ns_layout_gather(&mj->layout, &edge->base, mj->q_k);
+  double sum = fabs(mj->start.y[edge->base.row + i]);
+  const double *x = ns_layout_gather(&mj->layout, &edge->base, mj->start.q);
   for (int j = 0; j < edge->base.inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)edge->base.m] * x[j]);
   return 4 * DBL_EPSILON * sum;
 }
 
 /* Whether the forecast closes contact i of a unilateral interaction. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double y = mj->y_k[edge->base.row + i], u = mj->u_k[edge->base.row + i], forecast = y + mj->options.gamma * mj->h * u;
+  double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
   if (forecast <= 0) return true;
   double change = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     for (int j = 0, k = node->base.v; j < node->ds->nv; j++, k++)
-      change += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * (mj->v[k] - mj->v_k[k] + mj->free_step[k]);
+      change += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] *
+                (mj->v[k] - mj->start.v[k] + mj->room.free_step[k]);
   }
   double way = ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);
@@ -42,10 +43,10 @@ bool ns_mj_decide(NsMoreauJean *mj) {
   for (int e = 0; e < mj->layout.nedges && !mj->again; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     int rows = edge->base.inter->law->class->joint ? 1 : edge->base.m;
-    for (int i = 0; edge->base.unilateral && i < rows; i++) mj->shut[edge->base.row + i] = forecast_closed(mj, edge, i);
+    for (int i = 0; edge->base.unilateral && i < rows; i++) mj->settle.shut[edge->base.row + i] = forecast_closed(mj, edge, i);
   }
   mj->decided = true;
-  return ns_layout_take_part(&mj->layout, mj->shut, &mj->problem, mj->groups, mj->group_edge, mj->guess);
+  return ns_layout_take_part(&mj->layout, mj->settle.shut, &mj->problem, mj->groups, mj->group_edge, mj->room.guess);
 }
 
 /* ---- its constant part ---- */
@@ -53,15 +54,15 @@ bool ns_mj_decide(NsMoreauJean *mj) {
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   int row = edge->base.row + i;
   if (edge->at_position) return mj->y[row];
-  return mj->u[row] + ns_law_restitution(edge->base.inter->law, i, mj->options.theta) * mj->u_k[row];
+  return mj->u[row] + ns_law_restitution(edge->base.inter->law, i, mj->options.theta) * mj->start.u[row];
 }
 
 void ns_mj_form_q(NsMoreauJean *mj) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     if (edge->base.active < 0) continue;
-    double *q = mj->qvec + edge->base.active, weight = edge->base.weight_out;
-    ns_layout_times(&mj->layout, &edge->base, true, mj->free_step, q);
+    double *q = mj->room.qvec + edge->base.active, weight = edge->base.weight_out;
+    ns_layout_times(&mj->layout, &edge->base, true, mj->room.free_step, q);
     for (int i = 0; i < edge->base.m; i++) q[i] = ns_mj_law_output(mj, edge, i) + weight * q[i];
     for (int j = 0; edge->base.D && j < edge->base.m; j++)
       for (int i = 0; i < edge->base.m; i++)

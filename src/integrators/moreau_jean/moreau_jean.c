@@ -71,16 +71,17 @@ static bool has_friction(const NsNsds *nsds) {
 static void mj_take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->base.arena;
   int m = mj->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_LAYOUT_VECTORS(arena, mj->layout.Nx, &mj->q_k, &mj->q, &mj->q_free);
-  NS_LAYOUT_VECTORS(arena, mj->layout.N, &mj->v_k, &mj->F_k, &mj->v, &mj->v_from, &mj->F, &mj->p, &mj->rho, &mj->work,
-                    &mj->free_step, &mj->held, &mj->shift, &mj->correction, &mj->terms, &mj->noise, &mj->scale);
-  NS_LAYOUT_VECTORS(arena, m, &mj->y_k, &mj->u_k, &mj->lambda, &mj->lambda_from, &mj->y, &mj->u, &mj->qvec, &mj->guess, &mj->nu,
-                    &mj->output_terms);
-  mj->rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
+  NS_LAYOUT_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->q, &mj->settle.q_free);
+  NS_LAYOUT_VECTORS(arena, mj->layout.N, &mj->start.v, &mj->start.F, &mj->v, &mj->from.v, &mj->F, &mj->p, &mj->rho,
+                    &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->test.delta, &mj->test.terms,
+                    &mj->test.noise, &mj->test.scale);
+  NS_LAYOUT_VECTORS(arena, m, &mj->start.y, &mj->start.u, &mj->lambda, &mj->from.lambda, &mj->y, &mj->u, &mj->room.qvec,
+                    &mj->room.guess, &mj->settle.nu, &mj->output_terms);
+  mj->room.rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, m);
-  mj->shut = ns_arena_take(arena, (size_t)m, sizeof *mj->shut);
+  mj->settle.shut = ns_arena_take(arena, (size_t)m, sizeof *mj->settle.shut);
 }
 
 static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
@@ -89,7 +90,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   NsMoreauJean *mj = ns_scheme_take(sizeof *mj, &ns_scheme_moreau_jean, integrator, nsds);
   if (!mj) return NS_ENOMEM;
   NsArena *arena = &mj->base.arena;
-  mj->combined = plan->combined;
+  mj->settle.combined = plan->combined;
   mj->lin = plan->lin;
   mj->linear = mj->predicts = true;
   mj->curves = !has_friction(nsds);
@@ -103,7 +104,8 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   mj_take_vectors(mj);
   ns_mj_straighten(mj);
   mj->base.linear = mj->linear;
-  mj->problem = (NsStepProblem){.groups = mj->groups, .q = mj->qvec, .guess = mj->guess, .interaction = mj->group_edge};
+  mj->problem = (NsStepProblem){
+      .groups = mj->groups, .q = mj->room.qvec, .guess = mj->room.guess, .interaction = mj->group_edge};
   return ns_scheme_hand_over(out, &mj->base);
 }
 
@@ -139,7 +141,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   edge->formed = true;
   if (edge->x_formed) memcpy(edge->x_formed, at->x, (size_t)edge->base.inter->nx * sizeof *at->x);
   if (!fixed || !mj->linear) return NS_OK;
-  mj->matrix_formed = false;
+  mj->formed.known = false;
   return NS_OK;
 }
 
@@ -169,7 +171,7 @@ static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const doub
   if (status != NS_OK) return status;
   if (edge->y_formed) memcpy(edge->y_formed, y + edge->base.row, (size_t)edge->base.m * sizeof *y);
   ns_layout_times(&mj->layout, &edge->base, false, v, u + edge->base.row);
-  return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->rate_room, u + edge->base.row, err);
+  return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->room.rate_room, u + edge->base.row, err);
 }
 
 /* ---- the start of a step ---- */
@@ -178,8 +180,8 @@ static void mj_take_memory(NsMoreauJean *mj) {
   for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     const NsMechanicalDs *ds = node->ds;
-    memcpy(mj->q_k + node->base.x, ds->q_k, (size_t)ds->nq * sizeof *mj->q_k);
-    memcpy(mj->v_k + node->base.v, ds->v_k, (size_t)ds->nv * sizeof *mj->v_k);
+    memcpy(mj->start.q + node->base.x, ds->q_k, (size_t)ds->nq * sizeof *mj->start.q);
+    memcpy(mj->start.v + node->base.v, ds->v_k, (size_t)ds->nv * sizeof *mj->start.v);
   }
   memset(mj->lambda, 0, (size_t)mj->layout.M * sizeof *mj->lambda);
   mj->base.predicted = false;
@@ -187,7 +189,7 @@ static void mj_take_memory(NsMoreauJean *mj) {
 
 /* The iterate starts at v_k, except prescribed velocities, which have their prescribed values from the start. */
 static void start_iterate(NsMoreauJean *mj) {
-  memcpy(mj->v, mj->v_k, (size_t)mj->layout.N * sizeof *mj->v);
+  memcpy(mj->v, mj->start.v, (size_t)mj->layout.N * sizeof *mj->v);
   for (int i = 0; i < mj->layout.nnodes; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].base.v);
 }
 
@@ -216,15 +218,15 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
     const NsMjNode *node = &mj->nodes[i];
     if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
-      status = ns_mechanical_forces(node->ds, mj->t_k, mj->q_k + node->base.x, mj->v_k + node->base.v, mj->F_k + node->base.v,
-                                    err);
+      status = ns_mechanical_forces(node->ds, mj->t_k, mj->start.q + node->base.x, mj->start.v + node->base.v,
+                                    mj->start.F + node->base.v, err);
     if (status == NS_OK && forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
     if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
-      status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
+      status = mj_output(mj, edge, mj->t_k, mj->start.q, mj->start.v, mj->lambda, mj->start.y, mj->start.u, err);
   }
   return status;
 }
@@ -233,13 +235,13 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
 static bool closes(const NsMoreauJean *mj) {
   double threshold = !isnan(mj->options.threshold) ? mj->options.threshold : 0;
   for (int i = 0; i < mj->layout.M; i++)
-    if (mj->y_k[i] + mj->options.gamma * mj->h * mj->u_k[i] <= threshold) return true;
+    if (mj->start.y[i] + mj->options.gamma * mj->h * mj->start.u[i] <= threshold) return true;
   return false;
 }
 
 /* Extrapolates the velocities of systems whose last steps had no impulses: by a parabola, or a line after one such step. */
 static void mj_predict(NsMoreauJean *mj) {
-  if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
+  if (mj->linear || mj->options.linearly_implicit || mj->settle.combined || !mj->predicts || closes(mj)) return;
   for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMechanicalDs *ds = mj->nodes[i].ds;
     const double *before = ds->base.x_before + ds->nq, *earlier = ds->base.x_earlier + ds->nq;
@@ -271,9 +273,9 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->t = step->t;
   mj->h = step->h;
   mj->layout.part = ns_step_part(step);
-  mj->decided = mj->again = mj->projected = false;
-  memset(mj->shift, 0, (size_t)mj->layout.N * sizeof *mj->shift);
-  memset(mj->nu, 0, (size_t)mj->layout.M * sizeof *mj->nu);
+  mj->decided = mj->again = mj->settle.projected = false;
+  memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
+  memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
   mj_take_memory(mj);
   mj_weigh(mj);
   NsStatus status = ns_layout_update(&mj->layout, mj->t, err);
@@ -287,13 +289,13 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 
 void ns_mj_move_coordinates(NsMoreauJean *mj) {
   double theta = mj->options.theta;
-  for (int i = 0; i < mj->layout.N; i++) mj->work[i] = theta * mj->v[i] + (1 - theta) * mj->v_k[i];
+  for (int i = 0; i < mj->layout.N; i++) mj->room.work[i] = theta * mj->v[i] + (1 - theta) * mj->start.v[i];
   for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    ns_mechanical_move(node->ds, mj->q_k + node->base.x, mj->work + node->base.v, mj->h, mj->q + node->base.x);
-    if (mj->combined && mj->projected) {
-      memcpy(mj->q_free + node->base.x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *mj->q);
-      ns_mechanical_move(node->ds, mj->q + node->base.x, mj->shift + node->base.v, 1, mj->q + node->base.x);
+    ns_mechanical_move(node->ds, mj->start.q + node->base.x, mj->room.work + node->base.v, mj->h, mj->q + node->base.x);
+    if (mj->settle.combined && mj->settle.projected) {
+      memcpy(mj->settle.q_free + node->base.x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *mj->q);
+      ns_mechanical_move(node->ds, mj->q + node->base.x, mj->settle.shift + node->base.v, 1, mj->q + node->base.x);
     }
   }
 }
@@ -336,10 +338,10 @@ NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsErr
   if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
   if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < n; i++) mj->work[o + i] = mj->v[o + i] - mj->v_k[o + i];
-  ns_mechanical_mass_times(ds, node->M, mj->work + o, mj->rho + o);
+  for (int i = 0; i < n; i++) mj->room.work[o + i] = mj->v[o + i] - mj->start.v[o + i];
+  ns_mechanical_mass_times(ds, node->M, mj->room.work + o, mj->rho + o);
   for (int i = 0; i < n; i++)
-    mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->F_k[o + i] : 0) + mj->p[o + i];
+    mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->start.F[o + i] : 0) + mj->p[o + i];
   for (int i = 0; ds->boundary && i < ds->boundary->n; i++)
     mj->held[o + ds->boundary->index[i]] = mj->rho[o + ds->boundary->index[i]];
   ns_boundary_hold(ds->boundary, mj->rho + o);
@@ -351,7 +353,7 @@ static void mj_start(NsMoreauJean *mj) {
   bool prescribed = false;
   ns_mj_move_coordinates(mj);
   memset(mj->p, 0, (size_t)mj->layout.N * sizeof *mj->p);
-  memcpy(mj->u, mj->u_k, (size_t)mj->layout.M * sizeof *mj->u);
+  memcpy(mj->u, mj->start.u, (size_t)mj->layout.M * sizeof *mj->u);
   for (int i = 0; i < mj->layout.nnodes && !prescribed; i++) prescribed = mj->nodes[i].ds->boundary != NULL;
   for (int e = 0; prescribed && e < mj->layout.nedges; e++)
     ns_layout_times(&mj->layout, &mj->edges[e].base, false, mj->v, mj->u + mj->edges[e].base.row);
@@ -391,8 +393,8 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
   if (status != NS_OK) return status;
   for (size_t i = 0; i < n * (size_t)ds->nq; i++) node->by_q[i] *= -a;
   if (full && node->M) {
-    for (int i = 0; i < ds->nv; i++) mj->work[node->base.v + i] = v[i] - mj->v_k[node->base.v + i];
-    status = ns_mechanical_mass_derivative(ds, mj->t, q, mj->work + node->base.v, 1, node->room, node->by_q, err);
+    for (int i = 0; i < ds->nv; i++) mj->room.work[node->base.v + i] = v[i] - mj->start.v[node->base.v + i];
+    status = ns_mechanical_mass_derivative(ds, mj->t, q, mj->room.work + node->base.v, 1, node->room, node->by_q, err);
     if (status != NS_OK) return status;
   }
   ns_mechanical_to_velocity(ds, q, ds->nv, node->by_q, node->by_qv);
@@ -431,18 +433,18 @@ void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
 
 /* free_step = -W^-1 (rho + p): the change of v without impulses. */
 static void mj_form_free_step(NsMoreauJean *mj) {
-  for (int i = 0; i < mj->layout.N; i++) mj->free_step[i] = -(mj->rho[i] + mj->p[i]);
+  for (int i = 0; i < mj->layout.N; i++) mj->room.free_step[i] = -(mj->rho[i] + mj->p[i]);
   for (int i = 0; i < mj->layout.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
-    ns_boundary_hold(node->ds->boundary, mj->free_step + node->base.v);
+    ns_boundary_hold(node->ds->boundary, mj->room.free_step + node->base.v);
   }
-  ns_layout_solve(&mj->layout, mj->free_step);
+  ns_layout_solve(&mj->layout, mj->room.free_step);
 }
 
 static bool mj_same_weights(NsMoreauJean *mj) {
-  bool same = mj->h == mj->h_formed && mj->theta_formed == mj->options.theta;
-  mj->h_formed = mj->h;
-  mj->theta_formed = mj->options.theta;
+  bool same = mj->h == mj->formed.h && mj->formed.theta == mj->options.theta;
+  mj->formed.h = mj->h;
+  mj->formed.theta = mj->options.theta;
   return same;
 }
 
@@ -466,20 +468,20 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
 static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->curved) ns_mj_straighten(mj);
-  if (full && !mj->combined) ns_mj_curve(mj); /* a combined projection may use the W of any iteration */
+  if (full && !mj->settle.combined) ns_mj_curve(mj); /* a combined projection may use the W of any iteration */
   NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
   for (int i = 0; i < mj->layout.nnodes && !fresh; i++) fresh = mj->nodes[i].base.block->fresh;
   mj_form_free_step(mj);
   if (!mj->decided && (status = decide(mj, &changed, err)) != NS_OK) return status;
-  bool same = mj->linear && mj->matrix_formed && !fresh, keep = same && !changed;
+  bool same = mj->linear && mj->formed.known && !fresh, keep = same && !changed;
   for (int e = 0; e < mj->layout.nedges && !same; e++)
-    if (mj->linear || mj->edges[e].base.active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->matrix_formed || !mj->linear);
+    if (mj->linear || mj->edges[e].base.active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->formed.known || !mj->linear);
   if (!keep) status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the one-step problem", err);
-  mj->matrix_formed = status == NS_OK;
-  memcpy(mj->v_from, mj->v, (size_t)mj->layout.N * sizeof *mj->v);
-  memcpy(mj->lambda_from, mj->lambda, (size_t)mj->layout.M * sizeof *mj->lambda);
+  mj->formed.known = status == NS_OK;
+  memcpy(mj->from.v, mj->v, (size_t)mj->layout.N * sizeof *mj->v);
+  memcpy(mj->from.lambda, mj->lambda, (size_t)mj->layout.M * sizeof *mj->lambda);
   ns_mj_form_q(mj);
   return status;
 }
@@ -488,8 +490,8 @@ static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
 
 static void mj_advance(NsScheme *scheme, const double *lambda, double s) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  NsIterate from = {mj->v_from, mj->lambda_from}, to = {mj->v, mj->lambda};
-  ns_layout_advance(&mj->layout, lambda, s, mj->free_step, &from, &to, mj->guess, mj->work);
+  NsIterate from = {mj->from.v, mj->from.lambda}, to = {mj->v, mj->lambda};
+  ns_layout_advance(&mj->layout, lambda, s, mj->room.free_step, &from, &to, mj->room.guess, mj->room.work);
 }
 
 static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
@@ -505,12 +507,12 @@ static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
 ** Differential Equations II, 1996, section IV.8.
 */
 static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
-  if (mj->problem.n > 0 || mj->combined) return NS_OK;
+  if (mj->problem.n > 0 || mj->settle.combined) return NS_OK;
   for (int d = 0; d < mj->layout.nnodes; d++) {
     int n = mj->nodes[d].ds->nv, o = mj->nodes[d].base.v;
-    double correction = ns_step_relative(n, mj->correction + o, mj->scale + o);
-    if (correction > 0.1 * ns_step_relative(n, mj->free_step + o, mj->scale + o)) continue;
-    for (int i = o; i < o + n; i++) mj->v[i] = ns_layout_flushed(mj->v[i] - mj->correction[i]);
+    double correction = ns_step_relative(n, mj->test.delta + o, mj->test.scale + o);
+    if (correction > 0.1 * ns_step_relative(n, mj->room.free_step + o, mj->test.scale + o)) continue;
+    for (int i = o; i < o + n; i++) mj->v[i] = ns_layout_flushed(mj->v[i] - mj->test.delta[i]);
   }
   ns_mj_move_coordinates(mj);
   return mj_finite(&mj->base, err);
@@ -535,7 +537,7 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
         const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
         for (int j = 0; j < node->ds->nv; j++)
           mean += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * 0.5 *
-                  (mj->v[node->base.v + j] + mj->v_k[node->base.v + j]);
+                  (mj->v[node->base.v + j] + mj->start.v[node->base.v + j]);
       }
       double *work = ns_law_has_friction(edge->base.inter->law, i) ? &account->friction : &account->impacts;
       *work += weight * mj->lambda[edge->base.row + i] * mean;
@@ -545,15 +547,15 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
 
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->base.x, v = node->base.v;
-  NsEnergyStep step = {mj->t_k,   mj->t, mj->h, mj->options.theta, mj->q_k + q,  mj->v_k + v, mj->q + q, mj->v + v,
-                       mj->p + v, NULL,  NULL,  node->M,           mj->work + v, mj->rho + v, mj->F + v};
+  NsEnergyStep step = {mj->t_k,   mj->t, mj->h, mj->options.theta, mj->start.q + q,   mj->start.v + v, mj->q + q, mj->v + v,
+                       mj->p + v, NULL,  NULL,  node->M,           mj->room.work + v, mj->rho + v,     mj->F + v};
   double before = 0, after = 0;
   if (node->ds->boundary) step.held = mj->held + v;
-  if (mj->projected) step.q = mj->q_free + q;
-  if (mj->combined) step.acting = mj->q + q;
+  if (mj->settle.projected) step.q = mj->settle.q_free + q;
+  if (mj->settle.combined) step.acting = mj->q + q;
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
-  if (status != NS_OK || !mj->projected) return status;
-  const double *places[] = {mj->q_free + q, mj->q + q};
+  if (status != NS_OK || !mj->settle.projected) return status;
+  const double *places[] = {mj->settle.q_free + q, mj->q + q};
   for (int i = 0; i < 2 && status == NS_OK; i++) {
     double kinetic = 0, potential = 0, *sum = i == 0 ? &before : &after;
     status = ns_mechanical_potential_at(node->ds, mj->t, places[i], &potential, err);
@@ -569,7 +571,7 @@ static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < mj->layout.nnodes && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
-    const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->base.x;
+    const double *q = (mj->settle.projected && !mj->settle.combined ? mj->settle.q_free : mj->q) + node->base.x;
     if (node->ds->boundary && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
   }
   return status;
@@ -584,7 +586,7 @@ static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
   ds->base.x_version++;
   ds->base.moved = true;
   if (mj->linear) return;
-  bool whole = memcmp(ds->q_k, mj->q_k + node->base.x, (size_t)ds->nq * sizeof *ds->q) == 0;
+  bool whole = memcmp(ds->q_k, mj->start.q + node->base.x, (size_t)ds->nq * sizeof *ds->q) == 0;
   ns_ds_leave(&ds->base, whole ? mj->h : 0);
 }
 

@@ -63,6 +63,37 @@ typedef struct NsMjEdge {
   double *x_formed, *y_formed; /* nx, m: coordinates where C was evaluated last, and y there; NULL: C is evaluated each time */
 } NsMjEdge;
 
+/* The start of the step. */
+typedef struct NsMjStart {
+  double *q, *v, *F; /* Nq, Nv, Nv */
+  double *y, *u;     /* m */
+} NsMjStart;
+
+/* Where the problem was formed. */
+typedef struct NsMjFrom {
+  double *v, *lambda;
+} NsMjFrom;
+
+/* The projection of the coordinates. */
+typedef struct NsMjShift {
+  double *q_free; /* Nq: q before it */
+  bool projected;
+  bool combined;      /* combined projection: q includes the shift */
+  double *shift, *nu; /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
+  bool *shut;         /* m: contacts that take part, by the forecast or by `enlarge` */
+} NsMjShift;
+
+/* Of the problem: its constant part, and the start of its solver (m); 4 m; Nv: workspace, and the step without multipliers. */
+typedef struct NsMjRoom {
+  double *qvec, *guess, *rate_room, *work, *free_step;
+} NsMjRoom;
+
+/* Whether its matrix is known, and for which step. */
+typedef struct NsMjFormed {
+  bool known;
+  double h, theta;
+} NsMjFormed;
+
 struct NsMoreauJean {
   NsScheme base;
   NsLayout layout;
@@ -77,38 +108,30 @@ struct NsMoreauJean {
   /* the step */
   NsMoreauJeanOptions options; /* the options when the step began */
   double t_k, t, h;
-  double *q_k, *v_k, *F_k; /* Nq, Nv, Nv */
-  double *y_k, *u_k;       /* m */
-  bool decided, again;     /* decided: the active contacts are chosen; again: `shut` is set already */
-  bool predicts;           /* all laws are unilateral, so a step may be without impulses */
-  bool predicted;          /* the iterate started from extrapolated velocities */
+  NsMjStart start;
+  bool decided, again; /* decided: the active contacts are chosen; again: `shut` is set already */
+  bool predicts;       /* all laws are unilateral, so a step may be without impulses */
+  bool predicted;      /* the iterate started from extrapolated velocities */
 
   /* the iterate */
   double *q, *v, *lambda; /* Nq, Nv, m */
-  double *v_from, *lambda_from;
+  NsMjFrom from;
   double *F, *p, *rho; /* Nv */
   double *held;        /* Nv: impulses of prescribed velocities */
   double *y, *u;       /* m: outputs and their velocities */
   struct NsMjVjp *vjp; /* see ns_mj_vjp; NULL: not made */
-  double *q_free;      /* Nq: q before the projection */
-  bool projected;
-  bool combined;                 /* combined projection: q includes the shift */
-  double *shift, *nu;            /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
-  bool *shut;                    /* m: contacts that take part, by the forecast or by `enlarge` */
-  double *work, *free_step;      /* Nv */
-  double *correction;            /* Nv: W^-1 rho of the last residual */
-  double *terms, *noise, *scale; /* Nv: of the last residual, see NsStepBlock */
-  double *output_terms;          /* m: terms of the rows of the problem */
+  NsMjShift settle;
+  NsStepTest test;      /* N: Nv; delta: W^-1 rho */
+  double *output_terms; /* m: terms of the rows of the problem */
 
   /* the problem */
   NsMixedGroup *groups;
   int *group_edge; /* row -> edge */
   NsStepProblem problem;
-  double *matrix;                   /* up to NS_MIXED_DENSE_ROWS rows */
-  double *qvec, *guess, *rate_room; /* m, m, 4 m */
+  double *matrix; /* up to NS_MIXED_DENSE_ROWS rows */
+  NsMjRoom room;
   NsSparse *sparse;
-  bool matrix_formed;
-  double h_formed, theta_formed;
+  NsMjFormed formed;
 };
 
 /*

@@ -32,7 +32,7 @@ static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, i
   double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    const double *speeds[] = {mj->v, mj->start.v, mj->room.free_step};
     for (int k = 0; k < 3; k++)
       size = ns_step_largest(mj->h, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, speeds[k] + node->base.v, size);
   }
@@ -50,7 +50,7 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
-      double y = mj->y[edge->base.row + i], nu = mj->nu[edge->base.row + i];
+      double y = mj->y[edge->base.row + i], nu = mj->settle.nu[edge->base.row + i];
       if (edge->base.unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
       most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
     }
@@ -64,14 +64,14 @@ static void number_positions(NsMoreauJean *mj) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
-    const double *y = mj->y + edge->base.row, *nu = mj->nu + edge->base.row;
+    const double *y = mj->y + edge->base.row, *nu = mj->settle.nu + edge->base.row;
     bool takes_part = edge->base.active >= 0;
     for (int i = 0; i < rows && !takes_part; i++) takes_part = y[i] < 0 || nu[i] > 0;
     edge->base.active = rows > 0 && takes_part ? mj->problem.n : -1;
     edge->base.rows = rows;
     for (int i = 0; edge->base.active >= 0 && i < rows; i++) {
       mj->groups[mj->problem.ngroups++] = ns_mixed_row(edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY);
-      mj->qvec[mj->problem.n] = y[i];
+      mj->room.qvec[mj->problem.n] = y[i];
       mj->group_edge[mj->problem.n++] = e;
     }
   }
@@ -79,9 +79,9 @@ static void number_positions(NsMoreauJean *mj) {
 
 static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
-  mj->projected = true;
-  mj->matrix_formed = false; /* the projection's matrix overwrites the step's */
+  if (!mj->settle.projected && !mj->settle.combined) memcpy(mj->settle.q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
+  mj->settle.projected = true;
+  mj->formed.known = false; /* the projection's matrix overwrites the step's */
   ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
@@ -91,15 +91,15 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
 
 /* shift = W^-1 H' (multipliers of the problem; in a combined projection: their sums). */
 static void form_shift(NsMoreauJean *mj, const double *nu) {
-  memset(mj->shift, 0, (size_t)mj->layout.N * sizeof *mj->shift);
+  memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    const double *of = mj->combined ? mj->nu + edge->base.row : nu + edge->base.active;
+    const double *of = mj->settle.combined ? mj->settle.nu + edge->base.row : nu + edge->base.active;
     for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
       const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
       const double *X = edge->base.X[p];
       for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv)
-        for (int j = 0; j < node->ds->nv; j++) mj->shift[node->base.v + j] += of[i] * X[j];
+        for (int j = 0; j < node->ds->nv; j++) mj->settle.shift[node->base.v + j] += of[i] * X[j];
     }
   }
 }
@@ -109,20 +109,20 @@ static void add_multipliers(NsMoreauJean *mj, const double *nu) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < constrained_rows(edge); i++) {
-      double sum = mj->nu[edge->base.row + i] + nu[edge->base.active + i];
-      mj->nu[edge->base.row + i] = edge->base.unilateral && sum < 0 ? 0 : sum;
+      double sum = mj->settle.nu[edge->base.row + i] + nu[edge->base.active + i];
+      mj->settle.nu[edge->base.row + i] = edge->base.unilateral && sum < 0 ? 0 : sum;
     }
   }
 }
 
 static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  if (mj->combined) add_multipliers(mj, nu);
+  if (mj->settle.combined) add_multipliers(mj, nu);
   form_shift(mj, nu);
-  if (mj->combined) ns_mj_move_coordinates(mj);
-  for (int d = 0; d < mj->layout.nnodes && !mj->combined; d++) {
+  if (mj->settle.combined) ns_mj_move_coordinates(mj);
+  for (int d = 0; d < mj->layout.nnodes && !mj->settle.combined; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    ns_mechanical_move(node->ds, mj->q + node->base.x, mj->shift + node->base.v, 1, mj->q + node->base.x);
+    ns_mechanical_move(node->ds, mj->q + node->base.x, mj->settle.shift + node->base.v, 1, mj->q + node->base.x);
   }
   return ns_mj_evaluate_outputs(mj, true, err);
 }
@@ -136,9 +136,9 @@ static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.unilateral && i < constrained_rows(edge); i++) {
       int row = edge->base.row + i;
-      bool shut = mj->shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->nu[row] > 0;
-      more = more || shut != mj->shut[row];
-      mj->shut[row] = shut;
+      bool shut = mj->settle.shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->settle.nu[row] > 0;
+      more = more || shut != mj->settle.shut[row];
+      mj->settle.shut[row] = shut;
     }
   }
   mj->again = true;

@@ -10,18 +10,18 @@
 /* The sizes of one system's terms: M dv, h theta F, h (1 - theta) F_k. The noise: W v and h theta dF/dq q. */
 static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
-  double *terms = mj->terms + o, *noise = mj->noise + o;
+  double *terms = mj->test.terms + o, *noise = mj->test.noise + o;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
   for (int i = 0; i < n; i++) {
-    double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->F_k[o + i] : 0;
+    double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->start.F[o + i] : 0;
     terms[i] += fabs(mj->rho[o + i] + f + f_k + mj->p[o + i]) + fabs(f) + fabs(f_k);
   }
-  ns_step_add_sizes(1, n, n, node->base.block->W, n, mj->scale + o, noise);
+  ns_step_add_sizes(1, n, n, node->base.block->W, n, mj->test.scale + o, noise);
   if (node->by_q) {
     ns_step_add_sizes(1, n, nq, node->by_q, n, mj->q + node->base.x, noise);
   } else {
-    for (int i = 0; i < n; i++) mj->work[o + i] = wf * mj->q[node->base.x + i];
-    ns_coef_add_sizes(&node->ds->K, mj->work + o, noise);
+    for (int i = 0; i < n; i++) mj->room.work[o + i] = wf * mj->q[node->base.x + i];
+    ns_coef_add_sizes(&node->ds->K, mj->room.work + o, noise);
   }
 }
 
@@ -30,9 +30,9 @@ static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->layout.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
     for (int i = 0; ns_mechanical_turns(node->ds) && i < 6; i += 3) {
-      ns_step_join(mj->scale + node->base.v + i);
-      ns_step_join(mj->terms + node->base.v + i);
-      ns_step_join(mj->noise + node->base.v + i);
+      ns_step_join(mj->test.scale + node->base.v + i);
+      ns_step_join(mj->test.terms + node->base.v + i);
+      ns_step_join(mj->test.noise + node->base.v + i);
     }
   }
 }
@@ -83,27 +83,27 @@ static void mj_add_noise(NsMoreauJean *mj, bool late) {
       const double *H = edge->base.parts[p].H, *lambda = mj->lambda + edge->base.row;
       double impulse[3] = {0};
       bool body = ns_mechanical_turns(node->ds);
-      if (late && !body) add_levers(node, m, H, weight, lambda, mj->noise + node->base.v);
+      if (late && !body) add_levers(node, m, H, weight, lambda, mj->test.noise + node->base.v);
       for (int j = 0; body && j < 3; j++)
         for (int i = 0; i < m; i++) impulse[j] += weight * fabs(H[i + j * m] * lambda[i]);
-      if (body) add_arms(mj, node, impulse, mj->noise + node->base.v);
+      if (body) add_arms(mj, node, impulse, mj->test.noise + node->base.v);
     }
   }
 }
 
 /* The size of every velocity: the largest of |v|, |v_k|, |free step| and the contribution of the impulses. */
 static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
-  double *moved = mj->work;
+  double *moved = mj->room.work;
   size_t bytes = (size_t)mj->layout.N * sizeof *moved;
-  memset(mj->terms, 0, bytes);
-  memset(mj->noise, 0, bytes);
+  memset(mj->test.terms, 0, bytes);
+  memset(mj->test.noise, 0, bytes);
   memset(moved, 0, bytes);
-  ns_layout_add_impulses(&mj->layout, mj->lambda, mj->terms);
+  ns_layout_add_impulses(&mj->layout, mj->lambda, mj->test.terms);
   ns_layout_add_moved(&mj->layout, mj->lambda, moved);
   mj_add_noise(mj, tolerance->late);
   for (int i = 0; i < mj->layout.N; i++) {
-    double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
-    mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
+    double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->start.v[i])), fmax(fabs(mj->room.free_step[i]), moved[i]));
+    mj->test.scale[i] = ns_step_size(tolerance, own, moved[i]);
   }
   for (int d = 0; d < mj->layout.nnodes; d++) mj_measure_system(mj, &mj->nodes[d]);
   mj_join_vectors(mj);
@@ -118,7 +118,7 @@ static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsPart *part = &edge->base.parts[p];
     const NsMjNode *node = &mj->nodes[part->node];
-    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    const double *speeds[] = {mj->v, mj->start.v, mj->room.free_step};
     for (int k = 0; k < 3; k++)
       size = ns_step_largest(weight, node->ds->nv, part->H, edge->base.m, i, speeds[k] + node->base.v, size);
   }
@@ -131,7 +131,7 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     for (int j = 0; j < node->ds->nv; j++)
-      sum += weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]) * mj->scale[node->base.v + j];
+      sum += weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]) * mj->test.scale[node->base.v + j];
   }
   return ns_step_roundings(mj->problem.n) * sum;
 }
@@ -149,7 +149,7 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   NsStepResidual residual = {0};
   measure_velocities(mj, tolerance);
-  NsLayoutTerms terms = {mj->rho, mj->terms, mj->noise, mj->scale, mj->correction, mj->work};
+  NsLayoutTerms terms = {mj->rho, mj->test.terms, mj->test.noise, mj->test.scale, mj->test.delta, mj->room.work};
   ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&mj->layout, &terms, &residual);
   ns_layout_problem_terms(&mj->problem, mj->output_terms);

@@ -13,7 +13,7 @@ static const char *mj_tangent_refuses(const NsIntegrator *integrator) {
 static void mj_tangent_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   memcpy(w, mj->v, (size_t)mj->layout.N * sizeof *w);
-  ns_layout_read_rows(&mj->layout, mj->shut, mj->lambda, lambda, open);
+  ns_layout_read_rows(&mj->layout, mj->settle.shut, mj->lambda, lambda, open);
 }
 
 static const NsLayout *mj_tangent_layout(const NsScheme *lin) {
@@ -24,7 +24,7 @@ static void mj_tangent_place(NsScheme *lin, const double *w, const double *lambd
   NsMoreauJean *mj = (NsMoreauJean *)lin;
   memcpy(mj->v, w, (size_t)mj->layout.N * sizeof *w);
   memcpy(mj->lambda, lambda, (size_t)mj->layout.M * sizeof *lambda);
-  for (int i = 0; i < mj->layout.M; i++) mj->shut[i] = !open[i];
+  for (int i = 0; i < mj->layout.M; i++) mj->settle.shut[i] = !open[i];
   mj->base.predicted = false;
   mj->again = true; /* the contacts that take part are not chosen by the forecast */
   (void)ns_mj_decide(mj);
@@ -51,7 +51,7 @@ static NsStatus mj_tangent_before(NsScheme *lin, double *y, NsError *err) {
   (void)err;
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    const double *from = (edge->at_position ? mj->y_k : mj->u_k) + edge->base.row;
+    const double *from = (edge->at_position ? mj->start.y : mj->start.u) + edge->base.row;
     memcpy(y + edge->base.row, from, (size_t)edge->base.m * sizeof *y);
   }
   return NS_OK;

@@ -38,10 +38,10 @@ NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   struct NsMjVjp *vjp = mj->vjp;
   ns_mj_move_coordinates(mj);
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
-  for (int i = 0; i < mj->layout.Nx; i++) vjp->q[i] = wf * mj->q[i] + wk * mj->q_k[i];
+  for (int i = 0; i < mj->layout.Nx; i++) vjp->q[i] = wf * mj->q[i] + wk * mj->start.q[i];
   for (int i = 0; i < mj->layout.N; i++) {
-    vjp->v[i] = wf * mj->v[i] + wk * mj->v_k[i];
-    vjp->moved[i] = mj->v[i] - mj->v_k[i];
+    vjp->v[i] = wf * mj->v[i] + wk * mj->start.v[i];
+    vjp->moved[i] = mj->v[i] - mj->start.v[i];
     vjp->force[i] = -of->eta[i];
   }
   NsModelPoint at = {.x = vjp->q, .v = vjp->v, .rate = vjp->moved, .one = mj->h};

@@ -109,7 +109,7 @@ static NsStatus switch_lin_plan(SwitchLinearisation *w, const NsRowMode *mode, d
   ns_flow_set_mode(flow, mode);
   ns_switch_vjp_forget(w->vjp);
   NsSensitivity *s = w->s;
-  NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
+  NsStatus status = ns_flow_jacobian(flow, t, u, s->piece.J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
   w->lin.constant = flow->eq.linear && flow->eq.settled;
   w->exact = w->lin.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
