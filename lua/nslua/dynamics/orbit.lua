@@ -633,14 +633,8 @@ local function why_singular(q, u)
         .. "leaves it out", i, i)
     end
   end
-  -- A row of 0 of a discrete state: it grows by the same in each period.
-  for k, i in ipairs(q.segments == 1 and q.flow.names and q.keep or {}) do
-    if i > q.flow.nx and J:row(k):norm() <= REGULAR then
-      return format("; the Jacobian is singular: '%s' counts from period to period, and drift = { %d } leaves it out",
-        q.flow.names[i - q.flow.nx], i)
-    end
-  end
-  return "; the Jacobian is singular: orbits are a family there, as those of a conservative system, which has one "
+  local counter = q.segments == 1 and q.flow.kind.counter and q.flow.kind.counter(q.flow, J, q.keep, REGULAR)
+  return counter or "; the Jacobian is singular: orbits are a family there, as those of a conservative system, which has one "
     .. "for each energy, or there is none"
 end
 

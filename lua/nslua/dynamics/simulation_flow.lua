@@ -453,6 +453,6 @@ function simulation.exact_crossing(flow, x0, t0, section, p)
   return attempt(nil)
 end
 
-simulation.more_states = sampled.more_states
+simulation.more_states, simulation.counter = sampled.more_states, sampled.counter
 
 return simulation
