@@ -304,6 +304,16 @@ describe("ns.circuit refuses", function()
     assert.has_no.errors(function() c:system(0.25) end)
   end)
 
+  it("no clock whose part of a period is short beside a fast mode", function()
+    local c = ns.circuit():voltage("V1", "in", "0", { amplitude = 10, frequency = 50 })
+      :switch("S1", "in", "a", { period = 0.02, delay = 0.005, duty = 0.05 }, { conductance = 1e-6 })
+      :resistor("R1", "a", "b", 10):inductor("L1", "b", "0", 1e-4)
+    local _, sol = c:run { start = 0.024, stop = 0.028, step = 1e-4 }
+    assert.equal(2, #sol.events)
+    assert.near(0.025, sol.events[1].t, 1e-15)
+    assert.near(0.026, sol.events[2].t, 1e-15)
+  end)
+
   it("runs that fail, with the place of the call and the nodes that float", function()
     local function message_of(source, options)
       local c = ns.circuit():voltage("V1", "a", "b", source):diode("D1", "a", "p", options)
