@@ -24,6 +24,9 @@ enum {
       NS_SHAPES
 };
 
+/* The most rows of a contact. */
+enum { NS_CONTACT_ROWS = 5 };
+
 /* The touching points pc1 of body 1 and pc2 of body 2 (or the world), and the unit normal nc, which points to body 1. */
 typedef struct NsContactFrame {
   double pc1[3], pc2[3], nc[3];

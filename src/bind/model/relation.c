@@ -46,7 +46,7 @@ static int bind_contact_value(void *context, double t, const double *const *args
 static int bind_contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
   NslRelation *self = context;
   NsContact *contact = self->relation->contact;
-  double y[3] = {0}; /* a contact has at most 3 rows */
+  double y[NS_CONTACT_ROWS] = {0};
   if (by != NS_BY_X) return 0;
   int failed = bind_contact_value(context, t, args, y);
   if (failed) return failed;

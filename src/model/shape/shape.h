@@ -7,7 +7,7 @@
 
 #include "model/contact.h"
 
-enum { SPACE = 3, MOST_COORDINATES = 14, MOST_ROWS = 5 };
+enum { SPACE = 3, MOST_COORDINATES = 14, MOST_ROWS = NS_CONTACT_ROWS };
 
 /*
 ** How a row changes. Of d: its derivative by each coordinate, and the rate of that along w. Of a, for each body: the value, its rate
