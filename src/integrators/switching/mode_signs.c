@@ -334,6 +334,25 @@ static int place_of_quantity(const NsFlow *flow, const NsSignQuantity *q) {
   return q->row + (q->of_lambda ? (q->factor > 0 ? m : 3 * m) : q->of_state ? 2 * m : 0);
 }
 
+/*
+** Adds to the terms of rates of outputs what the multipliers of open rows give in the sizes of the run: a multiplier that has held
+** its row at 0 and now is 0, to the accuracy of the event, leaves a rate that is 0 in the same measure.
+*/
+static void signs_add_held_terms(NsFlow *flow, const bool *open, double *terms) {
+  const NsFlowRoom *room = &flow->room;
+  NsEquations *e = &flow->eq;
+  size_t n = (size_t)e->n, m = (size_t)e->m;
+  memset(room->forces, 0, n * sizeof *room->forces);
+  for (size_t j = 0; j < m; j++)
+    for (size_t i = 0; open[j] && i < n; i++) room->forces[i] += fabs(e->B[i + j * n]) * flow->memory.lambda_size[j];
+  ns_equations_split(e, true, room->forces, flow->sdot_terms, flow->R_terms);
+  memset(room->a_unit, 0, (size_t)e->na * sizeof *room->a_unit);
+  ns_equations_states(e, flow->sdot_terms, room->a_unit, room->forces);
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < m; i++) terms[i] += fabs(e->C[i + j * m]) * room->forces[j];
+  (void)ns_flow_rate_terms(flow);
+}
+
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
   NsFlowSigns *signs = &flow->signs;
   int m = flow->view.m, count = 0;
@@ -345,6 +364,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   if (status == NS_OK && holds) status = output_rates(flow, at->t, rate, terms, err);
   if (status != NS_OK || !holds) return status;
   find_lambda_sizes(flow);
+  signs_add_held_terms(flow, at->open, terms);
   for (int i = 0; i < m; i++) {
     bool good = flow->mode->rows[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
                                                      : judge_output(flow, at, i, rate, terms, list, &count);
