@@ -136,8 +136,8 @@ function sampled.row(flow, sol, k, x)
   return core.concatenate { x, held }
 end
 
--- Names a discrete state whose row of the Jacobian J of the shooting equations is 0: it grows by the same in each period.
--- keep: the states of the rows; nil: there is none.
+-- Names a discrete state whose row of the Jacobian J of the shooting equations is 0: it grows by the same in each
+-- period. keep: the states of the rows; nil: there is none.
 function sampled.counter(flow, J, keep, regular)
   for k, i in ipairs(flow.names and keep or {}) do
     if i > flow.nx and J:row(k):norm() <= regular then
