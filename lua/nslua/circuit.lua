@@ -32,13 +32,22 @@ return function(ns)
     return name == "gnd" and "0" or name
   end
 
-  -- Checks the name and the nodes of a part, and appends it.
-  local function add(self, kind, name, nodes, part)
+  -- The names of a part, and of a part that is two, with these ends; raises where one can not be taken.
+  local function check_name(self, kind, name, ...)
     if type(name) ~= "string" or not name:find "^[%w_]+$" then
       fail("%s: name: expected letters, digits and underscores, got %s", kind, describe(name))
     end
     local who = ("%s '%s'"):format(kind, name)
-    if self.named[name] then fail("%s: there is a part '%s' already, a %s", who, name, self.named[name].kind) end
+    for _, ending in ipairs { ... } do
+      local other = self.named[name .. ending]
+      if other then fail("%s: there is a part '%s' already, a %s", who, other.name, other.kind) end
+    end
+    return who
+  end
+
+  -- Checks the name and the nodes of a part, and appends it.
+  local function add(self, kind, name, nodes, part)
+    local who = check_name(self, kind, name, "")
     part.kind, part.name, part.nodes = kind, name, {}
     for i = 1, kinds[kind].terminals do part.nodes[i] = node_name(who, nodes[i]) end
     if #part.nodes == 2 and part.nodes[1] == part.nodes[2] then
@@ -174,13 +183,15 @@ return function(ns)
 
   -- mosfet(name, drain, source, gate): a switch, and a diode NAME_body from source to drain.
   function Circuit:mosfet(name, drain, source, gate, options)
-    local o = options_of(who_of("mosfet", name), options, "forward resistance conductance")
+    local who = check_name(self, "mosfet", name, "", "_body")
+    local o = lines(who, options_of(who, options, "forward resistance conductance"))
     self:switch(name, drain, source, gate, { resistance = o.resistance, conductance = o.conductance })
     return self:diode(name .. "_body", source, drain, { forward = o.forward })
   end
 
   -- triac(name, a, b, gate): two thyristors, NAME_1 from a to b and NAME_2 from b to a.
   function Circuit:triac(name, a, b, gate, options)
+    check_name(self, "triac", name, "_1", "_2")
     return self:thyristor(name .. "_1", a, b, gate, options):thyristor(name .. "_2", b, a, gate, options)
   end
 

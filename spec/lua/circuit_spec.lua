@@ -248,6 +248,14 @@ describe("ns.circuit refuses", function()
     assert.equal("resistor 'R2': node: expected a name, got nil", message(c, "resistor", "R2", "a", nil, 1))
     assert.equal("resistor 'R2': node: expected a name without blanks and points, got 'a.b'",
       message(c, "resistor", "R2", "a.b", "c", 1))
+    assert.equal("triac: name: expected letters, digits and underscores, got nil", message(c, "triac"))
+    assert.equal("mosfet: name: expected letters, digits and underscores, got nil", message(c, "mosfet"))
+    c:resistor("Q1_body", "a", "b", 1)
+    assert.equal("mosfet 'Q1': there is a part 'Q1_body' already, a resistor",
+      message(c, "mosfet", "Q1", "a", "b", true))
+    assert.equal("mosfet 'Q2': forward: expected 0 or more, got -1",
+      message(c, "mosfet", "Q2", "a", "b", true, { forward = -1 }))
+    assert.has_no.errors(function() c:mosfet("Q2", "a", "b", true) end) -- nothing was left of the one before
     assert.equal("transformer 'T1': n: expected a number other than 0",
       message(c, "transformer", "T1", "a", "b", "c", "d", 0))
     assert.equal("cccs 'F1': part: expected the name of a part, got 'R9'",
