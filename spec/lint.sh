@@ -204,27 +204,27 @@ done | report "a public header without its spec"
 
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
-if ! echo '#include <ida/ida.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
+if ! echo '#include <ida/ida.h>' | $cc $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of SUNDIALS, src/ode/sundials*.c are not compiled"
   sources=$(echo "$sources" | grep -v '^src/ode/sundials[a-z_]*\.c$')
 fi
 # shellcheck disable=SC2086
-if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
+if ! echo '#include <hdf5.h>' | $cc $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
 for library in solvers/optimise/nlopt:nlopt.h solvers/optimise/ipopt:IpStdCInterface.h workers/mpi:mpi.h; do
   # shellcheck disable=SC2086
-  echo "#include <${library#*:}>" | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1 && continue
+  echo "#include <${library#*:}>" | $cc $CPPFLAGS -E -xc - >/dev/null 2>&1 && continue
   echo "lint: no headers of ${library##*/}, src/${library%:*}.c is not compiled"
   sources=$(echo "$sources" | grep -v "^src/${library%:*}\.c$")
 done
 # Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
 for compiler in "$cc" clang; do
-  command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
+  command -v "${compiler%% *}" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
   # shellcheck disable=SC2086
-  { echo "$sources" | xargs -P 2 -n 40 "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL &&
-    grep -l -r NSL_INTERNAL src | xargs "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
+  { echo "$sources" | xargs -P 2 -n 40 $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL &&
+    grep -l -r NSL_INTERNAL src | xargs $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
 done
 
 # Readers cannot look up what is not in the repository: paths of one machine, folders beside the tree, other documents, tickets.

@@ -55,9 +55,9 @@ case $build in
 *asan*)
   echo '#include <stdlib.h>
     __attribute__((constructor)) static void forget(void) { unsetenv("LD_PRELOAD"); }' |
-    "${CC:-cc}" -shared -fPIC -xc - -o "$build/forget.so" || exit 1
-  PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so)"
-  cxx=$("${CC:-cc}" -print-file-name=libstdc++.so.6)
+    ${CC:-cc} -shared -fPIC -xc - -o "$build/forget.so" || exit 1
+  PRELOAD="$(${CC:-cc} -print-file-name=libasan.so)"
+  cxx=$(${CC:-cc} -print-file-name=libstdc++.so.6)
   if [ -f "$cxx" ]; then PRELOAD="$PRELOAD:$(realpath "$cxx")"; fi
   PRELOAD="$PRELOAD:$(realpath "$build")/forget.so"
   export PRELOAD
