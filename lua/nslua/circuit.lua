@@ -15,7 +15,6 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local model = require "nslua.circuit.model"
 local kinds = require "nslua.circuit.parts"
-local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -68,9 +67,7 @@ return function(ns)
   local function options_of(who, options, known)
     if options == nil then return {} end
     if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-    local result, message = option_tables.check(options, known, who)
-    if not result then fail("%s", message) end
-    return result
+    return model.values.fields(options, known, who)
   end
 
   -- ---- parts ----
@@ -220,10 +217,8 @@ return function(ns)
 
   -- ---- the model ----
 
-  local blocks = { diode = true, zener = true, switch = true, igbt = true, thyristor = true }
-
   -- The nodes, as a list for messages, that parts do not join to the ground; nil: there are none. open: without
-  -- those parts that can block and have no conductance then.
+  -- those parts that have no conductance while they block.
   local function floating_nodes(self, open)
     local root = { ["0"] = "0" }
     local function find(node)
@@ -233,7 +228,7 @@ return function(ns)
     for _, node in ipairs(self.nodes) do root[node] = node end
     for _, part in ipairs(self.parts) do
       local joins = kinds[part.kind].joins or { [1] = 2 }
-      if open and blocks[part.kind] and part.conductance == 0 then joins = {} end
+      if open and part.conductance == 0 then joins = {} end
       for first, second in pairs(joins) do
         local a, b = find(part.nodes[first]), find(second == 0 and "0" or part.nodes[second])
         if a ~= b then root[a] = b end

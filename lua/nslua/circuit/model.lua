@@ -13,9 +13,9 @@ local fail, huge = arguments.fail, math.huge
 local Stamps = {}
 Stamps.__index = Stamps
 
-local function new_stamps(circuit)
+local function new_stamps()
   return setmetatable({ rows = {}, class_of = {}, kcl = {}, states = {}, rate_of = {}, switches = {}, pairs = {},
-    functions = {}, slope_of = { ["1"] = false }, corners = {}, inner = {}, circuit = circuit }, Stamps)
+    functions = {}, slope_of = { ["1"] = false }, corners = {}, inner = {} }, Stamps)
 end
 
 function Stamps:unknown(name, class)
@@ -180,7 +180,7 @@ local model = {}
 -- The numbers of the model: names, A, B, C, D, inputs of x' and y, initial states, and the expressions of the
 -- columns.
 function model.numbers(circuit)
-  local stamps = new_stamps(circuit)
+  local stamps = new_stamps()
   for _, part in ipairs(circuit.parts) do parts[part.kind].stamp(part, stamps) end
   for _, node in ipairs(circuit.nodes) do
     if stamps.kcl[node] then stamps:equation(stamps.kcl[node]) end

@@ -60,7 +60,7 @@ local Tableau = {}
 Tableau.__index = Tableau
 
 -- classes: class of each unknown by its name; pairs: { { first, second }, ... } of the switches.
-function reduction.tableau(rows, class_of, switches)
+local function new_tableau(rows, class_of, switches)
   local self = setmetatable({ open = {}, solved = {}, class_of = class_of, partner = {} }, Tableau)
   for i, row in ipairs(rows) do self.open[i] = row_of(row.of, row.by) end
   for _, pair in ipairs(switches) do self.partner[pair[1]], self.partner[pair[2]] = pair[2], pair[1] end
@@ -167,7 +167,7 @@ end
 -- Returns the solved rows by unknown (coefficients of the unknowns that are not solved for, and of sources, with the
 -- unknown's own as 1), or nil, a word ("switches", "slope", "contradiction") and the row that can not be solved.
 function reduction.reduce(rows, class_of, switches, rate_of, slope_of)
-  local self = reduction.tableau(rows, class_of, switches)
+  local self = new_tableau(rows, class_of, switches)
   self:eliminate "inner"
   self:eliminate "rate"
   while true do

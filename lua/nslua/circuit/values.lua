@@ -25,6 +25,7 @@ local function finite(value, who, name)
   return value
 end
 
+-- The fields of a table, or an error where one is none of those known.
 local function fields(value, known, who)
   local result, message = option_tables.check(value, known, who)
   if not result then fail("%s", message) end
@@ -92,7 +93,7 @@ local kinds = { { "frequency", sine }, { "period", pulse }, { "times", lines } }
 
 local function none() return {} end
 
-local values = { finite = finite, positive = positive }
+local values = { finite = finite, positive = positive, fields = fields }
 
 -- who: the beginning of a message.
 function values.read(value, who)

@@ -31,7 +31,8 @@ typedef struct NsModeChoice {
 ** lambda jumps in the mode found, rows that slide may leave, too: their modes are compared with it (up to NS_MODE_OPEN rows).
 ** A mode is possible when the law of each row holds on its smooth motion for t -> t+: the sign of the first derivative (of
 ** order 0 to 2) of y, or of the distance of lambda to its bound, that is not 0. Modes with the same motion count as one: one
-** whose next derivative is not against it goes first, then the one with least change of lambda. All modes of up to NS_MODE_OPEN open rows are tried; of more open rows, those near
+** whose next derivative is not against it goes first, then the one with least change of lambda. Modes that need an impulse
+** are left out where one that needs none is possible. All modes of up to NS_MODE_OPEN open rows are tried; of more open rows, those near
 ** the solution of the problem of the leading terms, and then the choice is not known to be unique.
 ** The chosen mode is set in the flow, and the flow is evaluated there. Stewart, Numer. Math. 58, 1990; Acary and Brogliato,
 ** Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8; Dieci and Lopez, J. Comput. Appl. Math. 236, 2012.
