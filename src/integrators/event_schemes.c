@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "integrators/switching/mode.h"
+#include "integrators/flow/mode.h"
 
 enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
 

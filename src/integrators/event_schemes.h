@@ -6,7 +6,7 @@
 #define NS_INTEGRATORS_EVENT_SCHEMES_H
 
 #include "integrators/scheme.h"
-#include "integrators/switching/mode.h"
+#include "integrators/flow/mode.h"
 
 /*
 ** The options of RungeKuttaOSI and RadauOSI. A form reads those that its models need. D1MinusLinearOSI has this struct, too,
@@ -24,7 +24,7 @@ typedef struct NsEventOptions {
 
 extern const NsEventOptions ns_event_defaults;
 
-/* The forms: event_driven/ for mechanics; switching/ for models of first order, with DOP853 or Radau between events. */
+/* The forms: motion/ for mechanics; flow/ for models of first order, with DOP853 or Radau between events. */
 extern const NsSchemeClass ns_form_motion, ns_form_switching_dop853, ns_form_switching_radau;
 
 /* What stops the steps of a motion between two events, and what to do. */

@@ -9,7 +9,7 @@
 #include "bind/internal/internal.h"
 #include "bind/lua/host.h"
 #include "bind/model/model.h"
-#include "integrators/switching/mode.h"
+#include "integrators/flow/mode.h"
 
 static const char *const mode_words[] = {"lower", "upper", "active", NULL};
 static const char *const flow_jobs[] = {"start", "choose", "evaluate", "project", NULL};

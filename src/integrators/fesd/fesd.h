@@ -9,8 +9,8 @@
 #include "integrators/fesd/tableau.h"
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
-#include "integrators/switching/equations.h"
-#include "integrators/switching/mode.h"
+#include "integrators/flow/equations.h"
+#include "integrators/flow/mode.h"
 
 typedef struct NsFesdOptions {
   NsIntegrator base;

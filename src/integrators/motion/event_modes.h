@@ -1,0 +1,82 @@
+/*
+** event_modes.h
+** The problem of the next mode, and the equations of one mode, see event_modes.c. Private to motion/.
+*/
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_MODES_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_MODES_H
+
+#include "integrators/motion/event_driven.h"
+
+enum { NS_ED_SOLUTIONS = 8 }; /* solutions that are kept */
+
+typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPTION_OPEN, OPTIONS } Option;
+
+/* A joint, a contact with its friction, or a relay. */
+typedef struct Unit {
+  int k, row;   /* its first row: index in ed->event.closed; row */
+  int friction; /* the row of its friction, or of a relay; -1: none */
+  int width;    /* of the friction */
+  bool contact; /* it may open */
+  bool moving;  /* u is not 0 */
+  double d[2];  /* OPTION_ALONG: the direction */
+  int count;    /* of its options */
+  Option options[OPTIONS], option;
+} Unit;
+
+typedef struct Solution {
+  signed char *option; /* m: by unit */
+  double *z, *w;       /* m */
+  double (*d)[2];      /* m: by unit */
+  int score;
+} Solution;
+
+typedef struct NsModes {
+  int n, nunits; /* rows, units */
+  Unit *units;
+  double *W, *q, *terms;  /* the problem; the sum of the |terms| of q */
+  double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
+  double *A, *rhs, *part; /* workspace: the equations of a mode */
+  double *share;          /* of the unknowns of the mode */
+  int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
+  int *owner;             /* the unit of each row */
+  double *unit;           /* powers of two: units of the rows */
+  int kept;
+  Solution solutions[NS_ED_SOLUTIONS];
+} NsModes;
+
+/* Takes memory for m rows; NULL: no memory. */
+NsModes *ns_ed_modes_new(NsArena *arena, int m);
+
+/*
+** Decides which of the rows ed->event.closed are active, stick and slip in the mode that follows. Friction whose flag in ed->event.resting
+** is set has u = 0. *impulse: there are no forces, and an impulse without collision, in ed->problem.z, goes before.
+*/
+NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
+
+/* At the pole of the forces at `contact` (a normal's row): finds the impulse without collision that goes on, in ed->problem.z, or fails. */
+NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err);
+
+/* Takes the problem of the rows ed->event.closed: units, W, q, in units of the rows that are powers of two. */
+void ns_ed_modes_take(NsEventDriven *ed, NsModes *s);
+
+/* Whether the option of a unit is that it slips; the direction in which it does; then the force of a relay. */
+bool ns_ed_unit_slips(const Unit *unit);
+const double *ns_ed_option_direction(const Unit *unit);
+double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit);
+
+/* Lists the unknowns of the mode that the options say, rows of the problem: their number. Sets z of relays at a bound, else 0. */
+int ns_ed_mode_unknowns(const NsEventDriven *ed, NsModes *s);
+
+/* The element of W in row i for the unknown k, together with the friction that it brings along. */
+double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k);
+
+/* Solves A x = rhs (count); when A is singular, with shares of the forces in s->share. False: there is no solution. */
+bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, double *x);
+
+/* y'' and the sums of its |terms| for the multipliers s->z: s->w, s->size. */
+void ns_ed_mode_outputs(NsModes *s);
+
+/* Solves the equations of the mode that the options say: s->z, s->w, s->size. False: there is no solution. */
+bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s);
+
+#endif
