@@ -13,61 +13,23 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local drawing = require "nslua.network.drawing"
 local model = require "nslua.circuit.model"
 local kinds = require "nslua.circuit.parts"
+local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
-local finite, positive = model.values.finite, model.values.positive
+local finite, positive = values.finite, values.positive
+local check_name, node_name, options_of = drawing.check_name, drawing.node_name, drawing.options
+local who_of = drawing.who_of
 
 return function(ns)
   local Circuit = { __name = "circuit" }
   Circuit.__index = Circuit
 
-  local function node_name(who, value)
-    local name = math.type(value) == "integer" and tostring(value) or value
-    if type(name) ~= "string" or name == "" then fail("%s: node: expected a name, got %s", who, describe(value)) end
-    if name:find "[%s.]" then fail("%s: node: expected a name without blanks and points, got '%s'", who, name) end
-    return name == "gnd" and "0" or name
-  end
-
-  -- The names of a part, and of a part that is two, with these ends; raises where one can not be taken.
-  local function check_name(self, kind, name, ...)
-    if type(name) ~= "string" or not name:find "^[%w_]+$" then
-      fail("%s: name: expected letters, digits and underscores, got %s", kind, describe(name))
-    end
-    local who = ("%s '%s'"):format(kind, name)
-    for _, ending in ipairs { ... } do
-      local other = self.named[name .. ending]
-      if other then fail("%s: there is a part '%s' already, a %s", who, other.name, other.kind) end
-    end
-    return who
-  end
-
-  -- Checks the name and the nodes of a part, and appends it.
   local function add(self, kind, name, nodes, part)
-    local who = check_name(self, kind, name, "")
-    part.kind, part.name, part.nodes = kind, name, {}
-    for i = 1, kinds[kind].terminals do part.nodes[i] = node_name(who, nodes[i]) end
-    if #part.nodes == 2 and part.nodes[1] == part.nodes[2] then
-      fail("%s: expected two different nodes, got '%s' twice", who, part.nodes[1])
-    end
-    for _, node in ipairs(part.nodes) do
-      if node ~= "0" and not self.seen[node] then
-        self.seen[node] = true
-        self.nodes[#self.nodes + 1] = node
-      end
-    end
-    self.parts[#self.parts + 1], self.named[name], self.made = part, part, nil
-    return self
-  end
-
-  local function who_of(kind, name) return ("%s '%s'"):format(kind, tostring(name)) end
-
-  local function options_of(who, options, known)
-    if options == nil then return {} end
-    if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-    return model.values.fields(options, known, who)
+    return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
   end
 
   -- ---- parts ----
@@ -107,7 +69,7 @@ return function(ns)
     end
     local M = k * math.sqrt(one.value * two.value)
     one.couplings[#one.couplings + 1], two.couplings[#two.couplings + 1] = { two, M }, { one, M }
-    self.made = nil
+    self.made = false
     return self
   end
 
@@ -120,7 +82,7 @@ return function(ns)
 
   local function source_of(kind)
     return function(self, name, a, b, value)
-      local f, slope, corners = model.values.read(value, who_of(kind, name))
+      local f, slope, corners = values.read(value, who_of(kind, name))
       return add(self, kind, name, { a, b }, { value = type(f) == "number" and f or { f = f, slope = slope,
         corners = corners } })
     end
@@ -173,7 +135,7 @@ return function(ns)
     Circuit[kind] = function(self, name, a, b, gate, options)
       local who = who_of(kind, name)
       local part = lines(who, options_of(who, options, known))
-      part.gate = model.values.gate(gate, who)
+      part.gate = values.gate(gate, who)
       return add(self, kind, name, { a, b }, part)
     end
   end
@@ -267,122 +229,26 @@ return function(ns)
     end
   end
 
-  -- The objects of the present parts; made anew when parts have been added.
-  local function made(self, t0)
-    if #self.parts == 0 then fail "circuit: it has no parts" end
-    check_nodes(self)
-    check_couplings(self)
-    return model.objects(ns, self, t0)
-  end
-
-  -- system(): the system, its interactions and, from t0 to T, a graph that holds them; new ones at each call.
-  function Circuit:system(t0, T)
-    t0 = finite(t0 or 0, "system", "t0")
-    if T ~= nil and finite(T, "system", "T") <= t0 then
-      fail("system: T: expected a time after t0 = %g, got %g", t0, T)
-    end
-    local objects = made(self, t0)
-    self.made = objects
-    local nsds
-    if T then
-      nsds = ns.NonSmoothDynamicalSystem(t0, T)
-      nsds:insertDynamicalSystem(objects.ds)
-      for _, one in ipairs(objects.interactions) do nsds:link(one, objects.ds) end
-    end
-    return objects.ds, objects.interactions, nsds
-  end
-
-  -- The times of the grid: equal steps, and the corners of sources.
-  local function grid_of(self, start, stop, step)
-    local corners = model.corners(self.made.numbers, start, stop)
-    local n = math.max(1, math.floor((stop - start) / step + 0.5))
-    if #corners == 0 then return ns.TimeDiscretisation(start, (stop - start) / n) end
-    local points, k = { start }, 1
-    for i = 1, n do
-      local t = i == n and stop or start + (stop - start) * (i / n)
-      while corners[k] and corners[k] < t do
-        if corners[k] - points[#points] > 1e-6 * step then points[#points + 1] = corners[k] end -- of a step
-        k = k + 1
-      end
-      if t - points[#points] <= 1e-6 * step then points[#points] = t else points[#points + 1] = t end
-    end
-    return ns.TimeDiscretisation(points)
-  end
-
-  -- simulation { stop =, step =, start = 0, integrator = ns.RadauOSI() }: from event to event; in equal steps with an
-  -- integrator that does not locate events, and method = ns.TimeStepping.
-  function Circuit:simulation(options)
-    local o, tran = options_of("simulation", options, "start stop step integrator method"), self.tran or {}
-    local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop or tran.stop, "simulation", "stop")
-    local step = positive(o.step or tran.step, "simulation", "step")
-    if stop <= start then fail("simulation: stop: expected a time after start = %g, got %g", start, stop) end
-    local method = o.method or ns.EventDriven
-    if type(method) ~= "function" then
-      fail("simulation: method: expected a function such as ns.EventDriven, got %s", describe(method))
-    end
-    if o.integrator ~= nil and type(o.integrator) ~= "userdata" then
-      fail("simulation: integrator: expected an integrator, got %s", describe(o.integrator))
-    end
-    local _, _, nsds = self:system(start, stop)
-    return self:attach(method(nsds, grid_of(self, start, stop, step), o.integrator or ns.RadauOSI()))
-  end
-
-  -- attach(simulation): adds the events of clocks and thyristors, to a simulation of the graph of system().
-  function Circuit:attach(simulation)
-    if not self.made then fail "attach: expected a simulation of this circuit: call system first" end
-    if not arguments.is_simulation(simulation) then
-      fail("attach: expected a simulation, got %s", describe(simulation))
-    end
-    model.attach(self.made, simulation)
-    return simulation
-  end
-
-  -- columns(sol): "v.NODE", "i.PART" and "p.PART", the power that a part takes up, by name.
-  function Circuit:columns(sol)
-    if not self.made then
-      fail "columns: expected a solution of this circuit: call simulation, system or run first"
-    end
-    local good, x = where.try(function() return sol.x end)
-    if not good or not core.ismatrix(x) or x:cols() ~= #self.made.numbers.states then
-      fail("columns: sol: expected a solution with %d states, got %s", #self.made.numbers.states, describe(sol))
-    end
-    return require "nslua.files"(ns, core.file_support).columns(model.columns(self.made, self, sol))
-  end
-
-  -- Raises what a run has raised, at the place of the call. Where the engine can not go on it adds what to do about
-  -- nodes that only ideal parts join to the ground: their potentials are not determined while these block.
-  local function raise_of_run(self, message)
-    if type(message) ~= "string" or message:find "interrupted$" then error(message, 0) end
-    local bare, ours = message:gsub("^%S*nslua/circuit[%w/]*%.lua:%d+: ", "") -- the place of a callback of ours
-    if ours > 0 then where.fail(bare) end
-    if message:find "^%S+:%d+: " then error(message, 0) end
+  -- Where the engine can not go on: nodes that only ideal parts join to the ground have no potential while these
+  -- block.
+  local function advice(self, message)
     local floating = floating_nodes(self, true)
-    where.fail(floating and ("%s; %s can float while diodes and switches block: give these a conductance, as 1e-9")
-      :format(message, floating) or message)
+    return floating and ("%s; %s can float while diodes and switches block: give these a conductance, as 1e-9")
+      :format(message, floating) or message
   end
 
-  -- run(options): runs a simulation of these options, and returns its columns and the solution.
-  function Circuit:run(options)
-    local simulation = self:simulation(options)
-    local good, sol = pcall(simulation.run, simulation)
-    if not good then raise_of_run(self, sol) end
-    return self:columns(sol), sol
-  end
-
-  function Circuit:__tostring()
-    return ("circuit '%s' of %d part%s and %d node%s"):format(self.name, #self.parts, #self.parts == 1 and "" or "s",
-      #self.nodes, #self.nodes == 1 and "" or "s")
-  end
+  drawing.methods(ns, Circuit, {
+    objects = function(self, t0)
+      check_nodes(self)
+      check_couplings(self)
+      return model.objects(ns, self, t0)
+    end,
+    corners = model.corners, attach = model.attach, columns = model.columns, advice = advice,
+    integrator = function() return ns.RadauOSI() end,
+  })
 
   where.methods(Circuit, "a circuit", "c")
 
   -- circuit([{ name = "circuit" }])
-  return function(options)
-    local o = options_of("circuit", options, "name")
-    if o.name ~= nil and type(o.name) ~= "string" then
-      fail("circuit: name: expected a string, got %s", describe(o.name))
-    end
-    return setmetatable({ parts = {}, named = {}, nodes = {}, seen = {}, name = o.name or "circuit", made = false },
-      Circuit)
-  end
+  return function(options) return drawing.new(Circuit, options) end
 end

@@ -4,7 +4,6 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local parts = require "nslua.circuit.parts"
 local reduction = require "nslua.circuit.reduction"
-local values = require "nslua.circuit.values"
 
 local fail, huge = arguments.fail, math.huge
 
@@ -280,7 +279,7 @@ function model.objects(ns, circuit, t0)
       B = Bg, e = inputs }
     interactions[g] = ns.Interaction(law, relation, table.concat(who, "+"))
   end
-  return { ds = ds, interactions = interactions, numbers = self, order = order, gates = gates }
+  return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates }
 end
 
 -- Adds the events of gates to a simulation: at their times and, of parts that latch, where a current ends.
@@ -315,9 +314,9 @@ function model.attach(objects, simu)
 end
 
 -- The times between `from` and `to` at which sources have corners.
-function model.corners(numbers, from, to)
+function model.corners(objects, from, to)
   local list = {}
-  for _, corners in ipairs(numbers.stamps.corners) do
+  for _, corners in ipairs(objects.numbers.stamps.corners) do
     for _, t in ipairs(corners(from, to)) do
       if t > from and t < to then list[#list + 1] = t end
     end
@@ -356,7 +355,5 @@ function model.columns(objects, circuit, sol)
   end
   return names, columns
 end
-
-model.values = values
 
 return model

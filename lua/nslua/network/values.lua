@@ -1,4 +1,4 @@
--- nslua.circuit.values: the values of sources: numbers, functions of time, and tables that describe a wave.
+-- nslua.network.values: the values of sources: numbers, functions of time, and tables that describe a wave.
 --
 --   5                                                       a constant
 --   function(t) return ... end                              any function; it should not jump

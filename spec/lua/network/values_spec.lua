@@ -1,4 +1,4 @@
-local values = require "nslua.circuit.values"
+local values = require "nslua.network.values"
 
 local function message(f, ...)
   local good, text = pcall(f, ...)
@@ -6,7 +6,7 @@ local function message(f, ...)
   return (text:gsub("^[^\n]-:%d+: ", "", 1))
 end
 
-describe("nslua.circuit.values", function()
+describe("nslua.network.values", function()
   it("reads sines with their derivatives", function()
     local f, slope = values.read({ amplitude = 3, frequency = 0.5, phase = 0.4, offset = 1, delay = 0.2 }, "V1")
     for _, t in ipairs { 0, 0.3, 1.7 } do

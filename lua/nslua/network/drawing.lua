@@ -1,0 +1,189 @@
+-- nslua.network.drawing: what drawings of parts share: the names of parts and nodes, and the runs of their models.
+--
+--   drawing.methods(ns, Class, { ... })   adds system, simulation, attach, columns, run to a class of drawings
+--
+-- A drawing has parts, a list; named, the parts by name; nodes, a list of names; seen, the set of them; name; made,
+-- the objects of the last model or false.
+
+local core = require "nslua.core"
+local arguments = require "nslua.base.arguments"
+local values = require "nslua.network.values"
+local where = require "nslua.base.where"
+
+local fail, describe, finite = arguments.fail, arguments.describe, values.finite
+
+local drawing = {}
+
+-- The name of a node; "0" is the ground.
+function drawing.node_name(who, value)
+  local name = math.type(value) == "integer" and tostring(value) or value
+  if type(name) ~= "string" or name == "" then fail("%s: node: expected a name, got %s", who, describe(value)) end
+  if name:find "[%s.]" then fail("%s: node: expected a name without blanks and points, got '%s'", who, name) end
+  return name == "gnd" and "0" or name
+end
+
+-- The beginning of messages about a part.
+function drawing.who_of(kind, name) return ("%s '%s'"):format(kind, tostring(name)) end
+
+-- Raises where a part, or a part that is two with these ends of names, can not have the name. Returns who_of().
+function drawing.check_name(self, kind, name, ...)
+  if type(name) ~= "string" or not name:find "^[%w_]+$" then
+    fail("%s: name: expected letters, digits and underscores, got %s", kind, describe(name))
+  end
+  local who = drawing.who_of(kind, name)
+  for _, ending in ipairs { ... } do
+    local other = self.named[name .. ending]
+    if other then fail("%s: there is a part '%s' already, a %s", who, other.name, other.kind) end
+  end
+  return who
+end
+
+-- Appends a part with the first n of these nodes, whose names are checked.
+function drawing.add(self, kind, name, nodes, n, part)
+  local who = drawing.check_name(self, kind, name, "")
+  part.kind, part.name, part.nodes = kind, name, {}
+  for i = 1, n do part.nodes[i] = drawing.node_name(who, nodes[i]) end
+  if #part.nodes == 2 and part.nodes[1] == part.nodes[2] then
+    fail("%s: expected two different nodes, got '%s' twice", who, part.nodes[1])
+  end
+  for _, node in ipairs(part.nodes) do
+    if node ~= "0" and not self.seen[node] then
+      self.seen[node] = true
+      self.nodes[#self.nodes + 1] = node
+    end
+  end
+  self.parts[#self.parts + 1], self.named[name], self.made = part, part, false
+  return self
+end
+
+function drawing.options(who, options, known)
+  if options == nil then return {} end
+  if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
+  return values.fields(options, known, who)
+end
+
+-- new(Class, options): a drawing without parts.
+function drawing.new(Class, options)
+  local noun = Class.__name
+  local o = drawing.options(noun, options, "name")
+  if o.name ~= nil and type(o.name) ~= "string" then
+    fail("%s: name: expected a string, got %s", noun, describe(o.name))
+  end
+  return setmetatable({ parts = {}, named = {}, nodes = {}, seen = {}, name = o.name or noun, made = false }, Class)
+end
+
+-- The times of the grid: equal steps, and the corners of sources between them.
+local function grid_of(ns, corners, start, stop, step)
+  local n = math.max(1, math.floor((stop - start) / step + 0.5))
+  if #corners == 0 then return ns.TimeDiscretisation(start, (stop - start) / n) end
+  local points, k = { start }, 1
+  for i = 1, n do
+    local t = i == n and stop or start + (stop - start) * (i / n)
+    while corners[k] and corners[k] < t do
+      if corners[k] - points[#points] > 1e-6 * step then points[#points + 1] = corners[k] end -- of a step
+      k = k + 1
+    end
+    if t - points[#points] <= 1e-6 * step then points[#points] = t else points[#points + 1] = t end
+  end
+  return ns.TimeDiscretisation(points)
+end
+
+-- The options of simulation, checked; `tran` has defaults.
+local function run_options(options, tran)
+  local o = drawing.options("simulation", options, "start stop step integrator method")
+  local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop or tran.stop, "simulation", "stop")
+  local step = values.positive(o.step or tran.step, "simulation", "step")
+  if stop <= start then fail("simulation: stop: expected a time after start = %g, got %g", start, stop) end
+  if o.method ~= nil and type(o.method) ~= "function" then
+    fail("simulation: method: expected a function such as ns.EventDriven, got %s", describe(o.method))
+  end
+  if o.integrator ~= nil and type(o.integrator) ~= "userdata" then
+    fail("simulation: integrator: expected an integrator, got %s", describe(o.integrator))
+  end
+  return start, stop, step, o.method, o.integrator
+end
+
+-- Raises what a run has raised, at the place of the call, with what the drawing has to say of it.
+local function raise_of_run(self, advice, message)
+  if type(message) ~= "string" or message:find "interrupted$" then error(message, 0) end
+  local bare, ours = message:gsub("^%S*nslua/%a+/?[%w/]*%.lua:%d+: ", "") -- the place of a callback of ours
+  if ours > 0 then where.fail(bare) end
+  if message:find "^%S+:%d+: " then error(message, 0) end
+  where.fail(advice(self, message))
+end
+
+-- Adds the methods of runs to a class. own:
+--   objects(self, t0)         makes the model: ds, interactions, states (their number)
+--   corners(made, from, to)   the times at which sources have corners, in order
+--   attach(made, simulation)  adds the events of parts
+--   columns(made, self, sol)  the names of columns, and the columns
+--   integrator(made, method)  the default integrator
+--   advice(self, message)     what a user is told of an error of a run
+function drawing.methods(ns, Class, own)
+  local noun = Class.__name
+
+  -- system(): the system, its interactions and, from t0 to T, a graph that holds them; new ones at each call.
+  function Class:system(t0, T)
+    t0 = finite(t0 or 0, "system", "t0")
+    if T ~= nil and finite(T, "system", "T") <= t0 then
+      fail("system: T: expected a time after t0 = %g, got %g", t0, T)
+    end
+    if #self.parts == 0 then fail("%s: it has no parts", noun) end
+    local objects = own.objects(self, t0)
+    self.made = objects
+    local nsds
+    if T then
+      nsds = ns.NonSmoothDynamicalSystem(t0, T)
+      nsds:insertDynamicalSystem(objects.ds)
+      for _, one in ipairs(objects.interactions) do nsds:link(one, objects.ds) end
+    end
+    return objects.ds, objects.interactions, nsds
+  end
+
+  -- simulation { stop =, step =, start = 0, integrator =, method = ns.EventDriven }: from event to event; in equal
+  -- steps with an integrator that does not locate events, and method = ns.TimeStepping.
+  function Class:simulation(options)
+    local start, stop, step, method, integrator = run_options(options, self.tran or {})
+    local _, _, nsds = self:system(start, stop)
+    local grid = grid_of(ns, own.corners(self.made, start, stop), start, stop, step)
+    method = method or ns.EventDriven
+    return self:attach(method(nsds, grid, integrator or own.integrator(self.made, method)))
+  end
+
+  -- attach(simulation): adds the events of parts, to a simulation of the graph of system().
+  function Class:attach(simulation)
+    if not self.made then fail("attach: expected a simulation of this %s: call system first", noun) end
+    if not arguments.is_simulation(simulation) then
+      fail("attach: expected a simulation, got %s", describe(simulation))
+    end
+    own.attach(self.made, simulation)
+    return simulation
+  end
+
+  -- columns(sol): named columns of a solution.
+  function Class:columns(sol)
+    if not self.made then
+      fail("columns: expected a solution of this %s: call simulation, system or run first", noun)
+    end
+    local good, x = where.try(function() return sol.x end)
+    if not good or not core.ismatrix(x) or x:cols() ~= self.made.states then
+      fail("columns: sol: expected a solution with %d states, got %s", self.made.states, describe(sol))
+    end
+    return require "nslua.files"(ns, core.file_support).columns(own.columns(self.made, self, sol))
+  end
+
+  -- run(options): runs a simulation of these options, and returns its columns and the solution.
+  function Class:run(options)
+    local simulation = self:simulation(options)
+    local good, sol = pcall(simulation.run, simulation)
+    if not good then raise_of_run(self, own.advice, sol) end
+    return self:columns(sol), sol
+  end
+
+  function Class:__tostring()
+    return ("%s '%s' of %d part%s and %d node%s"):format(noun, self.name, #self.parts, #self.parts == 1 and "" or "s",
+      #self.nodes, #self.nodes == 1 and "" or "s")
+  end
+end
+
+return drawing
