@@ -4,8 +4,6 @@
 */
 #include "ad/jet.h"
 
-#include <stddef.h>
-
 int ns_jet_size(NsJet jet) {
   int m = jet.variables;
   switch (jet.kind) {

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "bind/lua/interpreter.h"
-#include "fmu/location.h"
 
 /*
 ** The static library of Lua refers to these streams by names of its own (Makefile: fmu), because a reference to those of the C

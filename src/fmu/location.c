@@ -6,7 +6,6 @@
 #include "fmu/location.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,6 @@
 ** chapter 10.
 */
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

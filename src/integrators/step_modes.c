@@ -5,7 +5,6 @@
 #include "integrators/step_modes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "integrators/scheme.h"

@@ -4,7 +4,6 @@
 */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io/hdf5_forms.h"

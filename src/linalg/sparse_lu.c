@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "linalg/equilibrate.h"
-#include "linalg/work.h"
 
 struct NsSparseLu {
   NsSparse *A;    /* the analysed pattern, with the values factored last */

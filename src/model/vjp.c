@@ -5,8 +5,6 @@
 */
 #include "model/vjp.h"
 
-#include <string.h>
-
 #include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
 

@@ -4,7 +4,6 @@
 */
 #include "ode/bdf.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 */
 #include "ode/radau.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 */
 #include "ode/variational.h"
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "ode/dop853.h"
 
 typedef struct Explicit {

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/dense.h"
 #include "linalg/lu.h"
 #include "ode/radau_iia.h"
 

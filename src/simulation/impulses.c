@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "model/mechanical_ds.h"
-
 void ns_impulses_take(NsImpulses *sum, const NsNsds *graph, NsArena *arena) {
   for (int d = 0; d < graph->nds; d++) sum->nr += graph->ds[d]->nr, sum->nreaction += graph->ds[d]->nreaction;
   for (int i = 0; i < graph->ninteractions; i++) sum->m += graph->interactions[i]->m;

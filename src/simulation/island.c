@@ -4,7 +4,6 @@
 */
 #include "simulation/island.h"
 
-#include "base/memory.h"
 #include "model/components.h"
 #include "simulation/merged.h"
 

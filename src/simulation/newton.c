@@ -8,7 +8,6 @@
 
 #include "base/interrupt.h"
 #include "simulation/merged.h"
-#include "solvers/chain.h"
 
 enum { MAX_HALVINGS = 10 }; /* of a damped Newton step; chosen by experience on the specs */
 

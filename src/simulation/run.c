@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/interrupt.h"
-#include "simulation/adaptive.h"
 #include "simulation/checkpoint.h"
 #include "simulation/record.h"
 

@@ -2,13 +2,10 @@
 ** sensitivities_again.c
 ** The record of a run in bounded memory: parts of it are dropped, and made again on the adjoint pass.
 */
-#include <string.h>
-
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "integrators/sensitivity_tape.h"
 #include "simulation/sensitivities.h"
-#include "simulation/step.h"
 #include "simulation/time_stepping.h"
 
 static double bytes_of_record(const NsSensitivities *s) {

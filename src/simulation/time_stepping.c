@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "simulation/user_step.h"

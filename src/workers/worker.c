@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "bind/array/elementwise.h"
 #include "bind/array/matrix.h"

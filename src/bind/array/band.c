@@ -5,8 +5,6 @@
 #include "linalg/band.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
 
 #include "bind/array/linear_systems.h"
 #include "bind/array/band.h"

@@ -9,10 +9,8 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

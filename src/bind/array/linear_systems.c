@@ -3,7 +3,6 @@
 ** Shared by the dense, sparse and banded solvers: right-hand sides, singular matrices, options.
 */
 #include <float.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

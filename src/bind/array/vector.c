@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "bind/lua/number_text.h"
 #include "linalg/dense.h"

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "bind/diff/ad.h"
 #include "bind/call/callback.h"
-#include "bind/diff/compile.h"
 #include "bind/diff/jet_passes.h"
 
 static void function_copy(double *to, const double *from, int n) {

@@ -5,7 +5,6 @@
 #include "bind/diff/ad.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

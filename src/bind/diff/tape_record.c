@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "bind/array/matrix.h"
 #include "bind/diff/math_slots.h"
 #include "bind/diff/proxy_math.h"
 #include "bind/diff/trace.h"

@@ -3,7 +3,6 @@
 ** For the specs alone: the tables of the model's classes, unchanged.
 */
 #include "bind/internal/internal.h"
-#include "bind/model/model.h"
 #include "model/boundary.h"
 #include "simulation/time_stepping.h"
 

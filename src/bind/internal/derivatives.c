@@ -4,7 +4,6 @@
 */
 #include "bind/internal/internal.h"
 #include "bind/lua/host.h"
-#include "bind/model/model.h"
 #include "bind/simulation/sensitivities.h"
 #include "bind/simulation/simulation.h"
 #include "model/vjp.h"

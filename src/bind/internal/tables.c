@@ -3,7 +3,6 @@
 ** For the specs alone: reads and changes every field of the objects of a simulation.
 */
 #include <math.h>
-#include <string.h>
 
 #include "bind/internal/internal.h"
 #include "bind/simulation/simulation.h"

@@ -5,11 +5,9 @@
 #include "bind/model/coefficient.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/call/function.h"
-#include "bind/diff/compile.h"
 
 static void *coefficient_object(NslCallee *callee) {
   return callee->family->object(callee);

@@ -4,7 +4,6 @@
 */
 #include "bind/model/ds.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* One for each class, in the order of ns_ds_classes. */

@@ -2,8 +2,6 @@
 ** first_order_ds.c
 ** FirstOrderNonLinearDS, FirstOrderLinearDS and FirstOrderLinearTIDS.
 */
-#include "bind/diff/compile.h"
-#include "bind/call/function.h"
 #include "bind/model/ds.h"
 #include "model/first_order_ds.h"
 

@@ -2,8 +2,6 @@
 ** interaction.c
 ** Interaction: a law and a relation, with live y and lambda.
 */
-#include <string.h>
-
 #include "bind/model/model.h"
 
 enum { LAW = 1, RELATION, GRAPH, USERVALUES = GRAPH };

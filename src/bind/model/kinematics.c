@@ -4,7 +4,6 @@
 */
 #include "bind/model/kinematics.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "bind/diff/ad.h"

@@ -6,7 +6,6 @@
 #include "bind/model/law_time.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "bind/array/vector.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/diff/compile.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"

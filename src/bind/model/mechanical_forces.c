@@ -4,7 +4,6 @@
 */
 #include <string.h>
 
-#include "bind/call/callback.h"
 #include "bind/model/mechanical_ds.h"
 
 /* ---- evaluation in the engine ---- */

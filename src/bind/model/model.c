@@ -5,7 +5,6 @@
 #include "bind/model/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"

@@ -2,7 +2,6 @@
 ** nsds.c
 ** NonSmoothDynamicalSystem: inserting and linking; the graph keeps everything in it alive.
 */
-#include <math.h>
 #include <string.h>
 
 #include "bind/array/field.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "bind/call/callback.h"
-#include "bind/call/function.h"
-#include "bind/diff/compile.h"
 #include "bind/diff/dual.h"
 #include "bind/model/coefficient.h"
 

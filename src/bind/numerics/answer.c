@@ -12,7 +12,7 @@
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
-#include "bind/model/model.h"
+#include "bind/lua/options.h"
 #include "solvers/chain.h"
 
 /* ---- a call ---- */

@@ -5,9 +5,7 @@
 #include "bind/numerics/nlp.h"
 
 #include <lauxlib.h>
-#include <string.h>
 
-#include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/diff/compile.h"
 #include "bind/lua/optional_module.h"

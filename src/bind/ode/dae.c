@@ -12,7 +12,6 @@
 #include "bind/diff/compile.h"
 #include "bind/model/ds.h"
 #include "bind/ode/dae_solver.h"
-#include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/lua/optional_module.h"

@@ -4,11 +4,6 @@
 */
 #include "bind/ode/dae_solver.h"
 
-#include <string.h>
-
-#include "bind/lua/host.h"
-#include "bind/lua/options.h"
-
 /* ---- the events' functions ---- */
 
 /* An evaluation under way. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bind/array/matrix.h"
-#include "bind/lua/host.h"
 #include "ode/saltation.h"
 
 /* An evaluation of dF/dparameters under way. */

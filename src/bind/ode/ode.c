@@ -11,7 +11,6 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +21,6 @@
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
 #include "bind/array/matrix.h"
-#include "bind/lua/options.h"
 #include "bind/lua/optional_module.h"
 
 static const char who[] = "solve_ivp";

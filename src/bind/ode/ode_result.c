@@ -8,7 +8,6 @@
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
-#include "bind/lua/options.h"
 
 typedef struct Dense {
   NslHead head;

@@ -11,9 +11,7 @@
 #include "bind/array/matrix.h"
 #include "bind/diff/ad.h"
 #include "bind/diff/tape.h"
-#include "bind/diff/dual.h"
 #include "linalg/dense.h"
-#include "bind/lua/options.h"
 
 /* ---- shims: functions of (t,) y, w that call f(t, y, args ...) with the numbers of w in args ---- */
 

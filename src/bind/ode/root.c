@@ -5,13 +5,9 @@
 #include "bind/ode/root.h"
 
 #include <limits.h>
-#include <math.h>
-#include <string.h>
 
-#include "bind/diff/compile.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
-#include "bind/array/matrix.h"
 #include "bind/numerics/answer.h"
 #include "bind/ode/ode_call.h"
 #include "ode/root.h"

@@ -4,7 +4,6 @@
 */
 #include <string.h>
 
-#include "bind/array/vector.h"
 #include "bind/lua/sigint.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/exchange.h"

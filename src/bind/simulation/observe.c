@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "bind/simulation/observe.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/model/ds.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bind/array/matrix.h"
-#include "bind/array/vector.h"
 #include "bind/model/ds.h"
 
 /* The parameters that are being read. Stack: NAMES is their list of names; the memory of `of` is at `memory`. */

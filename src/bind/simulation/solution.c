@@ -2,7 +2,6 @@
 ** solution.c
 ** The recorded run: columns by name, saving.
 */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

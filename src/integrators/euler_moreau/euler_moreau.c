@@ -11,13 +11,11 @@
 */
 #include "integrators/euler_moreau/euler_moreau.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/forest.h"
 #include "base/memory.h"
-#include "integrators/edges.h"
 #include "model/first_order_ds.h"
 
 /* A time within this part of a step from t0 counts as t0, as on the time grid. */

@@ -4,11 +4,8 @@
 ** a number that changes f at the end of the step by df has the derivative -h theta eta . df; at its start -h (1 - theta) eta . df; one that
 ** changes r by dr -h gamma eta . dr; y by dy psi . dy.
 */
-#include <string.h>
-
 #include "base/memory.h"
 #include "integrators/euler_moreau/euler_moreau.h"
-#include "integrators/sensitivity.h"
 #include "model/vjp.h"
 
 struct NsEmVjp {

@@ -2,7 +2,6 @@
 ** events.c
 ** The log of switches, and the end of infinitely many switches.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

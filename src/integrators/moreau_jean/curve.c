@@ -2,8 +2,6 @@
 ** curve.c
 ** The part of the linearisation from curved relations: the second derivatives of their outputs.
 */
-#include <string.h>
-
 #include "integrators/moreau_jean/moreau_jean.h"
 
 /*

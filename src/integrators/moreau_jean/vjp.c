@@ -4,7 +4,6 @@
 **   rho = M (v - v_k) - h theta F(q, v) - h (1 - theta) F(q_k, v_k) - impulses,   F = fExt - K q - C v.
 */
 #include "integrators/moreau_jean/moreau_jean.h"
-#include "integrators/sensitivity.h"
 #include "model/vjp.h"
 
 /* The vectors: h times the means of q and v between both ends of the step, v - v_k, -eta. */

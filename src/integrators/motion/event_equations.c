@@ -2,7 +2,6 @@
 ** event_equations.c
 ** The problem of the next mode (event_modes.c): its units, its matrix, and the equations of one mode.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 ** Event-driven mechanics for a solver outside of the engine: rates and guards in a mode, and what happens at events. Rates and guards
 ** are those of the state projected on the constraints of the mode, so that errors of the solver across them do not grow.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

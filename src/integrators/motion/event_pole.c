@@ -6,7 +6,6 @@
 ** forces (b < 0) or several (b > 0) fit to the laws. The guard is det A, in the sense of the start of the mode.
 ** Genot and Brogliato, New results on Painleve paradoxes, Eur. J. Mech. A/Solids 18, 1999.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "integrators/motion/event_reset.h"
 #include "integrators/motion/motion_guard.h"
 #include "linalg/qr.h"
-#include "ode/control.h"
 
 /*
 ** S goes on with a fixed direction of sliding in space below this part of its largest velocity. 1e-8: u / |u| has an error of 1e-8

@@ -3,7 +3,6 @@
 ** Derivatives by parameters at the start of a run: contacts that are closed there, friction at rest, forces at their limits.
 */
 #include <math.h>
-#include <string.h>
 
 #include "integrators/motion/event_reset.h"
 

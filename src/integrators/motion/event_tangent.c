@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_bend.h"
-#include "linalg/dense.h"
 
 /* Rounding errors of an acceleration, in spacings of the sum of its terms. An entry of J that changes it by less becomes 0. */
 static const double TANGENT_ROUNDINGS = 8;

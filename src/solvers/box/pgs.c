@@ -4,7 +4,6 @@
 */
 #include "solvers/box/pgs.h"
 
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 */
 #include "solvers/box/proximal.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"

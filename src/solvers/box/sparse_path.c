@@ -4,7 +4,6 @@
 */
 #include "solvers/box/sparse_path.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 ** last three. There is no convergence proof; a failure is told.
 ** Acary and Bourrier, Coulomb friction with rolling resistance as a cone complementarity problem, Eur. J. Mech. A/Solids 85, 2021.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

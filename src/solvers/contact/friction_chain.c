@@ -11,7 +11,6 @@
 #include "solvers/contact/friction_first_order.h"
 #include "solvers/contact/friction_newton.h"
 #include "solvers/contact/friction_nsgs.h"
-#include "solvers/contact/friction_residual.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/residual.h"
 

@@ -15,7 +15,6 @@
 */
 #include "solvers/contact/friction_first_order.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

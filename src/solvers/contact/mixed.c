@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "solvers/balance.h"

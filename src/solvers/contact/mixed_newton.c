@@ -15,7 +15,6 @@
 */
 #include "solvers/contact/mixed_newton.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

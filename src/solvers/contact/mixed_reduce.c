@@ -4,8 +4,6 @@
 */
 #include "solvers/contact/mixed_reduce.h"
 
-#include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,11 +6,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "solvers/balance.h"
 #include "solvers/contact/mixed_measure.h"
-#include "solvers/residual.h"
 
 void ns_mixed_scaled_release(NsMixedScaled *s) {
   ns_sparse_free(s->sparse);

@@ -4,10 +4,8 @@
 */
 #include "solvers/mcp/josephy.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "linalg/dense.h"
 #include "solvers/box/box_solver.h"
 #include "solvers/box/sparse_path.h"
 #include "solvers/chain.h"

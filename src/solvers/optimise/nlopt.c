@@ -7,7 +7,6 @@
 #include <math.h>
 #include <nlopt.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Nlopt {
   const NsEngine *engine;

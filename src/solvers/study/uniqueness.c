@@ -5,7 +5,6 @@
 #include "solvers/study/uniqueness.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
