@@ -1,4 +1,4 @@
--- bind/file/journal.h: what spec/io/journal_spec.lua and folder_spec.lua do not reach.
+-- bind/file/journal.c: what spec/io/journal_spec.lua and folder_spec.lua do not reach.
 local host = require "host"
 require "nslua"
 local support = require "nslua.core".journal_support

@@ -1,4 +1,4 @@
--- bind/file/workers.h: the signals of a driver, and what is known of the process.
+-- bind/file/workers.c: the signals of a driver, and what is known of the process.
 require "nslua"
 local support = require "nslua.core".worker_support
 

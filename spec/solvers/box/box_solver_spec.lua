@@ -211,8 +211,8 @@ describe("wrong data", function()
     assert.has_error(function() box { M = { { 1 } }, q = { 1, 2 } } end)
     local function ragged() box { M = { { 1, 2 }, { 3 } }, q = { 1, 2 } } end
     local function worded() box { M = { { 1 } }, q = { true } } end
-    assert.error_matches(ragged, "box: M: expected a table of 2 numbers")
-    assert.error_matches(worded, "box: q%[1%]: expected a number, got boolean")
+    assert.error_matches(ragged, "M%[2%]: expected 2 numbers, got 1")
+    assert.error_matches(worded, "q%[1%]: expected a number, got boolean")
   end)
 end)
 

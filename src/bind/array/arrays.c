@@ -2,7 +2,7 @@
 ** arrays.c
 ** Functions that make and join vectors and matrices: zeros, eye, linspace, hstack, block, ...
 */
-#include "bind/array/arrays.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>

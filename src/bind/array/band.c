@@ -2,6 +2,7 @@
 ** band.c
 ** The banded matrix userdata: entries, product, and a factorisation that is renewed when entries change.
 */
+#include "bind/lua/open.h"
 #include "linalg/band.h"
 
 #include <limits.h>
@@ -228,6 +229,5 @@ static const luaL_Reg band_methods[] = {
 
 void nsl_open_band(lua_State *L) {
   nsl_register_type(L, &band_type, band_meta, band_methods);
-  lua_pushcfunction(L, new_band);
-  lua_setfield(L, -2, "band");
+  nsl_set_cfunction(L, "band", new_band);
 }

@@ -11,7 +11,4 @@
 /* ns.solve and A:solve when a banded matrix is at index 1; otherwise returns false. */
 bool nsl_solve_band(lua_State *L, int *results);
 
-/* Adds band, ... to the module on top of the stack. */
-void nsl_open_band(lua_State *L);
-
 #endif

@@ -2,7 +2,7 @@
 ** curve_points.c
 ** thin_support for the Lua side: the functions of linalg/curve_points.h on vectors.
 */
-#include "bind/array/curve_points.h"
+#include "bind/lua/open.h"
 
 #include "bind/array/vector.h"
 #include "linalg/curve_points.h"

@@ -3,6 +3,7 @@
 ** Element-by-element operations of vectors and matrices: arithmetic, reductions, maps.
 */
 #include "bind/array/elementwise.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>

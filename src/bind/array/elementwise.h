@@ -31,11 +31,4 @@ double *nsl_push_like_grid(lua_State *L, const NslGrid *grid);
 /* Reads the elements row by row and writes them, row by row, into a contiguous column-major rows x cols array (a reshape). */
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
 
-/*
-** Adds the shared methods to vectors and matrices (both registered before): __add ... __pow, __unm, __eq, sum, max, ... When
-** an operand of a metamethod is no number, vector or matrix, the operand's own metamethod of that name is called, if it has
-** one.
-*/
-void nsl_open_elementwise(lua_State *L);
-
 #endif

@@ -2,7 +2,7 @@
 ** fft.c
 ** Fourier transforms of vectors; a complex vector is two vectors, its real and its imaginary part.
 */
-#include "bind/array/fft.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 

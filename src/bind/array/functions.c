@@ -1,8 +1,9 @@
 /*
 ** functions.c
-** Mathematical functions of numbers, vectors and matrices, element by element; comparisons of elements.
+** Mathematical functions of numbers, vectors and matrices, element by element; comparisons of elements. Another argument is left to its
+** metamethod __each(a, b, op), where b is nil for a function of one argument and op is the NsTapeOp: so proxies keep their derivatives.
 */
-#include "bind/array/functions.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 
@@ -283,8 +284,7 @@ void nsl_open_functions(lua_State *L) {
   int singles = sizeof array_functions / sizeof *array_functions, pairs = sizeof pair_functions / sizeof *pair_functions;
   for (int i = 0; i < singles; i++) set_function(L, array_functions[i].name, array_function, i);
   for (int i = 0; i < MODULE_PAIRS; i++) set_function(L, pair_functions[i].name, pair_function, i);
-  lua_pushcfunction(L, array_where);
-  lua_setfield(L, -2, "where");
+  nsl_set_cfunction(L, "where", array_where);
   for (int t = 0; t < 2; t++) {
     nsl_push_element_methods(L, types[t]);
     for (int i = MODULE_PAIRS; i < pairs; i++) set_function(L, pair_functions[i].name, pair_function, i);

@@ -5,7 +5,7 @@
 #include "bind/array/linear_systems.h"
 #include "bind/array/sparse.h"
 #include "bind/array/band.h"
-#include "bind/array/linalg.h"
+#include "bind/lua/open.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
@@ -541,8 +541,7 @@ static void open_methods(lua_State *L) {
   if (lua_tocfunction(L, -1) != bind_linalg_norm) plain_norm = lua_tocfunction(L, -1);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);
-  lua_pushcfunction(L, bind_linalg_norm);
-  lua_setfield(L, -2, "norm");
+  nsl_set_cfunction(L, "norm", bind_linalg_norm);
   lua_pop(L, 1);
 }
 

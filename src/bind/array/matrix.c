@@ -3,6 +3,7 @@
 ** The matrix userdata: rows as cached views, live slices, methods, conversion from tables.
 */
 #include "bind/array/matrix.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>
@@ -611,6 +612,5 @@ void nsl_open_matrix(lua_State *L) {
   nsl_push_element_methods(L, &nsl_vector_type);
   luaL_setfuncs(L, vector_methods, 0);
   lua_pop(L, 1);
-  lua_pushcfunction(L, new_matrix);
-  lua_setfield(L, -2, "matrix");
+  nsl_set_cfunction(L, "matrix", new_matrix);
 }

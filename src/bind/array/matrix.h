@@ -57,6 +57,4 @@ NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m);
 void nsl_matrix_read(const NslMatrix *m, double *to);
 void nsl_matrix_write(NslMatrix *m, const double *from);
 
-void nsl_open_matrix(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** Random numbers in Lua: ns.rng(seed), with uniform, normal and integer numbers, permutations, and its state as a text.
 */
 #include "bind/array/random.h"
+#include "bind/lua/open.h"
 
 #include <inttypes.h>
 #include <stdio.h>

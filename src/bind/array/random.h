@@ -15,7 +15,4 @@ NsPhilox *nsl_test_rng(lua_State *L, int idx);
 /* Pushes an rng that draws from a generator of the object at stack index `owner`. */
 void nsl_push_rng(lua_State *L, int owner, NsPhilox *at);
 
-/* Adds rng(seed [, stream]) and normal_quantile(u) to the module on top of the stack. */
-void nsl_open_random(lua_State *L);
-
 #endif

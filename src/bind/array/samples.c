@@ -2,7 +2,7 @@
 ** samples.c
 ** Vectors as samples of a function, with NumPy's meaning: v:cumsum(), v:diff(), v:sort(), trapz, cumtrapz, interp.
 */
-#include "bind/array/samples.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
 ** sparse.c
 ** The sparse matrix userdata (immutable), its arithmetic, and KLU factors: cached in the matrix, or as an object.
 */
+#include "bind/lua/open.h"
 #include "linalg/sparse.h"
 
 #include <limits.h>

@@ -20,7 +20,4 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d);
 /* The sparse matrix (immutable) at idx, NULL if there is none; raises when it is closed. */
 const NsSparse *nsl_test_sparse(lua_State *L, int idx);
 
-/* Adds sparse, ... to the module on top of the stack. */
-void nsl_open_sparse(lua_State *L);
-
 #endif

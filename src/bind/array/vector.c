@@ -3,6 +3,7 @@
 ** The vector userdata: element access, slices, methods, conversion from tables.
 */
 #include "bind/array/vector.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>
@@ -74,6 +75,11 @@ void nsl_vector_read(const NslVector *v, double *to) {
 void nsl_vector_write(NslVector *v, const double *from) {
   for (int i = 0; i < v->n; i++) v->data[i * v->stride] = from[i];
   ++*v->version;
+}
+
+void nsl_set_vector(lua_State *L, const char *name, int n, const double *x) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
+  lua_setfield(L, -2, name);
 }
 
 /* ---- names and errors ---- */

@@ -53,6 +53,9 @@ NslVector *nsl_to_vector(lua_State *L, int idx, int n, const char *who, const ch
 /* As nsl_to_vector, and every element must be finite: "WHO: x0[2] is nan". */
 NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, const char *what);
 
+/* Sets a field of the table on top of the stack to a vector of n numbers. */
+void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
+
 /* Copies the elements to / from a contiguous array of v->n doubles (nsl_vector_write counts as a write). */
 void nsl_vector_read(const NslVector *v, double *to);
 void nsl_vector_write(NslVector *v, const double *from);
@@ -115,7 +118,5 @@ int nsl_element_method(lua_State *L, const char *type);
 ** the result of other:name(self) and returns true. Otherwise returns false.
 */
 bool nsl_delegate_method(lua_State *L, const char *name);
-
-void nsl_open_vector(lua_State *L);
 
 #endif

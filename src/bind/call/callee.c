@@ -3,6 +3,7 @@
 ** Model objects with callbacks: slots, argument vectors, fields and classes.
 */
 #include "bind/call/callee.h"
+#include "bind/lua/open.h"
 
 #include <string.h>
 

@@ -204,6 +204,4 @@ void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelCl
 /* Sets the class of the callee at idx (nil or the table at stack index `class`), and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);
 
-void nsl_open_callee(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** Exact Jacobians of a Lua callback: passes with dual numbers, and the functions jacobian, gradient and hessian.
 */
 #include "bind/diff/ad.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 #include <string.h>
@@ -606,8 +607,7 @@ static void make_room(lua_State *L) {
   nsl_proxy_math(L, &nsl_duals, room + DUAL_META, true);
   lua_newtable(L);
   lua_newtable(L);
-  lua_pushliteral(L, "k");
-  lua_setfield(L, -2, "__mode");
+  nsl_set_string(L, "__mode", "k");
   lua_pushvalue(L, -1);
   lua_setmetatable(L, -3);
   lua_pushinteger(L, 0);
@@ -618,10 +618,7 @@ static void make_room(lua_State *L) {
 void nsl_open_ad(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &room_key) == LUA_TNIL) make_room(L);
   lua_settop(L, lua_gettop(L) - 1);
-  lua_pushcfunction(L, bind_ad_jacobian);
-  lua_setfield(L, -2, "jacobian");
-  lua_pushcfunction(L, gradient);
-  lua_setfield(L, -2, "gradient");
-  lua_pushcfunction(L, hessian);
-  lua_setfield(L, -2, "hessian");
+  nsl_set_cfunction(L, "jacobian", bind_ad_jacobian);
+  nsl_set_cfunction(L, "gradient", gradient);
+  nsl_set_cfunction(L, "hessian", hessian);
 }

@@ -58,6 +58,4 @@ typedef struct NslDualCall {
 */
 void nsl_dual_run(lua_State *L, const NslDualCall *call);
 
-void nsl_open_ad(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** Compiled functions: their traces, calls from Lua, methods.
 */
 #include "bind/diff/compile.h"
+#include "bind/lua/open.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -306,15 +307,12 @@ static void push_report(lua_State *L, const NslTrace *trace) {
   lua_createtable(L, 0, 5);
   push_kinds(L, trace);
   lua_setfield(L, -2, "arguments");
-  lua_pushinteger(L, ns_tape_view(trace->tape).steps);
-  lua_setfield(L, -2, "operations");
-  lua_pushinteger(L, trace->outputs);
-  lua_setfield(L, -2, "values");
+  nsl_set_integer(L, "operations", ns_tape_view(trace->tape).steps);
+  nsl_set_integer(L, "values", trace->outputs);
   if (trace->compiler) lua_pushstring(L, trace->compiler);
   else lua_pushboolean(L, 0);
   lua_setfield(L, -2, "native");
-  lua_pushstring(L, trace->reason);
-  lua_setfield(L, -2, "reason");
+  nsl_set_string(L, "reason", trace->reason);
 }
 
 /* c:traces(): a list of {arguments=, operations=, values=, native=, reason=}, in order of creation. */
@@ -383,6 +381,5 @@ void nsl_open_compile(lua_State *L) {
   nsl_register_type(L, &compiled_type, meta, methods);
   nsl_open_trace(L);
   nsl_open_native(L);
-  lua_pushcfunction(L, compile_compile);
-  lua_setfield(L, -2, "compile");
+  nsl_set_cfunction(L, "compile", compile_compile);
 }

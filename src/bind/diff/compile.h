@@ -41,6 +41,4 @@ NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceA
 */
 void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace);
 
-void nsl_open_compile(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** The C part of ns.load and ns.save: .csv, .npy, .npz; files_hdf5.c has .h5.
 */
 #include "bind/file/files.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <string.h>

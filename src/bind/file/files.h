@@ -18,7 +18,4 @@ typedef struct NslNamed {
 /* The names in the table at 2, with `ending`, and copies of the arrays in the table at 3; what is pushed keeps both alive. */
 NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending);
 
-/* Adds file_support = { load_csv, load_npy, load_npz, load_h5, save_csv, ... } to the module on top of the stack. */
-void nsl_open_files(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** The C part of loading and saving .h5 files.
 */
 #include "bind/file/files_hdf5.h"
+#include "bind/lua/open.h"
 
 #include <lauxlib.h>
 #include <string.h>

@@ -22,7 +22,4 @@ const char *nsl_hdf5_form(const char *path);
 */
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
 
-/* Adds load_h5 and save_h5 to the table file_support of the module on top of the stack. */
-void nsl_open_files_hdf5(lua_State *L);
-
 #endif

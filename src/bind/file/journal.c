@@ -2,7 +2,7 @@
 ** journal.c
 ** journal_support for the Lua side: append-only journals, and folders.
 */
-#include "bind/file/journal.h"
+#include "bind/lua/open.h"
 
 #include "bind/lua/object.h"
 #include "io/folder.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bind/lua/sigint.h"
-#include "bind/file/process.h"
+#include "bind/lua/open.h"
 #include "bind/array/vector.h"
 #include "io/file.h"
 #include "io/number.h"
@@ -46,8 +46,8 @@ static void bind_process_push_result(lua_State *L, const NsProcessOutput *output
   lua_createtable(L, 0, 4);
   lua_pushlstring(L, output->out ? output->out : "", output->out_size), lua_setfield(L, -2, "out");
   lua_pushlstring(L, output->err ? output->err : "", output->err_size), lua_setfield(L, -2, "err");
-  lua_pushinteger(L, output->status), lua_setfield(L, -2, "status");
-  if (output->signal) lua_pushinteger(L, output->signal), lua_setfield(L, -2, "signal");
+  nsl_set_integer(L, "status", output->status);
+  if (output->signal) nsl_set_integer(L, "signal", output->signal);
 }
 
 /*

@@ -2,7 +2,7 @@
 ** workers.c
 ** worker_support for the Lua side: worker processes, the signals that stop a sweep, and a clock.
 */
-#include "bind/file/workers.h"
+#include "bind/lua/open.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,8 +5,6 @@
 #include "bind/internal/internal.h"
 
 #include "bind/diff/ad.h"
-#include "bind/array/matrix.h"
-#include "bind/array/vector.h"
 
 enum { MAX_ARGS = 4 };
 
@@ -87,8 +85,6 @@ static int spec_ad_along(lua_State *L) {
 }
 
 void nsl_internal_ad(lua_State *L) {
-  lua_pushcfunction(L, spec_ad_along);
-  lua_setfield(L, -2, "along");
-  lua_pushcfunction(L, spec_ad_jacobians);
-  lua_setfield(L, -2, "jacobians");
+  nsl_set_cfunction(L, "along", spec_ad_along);
+  nsl_set_cfunction(L, "jacobians", spec_ad_jacobians);
 }

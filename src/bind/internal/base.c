@@ -214,17 +214,12 @@ static int forest(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1), joins = 0;
   int *parent = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *parent, 0);
   for (int i = 0; i < n; i++) parent[i] = i;
-  for (lua_Integer k = 1; lua_rawgeti(L, 2, k) != LUA_TNIL; k++, lua_pop(L, 3)) {
-    lua_rawgeti(L, -1, 1);
-    lua_rawgeti(L, -2, 2);
-    joins += ns_forest_join(parent, (int)lua_tointeger(L, -2) - 1, (int)lua_tointeger(L, -1) - 1);
+  for (lua_Integer k = 1; lua_rawgeti(L, 2, k) != LUA_TNIL; k++, lua_pop(L, 1)) {
+    joins += ns_forest_join(parent, nsl_list_integer(L, -1, 1) - 1, nsl_list_integer(L, -1, 2) - 1);
   }
   lua_pushinteger(L, ns_forest_number(parent, n, parent));
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushinteger(L, parent[i] + 1);
-    lua_rawseti(L, -2, i + 1);
-  }
+  for (int i = 0; i < n; i++) parent[i]++;
+  nsl_push_integers(L, n, parent);
   lua_pushinteger(L, joins);
   return 3;
 }

@@ -9,9 +9,8 @@
 void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names) {
   lua_newtable(L);
   for (int i = 0; names[i]; i++)
-    if (bits & 1u << i) lua_pushboolean(L, true), lua_setfield(L, -2, names[i]);
-  lua_pushinteger(L, (lua_Integer)bits);
-  lua_setfield(L, -2, "bits");
+    if (bits & 1u << i) nsl_set_boolean(L, names[i], true);
+  nsl_set_integer(L, "bits", bits);
 }
 
 void nsl_internal_push_fields(lua_State *L, const NsField *table) {
@@ -22,11 +21,11 @@ void nsl_internal_push_fields(lua_State *L, const NsField *table) {
   lua_newtable(L);
   for (int i = 0; table[i].name; i++) {
     nsl_internal_push_bits(L, table[i].flags, flags);
-    lua_pushstring(L, table[i].name), lua_setfield(L, -2, "name");
-    lua_pushstring(L, types[table[i].type]), lua_setfield(L, -2, "type");
-    lua_pushinteger(L, (lua_Integer)table[i].offset), lua_setfield(L, -2, "offset");
-    lua_pushnumber(L, table[i].least), lua_setfield(L, -2, "least");
-    lua_pushnumber(L, table[i].most), lua_setfield(L, -2, "most");
+    nsl_set_string(L, "name", table[i].name);
+    nsl_set_string(L, "type", types[table[i].type]);
+    nsl_set_integer(L, "offset", table[i].offset);
+    nsl_set_number(L, "least", table[i].least);
+    nsl_set_number(L, "most", table[i].most);
     lua_rawseti(L, -2, i + 1);
   }
 }
@@ -42,12 +41,12 @@ static void push_slots(lua_State *L, const NsModelClass *class) {
   for (int i = 0; i < class->nslots; i++) {
     const NsSlot *slot = &class->slots[i];
     lua_newtable(L);
-    lua_pushstring(L, slot->name), lua_setfield(L, -2, "name");
-    lua_pushstring(L, slot->brief), lua_setfield(L, -2, "brief");
-    lua_pushstring(L, slot->args), lua_setfield(L, -2, "args");
+    nsl_set_string(L, "name", slot->name);
+    nsl_set_string(L, "brief", slot->brief);
+    nsl_set_string(L, "args", slot->args);
     push_letter(L, slot->rows), lua_setfield(L, -2, "rows");
     push_letter(L, slot->cols), lua_setfield(L, -2, "cols");
-    lua_pushstring(L, slot->of), lua_setfield(L, -2, "of");
+    nsl_set_string(L, "of", slot->of);
     push_letter(L, slot->by), lua_setfield(L, -2, "by");
     lua_rawseti(L, -2, i + 1);
   }
@@ -56,14 +55,11 @@ static void push_slots(lua_State *L, const NsModelClass *class) {
 /* Adds {name, noun, fields, slots, arguments} to the list below. */
 static void add_class(lua_State *L, const NsModelClass *class) {
   lua_newtable(L);
-  lua_pushstring(L, class->name), lua_setfield(L, -2, "name");
-  lua_pushstring(L, class->noun), lua_setfield(L, -2, "noun");
+  nsl_set_string(L, "name", class->name);
+  nsl_set_string(L, "noun", class->noun);
   nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
   push_slots(L, class), lua_setfield(L, -2, "slots");
-  lua_newtable(L);
-  for (int i = 0; class->arguments && class->arguments[i]; i++)
-    lua_pushstring(L, class->arguments[i]), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, "arguments");
+  nsl_set_texts(L, "arguments", class->arguments);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 

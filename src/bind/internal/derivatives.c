@@ -11,11 +11,6 @@
 static const char *const number_words[] = {"unknown", "A", "b", "mass", "stiffness", "damping", "fExt", "C",
                                            "D",       "e", "B", "K",    "lower",     "upper",   "law",  "z"};
 
-static void set_count(lua_State *L, const char *key, int value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, key);
-}
-
 /* places(simulation, parameters): a list of {kind, system, systems, first, i, j, copied, shared = the interactions with it}. */
 static int internal_places(lua_State *L) {
   NsRunSensitivities asked;
@@ -27,16 +22,14 @@ static int internal_places(lua_State *L) {
     int shared = 0;
     for (int e = place.first; e >= 0; e = ns_parameter_next(nsds, &place, e)) shared++;
     lua_newtable(L);
-    lua_pushstring(L, number_words[place.kind]);
-    lua_setfield(L, -2, "kind");
-    set_count(L, "system", place.system + 1);
-    set_count(L, "systems", place.systems);
-    set_count(L, "first", place.first + 1);
-    set_count(L, "shared", shared);
-    set_count(L, "i", place.i + 1);
-    set_count(L, "j", place.j + 1);
-    lua_pushboolean(L, place.copied);
-    lua_setfield(L, -2, "copied");
+    nsl_set_string(L, "kind", number_words[place.kind]);
+    nsl_set_integer(L, "system", place.system + 1);
+    nsl_set_integer(L, "systems", place.systems);
+    nsl_set_integer(L, "first", place.first + 1);
+    nsl_set_integer(L, "shared", shared);
+    nsl_set_integer(L, "i", place.i + 1);
+    nsl_set_integer(L, "j", place.j + 1);
+    nsl_set_boolean(L, "copied", place.copied);
     lua_rawseti(L, -2, k + 1);
   }
   return 1;
@@ -46,15 +39,7 @@ static int internal_places(lua_State *L) {
 static const double *point_vector(lua_State *L, const char *key) {
   if (lua_getfield(L, 3, key) != LUA_TTABLE) return lua_pop(L, 1), NULL;
   int count = (int)lua_rawlen(L, -1), list = lua_gettop(L);
-  double *v = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *v, 0);
-  for (int i = 0; i < count; i++, lua_pop(L, 1)) lua_rawgeti(L, list, i + 1), v[i] = luaL_checknumber(L, -1);
-  return v;
-}
-
-static void set_list(lua_State *L, const char *key, const double *v, int count) {
-  lua_createtable(L, count, 0);
-  for (int i = 0; i < count; i++) lua_pushnumber(L, v[i]), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, key);
+  return nsl_internal_list(L, list, count);
 }
 
 /*
@@ -102,14 +87,11 @@ static int internal_model_derivative(lua_State *L) {
     double sum = 0;
     for (int i = 0; i < n + m; i++) F[i] = 0;
     lua_newtable(L);
-    lua_pushboolean(L, ns_model_vjp(&derivative, &at, &weights, j, &sum));
-    lua_setfield(L, -2, "known");
-    lua_pushnumber(L, sum);
-    lua_setfield(L, -2, "vjp");
-    lua_pushboolean(L, ns_model_jvp(&derivative, &at, j, F, Y));
-    lua_setfield(L, -2, "forward");
-    set_list(L, "F", F, n);
-    set_list(L, "Y", Y, m);
+    nsl_set_boolean(L, "known", ns_model_vjp(&derivative, &at, &weights, j, &sum));
+    nsl_set_number(L, "vjp", sum);
+    nsl_set_boolean(L, "forward", ns_model_jvp(&derivative, &at, j, F, Y));
+    nsl_set_list(L, "F", n, F);
+    nsl_set_list(L, "Y", m, Y);
     lua_rawseti(L, -2, j + 1);
   }
   ns_arena_release(&arena);
@@ -117,8 +99,6 @@ static int internal_model_derivative(lua_State *L) {
 }
 
 void nsl_internal_derivatives(lua_State *L) {
-  lua_pushcfunction(L, internal_model_derivative);
-  lua_setfield(L, -2, "model_derivative");
-  lua_pushcfunction(L, internal_places);
-  lua_setfield(L, -2, "places");
+  nsl_set_cfunction(L, "model_derivative", internal_model_derivative);
+  nsl_set_cfunction(L, "places", internal_places);
 }

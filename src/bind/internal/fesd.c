@@ -7,22 +7,10 @@
 #include "integrators/accumulation.h"
 #include "integrators/fesd/tableau.h"
 
-/* Pushes a list of n numbers. */
-static void push_list(lua_State *L, int n, const double *v, int stride) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushnumber(L, v[i * stride]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 /* Sets the field `name` to the rows of an s x s matrix. */
 static void set_rows(lua_State *L, int s, const double *A, const char *name) {
   lua_createtable(L, s, 0);
-  for (int i = 0; i < s; i++) {
-    push_list(L, s, A + i, NS_TABLEAU_STAGES);
-    lua_rawseti(L, -2, i + 1);
-  }
+  for (int i = 0; i < s; i++) nsl_push_list(L, s, A + i, NS_TABLEAU_STAGES), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, name);
 }
 
@@ -37,20 +25,13 @@ static int spec_tableau(lua_State *L) {
   if (ns_tableau_make(&t, (NsTableauKind)luaL_checkoption(L, 1, NULL, names), (int)luaL_checkinteger(L, 2)) != NS_OK)
     return lua_pushnil(L), 1;
   lua_createtable(L, 0, 9);
-  lua_pushinteger(L, t.s);
-  lua_setfield(L, -2, "s");
-  lua_pushinteger(L, t.order);
-  lua_setfield(L, -2, "order");
-  lua_pushboolean(L, t.stiff);
-  lua_setfield(L, -2, "stiff");
-  lua_pushboolean(L, t.early);
-  lua_setfield(L, -2, "early");
-  push_list(L, t.s, t.c, 1);
-  lua_setfield(L, -2, "c");
-  push_list(L, t.s, t.b, 1);
-  lua_setfield(L, -2, "b");
-  push_list(L, t.s, t.d, 1);
-  lua_setfield(L, -2, "d");
+  nsl_set_integer(L, "s", t.s);
+  nsl_set_integer(L, "order", t.order);
+  nsl_set_boolean(L, "stiff", t.stiff);
+  nsl_set_boolean(L, "early", t.early);
+  nsl_set_list(L, "c", t.s, t.c);
+  nsl_set_list(L, "b", t.s, t.b);
+  nsl_set_list(L, "d", t.s, t.d);
   set_rows(L, t.s, t.A, "A");
   set_rows(L, t.s, t.W, "W");
   return 1;
@@ -61,13 +42,9 @@ static int spec_tableau_weights(lua_State *L) {
   double node[8], weight[8];
   int n = (int)lua_rawlen(L, 1);
   luaL_argcheck(L, n <= 8, 1, "too many");
-  for (int i = 0; i < n; i++) {
-    lua_rawgeti(L, 1, i + 1);
-    node[i] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
-  }
+  for (int i = 0; i < n; i++) node[i] = nsl_list_number(L, 1, i + 1);
   ns_tableau_weights(n, node, luaL_checknumber(L, 2), weight);
-  push_list(L, n, weight, 1);
+  nsl_push_list(L, n, weight, 1);
   return 1;
 }
 
@@ -77,11 +54,8 @@ static int spec_accumulation(lua_State *L) {
   double rest;
   int cycle;
   for (int i = 1; i <= (int)lua_rawlen(L, 1); i++) {
-    lua_rawgeti(L, 1, i);
-    lua_rawgeti(L, 2, i);
-    int row = (int)luaL_checkinteger(L, -1);
-    ns_event_marks_add(&marks, luaL_checknumber(L, -2), row, row % 2 == 0);
-    lua_pop(L, 2);
+    int row = nsl_list_integer(L, 2, i);
+    ns_event_marks_add(&marks, nsl_list_number(L, 1, i), row, row % 2 == 0);
   }
   if (!ns_event_marks_accumulate(&marks, &rest, &cycle)) return lua_pushnil(L), 1;
   lua_pushnumber(L, rest);
@@ -96,10 +70,7 @@ static int spec_accumulation(lua_State *L) {
 }
 
 void nsl_internal_fesd(lua_State *L) {
-  lua_pushcfunction(L, spec_tableau);
-  lua_setfield(L, -2, "tableau");
-  lua_pushcfunction(L, spec_tableau_weights);
-  lua_setfield(L, -2, "tableau_weights");
-  lua_pushcfunction(L, spec_accumulation);
-  lua_setfield(L, -2, "accumulation");
+  nsl_set_cfunction(L, "tableau", spec_tableau);
+  nsl_set_cfunction(L, "tableau_weights", spec_tableau_weights);
+  nsl_set_cfunction(L, "accumulation", spec_accumulation);
 }

@@ -124,8 +124,7 @@ static int probe_copy(lua_State *L) {
 static void note_piece(void *context, const char *name, void *data, size_t bytes) {
   lua_State *L = context;
   (void)data;
-  lua_pushinteger(L, (lua_Integer)bytes);
-  lua_setfield(L, -2, name);
+  nsl_set_integer(L, name, bytes);
 }
 
 /* probe:walk("state" or "constant"): the bytes of each piece, by name. */

@@ -1,45 +1,69 @@
 /*
 ** internal.c
-** The module nslua.internal.
+** The module nslua.internal, and what its files share: arguments read from tables.
 */
 #include "bind/internal/internal.h"
 
 #include "base/memory.h"
+#include "bind/lua/open.h"
+
+double *nsl_internal_room(lua_State *L, int n) {
+  return nsl_push_vector(L, n, NULL)->data;
+}
+
+double *nsl_internal_vector(lua_State *L, int idx, const char *name, int n, double missing) {
+  idx = lua_absindex(L, idx);
+  double *to = nsl_internal_room(L, n);
+  if (lua_getfield(L, idx, name) == LUA_TNIL)
+    for (int i = 0; i < n; i++) to[i] = missing;
+  else nsl_vector_read(nsl_to_vector(L, -1, n, "internal", name), to);
+  return to;
+}
+
+int *nsl_internal_integers(lua_State *L, int idx, const char *name, int n) {
+  lua_getfield(L, idx, name);
+  int list = lua_gettop(L), *to = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *to, 0);
+  for (int i = 0; i < n; i++) to[i] = (int)nsl_list_number(L, list, i + 1);
+  return to;
+}
+
+NslMatrix *nsl_internal_matrix(lua_State *L, int idx, const char *name) {
+  lua_getfield(L, idx, name);
+  return nsl_push_matrix_copy(L, nsl_to_matrix(L, -1, -1, -1, "internal", name));
+}
+
+NslMatrix *nsl_internal_square(lua_State *L, int idx, const char *name) {
+  NslMatrix *M = nsl_internal_matrix(L, idx, name);
+  if (M->cols != M->rows) luaL_error(L, "%s is not square", name);
+  return M;
+}
+
+double *nsl_internal_list(lua_State *L, int idx, int n) {
+  double *to = nsl_internal_room(L, n);
+  for (int i = 0; i < n && !lua_isnil(L, idx); i++) to[i] = nsl_list_number(L, idx, i + 1);
+  return to;
+}
+
+void nsl_internal_check(lua_State *L, NsStatus status) {
+  if (status) luaL_error(L, "%s", ns_status_name(status));
+}
 
 /* alloc_count(): the engine's allocations so far in this process. */
 static int alloc_count(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)ns_alloc_count());
-  return 1;
+  return lua_pushinteger(L, (lua_Integer)ns_alloc_count()), 1;
 }
 
 static int open_module(lua_State *L) {
-  static const luaL_Reg functions[] = {{"alloc_count", alloc_count}, {NULL, NULL}};
-  luaL_newlib(L, functions);
-  nsl_internal_base(L);
-  nsl_internal_box(L);
-  nsl_internal_solvers(L);
-  nsl_internal_mixed(L);
-  nsl_internal_io(L);
-  nsl_internal_views(L);
-  nsl_internal_ad(L);
-  nsl_internal_model(L);
-  nsl_internal_fields(L);
-  nsl_internal_classes(L);
-  nsl_internal_tables(L);
-  nsl_internal_laws(L);
-  nsl_internal_tape(L);
-  nsl_internal_linalg(L);
-  nsl_internal_ode(L);
-  nsl_internal_variational(L);
-  nsl_internal_fesd(L);
-  nsl_internal_switching(L);
-  nsl_internal_derivatives(L);
+  lua_newtable(L);
+  nsl_set_cfunction(L, "alloc_count", alloc_count);
+#define X(file) nsl_internal_##file(L);
+  NSL_INTERNAL_LIST(X)
+#undef X
   return 1;
 }
 
 void nsl_open_internal(lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  lua_pushcfunction(L, open_module);
-  lua_setfield(L, -2, "nslua.internal");
+  nsl_set_cfunction(L, "nslua.internal", open_module);
   lua_pop(L, 1);
 }

@@ -12,15 +12,13 @@ static int law_classes(lua_State *L) {
   for (int i = 0; i < NS_LAW_CLASSES; i++) {
     const NsLawClass *class = ns_law_classes[i];
     lua_newtable(L);
-    lua_pushstring(L, class->name), lua_setfield(L, -2, "name");
-    lua_pushinteger(L, (lua_Integer) class->bytes), lua_setfield(L, -2, "bytes");
-    lua_pushboolean(L, class->unilateral), lua_setfield(L, -2, "unilateral");
-    lua_pushboolean(L, class->joint), lua_setfield(L, -2, "joint");
+    nsl_set_string(L, "name", class->name);
+    nsl_set_integer(L, "bytes", class->bytes);
+    nsl_set_boolean(L, "unilateral", class->unilateral);
+    nsl_set_boolean(L, "joint", class->joint);
     nsl_internal_push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
     nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
-    lua_newtable(L);
-    for (int k = 0; class->arguments[k]; k++) lua_pushstring(L, class->arguments[k]), lua_rawseti(L, -2, k + 1);
-    lua_setfield(L, -2, "arguments");
+    nsl_set_texts(L, "arguments", class->arguments);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -34,7 +32,7 @@ static int law_table(lua_State *L) {
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);
   nsl_internal_push_bits(L, ns_law_needs(law), needs), lua_setfield(L, -2, "needs");
-  lua_pushinteger(L, ns_law_constrained(law)), lua_setfield(L, -2, "constrained");
+  nsl_set_integer(L, "constrained", ns_law_constrained(law));
   lua_newtable(L);
   for (int i = 0; i < law->size; i++) lua_pushnumber(L, ns_law_restitution(law, i, theta)), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "restitution");

@@ -9,15 +9,11 @@
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
 
-/* Reads the numbers of the list at idx into a userdata, which is pushed. */
-static double *read_list(lua_State *L, int idx, size_t count) {
-  double *out = lua_newuserdatauv(L, (count + 1) * sizeof *out, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_rawgeti(L, idx, (lua_Integer)i + 1);
-    out[i] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
-  }
-  return out;
+static int push_singular(lua_State *L, NsStatus status, int row) {
+  lua_pushnil(L);
+  lua_pushstring(L, ns_status_name(status));
+  lua_pushinteger(L, row);
+  return 3;
 }
 
 /*
@@ -28,7 +24,7 @@ static int zlu(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
   size_t count = n > 0 ? 2 * (size_t)n : 0;
   NsZlu *lu = NULL;
-  double *A = read_list(L, 2, count * (size_t)(n > 0 ? n : 0)), *b = read_list(L, 3, count);
+  double *A = nsl_internal_list(L, 2, (int)count * n), *b = nsl_internal_list(L, 3, (int)count);
   NsStatus status = ns_zlu_new(&lu, n);
   size_t before = ns_alloc_count();
   if (status == NS_OK) status = ns_zlu_factor(lu, A);
@@ -36,41 +32,16 @@ static int zlu(lua_State *L) {
   size_t made = ns_alloc_count() - before;
   int row = lu ? ns_zlu_singular_row(lu) + 1 : 0;
   ns_zlu_free(lu);
-  if (status != NS_OK) {
-    lua_pushnil(L);
-    lua_pushstring(L, ns_status_name(status));
-    lua_pushinteger(L, row);
-    return 3;
-  }
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushnumber(L, b[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  if (status != NS_OK) return push_singular(L, status, row);
+  nsl_push_list(L, (int)count, b, 1);
   lua_pushinteger(L, (lua_Integer)made);
   return 2;
-}
-
-static void spec_linalg_push_list(lua_State *L, const double *x, int n) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushnumber(L, x[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
-static void push_exponents(lua_State *L, int n, const int *exponents) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushinteger(L, exponents[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
 }
 
 /* equilibrate(n, J, x, F, sparse): the exponents of rows and columns. J: a list by columns; when sparse, without zeros. */
 static int spec_linalg_equilibrate(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
-  double *J = read_list(L, 2, (size_t)n * (size_t)n), *x = read_list(L, 3, (size_t)n), *F = read_list(L, 4, (size_t)n);
+  double *J = nsl_internal_list(L, 2, n * n), *x = nsl_internal_list(L, 3, n), *F = nsl_internal_list(L, 4, n);
   bool sparse = lua_toboolean(L, 5);
   NsSparse *A = NULL;
   NsArena arena = {0};
@@ -79,7 +50,7 @@ static int spec_linalg_equilibrate(lua_State *L) {
   NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
   if (!status && sparse) status = ns_sparse_from_dense(&A, n, n, J, n > 0 ? n : 1);
   if (!status) ns_equilibrate(&s, sparse ? NULL : J, A, x, F);
-  if (!status) push_exponents(L, n, s.row), push_exponents(L, n, s.column);
+  if (!status) nsl_push_integers(L, n, s.row), nsl_push_integers(L, n, s.column);
   ns_sparse_free(A);
   ns_arena_release(&arena);
   return status ? luaL_error(L, "%s", ns_status_name(status)) : 2;
@@ -91,9 +62,8 @@ static int spec_linalg_equilibrate(lua_State *L) {
 */
 static int fair_lu(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
-  size_t count = n > 0 ? (size_t)n : 0;
   NsLu *lu = NULL;
-  double *A = read_list(L, 2, count * count), *b = read_list(L, 3, count), *transposed = read_list(L, 3, count);
+  double *A = nsl_internal_list(L, 2, n * n), *b = nsl_internal_list(L, 3, n), *transposed = nsl_internal_list(L, 3, n);
   NsStatus status = ns_lu_new(&lu, n);
   if (status == NS_OK) status = ns_lu_factor_fair(lu, A, n > 0 ? n : 1);
   if (status == NS_OK) ns_lu_solve(lu, 1, b, n > 0 ? n : 1);
@@ -101,14 +71,11 @@ static int fair_lu(lua_State *L) {
   int row = lu ? ns_lu_singular_row(lu) + 1 : 0;
   ns_lu_free(lu);
   if (status == NS_OK) {
-    spec_linalg_push_list(L, b, n);
-    spec_linalg_push_list(L, transposed, n);
+    nsl_push_list(L, n, b, 1);
+    nsl_push_list(L, n, transposed, 1);
     return 2;
   }
-  lua_pushnil(L);
-  lua_pushstring(L, ns_status_name(status));
-  lua_pushinteger(L, row);
-  return 3;
+  return push_singular(L, status, row);
 }
 
 void nsl_internal_linalg(lua_State *L) {

@@ -7,8 +7,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "bind/array/matrix.h"
-#include "bind/array/vector.h"
 #include "bind/numerics/answer.h"
 #include "solvers/contact/mixed.h"
 #include "solvers/contact/mixed_embed.h"
@@ -39,6 +37,7 @@ static void spec_mixed_free(void *object) {
 }
 
 static MixedCall *spec_mixed_begin(lua_State *L) {
+  luaL_checkstack(L, ROOM, NULL);
   NslCall *call = nsl_new_call(L, "mixed", 0);
   MixedCall *c = nsl_call_take(L, call, 1, sizeof *c);
   c->call = call;
@@ -46,7 +45,7 @@ static MixedCall *spec_mixed_begin(lua_State *L) {
   return c;
 }
 
-/* ---- a problem: the table on top of the stack, W a matrix, q and guess vectors, groups a list ---- */
+/* ---- a problem: a table with W, a matrix, q and guess, vectors, groups, a list ---- */
 
 typedef struct Given {
   NsMixedProblem p;
@@ -55,100 +54,68 @@ typedef struct Given {
   bool guessed;
 } Given;
 
-static double spec_mixed_number_field(lua_State *L, const char *name, double missing) {
-  lua_getfield(L, -1, name);
-  double value = luaL_optnumber(L, -1, missing);
-  lua_pop(L, 1);
-  return value;
-}
-
-static double *spec_mixed_vector_field(lua_State *L, MixedCall *c, const char *name, int n) {
-  double *to = nsl_call_numbers(L, c->call, n);
-  if (lua_getfield(L, -1, name) != LUA_TNIL) nsl_vector_read(nsl_to_vector(L, -1, n, "mixed", name), to);
-  lua_pop(L, 1);
-  return to;
-}
-
-static void spec_mixed_read_matrix(lua_State *L, MixedCall *c, Given *g) {
-  lua_getfield(L, -1, "W");
-  const NslMatrix *W = nsl_to_matrix(L, -1, -1, -1, "mixed", "W");
-  double *dense = nsl_call_take(L, c->call, (size_t)W->rows, (size_t)W->cols * sizeof *dense);
-  nsl_matrix_read(W, dense);
-  int rows = W->rows, cols = W->cols;
-  lua_pop(L, 1);
-  g->p.n = rows;
-  lua_getfield(L, -1, "sparse");
-  bool sparse = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  g->p.W = sparse ? NULL : dense;
-  if (!sparse) return;
+/* Reads W of the table at `at`. */
+static void spec_mixed_read_matrix(lua_State *L, int at, MixedCall *c, Given *g) {
+  const NslMatrix *W = nsl_internal_matrix(L, at, "W");
+  g->p.n = W->rows;
+  g->p.W = W->data;
+  if (!nsl_field_flag(L, at, "sparse")) return;
   ns_sparse_free(c->sparse);
-  NsStatus status = ns_sparse_from_dense(&c->sparse, rows, cols, dense, rows > 0 ? rows : 1);
-  if (status) luaL_error(L, "%s", ns_status_name(status));
+  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, W->rows, W->cols, W->data, W->rows > 0 ? W->rows : 1));
+  g->p.W = NULL;
   g->p.sparse = c->sparse;
 }
 
-static void spec_mixed_read_groups(lua_State *L, MixedCall *c, Given *g) {
-  lua_getfield(L, -1, "groups");
+static void spec_mixed_read_groups(lua_State *L, int at, MixedCall *c, Given *g) {
+  lua_getfield(L, at, "groups");
   int count = (int)luaL_len(L, -1);
   g->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *g->groups);
   for (int k = 0; k < count; k++) {
     lua_geti(L, -1, k + 1);
-    double mu[] = {spec_mixed_number_field(L, "mu", 0), spec_mixed_number_field(L, "mu_r", -1)};
-    int dim = (int)spec_mixed_number_field(L, "dim", 1);
+    double mu[] = {nsl_field_number(L, -1, "mu", 0), nsl_field_number(L, -1, "mu_r", -1)};
+    int dim = (int)nsl_field_number(L, -1, "dim", 1);
     const NsConeClass *cone = ns_cone_find(dim, mu[1] < 0 ? 1 : 2);
     g->groups[k] = cone ? ns_mixed_contact(cone, mu)
-                        : ns_mixed_row(spec_mixed_number_field(L, "lower", -INFINITY),
-                                       spec_mixed_number_field(L, "upper", INFINITY));
+                        : ns_mixed_row(nsl_field_number(L, -1, "lower", -INFINITY), nsl_field_number(L, -1, "upper", INFINITY));
     g->groups[k].dim = dim;
     lua_pop(L, 1);
   }
-  lua_pop(L, 1);
   g->p.groups = g->groups;
   g->p.ngroups = count;
 }
 
-static Given spec_mixed_read_problem(lua_State *L, MixedCall *c) {
+/* Reads the problem at `at`; what it holds stays on the stack. */
+static Given spec_mixed_read_problem(lua_State *L, int at, MixedCall *c) {
   Given g = {.guessed = false};
-  luaL_checktype(L, -1, LUA_TTABLE);
-  spec_mixed_read_matrix(L, c, &g);
-  spec_mixed_read_groups(L, c, &g);
-  g.p.q = g.q = spec_mixed_vector_field(L, c, "q", g.p.n);
-  g.guess = spec_mixed_vector_field(L, c, "guess", g.p.n);
-  g.guessed = lua_getfield(L, -1, "guess") != LUA_TNIL;
-  lua_pop(L, 1);
-  g.z = nsl_call_numbers(L, c->call, g.p.n);
-  g.w = nsl_call_numbers(L, c->call, g.p.n);
-  for (int i = 0; i < g.p.n; i++) g.z[i] = g.w[i] = NAN;
+  luaL_checktype(L, at, LUA_TTABLE);
+  spec_mixed_read_matrix(L, at, c, &g);
+  spec_mixed_read_groups(L, at, c, &g);
+  g.p.q = g.q = nsl_internal_vector(L, at, "q", g.p.n, 0);
+  g.guess = nsl_internal_vector(L, at, "guess", g.p.n, 0);
+  g.guessed = lua_getfield(L, at, "guess") != LUA_TNIL;
+  g.z = nsl_internal_vector(L, at, "none", g.p.n, NAN);
+  g.w = nsl_internal_vector(L, at, "none", g.p.n, NAN);
   return g;
 }
-
-/* ---- answers ---- */
 
 static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, double measure) {
   lua_newtable(L);
   nsl_set_vector(L, "z", g->p.n, g->z);
   nsl_set_vector(L, "w", g->p.n, g->w);
-  nsl_set_string(L, "status", ns_status_name(info->status));
-  nsl_set_string(L, "solver", info->solver);
-  nsl_set_integer(L, "iterations", info->iterations);
-  lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
-  nsl_set_number(L, "residual", info->residual);
-  nsl_set_number(L, "relative", info->relative);
-  nsl_set_number(L, "backward", info->backward);
+  nsl_set_solver_info(L, info);
   nsl_set_number(L, "measure", measure);
 }
 
 /* ---- functions ---- */
 
-/* Solves the problem on top of the stack, and replaces it by the answer. */
-static void solve_next(lua_State *L, MixedCall *c) {
-  Given g = spec_mixed_read_problem(L, c);
+/* Solves the problem at `at`, and pushes the answer. */
+static void solve_next(lua_State *L, int at, MixedCall *c) {
+  Given g = spec_mixed_read_problem(L, at, c);
   NsSolverInfo info = {0};
-  int repeats = (int)spec_mixed_number_field(L, "repeats", 1);
-  *ns_mixed_options(c->solver) = (NsMixedOptions){.tolerance = spec_mixed_number_field(L, "tolerance", 0),
-                                                  .max_iterations = (int)spec_mixed_number_field(L, "max_iterations", 0),
-                                                  .keep = spec_mixed_number_field(L, "keep", 0) != 0};
+  int repeats = (int)nsl_field_number(L, at, "repeats", 1);
+  *ns_mixed_options(c->solver) = (NsMixedOptions){.tolerance = nsl_field_number(L, at, "tolerance", 0),
+                                                  .max_iterations = (int)nsl_field_number(L, at, "max_iterations", 0),
+                                                  .keep = nsl_field_number(L, at, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
   double start = ns_search_now();
   for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
@@ -157,21 +124,24 @@ static void solve_next(lua_State *L, MixedCall *c) {
   spec_mixed_push_answer(L, &g, &info, info.backward);
   nsl_set_number(L, "seconds", seconds);
   nsl_set_number(L, "allocations", (double)allocations);
-  lua_remove(L, -2);
 }
 
+/*
+** mixed(problems): solves with one solver a list of problems {W, q, groups, guess, sparse, tolerance, max_iterations, repeats}. Returns
+** a list of {z, w, measure, the solver's account, seconds, allocations}.
+*/
 static int mixed(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  luaL_checkstack(L, ROOM, NULL);
   MixedCall *c = spec_mixed_begin(L);
-  if (ns_mixed_new(&c->solver) != NS_OK) return luaL_error(L, "not enough memory");
+  nsl_internal_check(L, ns_mixed_new(&c->solver));
   int count = (int)luaL_len(L, 1);
   lua_createtable(L, count, 0);
-  for (int k = 1; k <= count; k++) {
+  int results = lua_gettop(L);
+  for (int k = 1; k <= count; k++, lua_settop(L, results)) {
     lua_geti(L, 1, k);
-    solve_next(L, c);
-    lua_seti(L, -2, k);
+    solve_next(L, results + 1, c);
+    lua_seti(L, results, k);
   }
   return 1;
 }
@@ -192,6 +162,9 @@ static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
   return status;
 }
 
+/*
+** mixed_part(problem, method): runs one method ("measure" is the measure of guess) alone; returns also exact (embed) and rho.
+*/
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",    "newton", "plane",    "embed",     "sweeps", "interior",
                                         "associated", "system", "proximal", "conjugate", NULL};
@@ -200,15 +173,13 @@ static int mixed_part(lua_State *L) {
       NULL, &ns_mixed_interior, &ns_mixed_conjugate};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
-  luaL_checkstack(L, ROOM, NULL);
   MixedCall *c = spec_mixed_begin(L);
-  lua_pushvalue(L, 1);
-  Given g = spec_mixed_read_problem(L, c);
-  int count = (int)spec_mixed_number_field(L, "max_iterations", 1000), n = g.p.n;
+  Given g = spec_mixed_read_problem(L, 1, c);
+  int count = (int)nsl_field_number(L, 1, "max_iterations", 1000), n = g.p.n;
   NsSolverInfo info = {.solver = methods[method]};
   NsMixedView v = {.p = g.p,
-                   .tolerance = spec_mixed_number_field(L, "tolerance", 1e-10),
-                   .early = spec_mixed_number_field(L, "early", 0) != 0,
+                   .tolerance = nsl_field_number(L, 1, "tolerance", 1e-10),
+                   .early = nsl_field_number(L, 1, "early", 0) != 0,
                    .max_iterations = count,
                    .rho = nsl_call_numbers(L, c->call, g.p.ngroups),
                    .explained = nsl_call_numbers(L, c->call, n),
@@ -216,7 +187,7 @@ static int mixed_part(lua_State *L) {
                    .load = nsl_call_numbers(L, c->call, n)};
   bool exact = true;
   c->method = owners[method];
-  if (c->method && c->method->reserve(&c->work, NULL) != NS_OK) return luaL_error(L, "not enough memory");
+  if (c->method) nsl_internal_check(L, c->method->reserve(&c->work, NULL));
   ns_mixed_look(&g.p, &v.kinds);
   ns_mixed_prepare(&v);
   for (int i = 0; i < n; i++) g.z[i] = g.guess[i];
@@ -230,14 +201,14 @@ static int mixed_part(lua_State *L) {
     case 7: info.status = solve_system(L, c, &g); break;
     case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
     case 9:
-      info.status = ns_mixed_conjugate_solve(c->work, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
+      info.status = ns_mixed_conjugate_solve(c->work, &v, (int)nsl_field_number(L, 1, "least", 0), count, g.z, g.w, &info);
       break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);
   info.residual = ns_mixed_residual(&v, g.z, g.w, &info.relative);
   spec_mixed_push_answer(L, &g, &info, measure);
-  lua_pushboolean(L, exact), lua_setfield(L, -2, "exact");
+  nsl_set_boolean(L, "exact", exact);
   nsl_set_vector(L, "rho", g.p.ngroups, v.rho);
   return 1;
 }

@@ -5,8 +5,6 @@
 #include "bind/internal/internal.h"
 
 #include "bind/array/sparse.h"
-#include "bind/array/vector.h"
-#include "bind/array/matrix.h"
 #include "bind/model/model.h"
 #include "integrators/triplets.h"
 #include "model/components.h"
@@ -119,22 +117,16 @@ static void put_pieces(const void *context, NsTriplets *t) {
   }
 }
 
-static double spec_model_field(lua_State *L, const char *name) {
-  lua_getfield(L, -1, name);
-  double x = luaL_optnumber(L, -1, 0);
-  lua_pop(L, 1);
-  return x;
-}
-
 /* Reads the piece on top: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
 static void read_piece(lua_State *L, Piece *p) {
-  *p = (Piece){
-      .factor = spec_model_field(L, "factor"), .row = (int)spec_model_field(L, "row"), .col = (int)spec_model_field(L, "col")};
+  *p = (Piece){.factor = nsl_field_number(L, -1, "factor", 0),
+               .row = (int)nsl_field_number(L, -1, "row", 0),
+               .col = (int)nsl_field_number(L, -1, "col", 0)};
   lua_getfield(L, -1, "transposed");
   p->transposed = lua_toboolean(L, -1);
   lua_getfield(L, -2, "part");
-  p->part = (NsRectangle){(int)spec_model_field(L, "row"), (int)spec_model_field(L, "rows"), (int)spec_model_field(L, "col"),
-                          (int)spec_model_field(L, "cols")};
+  p->part = (NsRectangle){(int)nsl_field_number(L, -1, "row", 0), (int)nsl_field_number(L, -1, "rows", 0),
+                          (int)nsl_field_number(L, -1, "col", 0), (int)nsl_field_number(L, -1, "cols", 0)};
   lua_getfield(L, -3, "coef");
   p->coef.sparse = lua_isnil(L, -1) ? NULL : nsl_test_sparse(L, -1);
   if (!p->coef.sparse && !lua_isnil(L, -1)) {
@@ -171,25 +163,16 @@ static int graph_components(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
   int *of = lua_newuserdatauv(L, ((size_t)nsds->nds + 1) * sizeof *of, 0);
   lua_pushinteger(L, ns_nsds_components(nsds, of));
-  lua_newtable(L);
-  for (int d = 0; d < nsds->nds; d++) {
-    lua_pushinteger(L, of[d] + 1);
-    lua_rawseti(L, -2, d + 1);
-  }
+  for (int d = 0; d < nsds->nds; d++) of[d]++;
+  nsl_push_integers(L, nsds->nds, of);
   return 2;
 }
 
 void nsl_internal_model(lua_State *L) {
-  lua_pushcfunction(L, graph_components);
-  lua_setfield(L, -2, "graph_components");
-  lua_pushcfunction(L, relation_bias);
-  lua_setfield(L, -2, "relation_bias");
-  lua_pushcfunction(L, relation_rate);
-  lua_setfield(L, -2, "relation_rate");
-  lua_pushcfunction(L, relation_second);
-  lua_setfield(L, -2, "relation_second");
-  lua_pushcfunction(L, spec_relation_curvature);
-  lua_setfield(L, -2, "relation_curvature");
-  lua_pushcfunction(L, triplets);
-  lua_setfield(L, -2, "triplets");
+  nsl_set_cfunction(L, "graph_components", graph_components);
+  nsl_set_cfunction(L, "relation_bias", relation_bias);
+  nsl_set_cfunction(L, "relation_rate", relation_rate);
+  nsl_set_cfunction(L, "relation_second", relation_second);
+  nsl_set_cfunction(L, "relation_curvature", spec_relation_curvature);
+  nsl_set_cfunction(L, "triplets", triplets);
 }

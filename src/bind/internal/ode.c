@@ -10,20 +10,8 @@
 static int read_coefficients(lua_State *L, int idx, double *out) {
   int count = (int)luaL_len(L, idx);
   luaL_argcheck(L, count >= 1 && count <= NS_BERNSTEIN_SIZE, idx, "1 to 9 numbers");
-  for (int k = 0; k < count; k++) {
-    lua_rawgeti(L, idx, k + 1);
-    out[k] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
-  }
+  for (int k = 0; k < count; k++) out[k] = nsl_list_number(L, idx, k + 1);
   return count;
-}
-
-static void push_coefficients(lua_State *L, int count, const double *b) {
-  lua_createtable(L, count, 0);
-  for (int k = 0; k < count; k++) {
-    lua_pushnumber(L, b[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
 }
 
 static int of_dense(lua_State *L) {
@@ -31,14 +19,14 @@ static int of_dense(lua_State *L) {
   int rows = read_coefficients(L, 2, F);
   luaL_argcheck(L, rows <= NS_BERNSTEIN_DEGREE, 2, "1 to 8 numbers");
   ns_bernstein_of_dense(luaL_checknumber(L, 1), rows, F, b);
-  push_coefficients(L, rows + 1, b);
+  nsl_push_list(L, rows + 1, b, 1);
   return 1;
 }
 
 static int nodes(lua_State *L) {
   double x[NS_BERNSTEIN_SIZE];
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) x[k] = ns_bernstein_node(k);
-  push_coefficients(L, NS_BERNSTEIN_SIZE, x);
+  nsl_push_list(L, NS_BERNSTEIN_SIZE, x, 1);
   return 1;
 }
 
@@ -46,7 +34,7 @@ static int spec_ode_interpolate(lua_State *L) {
   double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
   luaL_argcheck(L, read_coefficients(L, 1, v) == NS_BERNSTEIN_SIZE, 1, "9 numbers");
   double off = ns_bernstein_interpolate(v, b);
-  push_coefficients(L, NS_BERNSTEIN_SIZE, b);
+  nsl_push_list(L, NS_BERNSTEIN_SIZE, b, 1);
   lua_pushnumber(L, off);
   return 2;
 }
@@ -63,8 +51,8 @@ static int split(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE], right[NS_BERNSTEIN_SIZE];
   int count = read_coefficients(L, 1, b);
   ns_bernstein_split(count - 1, b, right);
-  push_coefficients(L, count, b);
-  push_coefficients(L, count, right);
+  nsl_push_list(L, count, b, 1);
+  nsl_push_list(L, count, right, 1);
   return 2;
 }
 
@@ -72,7 +60,7 @@ static int spec_ode_divide(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE];
   int n = read_coefficients(L, 1, b) - 1;
   ns_bernstein_divide(n, b);
-  push_coefficients(L, n, b);
+  nsl_push_list(L, n, b, 1);
   return 1;
 }
 

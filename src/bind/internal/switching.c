@@ -4,8 +4,6 @@
 */
 #include <string.h>
 
-#include "bind/array/matrix.h"
-#include "bind/array/vector.h"
 #include "bind/internal/internal.h"
 #include "bind/lua/host.h"
 #include "bind/model/model.h"
@@ -25,13 +23,6 @@ typedef struct FlowJob {
   double *s, *sdot, *J;
   NsModeChoice choice;
 } FlowJob;
-
-static double flow_number(lua_State *L, const char *key, double otherwise) {
-  lua_getfield(L, 2, key);
-  double value = luaL_optnumber(L, -1, otherwise);
-  lua_pop(L, 1);
-  return value;
-}
 
 static int flow_word(lua_State *L, const char *key, const char *otherwise, const char *const *words) {
   lua_getfield(L, 2, key);
@@ -62,7 +53,7 @@ static void flow_lists(lua_State *L, FlowJob *job, int m) {
   lua_pop(L, 1);
 }
 
-static NsStatus flow_run(FlowJob *job, NsNsds *nsds, NsError *err) {
+static NsStatus flow_run(FlowJob *job, NsError *err) {
   const NsFlowView *view = ns_flow_view(job->flow);
   NsStatus status = ns_flow_begin(job->flow, job->t, job->h, err);
   if (status != NS_OK) return status;
@@ -81,36 +72,29 @@ static NsStatus flow_run(FlowJob *job, NsNsds *nsds, NsError *err) {
     }
     if (job->kind == JOB_PROJECT) status = ns_flow_project(job->flow, job->t, job->s, err);
   }
-  (void)nsds;
   if (status == NS_OK) status = ns_flow_evaluate(job->flow, job->t, job->s, job->sdot, err);
   return status == NS_OK ? ns_flow_jacobian(job->flow, job->t, job->s, job->J, err) : status;
-}
-
-static void flow_push_list(lua_State *L, const char *key, int n, const double *values) {
-  NslVector *v = nsl_push_vector(L, n, NULL);
-  if (n > 0) memcpy(v->data, values, (size_t)n * sizeof *values);
-  lua_setfield(L, -2, key);
 }
 
 static int flow_push(lua_State *L, const FlowJob *job) {
   const NsFlowView *view = ns_flow_view(job->flow);
   lua_newtable(L);
-  flow_push_list(L, "x", view->n, view->x);
-  flow_push_list(L, "lambda", view->m, view->lambda);
-  flow_push_list(L, "y", view->m, view->y);
-  flow_push_list(L, "y_terms", view->m, view->y_terms);
-  flow_push_list(L, "lambda_terms", view->m, view->lambda_terms);
-  flow_push_list(L, "s", view->nd, job->s);
-  flow_push_list(L, "sdot", view->nd, job->sdot);
+  nsl_set_vector(L, "x", view->n, view->x);
+  nsl_set_vector(L, "lambda", view->m, view->lambda);
+  nsl_set_vector(L, "y", view->m, view->y);
+  nsl_set_vector(L, "y_terms", view->m, view->y_terms);
+  nsl_set_vector(L, "lambda_terms", view->m, view->lambda_terms);
+  nsl_set_vector(L, "s", view->nd, job->s);
+  nsl_set_vector(L, "sdot", view->nd, job->sdot);
   NslMatrix *J = nsl_push_matrix(L, view->nd, view->nd, NULL);
   if (view->nd > 0) memcpy(J->data, job->J, (size_t)view->nd * (size_t)view->nd * sizeof(double));
   lua_setfield(L, -2, "J");
   lua_newtable(L);
   for (int i = 0; i < view->m; i++) lua_pushstring(L, mode_words[view->mode[i]]), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "mode");
-  lua_pushinteger(L, job->choice.count), lua_setfield(L, -2, "count");
-  lua_pushstring(L, job->choice.text), lua_setfield(L, -2, "text");
-  lua_pushboolean(L, job->choice.jumped), lua_setfield(L, -2, "jumped");
+  nsl_set_integer(L, "count", job->choice.count);
+  nsl_set_string(L, "text", job->choice.text);
+  nsl_set_boolean(L, "jumped", job->choice.jumped);
   return 1;
 }
 
@@ -120,8 +104,8 @@ static int bind_flow(lua_State *L) {
   NsError err = {0};
   FlowJob job = {.kind = flow_word(L, "job", "evaluate", flow_jobs),
                  .rule = flow_word(L, "rule", "error", ns_ambiguity_words),
-                 .t = flow_number(L, "t", 0),
-                 .h = flow_number(L, "h", 1)};
+                 .t = nsl_field_number(L, 2, "t", 0),
+                 .h = nsl_field_number(L, 2, "h", 1)};
   int n = 0, m = 0;
   for (int d = 0; d < nsds->nds; d++) nsds->ds[d]->node = d, ns_ds_remember(nsds->ds[d]), n += nsds->ds[d]->n;
   for (int i = 0; i < nsds->ninteractions; i++) {
@@ -138,7 +122,7 @@ static int bind_flow(lua_State *L) {
   if (ns_flow_accepts(nsds, &err) != NS_OK) return nsl_raise(L, &err);
   if (ns_flow_new(&job.flow, nsds) != NS_OK) return luaL_error(L, "not enough memory");
   NslEdge edge = nsl_enter(nsl_host(L), L, NULL, nsds);
-  NsStatus status = flow_run(&job, nsds, &err);
+  NsStatus status = flow_run(&job, &err);
   nsl_leave(nsl_host(L), edge);
   if (status == NS_OK) flow_push(L, &job);
   ns_flow_free(job.flow);
@@ -146,6 +130,5 @@ static int bind_flow(lua_State *L) {
 }
 
 void nsl_internal_switching(lua_State *L) {
-  lua_pushcfunction(L, bind_flow);
-  lua_setfield(L, -2, "flow");
+  nsl_set_cfunction(L, "flow", bind_flow);
 }

@@ -45,7 +45,7 @@ static bool walk_parts(NsTimeStepping *ts, bool (*visit)(void *context, const Pa
 static bool push_part(void *context, const Part *part) {
   lua_State *L = context;
   lua_newtable(L);
-  lua_pushstring(L, part->kind), lua_setfield(L, -2, "kind");
+  nsl_set_string(L, "kind", part->kind);
   nsl_internal_push_fields(L, part->fields), lua_setfield(L, -2, "fields");
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
   return false;

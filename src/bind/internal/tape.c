@@ -8,8 +8,6 @@
 
 #include "ad/tape_source.h"
 #include "base/memory.h"
-#include "bind/array/matrix.h"
-#include "bind/array/vector.h"
 #include "io/compiler.h"
 
 static NsTapeOp find_op(lua_State *L, const char *name) {
@@ -19,13 +17,6 @@ static NsTapeOp find_op(lua_State *L, const char *name) {
   return (NsTapeOp)op;
 }
 
-static int spec_tape_field(lua_State *L, int idx, int i) {
-  lua_rawgeti(L, idx, i);
-  int value = (int)lua_tointeger(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
 /* Records the entry on top, {"MUL", a, b} or {number}; a and b are numbers of earlier entries (from 1, inputs first). */
 static int spec_tape_record(lua_State *L, NsTape *tape, const int *node) {
   int at = lua_gettop(L), made;
@@ -33,8 +24,8 @@ static int spec_tape_record(lua_State *L, NsTape *tape, const int *node) {
     made = ns_tape_constant(tape, lua_tonumber(L, -1));
   } else {
     NsTapeOp op = find_op(L, lua_tostring(L, -1));
-    int b = ns_tape_operations[op].arity == 2 ? node[spec_tape_field(L, at, 3) - 1] : 0;
-    made = ns_tape_record(tape, op, node[spec_tape_field(L, at, 2) - 1], b);
+    int b = ns_tape_operations[op].arity == 2 ? node[nsl_list_integer(L, at, 3) - 1] : 0;
+    made = ns_tape_record(tape, op, node[nsl_list_integer(L, at, 2) - 1], b);
   }
   lua_settop(L, at - 1);
   if (made < 0) luaL_error(L, "not enough memory");
@@ -58,8 +49,7 @@ static NsTape *push_tape(lua_State *L) {
   Box *box = lua_newuserdatauv(L, sizeof *box, 0);
   box->tape = NULL;
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, box_gc);
-  lua_setfield(L, -2, "__gc");
+  nsl_set_cfunction(L, "__gc", box_gc);
   lua_setmetatable(L, -2);
   int *node = lua_newuserdatauv(L, (size_t)(inputs + entries + 1) * sizeof *node, 0);
   if (ns_tape_new(&box->tape, inputs) != NS_OK) luaL_error(L, "not enough memory");
@@ -69,7 +59,7 @@ static NsTape *push_tape(lua_State *L) {
     node[inputs + i] = spec_tape_record(L, box->tape, node);
   }
   for (int i = 0; i < outputs; i++)
-    if (ns_tape_output(box->tape, node[spec_tape_field(L, 3, i + 1) - 1]) != NS_OK) luaL_error(L, "not enough memory");
+    if (ns_tape_output(box->tape, node[nsl_list_integer(L, 3, i + 1) - 1]) != NS_OK) luaL_error(L, "not enough memory");
   if (ns_tape_close(box->tape) != NS_OK) luaL_error(L, "not enough memory");
   lua_pop(L, 1);
   return box->tape;
@@ -145,8 +135,7 @@ static int tape_operations(lua_State *L) {
   for (int op = 0; op < NS_TAPE_OPS; op++) {
     lua_pushstring(L, ns_tape_operations[op].name);
     lua_rawseti(L, -3, op + 1);
-    lua_pushinteger(L, ns_tape_operations[op].arity);
-    lua_setfield(L, -2, ns_tape_operations[op].name);
+    nsl_set_integer(L, ns_tape_operations[op].name, ns_tape_operations[op].arity);
   }
   return 2;
 }

@@ -17,16 +17,7 @@ typedef struct SpecVariational {
 
 static void read_numbers(lua_State *L, int idx, int count, double *to) {
   if (lua_isnil(L, idx) || !to) return;
-  for (int i = 0; i < count; i++) {
-    lua_rawgeti(L, idx, i + 1);
-    to[i] = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-  }
-}
-
-static void push_numbers(lua_State *L, int count, const double *from) {
-  lua_createtable(L, count, 0);
-  for (int i = 0; i < count; i++) lua_pushnumber(L, from[i]), lua_rawseti(L, -2, i + 1);
+  for (int i = 0; i < count; i++) to[i] = nsl_list_number(L, idx, i + 1);
 }
 
 /* Calls the function on the stack with `arguments` arguments; false as a result asks for a shorter step. */
@@ -66,24 +57,11 @@ static NsStatus spec_variational_vjp(void *context, double t, const double *mu, 
   int top = lua_gettop(s->L);
   lua_pushvalue(s->L, s->vjp);
   lua_pushnumber(s->L, t);
-  push_numbers(s->L, s->n, mu);
+  nsl_push_list(s->L, s->n, mu, 1);
   NsStatus status = spec_variational_call(s, 2, 2, err);
   if (status == NS_OK) read_numbers(s->L, top + 1, s->n, Jmu), read_numbers(s->L, top + 2, s->p, Pmu);
   lua_settop(s->L, top);
   return status;
-}
-
-static double spec_variational_number(lua_State *L, const char *name, double otherwise) {
-  double value = lua_getfield(L, 1, name) == LUA_TNIL ? otherwise : lua_tonumber(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-static bool spec_variational_flag(lua_State *L, const char *name) {
-  lua_getfield(L, 1, name);
-  bool value = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return value;
 }
 
 /* The stack index of a function of the table; 0: it is absent. */
@@ -95,28 +73,25 @@ static int spec_variational_function(lua_State *L, const char *name) {
 static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, NsError *err) {
   const NsVariationalState *state = ns_variational_state(v);
   double *y = lua_newuserdatauv(L, 8192 * sizeof(double), 0);
-  int size = (int)spec_variational_number(L, "size_of_y", 0), rows = 0;
+  int size = (int)nsl_field_number(L, 1, "size_of_y", 0), rows = 0;
   NsStatus status = NS_OK;
   lua_getfield(L, 1, "stops");
   int stops = lua_gettop(L);
   bool dense = lua_getfield(L, 1, "at") != LUA_TNIL;
   int at = lua_gettop(L), next = 1;
   for (int k = 1; k <= (int)lua_rawlen(L, stops) && status == NS_OK; k++) {
-    lua_rawgeti(L, stops, k);
-    double stop = lua_tonumber(L, -1);
-    lua_pop(L, 1);
+    double stop = nsl_list_number(L, stops, k);
     if (!dense) {
       status = ns_variational_go_to(v, stop, err);
       continue;
     }
     while (status == NS_OK && state->t != stop) {
       status = ns_variational_step(v, stop, err);
-      for (; status == NS_OK && next <= (int)lua_rawlen(L, at); next++, lua_pop(L, 1)) {
-        lua_rawgeti(L, at, next);
-        double t = lua_tonumber(L, -1);
+      for (; status == NS_OK && next <= (int)lua_rawlen(L, at); next++) {
+        double t = nsl_list_number(L, at, next);
         if ((t - state->t) * (state->t - state->t_old) > 0) break;
         status = ns_variational_at(v, t, y, err);
-        push_numbers(L, size, y);
+        nsl_push_list(L, size, y, 1);
         lua_rawseti(L, out, ++rows);
       }
       lua_settop(L, at);
@@ -132,7 +107,7 @@ static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, Ns
 */
 static int spec_variational(lua_State *L) {
   lua_settop(L, 1);
-  SpecVariational s = {.L = L, .n = (int)spec_variational_number(L, "n", 0), .p = (int)spec_variational_number(L, "p", 0)};
+  SpecVariational s = {.L = L, .n = (int)nsl_field_number(L, 1, "n", 0), .p = (int)nsl_field_number(L, 1, "p", 0)};
   s.terms = spec_variational_function(L, "terms");
   s.cost = spec_variational_function(L, "cost");
   s.vjp = spec_variational_function(L, "vjp");
@@ -142,19 +117,19 @@ static int spec_variational(lua_State *L) {
   for (int i = 0; i < s.n; i++) size[i] = 1, index[i] = 1;
   lua_getfield(L, 1, "size"), read_numbers(L, lua_gettop(L), s.n, size);
   bool indexed = lua_getfield(L, 1, "index") != LUA_TNIL;
-  for (int i = 0; indexed && i < s.n; i++) lua_rawgeti(L, -1, i + 1), index[i] = (int)lua_tointeger(L, -1), lua_pop(L, 1);
+  for (int i = 0; indexed && i < s.n; i++) index[i] = nsl_list_integer(L, -1, i + 1);
   NsVariationalProblem problem = {.n = s.n,
                                   .p = s.p,
                                   .terms = spec_variational_terms,
                                   .context = &s,
-                                  .adjoint = spec_variational_flag(L, "adjoint"),
+                                  .adjoint = nsl_field_flag(L, 1, "adjoint"),
                                   .cost = s.cost ? spec_variational_cost : NULL,
                                   .vjp = s.vjp ? spec_variational_vjp : NULL,
-                                  .forced = spec_variational_flag(L, "forced"),
-                                  .mass = spec_variational_flag(L, "mass"),
-                                  .implicit = spec_variational_flag(L, "implicit"),
-                                  .adaptive = spec_variational_flag(L, "adaptive"),
-                                  .rtol = spec_variational_number(L, "rtol", 1e-10),
+                                  .forced = nsl_field_flag(L, 1, "forced"),
+                                  .mass = nsl_field_flag(L, 1, "mass"),
+                                  .implicit = nsl_field_flag(L, 1, "implicit"),
+                                  .adaptive = nsl_field_flag(L, 1, "adaptive"),
+                                  .rtol = nsl_field_number(L, 1, "rtol", 1e-10),
                                   .size = size,
                                   .index = indexed ? index : NULL};
   int of_y = problem.adjoint ? s.n + s.p : s.n * s.p;
@@ -167,18 +142,18 @@ static int spec_variational(lua_State *L) {
   lua_newtable(L);
   NsError err = {NS_OK, ""};
   uint64_t allocations = ns_alloc_count();
-  ns_variational_start(v, spec_variational_number(L, "t", 0), y, spec_variational_number(L, "h", 0));
+  ns_variational_start(v, nsl_field_number(L, 1, "t", 0), y, nsl_field_number(L, 1, "h", 0));
   NsStatus status = spec_variational_run(L, v, lua_gettop(L), &err);
   allocations = ns_alloc_count() - allocations;
   lua_settop(L, result + 1);
   lua_setfield(L, result, "rows");
   const NsVariationalState *state = ns_variational_state(v);
-  push_numbers(L, of_y, state->y), lua_setfield(L, result, "y");
-  lua_pushnumber(L, state->t), lua_setfield(L, result, "t");
-  lua_pushinteger(L, state->steps), lua_setfield(L, result, "steps");
-  lua_pushinteger(L, state->rejected), lua_setfield(L, result, "rejected");
-  lua_pushinteger(L, state->evaluations), lua_setfield(L, result, "evaluations");
-  lua_pushinteger(L, (lua_Integer)allocations), lua_setfield(L, result, "allocations");
+  nsl_set_list(L, "y", of_y, state->y);
+  nsl_set_number(L, "t", state->t);
+  nsl_set_integer(L, "steps", state->steps);
+  nsl_set_integer(L, "rejected", state->rejected);
+  nsl_set_integer(L, "evaluations", state->evaluations);
+  nsl_set_integer(L, "allocations", allocations);
   ns_variational_free(v);
   if (status == NS_OK) return 1;
   lua_pushnil(L);
@@ -188,6 +163,5 @@ static int spec_variational(lua_State *L) {
 }
 
 void nsl_internal_variational(lua_State *L) {
-  lua_pushcfunction(L, spec_variational);
-  lua_setfield(L, -2, "variational");
+  nsl_set_cfunction(L, "variational", spec_variational);
 }

@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-#include "bind/array/matrix.h"
-#include "bind/lua/object.h"
-#include "bind/array/vector.h"
-
 typedef struct Owner {
   NslHead head;
   uint64_t version;

@@ -3,6 +3,7 @@
 ** The record of each Lua state, the weak map from C objects to userdata, and the pending error of a callback.
 */
 #include "bind/lua/host.h"
+#include "bind/lua/open.h"
 
 #include <string.h>
 
@@ -79,8 +80,7 @@ int nsl_raise_step(lua_State *L, const NsError *err) {
 static void host_push_weak(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
+  nsl_set_string(L, "__mode", "v");
   lua_setmetatable(L, -2);
 }
 

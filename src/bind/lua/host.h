@@ -55,6 +55,4 @@ bool nsl_forget_error(lua_State *L, const char *part);
 /* Raises err: for NS_ECALLBACK the callback's own error object, otherwise as nsl_raise. */
 int nsl_raise_step(lua_State *L, const NsError *err);
 
-void nsl_open_host(lua_State *L);
-
 #endif

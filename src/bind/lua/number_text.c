@@ -4,6 +4,7 @@
 ** point of the host's locale; files, pages and programs expect a point.
 */
 #include "bind/lua/number_text.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,7 +64,6 @@ void nsl_open_number(lua_State *L) {
   add_plain(L, "string", "format");
   add_plain(L, "table", "concat");
   add_plain(L, "_G", "tostring");
-  lua_pushcfunction(L, csv_cell);
-  lua_setfield(L, -2, "cell");
+  nsl_set_cfunction(L, "cell", csv_cell);
   lua_setfield(L, -2, "number_support");
 }

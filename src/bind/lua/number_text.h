@@ -10,7 +10,4 @@
 /* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
 int nsl_format_number(char *to, double value);
 
-/* Adds number_support = { format, concat, tostring, cell } to the module on top of the stack. */
-void nsl_open_number(lua_State *L);
-
 #endif

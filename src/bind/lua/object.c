@@ -3,6 +3,7 @@
 ** Object headers, type checks and error wording for the binding.
 */
 #include "bind/lua/object.h"
+#include "bind/lua/open.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -122,8 +123,7 @@ static int on_unknown(lua_State *L) {
 }
 
 void nsl_open_support(lua_State *L) {
-  lua_pushcfunction(L, on_unknown);
-  lua_setfield(L, -2, "on_unknown");
+  nsl_set_cfunction(L, "on_unknown", on_unknown);
 }
 
 /* ---- types ---- */
@@ -146,8 +146,7 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
   } else {
     lua_pop(L, 1);
   }
-  lua_pushstring(L, type->name);
-  lua_setfield(L, -2, "__metatable");
+  nsl_set_string(L, "__metatable", type->name);
   lua_pop(L, 1);
 }
 

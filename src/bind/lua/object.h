@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/status.h"
+#include "bind/lua/tables.h"
 #include "model/state.h"
 
 #define NSL_EXPORT __attribute__((visibility("default")))
@@ -85,12 +86,6 @@ int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
 
 /* Pushes the method `name` of the object at idx from its table of methods, nil if there is none. Returns its type. */
 int nsl_get_method(lua_State *L, int idx, const char *name);
-
-/*
-** Adds on_unknown(f) to the module on top of the stack: f(class, what, known, name, sure) returns the message of
-** nsl_no_such_name, nil for none.
-*/
-void nsl_open_support(lua_State *L);
 
 /* The object at idx if it is one of ours and of this type, else NULL. A closed one counts. */
 void *nsl_test(lua_State *L, int idx, const NslType *type);

@@ -3,6 +3,7 @@
 ** Checks of option tables.
 */
 #include "bind/lua/options.h"
+#include "bind/lua/open.h"
 
 #include <lauxlib.h>
 #include <string.h>
@@ -79,6 +80,5 @@ static int on_option(lua_State *L) {
 }
 
 void nsl_open_options(lua_State *L) {
-  lua_pushcfunction(L, on_option);
-  lua_setfield(L, -2, "on_option");
+  nsl_set_cfunction(L, "on_option", on_option);
 }

@@ -18,7 +18,4 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 /* Whether the value at idx is an option table rather than an array: a table with a string among its keys. */
 bool nsl_is_options(lua_State *L, int idx);
 
-/* Adds on_option to the module on top of the stack. */
-void nsl_open_options(lua_State *L);
-
 #endif

@@ -2,7 +2,8 @@
 ** versions.c
 ** core.versions(): the versions of the libraries in use, for nslua.repl.doctor.
 */
-#include "bind/lua/versions.h"
+#include "bind/lua/open.h"
+#include "bind/lua/tables.h"
 
 #include "linalg/versions.h"
 
@@ -18,16 +19,13 @@ static int versions(lua_State *L) {
   lua_newtable(L);
   set_version(L, "lapack", ns_lapack_version);
   set_version(L, "suitesparse", ns_suitesparse_version);
-  lua_pushstring(L, ns_blas_description());
-  lua_setfield(L, -2, "blas");
+  nsl_set_string(L, "blas", ns_blas_description());
 #ifdef NS_KATEX
-  lua_pushliteral(L, NS_KATEX);
-  lua_setfield(L, -2, "katex");
+  nsl_set_string(L, "katex", NS_KATEX);
 #endif
   return 1;
 }
 
 void nsl_open_versions(lua_State *L) {
-  lua_pushcfunction(L, versions);
-  lua_setfield(L, -2, "versions");
+  nsl_set_cfunction(L, "versions", versions);
 }

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/diff/compile.h"
 #include "bind/call/function.h"
 #include "bind/model/mechanical_ds.h"

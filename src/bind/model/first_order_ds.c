@@ -2,6 +2,7 @@
 ** first_order_ds.c
 ** FirstOrderNonLinearDS, FirstOrderLinearDS and FirstOrderLinearTIDS.
 */
+#include "bind/lua/open.h"
 #include "bind/model/ds.h"
 #include "model/first_order_ds.h"
 

@@ -2,6 +2,7 @@
 ** interaction.c
 ** Interaction: a law and a relation, with live y and lambda.
 */
+#include "bind/lua/open.h"
 #include "bind/model/model.h"
 
 enum { LAW = 1, RELATION, GRAPH, USERVALUES = GRAPH };

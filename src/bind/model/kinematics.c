@@ -2,7 +2,7 @@
 ** kinematics.c
 ** Functions f(t, q) with their derivatives: the hidden table motion_support, for mechanics.
 */
-#include "bind/model/kinematics.h"
+#include "bind/lua/open.h"
 
 #include <string.h>
 

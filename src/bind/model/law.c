@@ -2,6 +2,7 @@
 ** law.c
 ** The nonsmooth laws: constructors and methods out of the tables of their classes.
 */
+#include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/model/law_time.h"
 #include "solvers/box/polyhedron.h"
@@ -29,11 +30,11 @@ void nsl_push_law_groups(lua_State *L, const NsLaw *law) {
   for (int row = 0, k = 1; row < law->size; k++) {
     NsLawGroup group = ns_law_group(law, row, false);
     lua_createtable(L, 0, 5);
-    lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
-    lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
-    lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
-    lua_pushnumber(L, group.mu[0]), lua_setfield(L, -2, "mu");
-    if (group.discs > 1) lua_pushnumber(L, group.mu[1]), lua_setfield(L, -2, "mu_r");
+    nsl_set_integer(L, "dim", group.dim);
+    nsl_set_number(L, "lower", group.lower);
+    nsl_set_number(L, "upper", group.upper);
+    nsl_set_number(L, "mu", group.mu[0]);
+    if (group.discs > 1) nsl_set_number(L, "mu_r", group.mu[1]);
     lua_rawseti(L, -2, k);
     row += group.dim;
   }

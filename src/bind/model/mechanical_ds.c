@@ -3,6 +3,7 @@
 ** The constructors of LagrangianDS, LagrangianLinearTIDS, LagrangianLinearDiagonalDS and NewtonEulerDS.
 */
 #include "bind/model/mechanical_ds.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 #include <string.h>

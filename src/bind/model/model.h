@@ -92,13 +92,4 @@ void nsl_clone_law(lua_State *L, int idx);
 /* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
 
-void nsl_open_boundary(lua_State *L);
-void nsl_open_first_order_ds(lua_State *L);
-void nsl_open_mechanical_ds(lua_State *L);
-void nsl_open_relation(lua_State *L);
-void nsl_open_law(lua_State *L);
-void nsl_open_interaction(lua_State *L);
-void nsl_open_nsds(lua_State *L);
-void nsl_open_terms(lua_State *L); /* after nsl_open_nsds */
-
 #endif

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/model/model.h"
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/call/callback.h"
 #include "bind/diff/dual.h"
 #include "bind/model/coefficient.h"
@@ -359,8 +360,7 @@ static void add_contact_methods(lua_State *L, const NsField *fields) {
     lua_setfield(L, -3, setter);
     lua_pop(L, 1);
   }
-  lua_pushcfunction(L, set_contact_h);
-  lua_setfield(L, -2, "setComputehFunction");
+  nsl_set_cfunction(L, "setComputehFunction", set_contact_h);
 }
 
 /* ---- methods ---- */

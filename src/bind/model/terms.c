@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/model/model.h"
 #include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
@@ -102,9 +103,9 @@ static void push_law_terms(lua_State *L, const NsInteraction *inter) {
   const NsLaw *law = inter->law;
   nsl_push_law_groups(L, law);
   lua_setfield(L, -2, "groups");
-  lua_pushboolean(L, ns_law_unilateral(law)), lua_setfield(L, -2, "unilateral");
-  lua_pushboolean(L, law->rows > 0), lua_setfield(L, -2, "polyhedron");
-  lua_pushboolean(L, ns_relation_holds_at_position(inter->relation)), lua_setfield(L, -2, "at_position");
+  nsl_set_boolean(L, "unilateral", ns_law_unilateral(law));
+  nsl_set_boolean(L, "polyhedron", law->rows > 0);
+  nsl_set_boolean(L, "at_position", ns_relation_holds_at_position(inter->relation));
 }
 
 static NsStatus interaction_terms(const Terms *at, NsInteraction *inter, const double *lambda) {
@@ -170,7 +171,6 @@ static int graph_terms(lua_State *L) {
 
 void nsl_open_terms(lua_State *L) {
   lua_getfield(L, -1, "graph_support"); /* hidden: for lua/nslua/dynamics/ */
-  lua_pushcfunction(L, graph_terms);
-  lua_setfield(L, -2, "terms");
+  nsl_set_cfunction(L, "terms", graph_terms);
   lua_pop(L, 1);
 }

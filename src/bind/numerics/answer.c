@@ -3,6 +3,7 @@
 ** Reading options, wording results.
 */
 #include "bind/numerics/answer.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>
@@ -187,24 +188,15 @@ double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsA
   return A;
 }
 
-void nsl_set_number(lua_State *L, const char *name, double x) {
-  lua_pushnumber(L, x);
-  lua_setfield(L, -2, name);
-}
-
-void nsl_set_integer(lua_State *L, const char *name, lua_Integer x) {
-  lua_pushinteger(L, x);
-  lua_setfield(L, -2, name);
-}
-
-void nsl_set_string(lua_State *L, const char *name, const char *text) {
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, name);
-}
-
-void nsl_set_vector(lua_State *L, const char *name, int n, const double *x) {
-  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
-  lua_setfield(L, -2, name);
+void nsl_set_solver_info(lua_State *L, const NsSolverInfo *info) {
+  nsl_set_string(L, "status", ns_status_name(info->status));
+  nsl_set_string(L, "message", ns_status_message(info->status));
+  nsl_set_string(L, "solver", info->solver ? info->solver : "");
+  nsl_set_integer(L, "iterations", info->iterations);
+  nsl_set_number(L, "residual", info->residual);
+  nsl_set_number(L, "relative", info->relative);
+  nsl_set_number(L, "backward", info->backward);
+  nsl_set_boolean(L, "warm", info->warm);
 }
 
 typedef struct Words {
@@ -230,8 +222,7 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
     nsl_raise_status(L, status, who);
     return;
   }
-  lua_pushboolean(L, status == NS_OK);
-  lua_setfield(L, -2, "success");
+  nsl_set_boolean(L, "success", status == NS_OK);
   nsl_set_string(L, "status", words[k].name);
   nsl_set_string(L, "message", words[k].message);
   nsl_set_result(L);

@@ -91,11 +91,8 @@ double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsA
 /* The same for a square matrix of order *n >= 1. Raises "WHO: M: expected a square matrix, got 1 x 2 matrix". */
 double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsArena *arena, int *n);
 
-/* Set a field of the table on top of the stack. */
-void nsl_set_number(lua_State *L, const char *name, double x);
-void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
-void nsl_set_string(lua_State *L, const char *name, const char *text);
-void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
+/* Sets the fields of a solver's account: status (NS_OK ...), message, solver, iterations, residual, relative, backward, warm. */
+void nsl_set_solver_info(lua_State *L, const NsSolverInfo *info);
 
 /* Gives the table on top of the stack, a result, the metatable that prints its fields. */
 void nsl_set_result(lua_State *L);
@@ -105,13 +102,5 @@ void nsl_set_result(lua_State *L);
 ** solver returns.
 */
 void nsl_set_status(lua_State *L, NsStatus status, const char *who);
-
-/* Puts result_fields_meta, the metatable of results, into the module on top of the stack. */
-void nsl_open_answer(lua_State *L);
-
-void nsl_open_numerics_contacts(lua_State *L);
-void nsl_open_numerics_mcp(lua_State *L);
-void nsl_open_numerics_cone(lua_State *L);
-void nsl_open_numerics_study(lua_State *L);
 
 #endif

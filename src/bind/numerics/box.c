@@ -2,7 +2,7 @@
 ** box.c
 ** ns.numerics.lcp, box (relay) and mlcp: options in, a verified result out.
 */
-#include "bind/numerics/box.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/array/matrix.h"
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
@@ -301,7 +302,6 @@ void nsl_open_numerics_contacts(lua_State *L) {
     lua_pushcclosure(L, contacts_alone, 1);
     lua_setfield(L, -2, ns_cones[k]->name);
   }
-  lua_pushcfunction(L, generic_mechanical);
-  lua_setfield(L, -2, general);
+  nsl_set_cfunction(L, general, generic_mechanical);
   lua_pop(L, 1);
 }

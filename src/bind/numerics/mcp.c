@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/diff/ad.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
@@ -328,7 +329,6 @@ static int mcp(lua_State *L) {
 
 void nsl_open_numerics_mcp(lua_State *L) {
   luaL_getsubtable(L, -1, "numerics");
-  lua_pushcfunction(L, mcp);
-  lua_setfield(L, -2, "mcp");
+  nsl_set_cfunction(L, "mcp", mcp);
   lua_pop(L, 1);
 }

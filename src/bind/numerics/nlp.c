@@ -2,7 +2,7 @@
 ** nlp.c
 ** optimise_support.ipopt: a nonlinear program of compiled functions, stated by lua/nslua/optimise/program.lua.
 */
-#include "bind/numerics/nlp.h"
+#include "bind/lua/open.h"
 
 #include <lauxlib.h>
 
@@ -148,7 +148,6 @@ static int program_ipopt(lua_State *L) {
 
 void nsl_open_nlp(lua_State *L) {
   lua_getfield(L, -1, "optimise_support");
-  lua_pushcfunction(L, program_ipopt);
-  lua_setfield(L, -2, "ipopt");
+  nsl_set_cfunction(L, "ipopt", program_ipopt);
   lua_pop(L, 1);
 }

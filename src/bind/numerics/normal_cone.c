@@ -4,6 +4,8 @@
 */
 #include <math.h>
 
+#include "bind/lua/open.h"
+#include "bind/array/vector.h"
 #include "bind/numerics/answer.h"
 #include "solvers/box/polyhedron.h"
 
@@ -86,7 +88,6 @@ static int normal_cone(lua_State *L) {
 
 void nsl_open_numerics_cone(lua_State *L) {
   luaL_getsubtable(L, -1, "numerics");
-  lua_pushcfunction(L, normal_cone);
-  lua_setfield(L, -2, "normal_cone");
+  nsl_set_cfunction(L, "normal_cone", normal_cone);
   lua_pop(L, 1);
 }

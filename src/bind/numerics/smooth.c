@@ -3,6 +3,7 @@
 ** The hidden functions behind lua/nslua/optimise: an optimiser of the engine on a Lua function.
 */
 #include "bind/numerics/smooth.h"
+#include "bind/lua/open.h"
 
 #include <string.h>
 

@@ -25,7 +25,4 @@ typedef struct NslSmooth {
 /* The functions, as the engine calls them. Errors of Lua are kept, with a traceback, for nsl_raise_step. */
 NsSmooth nsl_smooth(NslSmooth *smooth);
 
-/* Adds optimise_support, for lua/nslua/optimise, to the module on top of the stack. */
-void nsl_open_optimise(lua_State *L);
-
 #endif

@@ -3,6 +3,7 @@
 ** ns.numerics.uniqueness and ns.numerics.solutions.
 */
 #include "bind/numerics/study.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 #include <string.h>
@@ -156,8 +157,7 @@ static void push_ray(lua_State *L, int n, const NsSolutionPiece *piece) {
   lua_setfield(L, -2, "from");
   push_vector(L, n, piece->direction);
   lua_setfield(L, -2, "direction");
-  lua_pushboolean(L, piece->directions > 1);
-  lua_setfield(L, -2, "both_ways");
+  nsl_set_boolean(L, "both_ways", piece->directions > 1);
 }
 
 static void push_face(lua_State *L, int n, const NsSolutionPiece *piece) {
@@ -167,8 +167,7 @@ static void push_face(lua_State *L, int n, const NsSolutionPiece *piece) {
   lua_setfield(L, -2, "vertices");
   bind_study_push_list(L, n, piece->directions, piece->direction);
   lua_setfield(L, -2, "directions");
-  lua_pushboolean(L, piece->directions == 0);
-  lua_setfield(L, -2, "bounded");
+  nsl_set_boolean(L, "bounded", piece->directions == 0);
 }
 
 static void push_piece(lua_State *L, int n, const NsSolutionPiece *piece) {
@@ -203,8 +202,7 @@ int nsl_push_solutions(lua_State *L, const NsBoxProblem *p) {
     lua_setfield(L, -2, lists[k]);
   }
   for (int k = s->count - 1; k >= 0; k--) push_piece(L, s->n, &s->piece[k]);
-  lua_pushboolean(L, s->complete);
-  lua_setfield(L, -2, "complete");
+  nsl_set_boolean(L, "complete", s->complete);
   if (!s->complete) nsl_set_string(L, "reason", s->reason);
   nsl_set_result(L);
   return 1;

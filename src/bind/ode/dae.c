@@ -2,7 +2,7 @@
 ** dae.c
 ** The solver of differential-algebraic equations behind lua/nslua/dae.lua: a userdata and its functions, in a hidden table.
 */
-#include "bind/ode/dae.h"
+#include "bind/lua/open.h"
 
 #include <math.h>
 #include <string.h>
@@ -312,10 +312,7 @@ static int dae_stats(lua_State *L) {
                 {"residuals", state->residuals}, {"newton_failures", state->newton_failures},
                 {"jacobians", state->jacobians}, {"factorizations", state->factorizations}};
   lua_newtable(L);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    lua_pushinteger(L, counts[i].value);
-    lua_setfield(L, -2, counts[i].name);
-  }
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) nsl_set_integer(L, counts[i].name, counts[i].value);
   return 1;
 }
 

@@ -124,12 +124,9 @@ static int dae_advance(lua_State *L) {
   lua_createtable(L, (int)a.found.count, 0);
   for (long i = 0; i < a.found.count; i++) {
     lua_createtable(L, 0, 3);
-    lua_pushnumber(L, a.found.roots[i].t);
-    lua_setfield(L, -2, "t");
-    lua_pushinteger(L, a.found.roots[i].event + 1);
-    lua_setfield(L, -2, "event");
-    lua_pushboolean(L, a.found.roots[i].last);
-    lua_setfield(L, -2, "last");
+    nsl_set_number(L, "t", a.found.roots[i].t);
+    nsl_set_integer(L, "event", a.found.roots[i].event + 1);
+    nsl_set_boolean(L, "last", a.found.roots[i].last);
     lua_rawseti(L, -2, i + 1);
   }
   if (a.found.end >= 0) lua_pushinteger(L, a.found.end + 1);

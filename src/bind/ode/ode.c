@@ -2,7 +2,7 @@
 ** ode.c
 ** ns.solve_ivp: reads and checks arguments and options, and runs the solver.
 */
-#include "bind/ode/ode.h"
+#include "bind/lua/open.h"
 
 #include "bind/ode/ode_call.h"
 #include "bind/ode/ode_result.h"
@@ -399,8 +399,7 @@ static void *push_box(lua_State *L, lua_CFunction free_it) {
   void **box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = NULL;
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, free_it);
-  lua_setfield(L, -2, "__gc");
+  nsl_set_cfunction(L, "__gc", free_it);
   lua_setmetatable(L, -2);
   return box;
 }
@@ -560,8 +559,6 @@ static int ivp_gradient(lua_State *L) {
 
 void nsl_open_ode(lua_State *L) {
   nsl_open_ode_dense(L);
-  lua_pushcfunction(L, solve_ivp);
-  lua_setfield(L, -2, "solve_ivp");
-  lua_pushcfunction(L, ivp_gradient);
-  lua_setfield(L, -2, "ivp_gradient");
+  nsl_set_cfunction(L, "solve_ivp", solve_ivp);
+  nsl_set_cfunction(L, "ivp_gradient", ivp_gradient);
 }

@@ -2,7 +2,7 @@
 ** root.c
 ** ns.root and ns.fsolve: roots of equations in Lua.
 */
-#include "bind/ode/root.h"
+#include "bind/lua/open.h"
 
 #include <limits.h>
 
@@ -75,8 +75,8 @@ static NsStatus bind_root_solve(lua_State *L, const Names *names, NsRootInfo *in
 static void bind_root_push_info(lua_State *L, const NsRootInfo *info) {
   lua_createtable(L, 0, 8);
   lua_pushvalue(L, VALUES), lua_setfield(L, -2, "fun");
-  lua_pushinteger(L, info->evaluations), lua_setfield(L, -2, "nfev");
-  lua_pushinteger(L, info->jacobians), lua_setfield(L, -2, "njev");
+  nsl_set_integer(L, "nfev", info->evaluations);
+  nsl_set_integer(L, "njev", info->jacobians);
 }
 
 static void bind_root_push_message(lua_State *L, NsStatus status, const NsError *err) {
@@ -92,9 +92,8 @@ static int root(lua_State *L) {
   NsStatus status = bind_root_solve(L, &names, &info, &err);
   bind_root_push_info(L, &info);
   lua_pushvalue(L, X0), lua_setfield(L, -2, "x");
-  lua_pushboolean(L, status == NS_OK), lua_setfield(L, -2, "success");
-  lua_pushstring(L, status == NS_OK ? "ok" : status == NS_EMAXITER ? "iteration limit" : "no convergence");
-  lua_setfield(L, -2, "status");
+  nsl_set_boolean(L, "success", status == NS_OK);
+  nsl_set_string(L, "status", status == NS_OK ? "ok" : status == NS_EMAXITER ? "iteration limit" : "no convergence");
   bind_root_push_message(L, status, &err), lua_setfield(L, -2, "message");
   nsl_set_result(L);
   return 1;
@@ -121,8 +120,6 @@ static int fsolve(lua_State *L) {
 }
 
 void nsl_open_root(lua_State *L) {
-  lua_pushcfunction(L, root);
-  lua_setfield(L, -2, "root");
-  lua_pushcfunction(L, fsolve);
-  lua_setfield(L, -2, "fsolve");
+  nsl_set_cfunction(L, "root", root);
+  nsl_set_cfunction(L, "fsolve", fsolve);
 }

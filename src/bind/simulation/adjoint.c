@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "base/memory.h"
 #include "bind/array/vector.h"
 #include "bind/lua/sigint.h"

@@ -2,6 +2,7 @@
 ** clone.c
 ** simu:clone(): a second simulation with parameters and state of its own.
 */
+#include "bind/lua/open.h"
 #include "bind/model/relink.h"
 #include "bind/simulation/simulation.h"
 

@@ -118,10 +118,7 @@ static int cost_trace_rows(lua_State *L) {
 }
 
 void nsl_open_cost_trace(lua_State *L) {
-  lua_pushcfunction(L, cost_trace_make);
-  lua_setfield(L, -2, "trace");
-  lua_pushcfunction(L, cost_trace_sample);
-  lua_setfield(L, -2, "sample");
-  lua_pushcfunction(L, cost_trace_rows);
-  lua_setfield(L, -2, "rows");
+  nsl_set_cfunction(L, "trace", cost_trace_make);
+  nsl_set_cfunction(L, "sample", cost_trace_sample);
+  nsl_set_cfunction(L, "rows", cost_trace_rows);
 }

@@ -3,6 +3,7 @@
 ** Discrete states in Lua: the userdata that actions get, its fields, and the columns of a run.
 */
 #include "bind/simulation/discrete.h"
+#include "bind/lua/open.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 ** A place is one number: of a discrete state, or of the model where actions have changed it. Its key is (e + 1) * SPAN + k for number k of
 ** event e, -(c + 1) * SPAN - k for number k of change c (simulation/action_changes.h).
 */
+#include "bind/lua/open.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"

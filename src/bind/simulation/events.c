@@ -9,8 +9,7 @@
 
 /* Sets the field `key` of the table on top to the text. */
 static void set_text(lua_State *L, const char *key, const char *text) {
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, key);
+  nsl_set_string(L, key, text);
 }
 
 static void push_event(lua_State *L, const NsEvent *event, const NsEventSlopes *slopes) {
@@ -28,11 +27,8 @@ static void push_event(lua_State *L, const NsEvent *event, const NsEventSlopes *
   set_text(L, "kind", ns_event_name(event->kind));
   set_text(L, "name", event->name);
   if (!user) set_text(L, "interaction", event->name);
-  if (!user) lua_pushinteger(L, event->component + 1), lua_setfield(L, -2, "component");
-  for (int k = 0; k < count; k++) {
-    lua_pushnumber(L, numbers[k].value);
-    lua_setfield(L, -2, numbers[k].name);
-  }
+  if (!user) nsl_set_integer(L, "component", event->component + 1);
+  for (int k = 0; k < count; k++) nsl_set_number(L, numbers[k].name, numbers[k].value);
   if (!slopes || event->slope < 1 || event->slope > slopes->count) return;
   size_t p = (size_t)slopes->p;
   memcpy(nsl_push_vector(L, slopes->p, NULL)->data, slopes->dt + (size_t)(event->slope - 1) * p, p * sizeof(double));

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/lua/sigint.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/exchange.h"
@@ -101,12 +102,10 @@ static int exchange_names(lua_State *L) {
   for (int i = 0; i < self->of.n; i++) {
     NsExchangeState state = ns_exchange_state(&self->of, i);
     lua_createtable(L, 0, 3);
-    lua_pushinteger(L, state.system + 1);
-    lua_setfield(L, -2, "system");
+    nsl_set_integer(L, "system", state.system + 1);
     lua_pushlstring(L, &state.letter, 1);
     lua_setfield(L, -2, "letter");
-    lua_pushinteger(L, state.number + 1);
-    lua_setfield(L, -2, "number");
+    nsl_set_integer(L, "number", state.number + 1);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/study.h"
@@ -165,14 +166,7 @@ static int osnsp_info(lua_State *L) {
   const NsSolverInfo *info = &problem->info;
   if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
   lua_newtable(L);
-  lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
-  lua_pushstring(L, ns_status_message(info->status)), lua_setfield(L, -2, "message");
-  lua_pushstring(L, info->solver ? info->solver : ""), lua_setfield(L, -2, "solver");
-  lua_pushinteger(L, info->iterations), lua_setfield(L, -2, "iterations");
-  lua_pushnumber(L, info->residual), lua_setfield(L, -2, "residual");
-  lua_pushnumber(L, info->relative), lua_setfield(L, -2, "relative");
-  lua_pushnumber(L, info->backward), lua_setfield(L, -2, "backward");
-  lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
+  nsl_set_solver_info(L, info);
   return 1;
 }
 

@@ -222,8 +222,7 @@ static int row_columns(const NsTimeStepping *ts, const Options *options) {
 /* Records in the solution how the run ended. */
 static void set_outcome(lua_State *L, int solution, const char *status, int message) {
   lua_getiuservalue(L, solution, 1);
-  lua_pushstring(L, status);
-  lua_setfield(L, -2, "status");
+  nsl_set_string(L, "status", status);
   lua_pushvalue(L, message);
   lua_setfield(L, -2, "message");
   lua_pop(L, 1);

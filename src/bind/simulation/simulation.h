@@ -127,16 +127,6 @@ void nsl_push_events(lua_State *L, const NsEvent *events, long count, const NsEv
 /* The parameter of a place (discrete_support.c); raises where its derivative is not known. */
 NsParameter nsl_place_parameter(lua_State *L, NsTimeStepping *ts, lua_Integer key);
 
-void nsl_open_clone(lua_State *L);
-void nsl_open_time_grid(lua_State *L);
-void nsl_open_osi(lua_State *L);
-void nsl_open_osnsp(lua_State *L);
-void nsl_open_time_stepping(lua_State *L);
-void nsl_open_solution(lua_State *L);
-void nsl_open_discrete(lua_State *L);         /* discrete.c */
-void nsl_open_discrete_support(lua_State *L); /* core.discrete_support */
-void nsl_open_adjoint(lua_State *L);
-void nsl_open_exchange(lua_State *L);   /* core.exchange_support, see exchange.c */
 void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top */
 
 /*

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/lua/open.h"
 #include "base/memory.h"
 #include "bind/file/files_hdf5.h"
 #include "bind/array/linear_systems.h"
@@ -230,12 +231,12 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
   NslSolution *self = lua_touserdata(L, idx);
   lua_getiuservalue(L, idx, 1);
   lua_newtable(L);
-  lua_pushinteger(L, self->solution->rows), lua_setfield(L, -2, "rows");
-  lua_pushinteger(L, ts->stats.steps), lua_setfield(L, -2, "steps");
-  lua_pushinteger(L, ts->stats.newton_iterations), lua_setfield(L, -2, "newton_iterations");
-  lua_pushinteger(L, ts->stats.max_newton), lua_setfield(L, -2, "max_newton_iterations");
-  lua_pushinteger(L, ts->stats.solver_iterations), lua_setfield(L, -2, "solver_iterations");
-  lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
+  nsl_set_integer(L, "rows", self->solution->rows);
+  nsl_set_integer(L, "steps", ts->stats.steps);
+  nsl_set_integer(L, "newton_iterations", ts->stats.newton_iterations);
+  nsl_set_integer(L, "max_newton_iterations", ts->stats.max_newton);
+  nsl_set_integer(L, "solver_iterations", ts->stats.solver_iterations);
+  nsl_set_number(L, "seconds", seconds);
   if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   lua_setfield(L, -2, "stats");
   lua_pushnil(L);
@@ -567,8 +568,7 @@ static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool be
   double *values = push_solution_numbers(L, s);
   if (ns_solution_at(s, t, before, values, &err) != NS_OK) return nsl_raise(L, &err);
   lua_createtable(L, 0, 5);
-  lua_pushnumber(L, t);
-  lua_setfield(L, -2, "t");
+  nsl_set_number(L, "t", t);
   for (int i = 0; i < 3; values += sizes[i++]) {
     NslVector *v = nsl_push_vector(L, sizes[i], NULL);
     memcpy(v->data, values, (size_t)sizes[i] * sizeof *values);

@@ -21,10 +21,7 @@ int nsl_no_such_column(lua_State *L, const char *type, int methods, int columns,
   lua_pushvalue(L, methods);
   int copy = lua_gettop(L);
   lua_newtable(L);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    lua_pushboolean(L, 1);
-    lua_setfield(L, -2, parts[i]);
-  }
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) nsl_set_boolean(L, parts[i], 1);
   add_keys(L, copy);
   add_keys(L, columns);
   return nsl_no_such_name(L, type, "column or method ", copy + 1, idx, true);

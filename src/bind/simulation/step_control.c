@@ -54,11 +54,11 @@ static int control_set(lua_State *L) {
 }
 
 void nsl_push_step_counts(lua_State *L, const NsTimeSteppingStats *stats) {
-  lua_pushinteger(L, stats->accepted), lua_setfield(L, -2, "accepted");
-  lua_pushinteger(L, stats->rejected), lua_setfield(L, -2, "rejected");
-  lua_pushinteger(L, stats->forced), lua_setfield(L, -2, "forced");
-  lua_pushnumber(L, stats->h_least), lua_setfield(L, -2, "h_least");
-  lua_pushnumber(L, stats->h_most), lua_setfield(L, -2, "h_most");
+  nsl_set_integer(L, "accepted", stats->accepted);
+  nsl_set_integer(L, "rejected", stats->rejected);
+  nsl_set_integer(L, "forced", stats->forced);
+  nsl_set_number(L, "h_least", stats->h_least);
+  nsl_set_number(L, "h_most", stats->h_most);
 }
 
 void nsl_open_step_control(lua_State *L) {

@@ -2,6 +2,7 @@
 ** time_grid.c
 ** TimeDiscretisation.
 */
+#include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/simulation/simulation.h"
 

@@ -2,6 +2,7 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/array/linear_systems.h"
 #include "bind/lua/options.h"
@@ -307,10 +308,7 @@ static int ts_stats(lua_State *L) {
                 {"damped_steps", ts->stats.damped_steps},
                 {"factorizations", ts->stats.factorizations}};
   lua_newtable(L);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    lua_pushinteger(L, counts[i].value);
-    lua_setfield(L, -2, counts[i].name);
-  }
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) nsl_set_integer(L, counts[i].name, counts[i].value);
   if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   return 1;
 }
@@ -340,10 +338,7 @@ static int ts_energy(lua_State *L) {
                  {"boundary", ts->energy.boundary},
                  {"numerical", ts->energy.numerical}};
   lua_createtable(L, 0, 9);
-  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    lua_pushnumber(L, entries[i].value);
-    lua_setfield(L, -2, entries[i].name);
-  }
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) nsl_set_number(L, entries[i].name, entries[i].value);
   return 1;
 }
 

@@ -447,23 +447,16 @@ int nsl_simulation_user_events(lua_State *L) {
   for (int e = 0; e < events->count; e++) {
     const NsUserEvent *event = &events->of[e];
     lua_createtable(L, 0, 5);
-    lua_pushstring(L, event->name);
-    lua_setfield(L, -2, "name");
-    lua_pushinteger(L, event->direction);
-    lua_setfield(L, -2, "direction");
-    lua_pushinteger(L, event->terminal);
-    lua_setfield(L, -2, "terminal");
-    lua_pushinteger(L, event->count);
-    lua_setfield(L, -2, "count");
+    nsl_set_string(L, "name", event->name);
+    nsl_set_integer(L, "direction", event->direction);
+    nsl_set_integer(L, "terminal", event->terminal);
+    nsl_set_integer(L, "count", event->count);
     if (event->acts) {
-      lua_pushboolean(L, 1);
-      lua_setfield(L, -2, "acts");
+      nsl_set_boolean(L, "acts", 1);
     }
     if (ns_user_event_ticks(event)) {
-      lua_pushnumber(L, event->period);
-      lua_setfield(L, -2, "period");
-      lua_pushnumber(L, event->offset);
-      lua_setfield(L, -2, "offset");
+      nsl_set_number(L, "period", event->period);
+      nsl_set_number(L, "offset", event->offset);
     }
     lua_rawseti(L, -2, e + 1);
   }
