@@ -42,6 +42,7 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.control = lazy.table(function() return require "nslua.control" end, strict "ns.control")
 ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.fmi = lazy.table(function() return require "nslua.fmi" end, strict "ns.fmi")

@@ -25,6 +25,12 @@ local names = {
   ["animation:save"] = "width height fps",
   ["solution:animate"] = MOTION .. " rows unit plot",
 
+  ["control.bode_plot"] = "omega input output title figsize dpi",
+  ["control.frequency_response"] = "input output",
+  ["control.nyquist_plot"] = "omega input output title figsize dpi",
+  ["control.root_locus_plot"] = "gains input output title figsize dpi",
+  ["control.step_plot"] = "T input title figsize dpi",
+  ["control.step_response"] = "input",
   ["consistent"] = "residual t y ydot algebraic",
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",

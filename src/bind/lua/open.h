@@ -20,6 +20,7 @@
   X(fft)                                                                                                                       \
   X(random)                                                                                                                    \
   X(linalg)                                                                                                                    \
+  X(schur)                                                                                                                     \
   X(versions)                                                                                                                  \
   X(sparse)                                                                                                                    \
   X(band)                                                                                                                      \

@@ -1,0 +1,21 @@
+-- nslua.control: design of controllers for linear systems, with the names of python-control.
+--
+--   local l = ns.dynamics.linearise { nsds = nsds, at = point, inputs = inputs }
+--   local K = ns.control.lqr(l, Q, R)
+--   local sampled = ns.control.c2d(l, 0.01)
+local lazy = require "nslua.base.lazy"
+local names = require "nslua.base.names"
+
+local control = {}
+
+for file, list in pairs {
+  system = "ss poles dcgain c2d ctrb obsv",
+  place = "place acker",
+  riccati = "lyap dlyap care dare lqr dlqr lqe dlqe kalman",
+  response = "step_response frequency_response",
+  pictures = "bode_plot nyquist_plot root_locus_plot step_plot",
+} do
+  lazy.functions(control, list, function() return require("nslua.control." .. file) end)
+end
+
+return setmetatable(control, { __index = names.strict "ns.control" })

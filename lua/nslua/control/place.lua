@@ -1,0 +1,222 @@
+-- nslua.control.place: gains that give a closed loop the poles that are asked for.
+--
+-- Schur method (Varga, IEEE Trans. Autom. Control 26, 1981): the last block of a Schur form gets its one or two poles
+-- by a gain of small norm, then it moves to the top, and the next block is the last.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local system = require "nslua.control.system"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local place = {}
+
+-- A pole: a number, { re, im }, or a table with re and im.
+local function pole_of(value, who, i)
+  if type(value) == "number" then return { re = value, im = 0 } end
+  local re = type(value) == "table" and (value.re or value[1])
+  local im = type(value) == "table" and (value.im or value[2] or 0)
+  if type(re) ~= "number" or type(im) ~= "number" or re - re ~= 0 or im - im ~= 0 then
+    fail("%s: poles[%d]: expected a number or { re, im }, got %s", who, i, describe(value))
+  end
+  return { re = re, im = im }
+end
+
+-- The poles as real ones, and pairs by their members with im > 0.
+local function poles_of(list, n, who)
+  if type(list) ~= "table" and not core.isvector(list) or #list ~= n then
+    fail("%s: poles: expected a list of %d, one for each state, got %s", who, n,
+      (type(list) == "table" or core.isvector(list)) and "one of " .. #list or describe(list))
+  end
+  local reals, pairs_, lower = {}, {}, {}
+  for i = 1, n do
+    local pole = pole_of(list[i], who, i)
+    table.insert(pole.im == 0 and reals or pole.im > 0 and pairs_ or lower, pole)
+  end
+  for _, pole in ipairs(pairs_) do
+    local found
+    for k, other in ipairs(lower) do
+      if other.re == pole.re and other.im == -pole.im then found = k end
+    end
+    if not found then fail("%s: poles: %g + %gi comes without its conjugate", who, pole.re, pole.im) end
+    table.remove(lower, found)
+  end
+  if lower[1] then fail("%s: poles: %g - %gi comes without its conjugate", who, lower[1].re, -lower[1].im) end
+  return reals, pairs_
+end
+
+-- ---- gains of a block ----
+
+-- F with the eigenvalue `pole` of G + B F; G is 1 x 1, B one row.
+local function one_pole(G, B, pole, least)
+  local b = B:row(1)
+  local size = b:norm()
+  if size <= least then return nil end
+  return (b * ((pole - G[1][1]) / (size * size))):column()
+end
+
+-- The matrices with sum s and product p of eigenvalues that are near the 2 x 2 block G.
+local function targets(G, s, p)
+  local list, half = {}, s / 2
+  local square = half * half - p -- of half the distance of the poles
+  local root = math.sqrt(math.abs(square))
+  if square >= 0 then
+    for _, sign in ipairs { 1, -1 } do
+      list[#list + 1] = { { half + sign * root, G[1][2] }, { 0, half - sign * root } }
+      list[#list + 1] = { { half + sign * root, 0 }, { G[2][1], half - sign * root } }
+    end
+  else
+    local ratio = G[1][2] ~= 0 and G[2][1] ~= 0 and math.sqrt(math.abs(G[1][2] / G[2][1])) or 1
+    for _, sign in ipairs { 1, -1 } do
+      list[#list + 1] = { { half, sign * root * ratio }, { -sign * root / ratio, half } }
+      list[#list + 1] = { { half, sign * root }, { -sign * root, half } }
+    end
+  end
+  return list
+end
+
+-- F (m x 2) of small norm with the eigenvalues of G + B F; G is 2 x 2, B has two rows. U diag(sigma) V' = B.
+local function two_poles(G, B, s, p, least)
+  local U, sigma, V = B:svd()
+  if sigma[1] <= least then return nil end
+  local H, candidates = U:transpose() * G * U, {}
+  if #sigma == 1 then
+    U = core.hstack(U, core.matrix { { -U[2][1] }, { U[1][1] } })
+    H = U:transpose() * G * U
+  end
+  if H[2][1] ~= 0 then
+    local m11 = s - H[2][2]
+    local m12 = (m11 * H[2][2] - p) / H[2][1]
+    candidates[1] = core.matrix { { (m11 - H[1][1]) / sigma[1], (m12 - H[1][2]) / sigma[1] } }
+  end
+  if #sigma > 1 and sigma[2] > least then
+    for _, M in ipairs(targets(H, s, p)) do
+      candidates[#candidates + 1] = core.matrix { { (M[1][1] - H[1][1]) / sigma[1], (M[1][2] - H[1][2]) / sigma[1] },
+        { (M[2][1] - H[2][1]) / sigma[2], (M[2][2] - H[2][2]) / sigma[2] } }
+    end
+  end
+  local best
+  for _, K in ipairs(candidates) do
+    if K:isfinite() and (not best or K:norm() < best:norm()) then best = K end
+  end
+  return best and V:slice(1, V:rows(), 1, best:rows()) * best * U:transpose()
+end
+
+-- ---- the Schur form ----
+
+-- The sizes of the blocks on the diagonal, from the top: list of { first, size }.
+local function blocks_of(S)
+  local list, i = {}, 1
+  while i <= S:rows() do
+    local size = i < S:rows() and S[i + 1][i] ~= 0 and 2 or 1
+    list[#list + 1] = { first = i, size = size }
+    i = i + size
+  end
+  return list
+end
+
+-- Brings the blocks with these numbers to the bottom, behind all others.
+local function to_bottom(S, Z, blocks, numbers)
+  local chosen, last = {}, {}
+  for _, k in ipairs(numbers) do last[k] = true end
+  for k, block in ipairs(blocks) do
+    for i = block.first, block.first + block.size - 1 do chosen[i] = not last[k] end
+  end
+  return core.ordschur(S, Z, chosen)
+end
+
+-- The numbers of the blocks, from `first` on, that take the next `size` poles: the last block, or two real ones.
+local function choose(blocks, first, size)
+  local reals = {}
+  for k = #blocks, first, -1 do
+    if blocks[k].size == size and (size == 1 or k == #blocks) then return { k } end
+    if blocks[k].size == 1 then
+      reals[#reals + 1] = k
+      if size == 2 and #reals == 2 then return reals end
+    elseif size == 2 then
+      return { k }
+    end
+  end
+end
+
+-- Adds to the gain F what gives the last `size` rows the next poles; `done` rows at the top have theirs.
+local function assign(state, size, s, p, who)
+  local S, n = state.S, state.S:rows()
+  local rows = state.Z:slice(1, n, n - size + 1, n):transpose() * state.B
+  local G = S:slice(n - size + 1, n, n - size + 1, n)
+  local least = state.least
+  local f = size == 1 and one_pole(G, rows, s, least) or size == 2 and two_poles(G, rows, s, p, least)
+  if not f then
+    local last = G[size][size]
+    if size == 2 and G[2][1] ~= 0 then last = (G[1][1] + last) / 2 end
+    fail("%s: a mode near %g is not controllable: no gain moves it", who, last)
+  end
+  state.F = state.F + f * state.Z:slice(1, n, n - size + 1, n):transpose()
+  local change = state.Z:transpose() * state.B * f
+  for i = 1, n do
+    for j = 1, size do S[i][n - size + j] = S[i][n - size + j] + change[i][j] end
+  end
+  if size == 2 then -- the block in Schur form again
+    local R, Q = core.schur(S:slice(n - 1, n, n - 1, n))
+    local columns, right, top = S:slice(1, n, n - 1, n) * Q, state.Z:slice(1, n, n - 1, n) * Q, n - 2
+    for i = 1, n do
+      for j = 1, 2 do
+        S[i][top + j] = i > top and R[i - top][j] or columns[i][j]
+        state.Z[i][top + j] = right[i][j]
+      end
+    end
+  end
+  local chosen = {}
+  for i = 1, n do chosen[i] = i <= state.done or i > n - size end
+  state.S, state.Z = core.ordschur(S, state.Z, chosen)
+  state.done = state.done + size
+end
+
+-- Poles in the order in which they are given away: a single real one first, then pairs of real ones, then complex
+-- pairs.
+local function steps_of(reals, pairs_)
+  local steps, first = {}, #reals % 2
+  if first == 1 then steps[1] = { 1, reals[1].re, 0 } end
+  for i = first + 1, #reals, 2 do
+    steps[#steps + 1] = { 2, reals[i].re + reals[i + 1].re, reals[i].re * reals[i + 1].re }
+  end
+  for _, pole in ipairs(pairs_) do steps[#steps + 1] = { 2, 2 * pole.re, pole.re * pole.re + pole.im * pole.im } end
+  return steps
+end
+
+-- K such that A - B K has the poles.
+function place.place(...)
+  local who = "control.place"
+  local A, B, _, poles = system.split(who, ...)
+  local n = A:rows()
+  local reals, pairs_ = poles_of(poles, n, who)
+  table.sort(reals, function(a, b) return a.re < b.re end)
+  local S, Z = core.schur(A)
+  local state = { S = S, Z = Z, B = B, F = core.zeros(B:cols(), n), done = 0, least = 2 ^ -46 * B:norm() }
+  for _, step in ipairs(steps_of(reals, pairs_)) do
+    local blocks, first = blocks_of(state.S), 1
+    while blocks[first] and blocks[first].first <= state.done do first = first + 1 end
+    state.S, state.Z = to_bottom(state.S, state.Z, blocks, choose(blocks, first, step[1]))
+    assign(state, step[1], step[2], step[3], who)
+  end
+  return state.F * -1
+end
+
+-- Ackermann's formula, for one input.
+function place.acker(...)
+  local who = "control.acker"
+  local A, B, _, poles = system.split(who, ...)
+  local n = A:rows()
+  if B:cols() ~= 1 then fail("%s: B: expected one column, got %d; use place", who, B:cols()) end
+  local reals, pairs_ = poles_of(poles, n, who)
+  local value, one = core.eye(n), core.eye(n)
+  for _, pole in ipairs(reals) do value = value * (A - pole.re * one) end
+  for _, pole in ipairs(pairs_) do value = value * (A * A - 2 * pole.re * A + (pole.re ^ 2 + pole.im ^ 2) * one) end
+  local last = core.zeros(1, n)
+  last[1][n] = 1
+  local good, row = where.try(core.solve, system.ctrb(A, B):transpose(), last:transpose())
+  if not good then fail("%s: (A, B) is not controllable, or not to working precision: use place", who) end
+  return row:transpose() * value
+end
+
+return place

@@ -1,0 +1,83 @@
+-- Pole placement.
+local ns = require "nslua"
+local expect = require "expect"
+local matrices = require "linalg.matrices"
+
+local fails, random = expect.fails, matrices.random
+local control = ns.control
+
+-- The largest distance of a pole of A from its nearest own one in the list, relative to the largest modulus.
+local function distance(A, poles)
+  local got, worst, size = control.poles { A = A }, 0, 0
+  for _, p in ipairs(poles) do
+    local re, im = type(p) == "number" and p or p[1], type(p) == "number" and 0 or p[2]
+    local least, at = math.huge, nil
+    for k, g in ipairs(got) do
+      local d = math.sqrt((g.re - re) ^ 2 + (g.im - im) ^ 2)
+      if d < least then least, at = d, k end
+    end
+    table.remove(got, at)
+    worst, size = math.max(worst, least), math.max(size, math.sqrt(re * re + im * im))
+  end
+  return worst / size
+end
+
+local function some_poles(n)
+  local poles = {}
+  while #poles < n do
+    if n - #poles >= 2 and math.random() < 0.5 then
+      local re, im = -0.2 - 3 * math.random(), 0.1 + 3 * math.random()
+      poles[#poles + 1] = { re, im }
+      poles[#poles + 1] = { re, -im }
+    else
+      poles[#poles + 1] = -0.2 - 3 * math.random()
+    end
+  end
+  return poles
+end
+
+describe("pole placement", function()
+  setup(function() math.randomseed(9) end)
+  local count, told = require "campaign"(40, 0.02)
+
+  it("gives random systems their poles", function()
+    for _ = 1, count do
+      local n = math.random(1, 10)
+      local m = math.random((n + 3) // 4, n)
+      local A, B, poles = random(n, n), random(n, m), some_poles(n)
+      assert.is_true(distance(A - B * control.place(A, B, poles), poles) < 1e-6)
+    end
+    told("placed systems", count)
+  end)
+
+  it("agrees with Ackermann's formula, where the gain is unique", function()
+    for _ = 1, 10 do
+      local n = math.random(1, 4)
+      local A, B, poles = random(n, n), random(n, 1), some_poles(n)
+      local K = control.acker(A, B, poles)
+      expect.near_matrix(K, control.place(A, B, poles), 1e-8 * (1 + K:norm()))
+    end
+    expect.near_matrix({ { 2, 3 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { -1, -2 }))
+    expect.near_matrix({ { 2, 2 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { { re = -1, im = 1 }, { -1, -1 } }))
+  end)
+
+  it("places triple poles, and poles where they are", function()
+    local A, B = random(3, 3), random(3, 1)
+    assert.is_true(distance(A - B * control.place(A, B, { -1, -1, -1 }), { -1, -1, -1 }) < 1e-3)
+    local K = control.place({ { -1, 0 }, { 0, -2 } }, ns.eye(2), { -1, -2 })
+    assert.is_true(K:norm() < 1e-14)
+  end)
+
+  it("refuses", function()
+    fails("control.place: a mode near 2 is not controllable: no gain moves it", control.place,
+      { { 1, 0, 0 }, { 0, 2, 0 }, { 0, 0, 2 } }, { { 1 }, { 1 }, { 1 } }, { -1, -2, -3 })
+    fails("control.place: poles: -1 + 1i comes without its conjugate", control.place, ns.eye(2), ns.eye(2), { { -1, 1 }, -2 })
+    fails("control.place: poles: -1 - 1i comes without its conjugate", control.place, ns.eye(2), ns.eye(2), { { -1, -1 }, -2 })
+    fails("control.place: poles: expected a list of 2, one for each state, got one of 1", control.place, ns.eye(2), ns.eye(2),
+      { -1 })
+    fails("control.place: poles[1]: expected a number or { re, im }, got 'a'", control.place, { { 1 } }, { { 1 } }, { "a" })
+    fails("control.acker: B: expected one column, got 2; use place", control.acker, ns.eye(2), ns.eye(2), { -1, -2 })
+    fails("control.acker: (A, B) is not controllable, or not to working precision: use place", control.acker, ns.eye(2),
+      { 1, 1 }, { -1, -2 })
+  end)
+end)
