@@ -249,6 +249,15 @@ local function call(f, ...)
   return first, second, third
 end
 
+local function is_solution(data) return getmetatable(data) == "solution" end
+
+-- The names and columns of a solution.
+local function columns_of(solution)
+  local names, arrays = solution:names(), {}
+  for c = 1, #names do arrays[c] = solution:column(c) end
+  return names, arrays
+end
+
 return function(ns, support)
   local public = {}
 
@@ -286,6 +295,7 @@ return function(ns, support)
   -- matrix. columns: without the derivatives of a result or a record.
   local function parts_of(data, columns)
     local names, arrays = series.columns(data)
+    if is_solution(data) then names, arrays = columns_of(data) end
     if names and not columns then
       local parameters, by = results.derivatives(data)
       for j, parameter in ipairs(parameters) do
@@ -315,12 +325,30 @@ return function(ns, support)
     return sorted(data)
   end
 
+  -- The attributes of a solution in a file of HDF5: its counts, and no times, so that equal runs give equal files.
+  local function attributes_of(solution)
+    local attributes = { status = solution.status, message = solution.message }
+    for name, count in pairs(solution.stats or {}) do
+      if math.type(count) == "integer" then attributes[name] = count end
+    end
+    return attributes
+  end
+
+  -- The columns of a solution, side by side.
+  local function as_matrix(solution)
+    local _, columns = columns_of(solution)
+    local all = ns.zeros(#solution, #columns)
+    for j, column in ipairs(columns) do all:column(j):assign(column) end
+    return all
+  end
+
   -- save(file, data): a .npy file holds a vector or a matrix, a .csv file columns, a .npz or .h5 file arrays by
   -- name.
   function public.save(file, data)
     local kind = kind_of("save", file)
-    if type(data) == "userdata" and not is_array(data) and data.save then return data:save(file) end
+    local solution = is_solution(data)
     if kind == "npy" then
+      if solution then data = as_matrix(data) end
       if type(data) == "table" and type(data[1]) == "table" then data = ns.matrix(data) end
       if not is_array(data) and (type(data) ~= "table" or fields[data] or next(data) ~= nil and data[1] == nil) then
         error(("save: '%s': expected a vector or a matrix, got %s; .npz holds arrays by name"):format(file,
@@ -333,12 +361,13 @@ return function(ns, support)
       error(("save: '%s': expected a table of arrays by name, got one array; .npy holds one"):format(file), 2)
     end
     local names, arrays = parts_of(data, kind == "csv")
-    call(support["save_" .. kind], file, names, arrays, fields[data] and fields[data].attributes)
+    call(support["save_" .. kind], file, names, arrays, solution and attributes_of(data)
+      or fields[data] and fields[data].attributes)
   end
 
   methods.save = function(self, file)
     check(self)
-    public.save(file, self)
+    return public.save(file, self)
   end
 
   -- load(file [, options]): returns a vector or a matrix from a .npy file, columns by name from the other kinds.

@@ -81,6 +81,7 @@ lazy.functions(methods, "animate html", function()
   lazy.settle(animation)
   return drawing
 end)
+function methods.save(self, file) return ns.save(file, self) end
 lazy.functions(core.simulation_methods, "gradient", function()
   return { gradient = require "nslua.gradient" }
 end)

@@ -60,10 +60,13 @@ function results.methods.sensitivity(self, which)
   return (results.of_parameter(names, which, function(j) return derivatives_by(self, j) end))
 end
 
--- The names of a result's parameters and the arrays of derivatives by them; empty lists where it has none.
+-- The names of the parameters of a result, or of a solution, and the arrays of derivatives by them; empty lists where it has
+-- none.
 function results.derivatives(self)
-  local names, arrays = rawget(self, "S") and #self.S > 0 and self.sensitivities or {}, {}
-  for j in ipairs(names) do arrays[j] = derivatives_by(self, j) end
+  local S, solution = nil, type(self) == "userdata"
+  if solution then S = self.S else S = rawget(self, "S") end
+  local names, arrays = S and #S > 0 and self.sensitivities or {}, {}
+  for j in ipairs(names) do arrays[j] = solution and self:sensitivity(j) or derivatives_by(self, j) end
   return names, arrays
 end
 
@@ -86,7 +89,7 @@ results.give(results.methods, check)
 -- results.write is ns.save: nslua.init sets it.
 function results.methods.save(self, file)
   check(self, "save")
-  results.write(file, self)
+  return results.write(file, self)
 end
 
 function results.__tostring(self)

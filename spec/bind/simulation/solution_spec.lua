@@ -40,7 +40,7 @@ describe("a solution", function()
     assert.equal("solution: save: a record cannot be assigned to", message(function() sol.save = 1 end))
     assert.equal("column: expected 1..6, got 7", message(sol.column, sol, 7))
     assert.equal("column: name or number: expected an integer, got nil", message(sol.column, sol, nil))
-    assert.equal("save: file: expected a string, got number 3.0", message(sol.save, sol, 3))
+    assert.equal("save: file: expected a string, got number", message(sol.save, sol, 3))
     assert.equal("save: 'x.txt': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", message(sol.save, sol, "x.txt"))
     assert.equal("cannot write '/nonexistent/x.csv': No such file or directory",
       message(sol.save, sol, "/nonexistent/x.csv"))

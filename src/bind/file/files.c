@@ -140,15 +140,21 @@ static int load_npz(lua_State *L) {
   return 3;
 }
 
-/* Copies the elements of the vector or matrix at idx, column-major without gaps, into a userdata that is pushed. */
+/*
+** The elements of the vector or matrix at idx, column-major without gaps: where they are so they are not copied. Pushes what keeps them
+** alive.
+*/
 static const double *flat(lua_State *L, int idx, ptrdiff_t *rows, ptrdiff_t *cols) {
   NslMatrix *m = nsl_test_matrix(L, idx);
   NslVector *v = m ? NULL : nsl_to_vector(L, idx, -1, "save", "data");
   *rows = m ? m->rows : v->n;
   *cols = m ? m->cols : -1;
+  if (m) nsl_matrix_alive(L, m);
+  else nsl_vector_alive(L, v);
+  if (m ? m->ld == m->rows || m->cols < 2 : v->stride == 1) return lua_pushvalue(L, idx), m ? m->data : v->data;
   double *copy = lua_newuserdatauv(L, (size_t)*rows * (size_t)(m ? m->cols : 1) * sizeof *copy + 1, 0);
-  if (m) nsl_matrix_alive(L, m), nsl_matrix_read(m, copy);
-  else nsl_vector_alive(L, v), nsl_vector_read(v, copy);
+  if (m) nsl_matrix_read(m, copy);
+  else nsl_vector_read(v, copy);
   return copy;
 }
 
@@ -164,7 +170,7 @@ static int files_save_npy(lua_State *L) {
 
 NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending) {
   lua_Integer n = luaL_len(L, 2);
-  luaL_argcheck(L, n <= 65535 && n == luaL_len(L, 3), 3, "expected an array for each name");
+  luaL_argcheck(L, n <= INT_MAX / 2 && n == luaL_len(L, 3), 3, "expected an array for each name");
   NslNamed *list = lua_newuserdatauv(L, (size_t)n * sizeof *list + 1, 0);
   lua_createtable(L, (int)n * 2, 0);
   int anchors = lua_gettop(L);

@@ -353,23 +353,6 @@ static void push_parameter(lua_State *L, const NsSolution *s, int j) {
       m->data[k + (ptrdiff_t)i * m->ld] = s->S[(size_t)k * (size_t)(s->nx * s->np) + (size_t)(i + j * s->nx)];
 }
 
-NslNamed *nsl_push_sensitivity_arrays(lua_State *L, const NsSolution *s, int names, const char *ending) {
-  NslNamed *list = lua_newuserdatauv(L, (size_t)s->np * sizeof *list + 1, 0);
-  lua_createtable(L, 2 * s->np, 0);
-  int anchors = lua_gettop(L);
-  for (int j = 0; j < s->np; j++) {
-    lua_rawgeti(L, names, j + 1);
-    const char *name = lua_pushfstring(L, NSL_SENSITIVITY_STEM "%s%s", lua_tostring(L, -1), ending);
-    lua_rawseti(L, anchors, 2 * j + 1);
-    push_parameter(L, s, j);
-    const NslMatrix *m = lua_touserdata(L, -1);
-    list[j] = (NslNamed){.name = name, .data = m->data, .rows = m->rows, .cols = m->cols};
-    lua_rawseti(L, anchors, 2 * j + 2);
-    lua_settop(L, anchors);
-  }
-  return list;
-}
-
 int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which) {
   if (lua_type(L, which) == LUA_TNUMBER) {
     lua_Integer j = nsl_integer(L, which, "sensitivity", "number");

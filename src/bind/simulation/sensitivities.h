@@ -5,7 +5,6 @@
 #ifndef NSL_SIMULATION_SENSITIVITIES_H
 #define NSL_SIMULATION_SENSITIVITIES_H
 
-#include "bind/file/files.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/run.h"
 
@@ -24,14 +23,5 @@ NsSensitivities *nsl_check_recorded(lua_State *L, NslTimeStepping **simulation);
 */
 int nsl_push_sensitivity_rows(lua_State *L, const NsSolution *s);
 int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which);
-
-/* A file has the derivatives by a parameter under its name after this, see nslua/files.lua. */
-#define NSL_SENSITIVITY_STEM "S/"
-
-/*
-** The arrays of a file with the derivatives, s->np ones of rows x states; their names have `ending`. names: the stack index of the
-** list of names. What is pushed keeps them alive.
-*/
-NslNamed *nsl_push_sensitivity_arrays(lua_State *L, const NsSolution *s, int names, const char *ending);
 
 #endif

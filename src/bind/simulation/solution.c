@@ -1,19 +1,14 @@
 /*
 ** solution.c
-** The recorded run: columns by name, saving.
+** The recorded run: columns by name.
 */
 #include <string.h>
 
 #include "bind/lua/open.h"
-#include "base/memory.h"
-#include "bind/file/files_hdf5.h"
 #include "bind/array/linear_systems.h"
 #include "bind/array/vector.h"
 #include "bind/simulation/sensitivities.h"
 #include "simulation/adaptive.h"
-#include "io/csv.h"
-#include "io/npy.h"
-#include "io/zip.h"
 
 /* User value 1: a table { names = {...}, index = {name = column}, status, message, stats, events (once asked for) }. */
 typedef struct NslSolution {
@@ -309,143 +304,6 @@ static int bind_solution_block(lua_State *L, const NslSolution *self, double *da
   return 1;
 }
 
-/* ---- saving ---- */
-
-static NsStatus bind_solution_save_csv(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
-  int ncols = count_columns(s);
-  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
-  const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns, 0);
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, -1, "names");
-  int list = lua_gettop(L);
-  nsl_need_stack(L, 2);
-  for (int c = 0; c < ncols; c++) {
-    columns[c] = bind_solution_column(s, c);
-    lua_rawgeti(L, list, c + 1);
-    names[c] = lua_tostring(L, -1); /* anchored in the list */
-    lua_pop(L, 1);
-  }
-  return ns_csv_write(path, ncols, names, s->rows, columns, NULL, err);
-}
-
-static NsStatus bind_solution_save_npy(const NsSolution *s, const char *path, NsError *err) {
-  int ncols = count_columns(s);
-  double *flat = ns_alloc((size_t)s->rows * (size_t)ncols, sizeof *flat);
-  if (!flat) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  for (int c = 0; c < ncols; c++)
-    memcpy(flat + (ptrdiff_t)c * s->rows, bind_solution_column(s, c), (size_t)s->rows * sizeof *flat);
-  NsStatus status = ns_npy_write(path, NS_NPY_FORTRAN, s->rows, ncols, flat, s->rows, err);
-  ns_free(flat);
-  return status;
-}
-
-/* Pushes the arrays of the derivatives; see nsl_push_sensitivity_arrays. */
-static NslNamed *push_derivatives(lua_State *L, const NsSolution *s, const char *ending) {
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, -1, "sensitivities");
-  return nsl_push_sensitivity_arrays(L, s, lua_gettop(L), ending);
-}
-
-/* Adds the arrays of the derivatives to an archive. */
-static NsStatus add_derivatives(NsZip *zip, const NslNamed *list, int count, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int j = 0; j < count && status == NS_OK; j++) {
-    char header[NS_NPY_HEADER];
-    size_t length = ns_npy_header(header, NS_NPY_FORTRAN, list[j].rows, list[j].cols);
-    NsZipPiece pieces[] = {{header, length}, {list[j].data, (size_t)list[j].rows * (size_t)list[j].cols * sizeof(double)}};
-    status = ns_zip_add(zip, list[j].name, pieces, 2, false, err);
-  }
-  return status;
-}
-
-/* Writes an archive with an array for each column and for each parameter of S. */
-static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
-  char header[NS_NPY_HEADER];
-  NsZip *zip;
-  size_t length = ns_npy_header(header, NS_NPY_FORTRAN, s->rows, -1);
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, -1, "names");
-  int list = lua_gettop(L), ncols = count_columns(s);
-  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
-  lua_createtable(L, ncols, 0); /* keeps the arrays alive */
-  for (int c = 0; c < ncols; c++) {
-    lua_rawgeti(L, list, c + 1);
-    names[c] = lua_pushfstring(L, "%s.npy", lua_tostring(L, -1));
-    lua_rawseti(L, list + 2, c + 1);
-    lua_pop(L, 1);
-  }
-  const NslNamed *derivatives = push_derivatives(L, s, ".npy");
-  NsStatus status = ns_zip_open(&zip, path, err);
-  if (status != NS_OK) return status;
-  for (int c = 0; c < ncols && status == NS_OK; c++) {
-    NsZipPiece pieces[] = {{header, length}, {bind_solution_column(s, c), (size_t)s->rows * sizeof(double)}};
-    status = ns_zip_add(zip, names[c], pieces, 2, false, err);
-  }
-  if (status == NS_OK) status = add_derivatives(zip, derivatives, s->np, err);
-  if (status == NS_OK) return ns_zip_commit(zip, err);
-  ns_zip_abort(zip);
-  return status;
-}
-
-/* Makes an attribute of each count in stats; leaves out times, so that equal runs give equal files. */
-static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int most) {
-  int count = 0;
-  for (lua_pushnil(L); lua_next(L, stats); lua_pop(L, 1))
-    if (lua_isinteger(L, -1) && count < most)
-      list[count++] = (NsHdf5Attribute){.name = lua_tostring(L, -2), .whole = true, .integer = lua_tointeger(L, -1)};
-  return count;
-}
-
-enum { ATTRIBUTES = 16 };
-
-/* Writes a dataset for each column and for each parameter of S; status, message and stats become attributes. */
-static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, const char *form, NsError *err) {
-  const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
-  int ncols = count_columns(s), nattributes = 0;
-  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)(ncols + s->np) * sizeof *arrays, 0);
-  NsHdf5Attribute attributes[ATTRIBUTES + 2];
-  lua_settop(L, 3);
-  lua_getiuservalue(L, 1, 1);
-  if (lua_getfield(L, 4, "stats") == LUA_TTABLE) nattributes = stats_attributes(L, 5, attributes, ATTRIBUTES);
-  static const char *const texts[] = {"status", "message"};
-  lua_settop(L, 5);
-  for (int i = 0; i < 2; i++)
-    if (lua_getfield(L, 4, texts[i]) == LUA_TSTRING)
-      attributes[nattributes++] = (NsHdf5Attribute){.name = texts[i], .text = lua_tostring(L, -1)};
-  lua_settop(L, 7);
-  lua_getfield(L, 4, "names");
-  for (int c = 0; c < ncols; c++) {
-    lua_rawgeti(L, 8, c + 1);
-    arrays[c] = (NsHdf5Array){lua_tostring(L, -1), s->rows, -1,
-                              bind_solution_column(s, c)}; /* the name is anchored in the list */
-    lua_pop(L, 1);
-  }
-  const NslNamed *derivatives = push_derivatives(L, s, "");
-  for (int j = 0; j < s->np; j++)
-    arrays[ncols + j] = (NsHdf5Array){derivatives[j].name, derivatives[j].rows, derivatives[j].cols, derivatives[j].data};
-  return ns_h5_save(hdf5, path, form, arrays, ncols + s->np, attributes, nattributes, err);
-}
-
-static bool ends_with(const char *path, const char *ending) {
-  size_t n = strlen(path), m = strlen(ending);
-  return n > m && strcmp(path + n - m, ending) == 0;
-}
-
-/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz, .h5, .nc or .mat (an array for each column). */
-static int solution_save(lua_State *L) {
-  NslSolution *self = check_solution(L, 1);
-  const char *path = nsl_path(L, 2, "save", "file");
-  NsError err = {NS_OK, ""};
-  NsStatus status;
-  lua_settop(L, 2);
-  if (ends_with(path, ".csv")) status = bind_solution_save_csv(L, self->solution, path, &err);
-  else if (ends_with(path, ".npy")) status = bind_solution_save_npy(self->solution, path, &err);
-  else if (ends_with(path, ".npz")) status = bind_solution_save_npz(L, self->solution, path, &err);
-  else if (nsl_hdf5_form(path)) status = save_h5(L, self->solution, path, nsl_hdf5_form(path), &err);
-  else return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", path);
-  return status == NS_OK ? 0 : nsl_raise(L, &err);
-}
-
 static int solution_close(lua_State *L) {
   check_solution(L, 1)->head.closed = true;
   return 0;
@@ -671,8 +529,8 @@ static int solution_newindex(lua_State *L) {
 
 void nsl_open_solution(lua_State *L) {
   static const luaL_Reg methods[] = {
-      {"column", solution_column},           {"names", solution_names},     {"save", solution_save},   {"at", solution_at},
-      {"sensitivity", solution_sensitivity}, {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
+      {"column", solution_column},   {"names", solution_names}, {"at", solution_at}, {"sensitivity", solution_sensitivity},
+      {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {
       {"__gc", solution_gc},      {"__close", solution_close},       {"__tostring", solution_tostring},
       {"__len", solution_length}, {"__newindex", solution_newindex}, {NULL, NULL}};
