@@ -109,13 +109,11 @@ static int door_remember(lua_State *L) {
 }
 
 static int door_width(lua_State *L) {
-  lua_pushinteger(L, nsi_terminal_width());
-  return 1;
+  return lua_pushinteger(L, nsi_terminal_width()), 1;
 }
 
 static int door_height(lua_State *L) {
-  lua_pushinteger(L, nsi_terminal_height());
-  return 1;
+  return lua_pushinteger(L, nsi_terminal_height()), 1;
 }
 
 /* ---- evaluation ---- */
@@ -137,8 +135,7 @@ static int door_evaluate(lua_State *L) {
 static int door_clock(lua_State *L) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
-  return 1;
+  return lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec), 1;
 }
 
 /* ---- files ---- */
@@ -178,8 +175,7 @@ static int door_make_directory(lua_State *L) {
     }
     *slash = '/';
   }
-  lua_pushboolean(L, 1);
-  return 1;
+  return lua_pushboolean(L, 1), 1;
 }
 
 static int door_private(lua_State *L) {

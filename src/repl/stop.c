@@ -176,8 +176,7 @@ static int coroutine_wrap(lua_State *L) {
   lua_State *co = lua_newthread(L);
   lua_pushvalue(L, 1);
   lua_xmove(L, co, 1);
-  lua_pushcclosure(L, wrapped, 1);
-  return 1;
+  return lua_pushcclosure(L, wrapped, 1), 1;
 }
 
 void nsi_stop_open(lua_State *L) {

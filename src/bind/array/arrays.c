@@ -467,14 +467,12 @@ static int f_dot(lua_State *L) {
 
 static int f_isvector(lua_State *L) {
   luaL_checkany(L, 1);
-  lua_pushboolean(L, nsl_test_vector(L, 1) != NULL);
-  return 1;
+  return lua_pushboolean(L, nsl_test_vector(L, 1) != NULL), 1;
 }
 
 static int f_ismatrix(lua_State *L) {
   luaL_checkany(L, 1);
-  lua_pushboolean(L, nsl_test_matrix(L, 1) != NULL);
-  return 1;
+  return lua_pushboolean(L, nsl_test_matrix(L, 1) != NULL), 1;
 }
 
 /* ns.vector(n), ns.vector{...}, ns.vector(v), ns.vector(matrix with one row or column) */

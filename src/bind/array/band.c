@@ -83,8 +83,7 @@ static double *bind_band_place(lua_State *L, const NslBand *self, const char *wh
 
 static int bind_band_get(lua_State *L) {
   const double *entry = bind_band_place(L, check_band(L, 1), "get");
-  lua_pushnumber(L, entry ? *entry : 0);
-  return 1;
+  return lua_pushnumber(L, entry ? *entry : 0), 1;
 }
 
 static int bind_band_set(lua_State *L) {
@@ -100,8 +99,7 @@ static int bind_band_set(lua_State *L) {
 }
 
 static int bind_band_rows(lua_State *L) {
-  lua_pushinteger(L, check_band(L, 1)->A->n);
-  return 1;
+  return lua_pushinteger(L, check_band(L, 1)->A->n), 1;
 }
 
 static int bind_band_shape(lua_State *L) {
@@ -191,8 +189,7 @@ static int bind_band_solve(lua_State *L) {
 static int bind_band_rcond(lua_State *L) {
   NslBand *self = check_band(L, 1);
   bind_band_factor(L, self, "rcond");
-  lua_pushnumber(L, self->rcond);
-  return 1;
+  return lua_pushnumber(L, self->rcond), 1;
 }
 
 static int band_tostring(lua_State *L) {
@@ -203,8 +200,7 @@ static int band_tostring(lua_State *L) {
   if (n == 0 || n > 12) return 1;
   bind_band_tomatrix(L);
   const char *head = lua_tostring(L, -2), *grid = luaL_tolstring(L, -1, NULL);
-  lua_pushfstring(L, "%s\n%s", head, grid);
-  return 1;
+  return lua_pushfstring(L, "%s\n%s", head, grid), 1;
 }
 
 static const luaL_Reg band_meta[] = {

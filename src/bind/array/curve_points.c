@@ -39,8 +39,7 @@ static int curve_push_kept(lua_State *L, const NsCurvePoints *c) {
 /* rises(x): whether all elements are finite and none is below the one before. */
 static int f_rises(lua_State *L) {
   const NslVector *x = nsl_to_vector(L, 1, -1, "rises", "x");
-  lua_pushboolean(L, ns_samples_rise(nsl_samples(L, x)) == x->n);
-  return 1;
+  return lua_pushboolean(L, ns_samples_rise(nsl_samples(L, x)) == x->n), 1;
 }
 
 /* columns(x, y, a, b, length, log): nothing when x falls somewhere or is not finite. */

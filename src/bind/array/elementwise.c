@@ -205,15 +205,13 @@ static int elementwise_meta_eq(lua_State *L) {
   elementwise_operand(L, 2, &b);
   if (a.kind == OTHER || b.kind == OTHER) {
     bool found = elementwise_delegate(L, a.kind == OTHER ? 1 : 2, "__eq");
-    lua_pushboolean(L, found && lua_toboolean(L, -1));
-    return 1;
+    return lua_pushboolean(L, found && lua_toboolean(L, -1)), 1;
   }
   bool equal = same_shape(&a, &b);
   const NslGrid *x = &a.grid, *y = &b.grid;
   for (int j = 0; equal && j < x->cols; j++)
     for (int i = 0; equal && i < x->rows; i++) equal = x->data[i * x->rs + j * x->cs] == y->data[i * y->rs + j * y->cs];
-  lua_pushboolean(L, equal);
-  return 1;
+  return lua_pushboolean(L, equal), 1;
 }
 
 /* v:mul(w), v:div(w): the other may be a table, a number, or a foreign object with that method (mul alone). */
@@ -244,8 +242,7 @@ static int elementwise_sum(lua_State *L) {
   double sum = 0;
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) sum += g.data[i * g.rs + j * g.cs];
-  lua_pushnumber(L, sum);
-  return 1;
+  return lua_pushnumber(L, sum), 1;
 }
 
 static int method_mean(lua_State *L) {
@@ -253,8 +250,7 @@ static int method_mean(lua_State *L) {
   if (!lua_isnoneornil(L, 2)) return luaL_error(L, "mean: expected no argument, got %s", nsl_describe(L, 2));
   if (g.rows == 0 || g.cols == 0) return luaL_error(L, "mean: the %s is empty", g.vector ? "vector" : "matrix");
   elementwise_sum(L);
-  lua_pushnumber(L, lua_tonumber(L, -1) / ((double)g.rows * g.cols));
-  return 1;
+  return lua_pushnumber(L, lua_tonumber(L, -1) / ((double)g.rows * g.cols)), 1;
 }
 
 /* The position (column-major) of the first largest element of factor * g, or of the first nan if there is one. */
@@ -279,10 +275,7 @@ static int elementwise_extremum(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   double value = 0;
   ptrdiff_t at = elementwise_extreme(L, &g, factor, name, &value);
-  if (!position) {
-    lua_pushnumber(L, value);
-    return 1;
-  }
+  if (!position) return lua_pushnumber(L, value), 1;
   lua_pushinteger(L, at % g.rows + 1);
   if (g.vector) return 1;
   lua_pushinteger(L, at / g.rows + 1);
@@ -294,8 +287,7 @@ static int method_isfinite(lua_State *L) {
   bool good = true;
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) good = good && isfinite(g.data[i * g.rs + j * g.cs]);
-  lua_pushboolean(L, good);
-  return 1;
+  return lua_pushboolean(L, good), 1;
 }
 
 /* map(f): a new vector or matrix of f(element); f gets the element alone, so that math.log can be passed. */

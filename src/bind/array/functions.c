@@ -81,10 +81,7 @@ static int array_function(lua_State *L) {
   const ArrayFunction *f = &array_functions[nsl_which(L)];
   NslGrid g;
   nsl_at_most(L, 1, f->name);
-  if (lua_type(L, 1) == LUA_TNUMBER) {
-    lua_pushnumber(L, f->of(lua_tonumber(L, 1)));
-    return 1;
-  }
+  if (lua_type(L, 1) == LUA_TNUMBER) return lua_pushnumber(L, f->of(lua_tonumber(L, 1))), 1;
   if (lua_istable(L, 1)) (void)nsl_to_grid(L, 1, f->name, "x");
   if (!nsl_grid(L, 1, &g)) return of_proxies(L, 1, f->op, f->name);
   double *out = nsl_push_like_grid(L, &g);
@@ -186,8 +183,7 @@ static int pair_function(lua_State *L) {
   bool first = read_pair_operand(L, 1, f->name, &a), second = read_pair_operand(L, 2, f->name, &b);
   if (!first || !second) return of_proxies(L, 2, f->op, f->name);
   if (!a.alone || !b.alone) return push_pairs(L, f, &a, &b);
-  lua_pushnumber(L, f->of(a.number, b.number));
-  return 1;
+  return lua_pushnumber(L, f->of(a.number, b.number)), 1;
 }
 
 /* ---- masks: vectors and matrices of 0 and 1 ---- */
@@ -235,14 +231,12 @@ static lua_Integer count_true(const NslGrid *g) {
 
 static int method_any(lua_State *L) {
   NslGrid g = own_grid(L);
-  lua_pushboolean(L, count_true(&g) > 0);
-  return 1;
+  return lua_pushboolean(L, count_true(&g) > 0), 1;
 }
 
 static int method_all(lua_State *L) {
   NslGrid g = own_grid(L);
-  lua_pushboolean(L, count_true(&g) == (lua_Integer)g.rows * g.cols);
-  return 1;
+  return lua_pushboolean(L, count_true(&g) == (lua_Integer)g.rows * g.cols), 1;
 }
 
 /* v:find(): the places of the elements that are not 0, from 1. */

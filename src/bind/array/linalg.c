@@ -132,20 +132,17 @@ static int bind_linalg_lu_tsolve(lua_State *L) {
 
 static int bind_linalg_lu_rcond(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
-  lua_pushnumber(L, self->rcond);
-  return 1;
+  return lua_pushnumber(L, self->rcond), 1;
 }
 
 static int lu_det(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
-  lua_pushnumber(L, ns_lu_det(self->lu));
-  return 1;
+  return lua_pushnumber(L, ns_lu_det(self->lu)), 1;
 }
 
 static int lu_order(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
-  lua_pushinteger(L, ns_lu_order(self->lu));
-  return 1;
+  return lua_pushinteger(L, ns_lu_order(self->lu)), 1;
 }
 
 /* lu:factors() -> P, L, U with P A = L U */
@@ -174,8 +171,7 @@ static int bind_linalg_lu_tostring(lua_State *L) {
   if (!self || !self->lu) return lua_pushliteral(L, "LU (closed)"), 1;
   char text[32];
   ns_print(text, sizeof text, "%.2g", self->rcond);
-  lua_pushfstring(L, "LU of order %d, rcond %s", ns_lu_order(self->lu), text);
-  return 1;
+  return lua_pushfstring(L, "LU of order %d, rcond %s", ns_lu_order(self->lu), text), 1;
 }
 
 static int f_lu(lua_State *L) {
@@ -243,8 +239,7 @@ static int f_det(lua_State *L) {
     det = ns_lu_det(lu->lu);
     drop_lu(lu);
   }
-  lua_pushnumber(L, det);
-  return 1;
+  return lua_pushnumber(L, det), 1;
 }
 
 static int f_rcond(lua_State *L) {
@@ -256,8 +251,7 @@ static int f_rcond(lua_State *L) {
     rcond = ns_lu_rcond(lu->lu);
     drop_lu(lu);
   }
-  lua_pushnumber(L, rcond);
-  return 1;
+  return lua_pushnumber(L, rcond), 1;
 }
 
 static int f_cholesky(lua_State *L) {
@@ -382,8 +376,7 @@ static int f_rank(lua_State *L) {
   lua_settop(L, 2);
   NslMatrix *A = any(L, "rank");
   double rcond = tolerance(L, 2, "rank");
-  lua_pushinteger(L, ns_svd_rank(A->rows, A->cols, bind_linalg_push_values(L, A, "rank"), rcond));
-  return 1;
+  return lua_pushinteger(L, ns_svd_rank(A->rows, A->cols, bind_linalg_push_values(L, A, "rank"), rcond)), 1;
 }
 
 /* Pushes columns first .. last - 1 of the matrix at idx. */
@@ -453,8 +446,7 @@ static int bind_linalg_f_norm(lua_State *L) {
     rows = v->n, ld = rows > 0 ? rows : 1;
   }
   nsl_check_status(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");
-  lua_pushnumber(L, norm);
-  return 1;
+  return lua_pushnumber(L, norm), 1;
 }
 
 /* The condition number: the largest singular value divided by the smallest. */
@@ -469,10 +461,7 @@ static double cond2(lua_State *L, const NslMatrix *A) {
 static int f_cond(lua_State *L) {
   lua_settop(L, 2);
   NsNormKind kind = norm_kind(L, 2, "cond", NS_NORM_2);
-  if (kind == NS_NORM_2) {
-    lua_pushnumber(L, cond2(L, any(L, "cond")));
-    return 1;
-  }
+  if (kind == NS_NORM_2) return lua_pushnumber(L, cond2(L, any(L, "cond"))), 1;
   NslMatrix *A = bind_linalg_square(L, "cond");
   NslLu *lu;
   double norm, inverse, cond = A->rows > 0 ? HUGE_VAL : 1;
@@ -485,8 +474,7 @@ static int f_cond(lua_State *L) {
     nsl_check_status(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
     cond = ns_norm(kind, n, n, X, n, &inverse) == NS_OK ? norm * inverse : HUGE_VAL;
   }
-  lua_pushnumber(L, cond);
-  return 1;
+  return lua_pushnumber(L, cond), 1;
 }
 
 static _Atomic lua_CFunction

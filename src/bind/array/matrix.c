@@ -157,8 +157,7 @@ static inline bool push_known_row(lua_State *L, const NslMatrix *m, int i) {
 
 static int matrix_not_there(lua_State *L, const NslMatrix *m) {
   if (matrix_is_dead(m) || !nsl_ipairs_ends(L, m->rows)) return bad_row(L, m);
-  lua_pushnil(L);
-  return 1;
+  return lua_pushnil(L), 1;
 }
 
 static int matrix_index(lua_State *L) {
@@ -408,13 +407,11 @@ static int new_matrix(lua_State *L) {
 /* ---- methods ---- */
 
 static int matrix_len(lua_State *L) {
-  lua_pushinteger(L, nsl_check_matrix(L, 1)->rows);
-  return 1;
+  return lua_pushinteger(L, nsl_check_matrix(L, 1)->rows), 1;
 }
 
 static int matrix_cols(lua_State *L) {
-  lua_pushinteger(L, nsl_check_matrix(L, 1)->cols);
-  return 1;
+  return lua_pushinteger(L, nsl_check_matrix(L, 1)->cols), 1;
 }
 
 static int matrix_shape(lua_State *L) {
@@ -434,8 +431,7 @@ static double *matrix_entry(lua_State *L, NslMatrix *m) {
 }
 
 static int matrix_get(lua_State *L) {
-  lua_pushnumber(L, *matrix_entry(L, nsl_check_matrix(L, 1)));
-  return 1;
+  return lua_pushnumber(L, *matrix_entry(L, nsl_check_matrix(L, 1))), 1;
 }
 
 static int matrix_set(lua_State *L) {
@@ -539,8 +535,7 @@ static int matrix_norm(lua_State *L) {
   else if (p == 1) norm = ns_dense_norm_one(m->rows, m->cols, m->data, 1, m->ld);
   else if (p == HUGE_VAL) norm = ns_dense_norm_inf(m->rows, m->cols, m->data, 1, m->ld);
   else return nsl_bad(L, "norm", "kind", "\"fro\", 1 or math.huge", 2);
-  lua_pushnumber(L, norm);
-  return 1;
+  return lua_pushnumber(L, norm), 1;
 }
 
 static int method_trace(lua_State *L) {
@@ -548,8 +543,7 @@ static int method_trace(lua_State *L) {
   double sum = 0;
   if (m->rows != m->cols) return nsl_bad(L, "trace", "self", "a square matrix", 1);
   for (int i = 0; i < m->rows; i++) sum += m->data[i + (ptrdiff_t)i * m->ld];
-  lua_pushnumber(L, sum);
-  return 1;
+  return lua_pushnumber(L, sum), 1;
 }
 
 /* ---- methods of vectors that give matrices ---- */

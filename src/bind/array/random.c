@@ -74,10 +74,7 @@ static lua_Integer rng_count(lua_State *L, int idx, const char *who) {
 
 /* Pushes one number, or a vector of n when the argument at idx is n. */
 static int rng_push(lua_State *L, NsPhilox *p, RngDraw draw, double a, double b, int idx, const char *who) {
-  if (lua_isnoneornil(L, idx)) {
-    lua_pushnumber(L, draw(p, a, b));
-    return 1;
-  }
+  if (lua_isnoneornil(L, idx)) return lua_pushnumber(L, draw(p, a, b)), 1;
   NslVector *v = nsl_push_vector(L, rng_count(L, idx, who), NULL);
   for (int i = 0; i < v->n; i++) v->data[i] = draw(p, a, b);
   return 1;
@@ -109,10 +106,7 @@ static int rng_integers(lua_State *L) {
   nsl_at_most(L, 4, "integers");
   lua_Integer a = nsl_integer(L, 2, "integers", "a"), b = nsl_integer(L, 3, "integers", "b");
   if (a > b) return luaL_error(L, "integers: a = %I is above b = %I", a, b);
-  if (lua_isnoneornil(L, 4)) {
-    lua_pushinteger(L, ns_philox_integer(p, a, b));
-    return 1;
-  }
+  if (lua_isnoneornil(L, 4)) return lua_pushinteger(L, ns_philox_integer(p, a, b)), 1;
   if (a < -whole || b > whole) return luaL_error(L, "integers: a vector holds integers up to 2^53, got %I and %I", a, b);
   NslVector *v = nsl_push_vector(L, rng_count(L, 4, "integers"), NULL);
   for (int i = 0; i < v->n; i++) v->data[i] = (double)ns_philox_integer(p, a, b);
@@ -176,8 +170,7 @@ static int rng_tostring(lua_State *L) {
 static int normal_quantile(lua_State *L) {
   double u = nsl_finite(L, 1, "normal_quantile", "u");
   if (u <= 0 || u >= 1) return nsl_bad(L, "normal_quantile", "u", "a number between 0 and 1", 1);
-  lua_pushnumber(L, ns_normal_quantile(u));
-  return 1;
+  return lua_pushnumber(L, ns_normal_quantile(u)), 1;
 }
 
 void nsl_open_random(lua_State *L) {

@@ -62,8 +62,7 @@ static NslAbscissas read_abscissas(lua_State *L, const char *who) {
 static int f_trapz(lua_State *L) {
   NslAbscissas over = read_abscissas(L, "trapz");
   NsSamples x = over.x ? nsl_samples(L, over.x) : (NsSamples){0};
-  lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, over.y), x, over.dx));
-  return 1;
+  return lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, over.y), x, over.dx)), 1;
 }
 
 /* cumtrapz(y [, x or dx]): element i is the integral from the first abscissa to the i-th by the trapezoidal rule. */
@@ -100,10 +99,7 @@ static int f_interp(lua_State *L) {
   const NslVector *xp = nsl_to_vector(L, 2, -1, "interp", "xp"), *fp = nsl_to_vector(L, 3, xp->n, "interp", "fp");
   NsSamples places = nsl_samples(L, xp), values = nsl_samples(L, fp);
   check_places(L, xp);
-  if (one) {
-    lua_pushnumber(L, ns_samples_interpolate(places, values, lua_tonumber(L, 1)));
-    return 1;
-  }
+  if (one) return lua_pushnumber(L, ns_samples_interpolate(places, values, lua_tonumber(L, 1))), 1;
   double *out = nsl_push_vector(L, x->n, NULL)->data;
   nsl_vector_alive(L, x);
   nsl_vector_alive(L, xp);

@@ -362,13 +362,11 @@ static int sparse_unm(lua_State *L) {
 /* ---- reading ---- */
 
 static int sparse_rows(lua_State *L) {
-  lua_pushinteger(L, check_sparse(L, 1)->rows);
-  return 1;
+  return lua_pushinteger(L, check_sparse(L, 1)->rows), 1;
 }
 
 static int sparse_cols(lua_State *L) {
-  lua_pushinteger(L, check_sparse(L, 1)->cols);
-  return 1;
+  return lua_pushinteger(L, check_sparse(L, 1)->cols), 1;
 }
 
 static int sparse_shape(lua_State *L) {
@@ -378,8 +376,7 @@ static int sparse_shape(lua_State *L) {
 }
 
 static int method_nnz(lua_State *L) {
-  lua_pushinteger(L, ns_sparse_nnz(check_sparse(L, 1)));
-  return 1;
+  return lua_pushinteger(L, ns_sparse_nnz(check_sparse(L, 1))), 1;
 }
 
 static int sparse_get(lua_State *L) {
@@ -387,8 +384,7 @@ static int sparse_get(lua_State *L) {
   lua_Integer i = nsl_integer(L, 2, "get", "row index"), j = nsl_integer(L, 3, "get", "column index");
   if (i < 1 || i > A->rows || j < 1 || j > A->cols)
     return luaL_error(L, "get: (%I, %I) is outside a %d x %d sparse matrix", (LUAI_UACINT)i, (LUAI_UACINT)j, A->rows, A->cols);
-  lua_pushnumber(L, ns_sparse_get(A, (int)i - 1, (int)j - 1));
-  return 1;
+  return lua_pushnumber(L, ns_sparse_get(A, (int)i - 1, (int)j - 1)), 1;
 }
 
 static int sparse_tomatrix(lua_State *L) {
@@ -444,8 +440,7 @@ static int sparse_norm(lua_State *L) {
   else if (strcmp(name, "fro") != 0) return nsl_bad(L, "norm", "kind", "1, math.huge, \"inf\" or \"fro\"", 2);
   else
     for (int q = 0; q < ns_sparse_nnz(A); q++) norm = hypot(norm, A->value[q]);
-  lua_pushnumber(L, norm);
-  return 1;
+  return lua_pushnumber(L, norm), 1;
 }
 
 /* Adds one row of the printed grid; a missing entry is a dot. */
@@ -547,8 +542,7 @@ static int sparse_solve(lua_State *L) {
 static int sparse_rcond(lua_State *L) {
   NslSparse *self = nsl_check(L, 1, &sparse_type);
   factor_once(L, self, "rcond");
-  lua_pushnumber(L, self->rcond);
-  return 1;
+  return lua_pushnumber(L, self->rcond), 1;
 }
 
 /* A:lu() */
@@ -600,21 +594,18 @@ static int lu_refactor(lua_State *L) {
   if (status == NS_ESIZE) return luaL_error(L, "refactor: A: its pattern is not the one that was analysed");
   check_factor(L, status, self->lu, "refactor");
   self->rcond = ns_sparse_lu_rcond(self->lu);
-  lua_pushboolean(L, again);
-  return 1;
+  return lua_pushboolean(L, again), 1;
 }
 
 static int sparse_lu_rcond(lua_State *L) {
   NslSparseLu *self = nsl_check(L, 1, &lu_type);
-  lua_pushnumber(L, ns_sparse_lu_ready(self->lu) ? self->rcond : 0);
-  return 1;
+  return lua_pushnumber(L, ns_sparse_lu_ready(self->lu) ? self->rcond : 0), 1;
 }
 
 static int sparse_lu_tostring(lua_State *L) {
   NslSparseLu *self = nsl_test(L, 1, &lu_type);
   if (!self || !self->lu) return lua_pushliteral(L, "SparseLU (closed)"), 1;
-  lua_pushfstring(L, "SparseLU of order %d", ns_sparse_lu_order(self->lu));
-  return 1;
+  return lua_pushfstring(L, "SparseLU of order %d", ns_sparse_lu_order(self->lu)), 1;
 }
 
 static const luaL_Reg sparse_meta[] = {

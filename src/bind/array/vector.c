@@ -162,8 +162,7 @@ static inline NslVector *self_vector(lua_State *L) {
 
 static int vector_not_there(lua_State *L, const NslVector *v) {
   if (vector_is_dead(v) || !nsl_ipairs_ends(L, v->n)) return bad_index(L, v);
-  lua_pushnil(L);
-  return 1;
+  return lua_pushnil(L), 1;
 }
 
 int nsl_element_method(lua_State *L, const char *type) {
@@ -178,8 +177,7 @@ static int vector_index(lua_State *L) {
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
     if (!good || i >= (lua_Unsigned)v->n || vector_is_dead(v)) return vector_not_there(L, v);
-    lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]);
-    return 1;
+    return lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]), 1;
   }
   if (type != LUA_TSTRING) return bad_index(L, v);
   return nsl_element_method(L, nsl_vector_type.name);
@@ -205,8 +203,7 @@ static int vector_newindex(lua_State *L) {
 }
 
 static int vector_len(lua_State *L) {
-  lua_pushinteger(L, nsl_check_vector(L, 1)->n);
-  return 1;
+  return lua_pushinteger(L, nsl_check_vector(L, 1)->n), 1;
 }
 
 static int vector_next_element(lua_State *L) {
@@ -389,8 +386,7 @@ static int vector_slice(lua_State *L) {
 static int vector_call(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   if (lua_gettop(L) != 2) return vector_slice(L);
-  lua_pushnumber(L, v->data[nsl_position(L, 2, v->n, v->label ? v->label : "vector", "index") * v->stride]);
-  return 1;
+  return lua_pushnumber(L, v->data[nsl_position(L, 2, v->n, v->label ? v->label : "vector", "index") * v->stride]), 1;
 }
 
 bool nsl_delegate_method(lua_State *L, const char *name) {
@@ -407,8 +403,7 @@ static int vector_dot(lua_State *L) {
   if (nsl_delegate_method(L, "dot")) return 1;
   NslVector *w = nsl_to_vector(L, 2, v->n, "dot", "argument");
   nsl_vector_alive(L, v);
-  lua_pushnumber(L, ns_dense_dot(v->n, v->data, v->stride, w->data, w->stride));
-  return 1;
+  return lua_pushnumber(L, ns_dense_dot(v->n, v->data, v->stride, w->data, w->stride)), 1;
 }
 
 /* v:norm([p]): p is 1, 2 (default) or math.huge */
@@ -420,8 +415,7 @@ static int vector_norm(lua_State *L) {
   else if (p == 2) norm = ns_dense_norm_fro(v->n, 1, v->data, v->stride, 0);
   else if (p == HUGE_VAL) norm = ns_dense_norm_inf(v->n, 1, v->data, v->stride, 0);
   else return nsl_bad(L, "norm", "p", "1, 2 or math.huge", 2);
-  lua_pushnumber(L, norm);
-  return 1;
+  return lua_pushnumber(L, norm), 1;
 }
 
 static int vector_cross(lua_State *L) {

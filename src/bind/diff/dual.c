@@ -145,8 +145,7 @@ static int dual_extreme(lua_State *L, NsTapeOp op) {
     if (lua_compare(L, -2, -1, LUA_OPLT)) best = i;
     lua_settop(L, n);
   }
-  lua_pushvalue(L, best);
-  return 1;
+  return lua_pushvalue(L, best), 1;
 }
 
 /* ---- numbers ---- */
@@ -154,14 +153,12 @@ static int dual_extreme(lua_State *L, NsTapeOp op) {
 static int dual_compare(lua_State *L) {
   make_plain(L, 1);
   make_plain(L, 2);
-  lua_pushboolean(L, lua_compare(L, 1, 2, nsl_proxy_which(L)));
-  return 1;
+  return lua_pushboolean(L, lua_compare(L, 1, 2, nsl_proxy_which(L))), 1;
 }
 
 static int dual_meta_eq(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1), *y = nsl_test_dual(L, 2);
-  lua_pushboolean(L, x && y && x->value == y->value);
-  return 1;
+  return lua_pushboolean(L, x && y && x->value == y->value), 1;
 }
 
 /* The text shows that it is a dual: read back as a number, it would silently lose its derivative. */
@@ -406,8 +403,7 @@ static int dual_vector_meta_eq(lua_State *L) {
     dual_push_values(L, &v);
     lua_replace(L, i);
   }
-  lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPEQ));
-  return 1;
+  return lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPEQ)), 1;
 }
 
 /* ---- opening ---- */

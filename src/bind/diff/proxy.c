@@ -74,8 +74,7 @@ static int proxy_meta_newindex(lua_State *L) {
 }
 
 static int proxy_len(lua_State *L) {
-  lua_pushinteger(L, nsl_check_proxy(L, 1)->n);
-  return 1;
+  return lua_pushinteger(L, nsl_check_proxy(L, 1)->n), 1;
 }
 
 static int next_proxy(lua_State *L) {

@@ -62,8 +62,7 @@ static Code *tape_native_build(lua_State *L, int libraries, int source, const ch
 }
 
 static int tape_native_push_text(lua_State *L) {
-  lua_pushstring(L, lua_touserdata(L, 1));
-  return 1;
+  return lua_pushstring(L, lua_touserdata(L, 1)), 1;
 }
 
 /* Pushes the C source as a string; with jacobian NULL the source of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */

@@ -385,8 +385,7 @@ static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
 /* The number of rows, or of columns. */
 static int traced_matrix_size(lua_State *L) {
   const NslTracedMatrix *m = check_traced_matrix(L);
-  lua_pushinteger(L, nsl_proxy_which(L) ? m->cols : m->rows);
-  return 1;
+  return lua_pushinteger(L, nsl_proxy_which(L) ? m->cols : m->rows), 1;
 }
 
 static int traced_matrix_index(lua_State *L) {

@@ -45,8 +45,7 @@ static int bind_journal_open(lua_State *L) {
 static int bind_journal_holder(lua_State *L) {
   long pid = ns_journal_holder(nsl_path(L, 1, "journal", "file"));
   if (pid == 0) return 0;
-  lua_pushinteger(L, pid);
-  return 1;
+  return lua_pushinteger(L, pid), 1;
 }
 
 /* journal:append(record) */
@@ -105,8 +104,7 @@ static int bind_journal_read(lua_State *L) {
     lua_pushstring(L, err.text);
     return 2;
   }
-  lua_pushcclosure(L, bind_reader_next, 1);
-  return 1;
+  return lua_pushcclosure(L, bind_reader_next, 1), 1;
 }
 
 /* ---- folders ---- */

@@ -53,8 +53,7 @@ static int mpi_send(lua_State *L) {
   const char *bytes = luaL_checklstring(L, 2, &size);
   luaL_argcheck(L, count > 0 && to >= 0 && to < count, 1, "no such rank");
   if (ns_mpi_send(to, bytes, size, &err) != NS_OK) return mpi_raises(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  return lua_pushboolean(L, true), 1;
 }
 
 /* receive(): the rank of a sender and its message; nothing when none has come; false and a message. */
@@ -83,8 +82,7 @@ static int mpi_lose(lua_State *L) {
 /* abandoned(): whether the process of rank 0 has ended. */
 static int mpi_abandoned(lua_State *L) {
   luaL_argcheck(L, count > 0, 1, "start comes first");
-  lua_pushboolean(L, ns_mpi_abandoned());
-  return 1;
+  return lua_pushboolean(L, ns_mpi_abandoned()), 1;
 }
 
 NSL_EXPORT int luaopen_nslua_mpi(lua_State *L) {

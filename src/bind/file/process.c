@@ -161,8 +161,7 @@ static int scratch_gc(lua_State *L) {
 
 static int scratch_path(lua_State *L) {
   const Scratch *self = luaL_checkudata(L, 1, scratch_type.name);
-  lua_pushstring(L, self->scratch.path);
-  return 1;
+  return lua_pushstring(L, self->scratch.path), 1;
 }
 
 /* scratch(): a new directory that only this user can read; its tostring is its path. Closing it removes it with its files. */

@@ -107,8 +107,7 @@ static int worker_ordinal(lua_State *L) {
 static int worker_limit(lua_State *L) {
   NsError err = {NS_OK, ""};
   if (ns_worker_limit(luaL_checknumber(L, 1), &err) != NS_OK) return worker_fails(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  return lua_pushboolean(L, true), 1;
 }
 
 /* ---- methods ---- */
@@ -118,8 +117,7 @@ static int worker_next(lua_State *L) {
   const char *bytes;
   size_t size;
   if (!ns_worker_next(check_worker(L), &bytes, &size)) return 0;
-  lua_pushlstring(L, bytes, size);
-  return 1;
+  return lua_pushlstring(L, bytes, size), 1;
 }
 
 /* driver:receive(): waits for a message; nil when the driver is gone or a signal came. */
@@ -127,16 +125,14 @@ static int worker_receive(lua_State *L) {
   const char *bytes;
   size_t size;
   if (ns_worker_receive(check_worker(L), &bytes, &size) != NS_OK) return 0;
-  lua_pushlstring(L, bytes, size);
-  return 1;
+  return lua_pushlstring(L, bytes, size), 1;
 }
 
 /* worker:send(message): whether the other side is there. */
 static int worker_send(lua_State *L) {
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
-  lua_pushboolean(L, ns_worker_send(check_worker(L), bytes, size) == NS_OK);
-  return 1;
+  return lua_pushboolean(L, ns_worker_send(check_worker(L), bytes, size) == NS_OK), 1;
 }
 
 /* worker:ended(): nothing while it runs; then how it ended and the number of the signal, or 0. */
@@ -169,8 +165,7 @@ static int worker_release(lua_State *L) {
 }
 
 static int worker_pid(lua_State *L) {
-  lua_pushinteger(L, check_worker(L)->pid);
-  return 1;
+  return lua_pushinteger(L, check_worker(L)->pid), 1;
 }
 
 /* wait({worker, ...}, seconds) */
@@ -228,8 +223,7 @@ static int signals_unlisten(lua_State *L) {
 /* signalled(): "INT" or "TERM" after such a signal, else nothing. */
 static int signals_came(lua_State *L) {
   if (!signal_came) return 0;
-  lua_pushstring(L, signal_came == SIGINT ? "INT" : "TERM");
-  return 1;
+  return lua_pushstring(L, signal_came == SIGINT ? "INT" : "TERM"), 1;
 }
 
 /* A SIGTERM acts on the running task as a Ctrl-C does: runs write their checkpoints and raise. */
@@ -272,8 +266,7 @@ static int signals_busy(lua_State *L) {
 }
 
 static int signals_stopping(lua_State *L) {
-  lua_pushboolean(L, worker_stops != 0);
-  return 1;
+  return lua_pushboolean(L, worker_stops != 0), 1;
 }
 
 /* die_by("TERM"): ends this process as the signal does when nobody handles it. */
@@ -296,38 +289,32 @@ static int signals_leave(lua_State *L) {
 static int process_clock(lua_State *L) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
-  return 1;
+  return lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec), 1;
 }
 
 static int process_pid(lua_State *L) {
-  lua_pushinteger(L, getpid());
-  return 1;
+  return lua_pushinteger(L, getpid()), 1;
 }
 
 /* signal_process(pid, "TERM" or nil): sends it, or only looks; whether there is such a process. */
 static int process_signal(lua_State *L) {
   pid_t pid = (pid_t)luaL_checkinteger(L, 1);
-  lua_pushboolean(L, pid > 1 && (kill(pid, lua_isnoneornil(L, 2) ? 0 : SIGTERM) == 0 || errno == EPERM));
-  return 1;
+  return lua_pushboolean(L, pid > 1 && (kill(pid, lua_isnoneornil(L, 2) ? 0 : SIGTERM) == 0 || errno == EPERM)), 1;
 }
 
 static int process_terminal(lua_State *L) {
-  lua_pushboolean(L, isatty(STDERR_FILENO));
-  return 1;
+  return lua_pushboolean(L, isatty(STDERR_FILENO)), 1;
 }
 
 static int process_host(lua_State *L) {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
-  lua_pushstring(L, name);
-  return 1;
+  return lua_pushstring(L, name), 1;
 }
 
 static int process_cores(lua_State *L) {
   long count = sysconf(_SC_NPROCESSORS_ONLN);
-  lua_pushinteger(L, count < 1 ? 1 : count);
-  return 1;
+  return lua_pushinteger(L, count < 1 ? 1 : count), 1;
 }
 
 void nsl_open_workers(lua_State *L) {

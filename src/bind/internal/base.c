@@ -13,18 +13,15 @@
 #include "base/memory.h"
 
 static int status_count(lua_State *L) {
-  lua_pushinteger(L, NS_STATUS_COUNT);
-  return 1;
+  return lua_pushinteger(L, NS_STATUS_COUNT), 1;
 }
 
 static int status_message(lua_State *L) {
-  lua_pushstring(L, ns_status_message((NsStatus)luaL_checkinteger(L, 1)));
-  return 1;
+  return lua_pushstring(L, ns_status_message((NsStatus)luaL_checkinteger(L, 1))), 1;
 }
 
 static int status_name(lua_State *L) {
-  lua_pushstring(L, ns_status_name((NsStatus)luaL_checkinteger(L, 1)));
-  return 1;
+  return lua_pushstring(L, ns_status_name((NsStatus)luaL_checkinteger(L, 1))), 1;
 }
 
 /* fail(status, text): the status returned, the status stored and the text stored. */
@@ -46,8 +43,7 @@ static int allocates(lua_State *L) {
   bool zero = block != NULL;
   for (size_t i = 0; block && i < count * size; i++) zero = zero && block[i] == 0;
   ns_free(block);
-  lua_pushboolean(L, zero);
-  return 1;
+  return lua_pushboolean(L, zero), 1;
 }
 
 /* resizes(from, to): whether the bytes of a block survive ns_resize to another length; nil when it is refused. */
@@ -169,14 +165,12 @@ static int arena_intact(lua_State *L) {
   bool intact = true;
   for (int k = 0; k < a->count; k++)
     for (size_t i = 0; i < a->blocks[k].bytes; i++) intact = intact && a->blocks[k].at[i] == ((k + 1) & 0xff);
-  lua_pushboolean(L, intact);
-  return 1;
+  return lua_pushboolean(L, intact), 1;
 }
 
 static int arena_failed(lua_State *L) {
   Arena *a = nsl_check(L, 1, &arena_type);
-  lua_pushboolean(L, a->arena.failed);
-  return 1;
+  return lua_pushboolean(L, a->arena.failed), 1;
 }
 
 static int arena_release(lua_State *L) {
@@ -203,8 +197,7 @@ static int interrupt_clear(lua_State *L) {
 }
 
 static int interrupted(lua_State *L) {
-  lua_pushboolean(L, ns_interrupted());
-  return 1;
+  return lua_pushboolean(L, ns_interrupted()), 1;
 }
 
 /*

@@ -78,8 +78,7 @@ static int npy_write(lua_State *L) {
 
 static int number_format(lua_State *L) {
   char text[NS_NUMBER_TEXT];
-  lua_pushlstring(L, text, ns_number_format(text, luaL_checknumber(L, 1)));
-  return 1;
+  return lua_pushlstring(L, text, ns_number_format(text, luaL_checknumber(L, 1))), 1;
 }
 
 /* number_parse(text): the number, or nil. */

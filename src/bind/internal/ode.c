@@ -67,16 +67,14 @@ static int spec_ode_divide(lua_State *L) {
 static int spec_ode_changes(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE];
   int n = read_coefficients(L, 1, b) - 1;
-  lua_pushinteger(L, ns_bernstein_changes(n, b));
-  return 1;
+  return lua_pushinteger(L, ns_bernstein_changes(n, b)), 1;
 }
 
 static int first(lua_State *L) {
   double b[NS_BERNSTEIN_SIZE], x;
   int n = read_coefficients(L, 1, b) - 1;
   if (!ns_bernstein_first(n, b, &x)) return 0;
-  lua_pushnumber(L, x);
-  return 1;
+  return lua_pushnumber(L, x), 1;
 }
 
 void nsl_internal_ode(lua_State *L) {

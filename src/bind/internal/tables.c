@@ -136,8 +136,7 @@ static int poke(lua_State *L) {
   } else {
     changed = change_data(field, data, bytes);
   }
-  lua_pushboolean(L, changed);
-  return 1;
+  return lua_pushboolean(L, changed), 1;
 }
 
 void nsl_internal_tables(lua_State *L) {

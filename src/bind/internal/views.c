@@ -52,8 +52,7 @@ static int owner_matrix(lua_State *L) {
 }
 
 static int owner_version(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)self(L)->version);
-  return 1;
+  return lua_pushinteger(L, (lua_Integer)self(L)->version), 1;
 }
 
 /* Closes the owner and invalidates its storage, so that a view that still reads it is noticed. */
@@ -88,13 +87,11 @@ static int spec_views_describe(lua_State *L) {
 }
 
 static int integer(lua_State *L) {
-  lua_pushinteger(L, nsl_integer(L, 1, "who", "what"));
-  return 1;
+  return lua_pushinteger(L, nsl_integer(L, 1, "who", "what")), 1;
 }
 
 static int spec_views_finite(lua_State *L) {
-  lua_pushnumber(L, nsl_finite(L, 1, "who", "what"));
-  return 1;
+  return lua_pushnumber(L, nsl_finite(L, 1, "who", "what")), 1;
 }
 
 static const luaL_Reg owner_meta[] = {{NULL, NULL}};

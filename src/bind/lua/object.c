@@ -222,8 +222,7 @@ typedef struct Formatted {
 
 static int push_formatted(lua_State *L) {
   Formatted *f = lua_touserdata(L, 1);
-  lua_pushvfstring(L, f->format, f->args);
-  return 1;
+  return lua_pushvfstring(L, f->format, f->args), 1;
 }
 
 /* Pushes the text, or the error of lua_pcall: running out of memory must not leave the locale changed. */

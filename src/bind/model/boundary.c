@@ -186,8 +186,7 @@ static int boundary_gc(lua_State *L) {
 static int boundary_tostring(lua_State *L) {
   const NslBoundary *self = lua_touserdata(L, 1);
   int n = self->boundary ? self->boundary->n : 0;
-  lua_pushfstring(L, "%s of %d velocit%s", self->callee.head.type->name, n, n == 1 ? "y" : "ies");
-  return 1;
+  return lua_pushfstring(L, "%s of %d velocit%s", self->callee.head.type->name, n, n == 1 ? "y" : "ies"), 1;
 }
 
 /* ---- methods ---- */

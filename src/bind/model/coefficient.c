@@ -243,8 +243,7 @@ static int set_member_callback(lua_State *L) {
 }
 
 static int get_name(lua_State *L) {
-  lua_pushstring(L, check_member(L)->name);
-  return 1;
+  return lua_pushstring(L, check_member(L)->name), 1;
 }
 
 static int set_name(lua_State *L) {

@@ -100,8 +100,7 @@ static int first_order_tostring(lua_State *L) {
 }
 
 static int first_order_dimension(lua_State *L) {
-  lua_pushinteger(L, nsl_check_ds(L, 1)->ds->n);
-  return 1;
+  return lua_pushinteger(L, nsl_check_ds(L, 1)->ds->n), 1;
 }
 
 static void add_first_order_methods(lua_State *L) {

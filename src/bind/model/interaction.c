@@ -68,24 +68,20 @@ static int interaction_lambda(lua_State *L) {
 
 static int interaction_law(lua_State *L) {
   nsl_check_interaction(L, 1);
-  lua_getiuservalue(L, 1, LAW);
-  return 1;
+  return lua_getiuservalue(L, 1, LAW), 1;
 }
 
 static int interaction_relation(lua_State *L) {
   nsl_check_interaction(L, 1);
-  lua_getiuservalue(L, 1, RELATION);
-  return 1;
+  return lua_getiuservalue(L, 1, RELATION), 1;
 }
 
 static int interaction_size(lua_State *L) {
-  lua_pushinteger(L, nsl_check_interaction(L, 1)->interaction->m);
-  return 1;
+  return lua_pushinteger(L, nsl_check_interaction(L, 1)->interaction->m), 1;
 }
 
 static int interaction_name(lua_State *L) {
-  lua_pushstring(L, nsl_check_interaction(L, 1)->interaction->name);
-  return 1;
+  return lua_pushstring(L, nsl_check_interaction(L, 1)->interaction->name), 1;
 }
 
 static int interaction_set_name(lua_State *L) {

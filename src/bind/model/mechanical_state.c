@@ -49,8 +49,7 @@ static int ds_p(lua_State *L) {
 }
 
 static int coordinates_ds_dimension(lua_State *L) {
-  lua_pushinteger(L, coordinates_check(L)->nv);
-  return 1;
+  return lua_pushinteger(L, coordinates_check(L)->nv), 1;
 }
 
 /* ---- writing the state ---- */
@@ -106,8 +105,7 @@ static int ds_kinetic(lua_State *L) {
   NslAt at = at_state(L, "computeKineticEnergy");
   double energy = 0;
   nsl_mechanical_run(L, &at, kinetic_of, &energy);
-  lua_pushnumber(L, energy);
-  return 1;
+  return lua_pushnumber(L, energy), 1;
 }
 
 /* computePotentialEnergy([time]): the sum of the energies of the stiffness, of constant external forces and of the callback. */
@@ -116,8 +114,7 @@ static int ds_potential(lua_State *L) {
   if (!lua_isnoneornil(L, 2)) at.t = nsl_finite(L, 2, "computePotentialEnergy", "time");
   double energy = 0;
   nsl_mechanical_run(L, &at, potential_of, &energy);
-  lua_pushnumber(L, energy);
-  return 1;
+  return lua_pushnumber(L, energy), 1;
 }
 
 static NsStatus coordinates_divide(const NslAt *at, double *out, NsError *err) {

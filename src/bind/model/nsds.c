@@ -246,15 +246,13 @@ static int nsds_display(lua_State *L) {
 
 /* version(nsds): a number that grows with each change of the graph. */
 static int graph_version(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version);
-  return 1;
+  return lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version), 1;
 }
 
 /* linked(nsds, interaction): whether the interaction is linked in this graph. */
 static int graph_linked(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
-  lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds);
-  return 1;
+  return lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds), 1;
 }
 
 static const luaL_Reg methods[] = {{"display", nsds_display}, {"insertDynamicalSystem", nsds_insert},

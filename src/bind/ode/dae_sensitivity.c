@@ -170,8 +170,7 @@ static int dae_follow(lua_State *L) {
   if (s->shadow.trace) problem.jacobians = dae_traced_jacobians;
   if (ns_dae_sensitivity_new(&s->sensitivity, &problem) != NS_OK) return luaL_error(L, "not enough memory");
   ns_dae_sensitivity_start(s->sensitivity, S);
-  lua_pushnumber(L, ns_crossing_part(s->problem.rtol));
-  return 1;
+  return lua_pushnumber(L, ns_crossing_part(s->problem.rtol)), 1;
 }
 
 /* jump(solver, S): S after an event; the solver has been restarted. */

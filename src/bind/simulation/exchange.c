@@ -144,8 +144,7 @@ static int exchange_accept(lua_State *L) {
   begin_exchange_call(L, self, &call);
   NsStatus status = ns_exchange_accept(&self->of, t, z, &event, &call.err);
   end_exchange_call(L, self, &call, status);
-  lua_pushboolean(L, event);
-  return 1;
+  return lua_pushboolean(L, event), 1;
 }
 
 /* event(exchange, t, z, renew): whether one happened, the states after it. */
@@ -185,8 +184,7 @@ static int exchange_save(lua_State *L) {
   memcpy(bytes, snapshot.bytes, snapshot.size);
   size_t size = snapshot.size;
   ns_snapshot_free(&snapshot);
-  lua_pushlstring(L, bytes, size);
-  return 1;
+  return lua_pushlstring(L, bytes, size), 1;
 }
 
 static int exchange_load(lua_State *L) {

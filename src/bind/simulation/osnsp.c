@@ -156,8 +156,7 @@ static int osnsp_M(lua_State *L) {
 }
 
 static int osnsp_size(lua_State *L) {
-  lua_pushinteger(L, nsl_check_osnsp(L, 1)->problem->m);
-  return 1;
+  return lua_pushinteger(L, nsl_check_osnsp(L, 1)->problem->m), 1;
 }
 
 /* info(): {status, message, solver, iterations, residual, relative, warm} of the last solve; nil before the first. */

@@ -335,8 +335,7 @@ static int solution_display(lua_State *L) {
 }
 
 static int solution_length(lua_State *L) {
-  lua_pushinteger(L, check_solution(L, 1)->solution->rows);
-  return 1;
+  return lua_pushinteger(L, check_solution(L, 1)->solution->rows), 1;
 }
 
 /* Pushes the list of the events of the run; it is made at the first request. */

@@ -49,8 +49,7 @@ static int grid_h(lua_State *L) {
   lua_Integer k = lua_isnoneornil(L, 2) ? 1 : nsl_integer(L, 2, "h", "step");
   if (k < 1) luaL_error(L, "h: step: expected at least 1, got %I", k);
   if (grid->points && k >= grid->npoints) luaL_error(L, "h: step: expected 1..%I, got %I", (lua_Integer)grid->npoints - 1, k);
-  lua_pushnumber(L, ns_time_grid_step(grid, (long)k - 1));
-  return 1;
+  return lua_pushnumber(L, ns_time_grid_step(grid, (long)k - 1)), 1;
 }
 
 /* at(k): t_k, where k counts from 0. */
@@ -58,8 +57,7 @@ static int grid_at(lua_State *L) {
   NsTimeGrid *grid = nsl_check_time_grid(L, 1)->grid;
   lua_Integer k = nsl_integer(L, 2, "at", "k");
   if (k < 0 || (grid->points && k >= grid->npoints)) luaL_error(L, "at: k: there is no t[%I]", k);
-  lua_pushnumber(L, ns_time_grid_at(grid, (long)k));
-  return 1;
+  return lua_pushnumber(L, ns_time_grid_at(grid, (long)k)), 1;
 }
 
 static int grid_close(lua_State *L) {

@@ -161,34 +161,28 @@ static int ts_initialize(lua_State *L) {
 }
 
 static int ts_has_next(lua_State *L) {
-  lua_pushboolean(L, ns_ts_has_next(engine(L)));
-  return 1;
+  return lua_pushboolean(L, ns_ts_has_next(engine(L))), 1;
 }
 
 static int ts_next_time(lua_State *L) {
-  lua_pushnumber(L, ns_ts_next_time(engine(L)));
-  return 1;
+  return lua_pushnumber(L, ns_ts_next_time(engine(L))), 1;
 }
 
 static int ts_time(lua_State *L) {
-  lua_pushnumber(L, ns_ts_time(engine(L)));
-  return 1;
+  return lua_pushnumber(L, ns_ts_time(engine(L))), 1;
 }
 
 static int ts_step_size(lua_State *L) {
   NsTimeStepping *ts = engine(L);
-  lua_pushnumber(L, ns_time_grid_step(ts->grid, ts->k));
-  return 1;
+  return lua_pushnumber(L, ns_time_grid_step(ts->grid, ts->k)), 1;
 }
 
 static int ts_step(lua_State *L) {
-  lua_pushinteger(L, engine(L)->k);
-  return 1;
+  return lua_pushinteger(L, engine(L)->k), 1;
 }
 
 static int ts_steps_total(lua_State *L) {
-  lua_pushinteger(L, ns_ts_steps(engine(L)));
-  return 1;
+  return lua_pushinteger(L, ns_ts_steps(engine(L))), 1;
 }
 
 /* The iterator of steps(): accepts the computed step, computes the next one, and returns its number and time. */
@@ -283,8 +277,7 @@ static int ts_set_verbose(lua_State *L) {
 /* ---- accounts ---- */
 
 static int ts_newton_iterations(lua_State *L) {
-  lua_pushinteger(L, engine(L)->newton_iterations);
-  return 1;
+  return lua_pushinteger(L, engine(L)->newton_iterations), 1;
 }
 
 /* The relative residuals of the last iterate: of the state, of the output. */
@@ -355,8 +348,7 @@ static int ts_events(lua_State *L) {
 /* nsds(), timeDiscretisation(), osi(), osnspb(). */
 static int ts_part(lua_State *L) {
   nsl_check_simulation(L, 1);
-  lua_getiuservalue(L, 1, nsl_which(L));
-  return 1;
+  return lua_getiuservalue(L, 1, nsl_which(L)), 1;
 }
 
 /* Releases the one-step problem for use by another simulation. All parts still exist here, unless the Lua state is closing. */

@@ -209,8 +209,7 @@ static bool user_function(lua_State *L, int idx, const char *who, const char *na
 
 /* The function g of an event at a time: g(t) = t - at, with `at` as upvalue. */
 static int value_of_time(lua_State *L) {
-  lua_pushnumber(L, lua_tonumber(L, 1) - lua_tonumber(L, lua_upvalueindex(1)));
-  return 1;
+  return lua_pushnumber(L, lua_tonumber(L, 1) - lua_tonumber(L, lua_upvalueindex(1))), 1;
 }
 
 /* Pushes the function g of the event in the table at idx: its g, or the g of its time `at`. */
