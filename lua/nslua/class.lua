@@ -6,9 +6,9 @@
 --
 -- `base` is a constructor of ns or another class. Without a method `init`, an object is made by passing all
 -- arguments to the constructor. With `init`, the constructor of a system gets only the first argument (x0 or an
--- option table) and that of a relation gets none; then init(self, ...) gets all arguments. When a method is changed
--- later, the new one is used from the next step on. A method whose name begins with "compute" must be one of the
--- callbacks.
+-- option table) and the constructor of a relation gets none; then init(self, ...) gets all arguments. When a method
+-- is changed later, the new one is used from the next step on. A method whose name begins with "compute" must be one
+-- of the callbacks.
 
 local function make(core)
   local support = core.class_support

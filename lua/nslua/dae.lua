@@ -119,8 +119,8 @@ return function(ns, support)
   end
 
   -- The ranks of N, N^2, ... until they stay, ranks[0] being n, and an orthonormal basis of what N maps onto then
-  -- (n x rank). Each rank is that of N restricted to what the power before maps onto: so a power's large eigenvalues
-  -- do not hide its small ones.
+  -- (n x rank). Each rank is the rank of N restricted to what the power before maps onto: so a power's large
+  -- eigenvalues do not hide its small ones.
   local function ranges_of(N)
     local ranks, basis, part = { [0] = #N }, ns.eye(#N), N
     while part do
@@ -195,7 +195,7 @@ return function(ns, support)
     return B
   end
 
-  -- The largest rate that an equation gives: its largest entry of Fy by that of Fyd; 1 when there is none.
+  -- The largest rate that an equation gives: its largest entry of Fy by its largest of Fyd; 1 when there is none.
   local function fastest_rate(Fy, Fyd)
     local rate = 0
     for i = 1, #Fy do
@@ -217,9 +217,9 @@ return function(ns, support)
     return best and chosen * rate * ns.solve(best, Fyd)
   end
 
-  -- The index of the linearised equations Fyd x' + Fy x = 0, and that of each unknown (1 for unknowns of no higher
-  -- one). With N = (c Fyd + Fy)^-1 Fyd the rank of N^k falls until k = index. The unknowns of index k are those in
-  -- which N^(k - 1), restricted to the nilpotent part, has entries.
+  -- The index of the linearised equations Fyd x' + Fy x = 0, and the index of each unknown (1 for unknowns of no
+  -- higher one). With N = (c Fyd + Fy)^-1 Fyd the rank of N^k falls until k = index. The unknowns of index k are
+  -- those in which N^(k - 1), restricted to the nilpotent part, has entries.
   local function index_of(Fy, Fyd, known)
     local n, units = #Fy, natural_units(Fy, Fyd, known)
     Fy, Fyd = scaled(Fy, units, 1), scaled(Fyd, units, units.time)
@@ -255,9 +255,9 @@ return function(ns, support)
     return index, unknowns
   end
 
-  -- The sizes of the unknowns and of their derivatives: those of their values, and at least what has the effect of
-  -- the median of the values that are not 0, as the equations weigh them. Where all are 0: of the residual, then of
-  -- atol.
+  -- The sizes of the unknowns and of their derivatives: the sizes of their values, and at least what has the effect
+  -- of the median of the values that are not 0, as the equations weigh them. Where all are 0: of the residual, then
+  -- of atol.
   local function sizes_of(F, Fy, Fyd, y, yd, known)
     local units, list, most = natural_units(Fy, Fyd, known), {}, 0
     for j = 1, #y do
@@ -281,7 +281,7 @@ return function(ns, support)
     return of_y, of_yd
   end
 
-  -- The index at a point near (y, yd), where no entry of the Jacobians is 0 by chance, and that of each unknown.
+  -- The index at a point near (y, yd), where no entry of the Jacobians is 0 by chance, and the index of each unknown.
   -- Example: at some angles of a pendulum another unknown has index 2 than at all others.
   local function index_near(solver, t, y, yd, known)
     local tidy = ns.vector(y) -- values below atol are rounding
@@ -555,7 +555,7 @@ return function(ns, support)
     end }, Dae)
   end
 
-  -- Reads the option `args`. Returns the function that gives those of the user their arguments: bind(f) calls
+  -- Reads the option `args`. Returns the function that gives the user's functions their arguments: bind(f) calls
   -- f(t, y, yd, args ... [, res]).
   local function take_args(dae, args)
     if args == nil then return function(f) return f end end

@@ -2,8 +2,8 @@
 --
 -- S = dy/dp obeys F_y' S' + F_y S + F_p = 0 along the solution (src/ode/dae_sensitivity.c). Here are its start, the
 -- derivatives of the times of events, and S after an event with apply. The columns of F_y of the algebraic unknowns a
--- and those of F_y' of the others d make a regular matrix when the index is 1; with it S_a and S_d' follow from S_d,
--- and y_a' and y_d'' from y_d'. At an event y+ = R(t, y, y', p), where g(t, y, y', p) = 0:
+-- and the columns of F_y' of the others d make a regular matrix when the index is 1; with it S_a and S_d' follow from
+-- S_d, and y_a' and y_d'' from y_d'. At an event y+ = R(t, y, y', p), where g(t, y, y', p) = 0:
 --   dt/dp = -(dg/dp at fixed t) / (dg/dt along the solution),   S_d+ = (dR/dp at fixed t + (dR/dt - y'+) dt/dp)_d
 -- Hiskens and Pai, IEEE Trans. Circuits and Systems I 47(2), 2000.
 
@@ -173,7 +173,7 @@ return function(ns, support, call)
     return X
   end
 
-  -- The consistent S whose rows of unknowns with a derivative are those of `given`; and the rows of S' of these
+  -- The consistent S whose rows of unknowns with a derivative are as in `given`; and the rows of S' of these
   -- (nan for the others). Index 1.
   function Follow:consistent_matrix(t, y, yd, given)
     local M, Fy = self:matrix_at(t, y, yd)
@@ -325,7 +325,7 @@ return function(ns, support, call)
 
   -- ---- the start ----
 
-  -- The consistent S above index 1 whose rows of unknowns with a derivative are those of `given`, but for the least
+  -- The consistent S above index 1 whose rows of unknowns with a derivative are as in `given`, but for the least
   -- change that the hidden equations ask for; and y, y' of the point.
   function Follow:consistent_slopes(t, y, yd, given)
     local by = self.by_args and function(...) return self:by_parameters(...) end or nil

@@ -218,8 +218,8 @@ return function(ns)
     return most
   end
 
-  -- A row of J that is 0, as that of a constraint on kept unknowns alone, gets its power of two from its entries for
-  -- the kept unknowns: then they are as large as those of the other rows, whatever the unit of the equation is.
+  -- A row of J that is 0, as of a constraint on kept unknowns alone, gets its power of two from its entries for
+  -- the kept unknowns: then they are as large as in the other rows, whatever the unit of the equation is.
   local function scale_rows_of_kept(J, kept, row)
     local empty, usual = {}, 0
     for i = 1, #J do
@@ -407,7 +407,8 @@ return function(ns)
 
   -- ---- derivatives by parameters ----
 
-  -- The derivatives of the array by parameters, a list of its rows of p numbers. by(t, y, y1): those of F, n x p.
+  -- The derivatives of the array by parameters, a list of its rows of p numbers. by(t, y, y1): the derivatives of F,
+  -- n x p.
   local function array_by(self, z, by, p)
     local function flat(s)
       local y, y1 = on_path(z, s)
@@ -433,7 +434,7 @@ return function(ns)
     return rows
   end
 
-  -- The derivatives along the path of F_y and F_y': those of order `twice and 2 or 1`, without entries that are
+  -- The derivatives along the path of F_y and F_y', of order `twice and 2 or 1`, without entries that are
   -- rounding. nil: none.
   local function rates_of_jacobians(self, z, twice)
     local n = self.n
@@ -481,8 +482,8 @@ return function(ns)
   end
 
   -- The derivatives of y by parameters (n x p), consistent at first order: the rows of `given` of unknowns that have
-  -- a derivative with the least changes, in units of what is allowed, that fulfil the array; those of the algebraic
-  -- unknowns follow. nil and the reason.
+  -- a derivative with the least changes, in units of what is allowed, that fulfil the array; the changes of the
+  -- algebraic unknowns follow. nil and the reason.
   local function slopes(self, z, given, by)
     local values, blocks = array_of(self, z), exact_blocks(self, z)
     if not values or not blocks then return nil, "the equations can not be differentiated" end

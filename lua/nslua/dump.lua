@@ -139,7 +139,7 @@ end
 return function(ns)
   local numerics, public = ns.numerics, {}
 
-  -- load_dump(file): returns an option table and the whole table of the file. The options are those of numerics.box;
+  -- load_dump(file): returns an option table and the whole table of the file. The options are as for numerics.box;
   -- of numerics.normal_cone when the problem has H and K; of numerics.generic_mechanical when it has contacts.
   function public.load_dump(file)
     local record = read(file)

@@ -108,7 +108,7 @@ local function rows_of(record)
   return record.S
 end
 
--- :sensitivity(name or number): the derivatives by a parameter, as that of a solution.
+-- :sensitivity(name or number): the derivatives by a parameter, as of a solution.
 function methods.sensitivity(self, which)
   local parameters, by = derivatives_of(check(self))
   if not parameters then error("sensitivity: the file has no derivatives", 2) end

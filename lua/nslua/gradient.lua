@@ -3,8 +3,8 @@
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
 -- The run is recorded, and the derivatives come from the adjoint pass through it (gradient/backward.lua). Where a
--- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); those of a time-stepping run
--- are in gradient/stepped.lua.
+-- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); the ones of a time-stepping
+-- run are in gradient/stepped.lua.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
@@ -88,7 +88,7 @@ local function recorded(run, parameters)
   repeat_run(run, why)
 end
 
--- Gives the memory of the record back. Returns whether the record is still that of the model: a function of the cost
+-- Gives the memory of the record back. Returns whether the record is still the model's: a function of the cost
 -- may have changed it.
 local function close_record(run)
   local open, same = pcall(back.same, run.simu)

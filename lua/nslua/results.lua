@@ -38,8 +38,8 @@ local function derivatives_by(self, j)
   return m
 end
 
--- The derivatives by the parameter `which`, a name or a number: by(j) gives those of names[j]. A name without its
--- indices means all elements: a list.
+-- The derivatives by the parameter `which`, a name or a number: by(j) gives the derivatives by names[j]. A name
+-- without its indices means all elements: a list.
 function results.of_parameter(names, which, by)
   if math.type(which) == "integer" and names[which] then return by(which) end
   local list = {}
@@ -60,11 +60,11 @@ function results.methods.sensitivity(self, which)
   return (results.of_parameter(names, which, function(j) return derivatives_by(self, j) end))
 end
 
--- The names of the parameters of a result, or of a solution, and the arrays of derivatives by them; empty lists where it has
--- none.
+-- The names of the parameters of a result, or of a solution, and the arrays of derivatives by them; empty lists where
+-- it has none.
 function results.derivatives(self)
-  local S, solution = nil, type(self) == "userdata"
-  if solution then S = self.S else S = rawget(self, "S") end
+  local solution = type(self) == "userdata"
+  local S = solution and self.S or not solution and rawget(self, "S")
   local names, arrays = S and #S > 0 and self.sensitivities or {}, {}
   for j in ipairs(names) do arrays[j] = solution and self:sensitivity(j) or derivatives_by(self, j) end
   return names, arrays

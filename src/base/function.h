@@ -31,7 +31,7 @@ static inline NsStatus ns_callback_status(int returned) {
 ** along     writes first and second (NULL: not wanted): the exact derivatives in s, at s = 0, of the value at time t + s tdot
 **           and argument 0 plus s w (w = NULL: argument 0 is fixed). NULL: not available. A result other than 0: not available
 **           at this point, which is no error; the caller uses another method.
-** exact     writes jac, as jacobian does, with the exact derivative, not that of a Jacobian that a script gives; also by args[2]
+** exact     writes jac, as jacobian does, with the exact derivative, not with a Jacobian that a script gives; also by args[2]
 **           (`by` = 2). NULL: not available. A result other than 0: not available at this point, which is no error.
 ** bowl      writes second: entry (i, j, k), i fastest, is the second derivative of value i by numbers j and k of argument 0. Exact; NULL and
 **           results as of `along`.

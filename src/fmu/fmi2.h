@@ -1,7 +1,7 @@
 /*
 ** fmi2.h
 ** The C interface of the Functional Mock-up Interface, FMI 2.0: types, and the functions that a unit (FMU) for model exchange
-** and co-simulation exports. Names, types and numbers are those of the standard (Modelica Association, FMI 2.0.4, chapters 2
+** and co-simulation exports. Names, types and numbers come from the standard (Modelica Association, FMI 2.0.4, chapters 2
 ** to 4); the platform's types are the "default" ones. Each function returns OK unless a comment tells what else.
 */
 #ifndef FMU_FMI2_H

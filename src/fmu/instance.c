@@ -14,7 +14,7 @@
 #include "bind/lua/interpreter.h"
 
 /*
-** The static library of Lua refers to these streams by names of its own (Makefile: fmu), because a reference to those of the C
+** The static library of Lua refers to these streams by names of its own (Makefile: fmu), because a reference to the streams of the C
 ** library cannot be part of a shared object.
 */
 extern FILE *fmu_stdin, *fmu_stdout, *fmu_stderr;

@@ -178,7 +178,7 @@ void ns_layout_row_residual(const NsLayout *s, const NsLayoutTerms *terms, NsSte
 void ns_layout_write(const NsLayout *s, const double *y, const double *u, const double *lambda);
 
 /*
-** open (M) = the rows that took no part in a step: those of contacts that are not shut (M), all rows of a joint law with the first one.
+** open (M) = the rows that took no part in a step: the rows of contacts that are not shut (M), all rows of a joint law with the first one.
 ** to (M) = lambda, and 0 for those rows.
 */
 void ns_layout_read_rows(const NsLayout *s, const bool *shut, const double *lambda, double *to, bool *open);

@@ -68,7 +68,7 @@ const double *ns_motion_jacobian(const NsMotion *motion, int interaction);
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 
 /*
-** Computes X and the bias of the rows; the free accelerations must be those of the same point. Returns the callbacks' statuses.
+** Computes X and the bias of the rows; the free accelerations must belong to the same point. Returns the callbacks' statuses.
 */
 NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 

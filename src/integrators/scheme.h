@@ -197,7 +197,7 @@ typedef struct NsStepVjp {
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
 **   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
 ** are evaluated near its solution on a workspace of their own, the linearisation. The unknowns w (N) and the multipliers lambda (M) of the
-** linearisation are those of its layout. Every function but `read` and `refuses` is called on a linearisation, after its `begin`.
+** linearisation follow its layout. Every function but `read` and `refuses` is called on a linearisation, after its `begin`.
 */
 typedef struct NsSchemeTangent {
   const NsSchemeClass *lin; /* makes the linearisation; its table has the functions below that are NULL here */
@@ -253,7 +253,7 @@ typedef struct NsSchemeTangent {
 ** The workspace keeps the mode; z is the solver's. The members return the statuses of `drive`.
 */
 typedef struct NsSchemeExchange {
-  /* *states: n; *guards: their number m. They are those of the last `begin`. */
+  /* *states: n; *guards: their number m. They come from the last `begin`. */
   void (*sizes)(const NsScheme *scheme, int *states, int *guards);
 
   /*

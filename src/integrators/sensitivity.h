@@ -57,7 +57,7 @@ typedef struct NsLinearisation {
   /*
   ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
   ** with known[j]. slope: gu (n) = the derivative by u of guard k; *still: it does not depend on t. reset: A (n x n)
-  ** = that of a map of events, which then does not depend on t. *exact = false: take differences.
+  ** = the derivative of a map of events, which then does not depend on t. *exact = false: take differences.
   */
   NsStatus (*terms)(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact, NsError *err);
   NsStatus (*slope)(void *context, int k, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
@@ -128,7 +128,7 @@ struct NsSensitivity {
   double *before;            /* n x p: S before it */
   double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
-  struct NsRunTape *tape;    /* NULL; else it records the run, and S stays that of the start; see also `pending` */
+  struct NsRunTape *tape;    /* NULL; else it records the run, and S stays as at the start; see also `pending` */
   bool pending; /* a time step is computed in parts: the tape records them, until S goes through them (step_adjoint.h) */
   long told;    /* the number of its row in the log, from 1 */
 
@@ -165,7 +165,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **sensitivity, const NsNsds *graph, co
 void ns_sensitivity_free(NsSensitivity *sensitivity);
 
 /*
-** A number of the model becomes `value`, for a difference. version: that of its coefficient, or NULL; it was `seen` before, and becomes one
+** A number of the model becomes `value`, for a difference. version: its coefficient's, or NULL; it was `seen` before, and becomes one
 ** that it has never had.
 */
 void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen);
@@ -210,7 +210,7 @@ typedef struct NsLinearisationGuard {
 } NsLinearisationGuard;
 
 /*
-** An event at (t, u): its guards reach 0 (the first one is that of the event, the others are at 0 to rounding). Computes s->dt.
+** An event at (t, u): its guards reach 0 (the first one is the event's own, the others are at 0 to rounding). Computes s->dt.
 ** NS_EARG when the guard grazes 0, or when the guards do not stay together, unless one_sided.
 */
 NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
@@ -221,7 +221,7 @@ NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, int 
                               NsError *err);
 
 /*
-** The mode changes where a step begins. S is that of an event at the given time t. The derivative of the event's time is 0 at a
+** The mode changes where a step begins. S becomes the S of an event at the given time t. The derivative of the event's time is 0 at a
 ** fixed time, the start of the run; else the log gets NaN, as data may have changed there, or a guard may have come to 0 by chance.
 */
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsLinearisation *lin, bool fixed, double t, const double *u,

@@ -22,7 +22,7 @@ enum {
 static const double PART = 1.0 / 256;
 
 /*
-** The differences of order 2 with one and with two displacements may differ by three times this part: then the error of those of
+** The differences of order 2 with one and with two displacements may differ by three times this part: then the error of the differences of
 ** order 4 is about its square, 1e-10.
 */
 static const double ROUGH = 1e-5;
@@ -69,7 +69,7 @@ static NsStatus displaced_rate(NsSensitivity *s, const NsLinearisation *lin, dou
 }
 
 /*
-** out (n): the differences of order 4 with the displacement `step`. *rough: a third of what those of order 2 with it and with
+** out (n): the differences of order 4 with the displacement `step`. *rough: a third of what the differences of order 2 with it and with
 ** twice of it differ, relative to the elements. The number stays displaced.
 */
 static NsStatus central_differences(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,

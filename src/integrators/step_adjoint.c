@@ -266,7 +266,7 @@ static NsStatus back_weights(NsStepEquations *T, const double *mu, double *of_w,
   return status;
 }
 
-/* by_inputs: the derivatives of r after the step by w and lambda; those of a linear model are kept. */
+/* by_inputs: the derivatives of r after the step by w and lambda; they are kept for a linear model. */
 static NsStatus back_form_inputs(NsStepEquations *T, NsError *err) {
   NsStepAdjoint *adjoint = &T->adjoint;
   const NsStepRoom *room = &T->room;
@@ -348,7 +348,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   return status;
 }
 
-/* Linear models need Phi: it is formed where the matrix of a step is that of the one after it. */
+/* Linear models need Phi: it is formed where the matrix of a step is the matrix of the step after it. */
 static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   long formed = T->system.formed;
   uint64_t key = T->system.key;

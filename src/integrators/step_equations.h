@@ -19,7 +19,7 @@ typedef struct NsStepDirection {
 /* The solution of a step, and the memories at its start. */
 typedef struct NsStepPoint {
   double *x_k, *r_k, *before; /* n, nr, n */
-  double *graph_w, *w;        /* N: in the order of the systems; in that of the layout */
+  double *graph_w, *w;        /* N: in the order of the systems; in the order of the layout */
   double *lambda;             /* M */
   bool *open;                 /* M */
 } NsStepPoint;
@@ -56,12 +56,12 @@ typedef struct NsStepSystem {
 typedef struct NsStepAdjoint {
   double t;                       /* where it stands */
   double *inverse;                /* (N + M) x (N + M): the solutions for the unit vectors; NULL: not made */
-  bool inverse_known;             /* it is that of the present matrix */
+  bool inverse_known;             /* it belongs to the present matrix */
   double *mu_r, *mu_before;       /* nr, n: the derivatives of the cost by r and by x_before */
   double *beta, *product, *rates; /* N + M, 2 n + nr, 2 N: workspace */
   double *memories;               /* 2 n + nr: of the systems, while the model is at earlier steps */
   double *toward;                 /* N x (n + nr): the derivatives of the state by w; NULL: not made */
-  double *by_inputs;              /* nr x (N + M): those of r; NULL: not made */
+  double *by_inputs;              /* nr x (N + M): the derivatives of r; NULL: not made */
   bool *of_law;                   /* p: the parameter is a number of a law */
   long since;                     /* steps since the matrix was tested */
 } NsStepAdjoint;
@@ -89,7 +89,7 @@ typedef struct NsStepRoom {
 } NsStepRoom;
 
 /*
-** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` are those of a linearisation,
+** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` belong to a linearisation,
 ** with its layout; X, the derivatives of x_k, is in the companion s.
 */
 typedef struct NsStepEquations {
@@ -112,7 +112,7 @@ typedef struct NsStepEquations {
   NsStepRows rows;
   double *numbers;          /* p: the values of the parameters */
   uint64_t *seen;           /* p: the versions of their coefficients */
-  double *R, *before_slope; /* nr x p, n x p: derivatives of the memories; those of x_k are s->X */
+  double *R, *before_slope; /* nr x p, n x p: derivatives of the memories; the derivatives of x_k are s->X */
   NsStepSystem system;
   NsStepAdjoint adjoint;
   NsStepProjection projection;
@@ -136,7 +136,7 @@ NsStatus ns_step_measure_states(NsStepEquations *T, NsError *err);
 
 /*
 ** The linearisation begins the step at the solution plus e times a direction (NULL: the solution), and has the iterate there. at_start: the
-** step's time is that of its start. The memories and, with along->p, the parameters stay displaced.
+** step's time is its start. The memories and, with along->p, the parameters stay displaced.
 */
 NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double e, bool at_start, NsError *err);
 
@@ -185,7 +185,7 @@ bool ns_step_take_matrix(NsStepEquations *T);
 /* Forms and factors the rows of the laws. NS_ESINGULAR: multipliers are not unique; err names the interaction. */
 NsStatus ns_step_form(NsStepEquations *T, NsError *err);
 
-/* The derivatives dw (N), dl (M) of the solution where those of the equations are b (N + M). */
+/* The derivatives dw (N), dl (M) of the solution where the derivatives of the equations are b (N + M). */
 void ns_step_solve(NsStepEquations *T, const double *b, double *dw, double *dl);
 
 /* system.C. Samples may change what the linearisation computes it from. */

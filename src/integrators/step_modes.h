@@ -8,7 +8,7 @@
 #include "model/nsds.h"
 
 /*
-** The mode of a row, with its equation. Contacts with friction: the tangents of one that sticks are ACTIVE; those of one that
+** The mode of a row, with its equation. Contacts with friction: the tangents of one that sticks are ACTIVE; the tangents of one that
 ** slips are UPPER or LOWER in the plane (lambda = +- mu lambda_n), SLIPS in space (lambda = -mu lambda_n y / |y|).
 */
 typedef enum NsStepMode {

@@ -9,7 +9,7 @@
 
 /*
 ** A projection (NsSchemeSettle) repeats q += W^-1 H' nu with (H W^-1 H') nu = -y until y is within its tolerance. With equations alone this is
-** a smooth map of the coordinates after the step, of W and of the parameters. Its derivative is that of one shift more
+** a smooth map of the coordinates after the step, of W and of the parameters. Its derivative is the derivative of one shift more
 ** than the step takes: the derivative converges one shift later than y, and a displaced run is projected also where y is within the
 ** tolerance. It is a difference along the derivatives of the step's solution. A contact that takes part in the projection is shifted to one side only: NS_EARG, err names it.
 */

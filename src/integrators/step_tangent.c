@@ -126,7 +126,7 @@ static uint64_t matrices_key(const NsStepEquations *T) {
   return key;
 }
 
-/* A direction whose memories are those of a vector, in the order of Phi. */
+/* A direction whose memories a vector gives, in the order of Phi. */
 static NsStepDirection memory_direction(const NsStepEquations *T, const double *memory) {
   const double *r = memory + T->n, *before = r + (T->input ? T->nr : 0);
   return (NsStepDirection){.x = memory, .r = T->input ? r : NULL, .before = T->of->before_states ? before : NULL};
@@ -150,7 +150,7 @@ NsStatus ns_step_form_steps(NsStepEquations *T, NsError *err) {
   return status;
 }
 
-/* x, r: the derivatives after the step by those of the memories before it. */
+/* x, r: the derivatives after the step from the derivatives of the memories before it. */
 static void carry_linear(NsStepEquations *T, const NsStepDirection *along, double *x, double *r) {
   const NsStepRoom *room = &T->room;
   int after = ns_step_memories_after(T), nr = T->input ? T->nr : 0;
@@ -266,7 +266,7 @@ static NsStatus check_start(NsStepEquations *T, NsError *err) {
   return status;
 }
 
-/* y_start is known, except in the first step, where it is that of the time at which the run starts. */
+/* y_start is known, except in the first step, where it is y at the time at which the run starts. */
 static NsStatus check_modes(NsStepEquations *T, NsError *err) {
   const NsStepModes *modes = &T->modes;
   NsStatus status = ns_step_modes(&T->rows, T->step.t, err);

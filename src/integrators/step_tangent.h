@@ -15,8 +15,8 @@
 **   [rho_w  rho_lambda] [dw     ]     [rho_Z dZ + rho_p dp]
 **   [law_w  law_lambda] [dlambda] = - [law_Z dZ + law_p dp],
 ** dx_{k+1} = x_w dw + x_Z dZ. The right-hand side is a difference along (dZ, dp): central and of order 4; in a linear model of order
-** 2, which is exact there. The matrix is that of Newton's method; where it is not exact, iterations correct the solution.
-** Where a row changes its equation in a step, the derivative of the scheme is not that of the motion, and does not converge to it:
+** 2, which is exact there. The matrix is Newton's; where it is not exact, iterations correct the solution.
+** Where a row changes its equation in a step, the derivative of the scheme is not the motion's, and does not converge to it:
 ** Stewart and Anitescu, Optimal control of systems with discontinuous differential equations, Numer. Math. 114, 2010.
 */
 
@@ -34,16 +34,16 @@ NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep 
 
 struct NsStepEquations;
 
-/* Carries s->X through the step that T holds. The memories of the systems are those of the step afterwards. */
+/* Carries s->X through the step that T holds. Afterwards the systems have the memories of that step. */
 NsStatus ns_step_carry_columns(struct NsStepEquations *T, NsError *err);
 
-/* Forms the matrix at the solution, unless it is that of the step before; checks what a step must not do. */
+/* Forms the matrix at the solution, unless it is the matrix of the step before; checks what a step must not do. */
 NsStatus ns_step_prepare(struct NsStepEquations *T, NsError *err);
 
 /* Forms Phi (step_equations.h), a column for each memory. */
 NsStatus ns_step_form_steps(struct NsStepEquations *T, NsError *err);
 
-/* NS_EARG when the first step reads inputs r that are not 0, those of a consistent start: their derivatives are not known. */
+/* NS_EARG when the first step reads inputs r that are not 0, from a consistent start: their derivatives are not known. */
 NsStatus ns_step_check_inputs(const struct NsStepEquations *T, NsError *err);
 
 #endif

@@ -10,7 +10,7 @@
 typedef struct NsHdf5Form {
   const char *name;
   bool stream;      /* arrays are vectors of one length, and can grow */
-  bool reversed;    /* a dataset has the dimensions of its array in the opposite order, a vector those of a column */
+  bool reversed;    /* a dataset has the dimensions of its array in the opposite order, a vector the dimensions of a column */
   bool old_library; /* in a format that HDF5 1.8 reads */
   size_t head;      /* bytes before the part of HDF5: 0, or 512 and more */
 

@@ -96,7 +96,7 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 
 /*
 ** Writes C (rows x nx, column-major) so that, for q' = T(q) v, C q' = (v1 - v2) along nc and the tangents: v1 is the velocity
-** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0); and of 5 rows the last two are those of
+** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0); and of 5 rows the last two belong to
 ** the angular velocity w1 - w2 along the tangents.
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);

@@ -38,7 +38,7 @@ uint64_t ns_first_order_matrix_version(const NsFirstOrderDs *ds);
 /* out = f(t, x). The coefficients must be up to date for t. NS_ECALLBACK. */
 NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, double *out, NsError *err);
 
-/* J = df/dx(t, x), n x n; exact: that of the callback f where it has one, not one that a script gives. NS_ECALLBACK. */
+/* J = df/dx(t, x), n x n; exact: the callback f's own derivative where it has one, not one that a script gives. NS_ECALLBACK. */
 NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const double *x, bool exact, double *J, NsError *err);
 
 /*

@@ -62,7 +62,7 @@ void ns_interaction_gather_z(NsInteraction *interaction);
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
 /*
-** Evaluates the bounds, which are functions of time: `read` those of a law that has such bounds, `update` those of any. A step does so
+** Evaluates the bounds, which are functions of time: `read` of a law that has such bounds, `update` of any law. A step does so
 ** first of all, at the time of its end. NS_ECALLBACK; NS_EARG as ns_law_check.
 */
 NsStatus ns_interaction_read_bounds(NsInteraction *interaction, double t, NsError *err);

@@ -43,7 +43,7 @@ typedef struct NsMechanicalDs {
 
   NsBoundary *boundary; /* prescribed velocities, whose impulses are base.reaction; NULL: none */
 
-  double *acceleration; /* nv: at the accepted state, with the forces of the relations; or those of ns_mechanical_accelerate */
+  double *acceleration; /* nv: at the accepted state, with the forces of the relations; or from ns_mechanical_accelerate */
   double *forces;       /* nv: computed on request, see ns_mechanical_accelerate */
   double *matrix;       /* nv x nv: workspace for a dense mass matrix; NULL until needed */
   NsLu *lu;
@@ -124,7 +124,7 @@ NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const
                                        double *by_q, double *by_v, NsError *err);
 
 /*
-** Exact derivatives (`exact` of NsFunction), not those of given Jacobians: dF/dq (nv x nq) and dF/dv (nv x nv); D (nv x nq) -=
+** Exact derivatives (`exact` of NsFunction), not given Jacobians: dF/dq (nv x nq) and dF/dv (nv x nv); D (nv x nq) -=
 ** d(M(q) w)/dq; by_z (nv x nz) = d(F - M(q) w)/dz of a Lagrangian system. `room`: workspace of nv nq doubles; of nv nv nq; of nv nv nz.
 ** False: a callback has none here.
 */

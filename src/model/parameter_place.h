@@ -38,7 +38,7 @@ typedef enum NsNumber {
   NS_NUMBER_Z
 } NsNumber;
 
-/* Where a number is. Coefficients that are functions of time, and those of rigid bodies, are unknown. */
+/* Where a number is. Coefficients that are functions of time, and coefficients of rigid bodies, are unknown. */
 typedef struct NsParameterPlace {
   NsNumber kind;
   const double *number;
@@ -52,7 +52,7 @@ typedef struct NsParameterPlace {
 /* Finds a parameter in a linked graph; kind is NS_NUMBER_UNKNOWN for an initial value, and for a number that is not in it. */
 NsParameterPlace ns_parameter_place(const NsNsds *nsds, const NsParameter *parameter);
 
-/* The next interaction after number e with the relation or the law of a place (that of interaction place->first); -1: none. */
+/* The next interaction after number e with the relation or the law of interaction place->first; -1: none. */
 int ns_parameter_next(const NsNsds *nsds, const NsParameterPlace *place, int e);
 
 /* Whether a place is in a system, in a relation, in a law. */

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* An entry of Jachq is not that of dh/dx when they differ by more than this part of them: far more than rounding. */
+/* An entry of Jachq is not dh/dx when they differ by more than this part of them: far more than rounding. */
 static const double OWN_ENTRY = 1e-9;
 
 const NsRelationClass *const ns_relation_classes[] = {

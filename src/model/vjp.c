@@ -55,7 +55,7 @@ static bool is_mechanics(const NsInteraction *inter) {
   return ns_relation_family(inter->relation) == NS_MECHANICS;
 }
 
-/* Whether a number is in the z that an interaction computes with, or in that of its systems of which it has a copy. */
+/* Whether a number is in the z that an interaction computes with, or in the z of its systems, of which it has a copy. */
 static bool interaction_gets(const NsInteraction *inter, const double *number) {
   bool gets = ns_number_in(number, inter->z, inter->nz);
   for (int k = 0; k < inter->nds && !inter->relation->z; k++)

@@ -15,7 +15,7 @@
 ** of callbacks by z are exact derivatives (`exact` of NsFunction).
 **
 ** Vectors are stacked. x, v, row: the indices of the first coordinate (a state) and the first velocity (of first order: a state) of a
-** system, and of the first row of an interaction. They are those of the order of the graph; the owner may write others.
+** system, and of the first row of an interaction. They follow the order of the graph; the owner may write others.
 */
 typedef struct NsModelDerivative {
   const NsNsds *nsds;
@@ -49,7 +49,7 @@ typedef struct NsModelWeights {
   bool apart;                           /* z: the products of each f and each h are summed before they are added */
 } NsModelWeights;
 
-/* Finds p parameters in a linked graph, which keeps its systems and interactions. Memory is that of the arena, borrowed. NS_ENOMEM. */
+/* Finds p parameters in a linked graph, which keeps its systems and interactions. Memory comes from the arena, which is borrowed. NS_ENOMEM. */
 NsStatus ns_model_derivative_take(NsModelDerivative *m, NsArena *arena, const NsNsds *nsds, const NsParameter *parameters,
                                   int p);
 

@@ -32,7 +32,7 @@ double ns_bernstein_node(int k);
 double ns_bernstein_interpolate(const double *v, double *b);
 
 /*
-** The polynomials whose values at the nodes are in `nodes`, those of a node `stride` after those of the node before. between: out (count) =
+** The polynomials whose values at the nodes are in `nodes`, the values at a node `stride` after the values at the node before. between: out (count) =
 ** their values at x. measure: of the first one the error above, the largest |value| at a node, and NS_BERNSTEIN_SIZE times its integral.
 */
 typedef struct NsBernsteinMeasure {

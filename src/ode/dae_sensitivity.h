@@ -24,12 +24,12 @@ typedef struct NsDaeSensitivityProblem {
 
   /*
   ** All Jacobians at once: Fyd = dF/dy' and Fy = dF/dy (n x n), P as above (NULL: not wanted). *known false: it can not tell them here, and
-  ** those of the residual and by_parameters are taken. NULL: it never can.
+  ** the Jacobians of the residual and by_parameters are taken. NULL: it never can.
   */
   NsStatus (*jacobians)(void *context, double t, const double *y, const double *yd, double *Fyd, double *Fy, double *P,
                         bool *known, NsError *err);
   void *context;
-  double rtol; /* of S (variational.h); 0: that of the solver, 1e-13 at least */
+  double rtol; /* of S (variational.h); 0: the solver's rtol, 1e-13 at least */
   /*
   ** p: the parameters, read now; NULL: all 0. A column is not resolved below a rounding of its unknowns for a change of the parameter by itself:
   ** what y and the equations tell of it is noise there. 0: a parameter without a size.

@@ -10,7 +10,7 @@
 
 /*
 ** Largest speed of an event that is held at zero, as part of its speed on the way to the stop (at a start: of the speed of its terms), and the
-** largest change of this speed in a time like that of the way. A bounce keeps the restitution as part, and falls on with the acceleration of the
+** largest change of this speed in as much time as the way takes. A bounce keeps the restitution as part, and falls on with the acceleration of the
 ** way: as part 1/4 and more. What an action makes zero is so to rounding, or to the tolerances.
 */
 static const double HELD_SPEED = 1e-3, HELD_CHANGE = 1e-2;
@@ -30,7 +30,7 @@ static const double HELD_SLOPE = 0.03, HELD_SIZE = 0.1;
 */
 static const double HELD_ERRORS = 128;
 
-/* *sum = the changes of event e at (t, y) when t becomes t_new and each of y, one at a time, becomes that of y_new. */
+/* *sum = the changes of event e at (t, y) when t becomes t_new and each element of y, one at a time, becomes the element of y_new. */
 static NsStatus sum_of_event_changes(NsEventSearch *s, int e, double t, double *y, double t_new, const double *y_new,
                                      double *sum, NsError *err) {
   double g, moved;

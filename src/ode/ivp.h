@@ -45,7 +45,7 @@ typedef struct NsIvpOptions {
   NsEvents events;
 
   /*
-  ** Changes the state y (n) at an event that acts (events.acts), at (t, y); the context is that of the events. NULL: no event
+  ** Changes the state y (n) at an event that acts (events.acts), at (t, y); the context is the events' context. NULL: no event
   ** acts. The failures of a rate; NS_EARG when the new state is not finite.
   */
   NsStatus (*apply)(void *context, int event, double t, double *y, NsError *err);

@@ -22,12 +22,10 @@ typedef struct NsIvpCost {
 typedef struct NsIvpAdjointOptions {
   const NsIvpDerivatives *derivatives;
   const NsIvpCost *cost; /* NULL: the rate of the cost is 0 */
-  NsVariationalVjp
-      vjp;        /* NULL; else J' mu and P' mu at a time, where ns_ivp_adjoint_state gives the state; its context is that of
-                             the derivatives */
-  bool forced;    /* some parameter is one of f */
-  double rtol;    /* of mu (variational.h); 0: that of the problem */
-  bool one_sided; /* as in NsIvpSensitivityOptions */
+  NsVariationalVjp vjp;  /* NULL; else J' mu and P' mu where ns_ivp_adjoint_state gives the state; context: the derivatives' */
+  bool forced;           /* some parameter is one of f */
+  double rtol;           /* of mu (variational.h); 0: the problem's rtol */
+  bool one_sided;        /* as in NsIvpSensitivityOptions */
 } NsIvpAdjointOptions;
 
 /* A companion that records what happens at events, and the integral of the cost's rate. */

@@ -63,7 +63,7 @@ NsStatus ns_saltation_jump(NsSaltation *saltation, const NsOdeProblem *problem, 
                            const NsIvpDerivatives *derivatives, const double *after, const double *size, bool one_sided,
                            NsError *err);
 
-/* Whether the time of the event that was met depends on y or on parameters: that of an event of the time alone does not. */
+/* Whether the time of the event that was met depends on y or on parameters. The time of an event of the time alone does not. */
 bool ns_saltation_wanders(const NsSaltation *saltation, int n, int p);
 
 /*
@@ -84,7 +84,7 @@ typedef struct NsIvpSensitivityOptions {
   const NsIvpDerivatives *derivatives;
   const double *S0; /* n x p: the derivatives of the start */
   bool forced;      /* some parameter is one of f */
-  double rtol;      /* of S (variational.h); 0: that of the problem */
+  double rtol;      /* of S (variational.h); 0: the problem's rtol */
   bool one_sided;   /* at events that are touched, at simultaneous ones, and at the start: derivatives of one side, no error */
 } NsIvpSensitivityOptions;
 

@@ -88,8 +88,8 @@ void ns_variational_free(NsVariational *variational);
 const NsVariationalState *ns_variational_state(const NsVariational *variational);
 
 /*
-** Puts the integrator at (t, y); y (as in the state) is copied. h_first: length of the first step, a good one is that of the run's
-** step there; 0: as h_next of the last stretch, or chosen here.
+** Puts the integrator at (t, y); y (as in the state) is copied. h_first: length of the first step, a good one is the run's step
+** there; 0: as h_next of the last stretch, or chosen here.
 */
 void ns_variational_start(NsVariational *variational, double t, const double *y, double h_first);
 

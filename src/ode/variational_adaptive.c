@@ -28,7 +28,7 @@ typedef struct Adaptive {
 
 static const NsVariationalMethod *const methods[METHODS] = {&ns_variational_explicit, &ns_variational_implicit};
 
-/* Makes the present method's workspace that of v; adaptive_leave undoes it. */
+/* Gives v the present method's workspace; adaptive_leave undoes it. */
 static const NsVariationalMethod *adaptive_enter(NsVariational *v) {
   const Adaptive *a = v->work;
   v->work = a->work[a->present];

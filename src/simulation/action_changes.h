@@ -48,7 +48,7 @@ void ns_action_changes_clear(NsActionChanges *changes);
 /* Makes the list for the present graph. NS_ENOMEM. */
 NsStatus ns_action_changes_list(NsActionChanges *changes, NsNsds *nsds);
 
-/* The changes of another simulation of an equal model become those of this one, whose model has the present values. NS_ENOMEM. */
+/* This simulation takes the changes of another one of an equal model, whose model has the present values. NS_ENOMEM. */
 NsStatus ns_action_changes_copy(const NsActionChanges *from, NsActionChanges *to, NsNsds *nsds);
 
 /* Swaps present coefficients for those before all actions, and back: a description of the model is that without actions. */
@@ -56,7 +56,7 @@ void ns_action_changes_exchange(NsActionChanges *changes);
 
 /*
 ** The changes as bytes, for a checkpoint. write: calls visitor with pieces of them. read: takes them from the bytes at *at, of which
-** *left are left; *bad: they are none. The present values of coefficients become those of the bytes; without `apply` nothing changes.
+** *left are left; *bad: they are none. Coefficients get the values in the bytes; without `apply` nothing changes.
 ** NS_ENOMEM.
 */
 void ns_action_changes_write(const NsActionChanges *changes, NsVisitor visitor, void *context);

@@ -1,7 +1,7 @@
 /*
 ** exchange.h
 ** A model as modes for a solver outside of the engine, as other tools have one: states with a rate, guards that are positive in the
-** present mode, and events at which the mode and the states change. Impacts, switches and friction are those of EventDriven, and
+** present mode, and events at which the mode and the states change. Impacts, switches and friction are computed as by EventDriven, and
 ** so is the choice of the mode (integrators/scheme.h, NsSchemeExchange).
 **
 ** The order of calls: begin; then rate, at any point; accept after each step that the solver keeps; event where a guard is 0 or less.

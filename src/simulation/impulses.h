@@ -1,6 +1,6 @@
 /*
 ** impulses.h
-** The impulses of a step of the grid that is computed in parts: the sums of those of the parts.
+** The impulses of a step of the grid that is computed in parts: the sums of the parts' impulses.
 */
 #ifndef NS_SIMULATION_IMPULSES_H
 #define NS_SIMULATION_IMPULSES_H

@@ -43,7 +43,7 @@ NsStatus ns_record_begin(NsRecord *record, NsTimeStepping *ts, NsSolution *solut
 
 /*
 ** Records the present state as the first row. At the start of a simulation that goes from event to event the multipliers are not known
-** yet: then the row is recorded before all others, after the first step; with those of the start, where the step tells them.
+** yet: then the row is recorded before all others, after the first step; with the values of the start, where the step tells them.
 */
 NsStatus ns_record_first(NsRecord *record, NsError *err);
 

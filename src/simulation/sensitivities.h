@@ -69,8 +69,8 @@ bool ns_sensitivities_same(const NsSensitivities *s, const NsNsds *nsds);
 /*
 ** The adjoint pass through a recorded run (integrators/sensitivity_tape.h), of all islands. times: the ends of all pieces, `count`
 ** increasing numbers that the caller frees with ns_free; the intervals between them are gone through from the last to the first:
-** at each time first its events, then the interval before it. All vectors x are those of all systems. NS_ENOMEM; NS_EARG when the
-** graph is not that of the run.
+** at each time first its events, then the interval before it. All vectors x are of all systems. NS_ENOMEM; NS_EARG when the
+** graph is not the run's.
 */
 NsStatus ns_sensitivities_times(const NsSensitivities *s, double **times, long *count, NsError *err);
 NsStatus ns_sensitivities_adjoint_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,

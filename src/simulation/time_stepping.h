@@ -214,7 +214,7 @@ NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err);
 void ns_ts_own(NsTimeStepping *ts);
 
 /*
-** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}. A second call
+** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are then at t_{k+1}. A second call
 ** before ns_ts_next_step computes the same step again, from the state at t_k (or at the last event of the user in the step). On
 ** failure every object keeps the state from before the call (or from that event), and err tells time, step and iteration. NS_EEND, NS_EBUSY, NS_EARG (see ns_ts_claim), NS_EINTR,
 ** NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.

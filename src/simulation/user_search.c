@@ -338,7 +338,7 @@ static NsStatus start_piece(UserSearch *s, NsError *err) {
   return status;
 }
 
-/* The first event that the jump from the values `last` to `start` makes occur; -1: none. Else the sides are those of `start`. */
+/* The first event that the jump from the values `last` to `start` makes occur; -1: none. Else the sides are taken at `start`. */
 static int jumping_event(const UserSearch *s) {
   const NsUserEvents *user = &s->ts->user;
   for (int e = 0; e < user->count; e++)

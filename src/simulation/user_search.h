@@ -34,7 +34,7 @@ NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, doubl
 /*
 ** *g, the value of an event at (t, x), becomes 0 where it is 0 to rounding: it changes by as much when t and each state change
 ** by some roundings, or when t moves by some along the dense output of the last interval. Where g jumps at the point it gets the sign
-** `side`, that of the event. x is workspace afterwards.
+** `side`, the side of the event. x is workspace afterwards.
 */
 NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, double side, double *g, NsError *err);
 

@@ -248,7 +248,7 @@ typedef struct UserRoom {
 
 /*
 ** The pending events occur at ts->part.from, then those that their actions make occur. Records the state before and after. g before
-** is that of the accepted state.
+** is the accepted state's.
 */
 static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   bool acted = false;

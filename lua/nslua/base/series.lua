@@ -31,7 +31,7 @@ function series.columns(sol)
   if is_result(sol) then return series.split(sol) end
 end
 
--- The names of the columns over the time, without that of the time; the columns by name, the time under "t"; and
+-- The names of the columns over the time, without the time's own; the columns by name, the time under "t"; and
 -- whether sol is a result of solve_ivp or dae. The derivatives in such a result have columns, but are not among the
 -- names. Returns nil when sol has no columns over a time.
 function series.over_time(sol)

@@ -14,8 +14,8 @@
 -- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL; with 5
 -- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL. They are evaluated in C. The manager
 -- makes the relations that its law needs, and works as the one in the plane. Boxes touch only planes. Spheres of
--- bodies touch spheres of bodies, and spheres of particles those of particles. A shape that would pass through
--- another one is refused.
+-- bodies touch spheres of bodies, and spheres of particles touch spheres of particles. A shape that would pass
+-- through another one is refused.
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"

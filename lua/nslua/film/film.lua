@@ -12,7 +12,7 @@ local film = {}
 
 local function fail(message, ...) error(format(message, ...), 0) end
 
--- "#rrggbb" of a colour. A transparent colour is mixed with that of the paper.
+-- "#rrggbb" of a colour. A transparent colour is mixed with the paper's.
 local function rgb(name, alpha)
   local value, mixed = tonumber((colours.page[name] or name):sub(2), 16), 0
   for shift = 16, 0, -8 do

@@ -1,5 +1,5 @@
 -- nslua.fmi.equations_model: models for other tools that are given as equations, x' = rhs(t, x, v), with events that
--- change the state. The functions are those of ns.solve_ivp, which does the steps of co-simulation.
+-- change the state. The functions are as in ns.solve_ivp, which does the steps of co-simulation.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 

@@ -20,7 +20,7 @@ local KINDS = { cosimulation = { "cosimulation" }, modelexchange = { "modelexcha
 -- The platforms of FMI 2.0, by the machine in the header of an ELF file.
 local PLATFORMS = { [62] = "linux64", [3] = "linux32" }
 
--- Libraries of every Linux system: those of the C library. They are not packed.
+-- Libraries of every Linux system: parts of the C library. They are not packed.
 local SYSTEM = { "^libc%.so", "^libm%.so", "^libdl%.so", "^librt%.so", "^libpthread%.so", "^ld%-linux",
   "^linux%-vdso" }
 
@@ -84,8 +84,8 @@ local function loaded_libraries()
   return loaded
 end
 
--- The libraries that a shared library needs, but for those of every system: paths by name, and the names sorted. One
--- that is not found where the system looks may be loaded from a place that the program nslua knows.
+-- The libraries that a shared library needs, but for the libraries of every system: paths by name, and the names
+-- sorted. One that is not found where the system looks may be loaded from a place that the program nslua knows.
 local function libraries_of(path)
   local found = core.process_support.run { "ldd", path }
   if not found or found.status ~= 0 then

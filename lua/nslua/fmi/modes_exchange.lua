@@ -1,6 +1,6 @@
 -- nslua.fmi.modes_exchange: model exchange of a simulation with laws: contacts, friction, relays, diodes, equations.
--- Its modes are those of EventDriven: the importer integrates the states in a mode and looks at the event indicators,
--- which are positive in the mode; impacts and changes of mode are events.
+-- Its modes are the modes of EventDriven: the importer integrates the states in a mode and looks at the event
+-- indicators, which are positive in the mode; impacts and changes of mode are events.
 local core = require "nslua.core"
 
 local exchange = core.exchange_support

@@ -13,7 +13,7 @@ local kind = { name = "simulation", text = "a simulation", keys = "setup" }
 
 local WHO = "fmi.model"
 
--- The time of a simulation and that of the importer are the same when they differ by less than this part of a step of
+-- The times of a simulation and of the importer are the same when they differ by less than this part of a step of
 -- the grid. The importer adds up its steps: a million of them have a rounding error of about 1e-10 of their sum, and
 -- a time that is wrong by 1e-6 of a step changes no result that a step can have.
 local SAME = 1e-6

@@ -1,6 +1,6 @@
 -- nslua.fmi.units: units such as "N.m", "kg.m2", "rad/s" or "m/(s.K)", in terms of the base units of SI.
 --
--- The notation is that of Modelica: a point multiplies, one slash divides, a number behind a unit is its power.
+-- The notation is Modelica's: a point multiplies, one slash divides, a number behind a unit is its power.
 local units = {}
 
 units.bases = { "kg", "m", "s", "A", "K", "mol", "cd", "rad" }

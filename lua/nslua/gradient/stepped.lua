@@ -1,5 +1,5 @@
--- nslua.gradient.stepped: the gradient of a cost of a time-stepping run. The integral is that of the trapezoidal rule
--- on its rows, and the derivatives are those of this sum:
+-- nslua.gradient.stepped: the gradient of a cost of a time-stepping run. The integral is taken by the trapezoidal
+-- rule on its rows, and the derivatives are taken of this sum:
 --   terminal_x S(T) + the sum over the rows of their weights times cost_x S,
 -- and what the functions of the cost have by the parameters themselves. forward: from S = dx / dp at the rows.
 -- backward: by the recorded steps (src/integrators/step_adjoint.h).

@@ -289,7 +289,7 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  -- The matrix of the frame's axes in those of another, by rows, as a function of (t, q).
+  -- The matrix of the frame's axes in the axes of another, by rows, as a function of (t, q).
   function Frame:orientation_in(frame)
     related(self, check(frame, Frame, "orientation_in"), "orientation_in")
     local x, y, z = self.x:express(frame), self.y:express(frame), self.z:express(frame)

@@ -292,7 +292,7 @@ return function(ns, System, core)
     return p, q
   end
 
-  -- The angle of a body about its axis, between -pi and pi; 0 when its axes are those of the ground.
+  -- The angle of a body about its axis, between -pi and pi; 0 when its axes are the ground's.
   local function angle_about(body, axis)
     local b, c = across(axis)
     local turn = turning(body, "gear")

@@ -37,7 +37,7 @@ end
 -- The square of a difference, for what holds the lengths of phases.
 local evenness = core.compile(function(z) return (z[1] - z[2]) ^ 2 end, { native = false })
 
--- A point of the collocation: its variables. The relays of the start of the motion are those of the next point.
+-- A point of the collocation: its variables. The relays of the start of the motion are the next point's.
 local function add_point(p, program, part, next_relays)
   local point = { x = {}, s = {}, up = {}, down = {} }
   for i, name in ipairs(p.states) do

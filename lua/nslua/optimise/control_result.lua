@@ -77,7 +77,7 @@ end
 -- each element, those of degree 1 don't). It is no part that levels of controls usually have (-1, 0, 1: 1/2;
 -- -1, 0, 2: 1/3), so that rounding does not decide.
 local JUMP = { [0] = 0.3, [1] = 0.05 }
--- A smaller change of a constant control is a jump where it is this many times the changes around it: those of a
+-- A smaller change of a constant control is a jump where it is this many times the changes around it: changes of a
 -- smooth control are alike.
 local ALONE = 5
 

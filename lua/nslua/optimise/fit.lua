@@ -17,8 +17,8 @@ local where = require "nslua.base.where"
 local fail, describe = arguments.fail, arguments.describe
 local who = "fit"
 
--- relative step of the central differences of runs: about (rtol of a run)^(1/3), so that the error of the difference
--- and that of the runs are alike
+-- relative step of the central differences of runs: about (rtol of a run)^(1/3), so that the errors of the difference
+-- and of the runs are alike
 local STEP = 2e-5
 
 local Fit = {}
@@ -157,7 +157,7 @@ end
 
 -- ---- the fit ----
 
--- The points of a design, whose columns have the names of the parameters, after those of a list.
+-- The points of a design, whose columns have the names of the parameters, after the points of a list.
 local function add_design(list, design, names)
   local known = {}
   for _, name in ipairs(design.names) do known[name] = true end

@@ -1,9 +1,9 @@
 -- nslua.optimise.optimality: the judge of a minimum: whether the conditions of first order hold at a point.
 --
 -- At a minimum the gradient of f is a sum of the gradients of the constraints and bounds that hold, times
--- multipliers; those of inequalities and bounds are not negative (Karush, Kuhn and Tucker). The multipliers here are
--- those of least squares. What is left of a component of the gradient is judged by the terms of that component: f's
--- own, those of the constraints, and what a small move of the unknowns changes. So no unit matters.
+-- multipliers; the multipliers of inequalities and bounds are not negative (Karush, Kuhn and Tucker). Here
+-- they come from least squares. What is left of a component of the gradient is judged by the terms of that component:
+-- f's own, the terms of the constraints, and what a small move of the unknowns changes. So no unit matters.
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 

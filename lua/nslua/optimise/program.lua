@@ -169,7 +169,7 @@ function Program:relax(options)
 end
 
 -- The last solution, from a solution near. At first with small products of bounds and multipliers: each active bound
--- adds its own to the objective. Where rounding does not let them become so small, with those of the tolerance.
+-- adds its own to the objective. Where rounding does not let them become so small, with the tolerance's.
 local function solve_last(self, at, o)
   local ended, objective
   for _, part in ipairs { SMALL_PRODUCTS, 1 } do

@@ -400,7 +400,7 @@ function Axes:streamplot(x, y, u, v, options)
   artist.kind, artist.columns = "line", { core.vector(px), core.vector(py) }
   artist.linewidth, self.sticky = options.linewidth or 1, true
   artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
-  if options.cmap then -- the colour at each point is that of the length of the field there
+  if options.cmap then -- the colour at each point stands for the length of the field there
     local speeds = {}
     for i = 1, #px do
       local a, b = 0, 0

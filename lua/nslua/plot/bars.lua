@@ -228,7 +228,7 @@ local function bars_of(x, y, axis, from, to)
   return { core.vector(xs), core.vector(ys) }
 end
 
--- errorbar(x, y [, {yerr =, xerr =, fmt =, capsize =, ecolor =, elinewidth =, and those of plot}]): points with bars
+-- errorbar(x, y [, {yerr =, xerr =, fmt =, capsize =, ecolor =, elinewidth =, and plot's}]): points with bars
 -- of their errors.
 function methods:errorbar(x, y, options)
   in_plane(self, "errorbar")

@@ -20,7 +20,7 @@ local function range_of(artist)
   return lo, hi
 end
 
--- The ticks of the bar, for a panel of that height: those of the script, or places between bands, or round numbers.
+-- The ticks of the bar, for a panel of this height: the script's ticks, or places between bands, or round numbers.
 function colorbar.ticks(bar, height, em)
   local lo, hi = range_of(bar.artist)
   local count, levels = math.max(2, math.min(7, height // (1.9 * em))), bar.ticks or bar.artist.levels

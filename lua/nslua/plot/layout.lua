@@ -456,7 +456,7 @@ local function margins_of_words(p)
   return left, right, bottom, top
 end
 
--- How far words reach beyond each side of a panel, when these are their margins; those of a twin are with them.
+-- How far words reach beyond each side of a panel, when these are their margins; a twin's words are with them.
 local function reach_of_words(p, left, bottom, top)
   local axes = p.axes
   if axes.three_d then return { left = 0, right = 0, bottom = 0, top = 0 } end

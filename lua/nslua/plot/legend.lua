@@ -93,7 +93,7 @@ local function mark_rectangle(p, taken, r, times)
   end
 end
 
--- Counts the cells of panels in the panel, and those of numbers along lines that have been moved into it.
+-- Counts the cells of panels in the panel, and the cells of numbers along lines that have been moved into it.
 local function mark_words(p, taken)
   for _, child in ipairs(p.insets or {}) do mark_rectangle(p, taken, child.cell, 10) end
   for _, axis in ipairs { "x", "y" } do
@@ -108,7 +108,7 @@ local function mark_words(p, taken)
   end
 end
 
--- Sums of counts over the cells below and left of each, so that those of a rectangle take four look-ups.
+-- Sums of counts over the cells below and left of each, so that the sum of a rectangle takes four look-ups.
 local function sums_of(taken)
   local sums, m = {}, CELLS + 1
   for i = 0, CELLS do sums[i * m], sums[i] = 0, 0 end
@@ -163,7 +163,7 @@ local function best(p, size, inset)
   return found
 end
 
--- The lower left corner of a legend one of whose corners, that of the name `loc`, is at a part of an area. Beyond the
+-- The lower left corner of a legend one of whose corners, named by `loc`, is at a part of an area. Beyond the
 -- area it keeps clear of the words there, and it stays in the picture.
 local function anchored(p, at, size, area)
   local spot, place = entries.spot[at.loc], {}

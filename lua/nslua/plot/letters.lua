@@ -1,6 +1,6 @@
 -- nslua.plot.letters: how wide the characters of a text are, so that a text has its room before it is drawn.
 --
--- The widths are those of DejaVu Sans, in 1/1000 of the size of the font. Upright and slanted letters are as wide.
+-- The widths are of DejaVu Sans, in 1/1000 of the size of the font. Upright and slanted letters are as wide.
 
 local letters = {}
 

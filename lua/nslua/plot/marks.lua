@@ -58,7 +58,7 @@ function methods:axline(p, q, options)
   return self
 end
 
--- stairs(values [, edges] [, {baseline =, fill =, and those of a line}]): a value for each interval between edges.
+-- stairs(values [, edges] [, {baseline =, fill =, and a line's}]): a value for each interval between edges.
 function methods:stairs(values, edges, options)
   in_plane(self, "stairs")
   if data.is_options(edges) then edges, options = nil, edges end

@@ -1,6 +1,6 @@
 -- nslua.plot.style: the colours of pictures, animations and time plots; format strings, markers, dashes.
 --
--- Curves take ten colours in turn, eight of them those of Okabe and Ito (2008); colour-blind people can tell them
+-- Curves take ten colours in turn, eight of them by Okabe and Ito (2008); colour-blind people can tell them
 -- apart. After ten curves the dashes change. The letters of format strings, as in "r--o", stand for the nearest of
 -- these colours.
 
@@ -92,7 +92,7 @@ function style.color(who, c)
 end
 
 -- The colours of pages and films by name: `palette` in the order in which curves take them, and greys. web/style.css
--- has their values for a light and a dark scheme. Here are those of the light scheme; films use them.
+-- has their values for a light and a dark scheme. Here are the values of the light scheme; films use them.
 style.palette = { "blue", "vermillion", "green", "orange", "purple", "sky", "yellow" }
 style.page = {
   ink = "#1D2430", muted = "#667085", faint = "#D3D8E0", paper = "#FFFFFF", grid = "#E9ECF0", blue = letters.b,

@@ -1,6 +1,6 @@
 -- nslua.repl.complete: completion by the Tab key at the prompt: names, fields, methods, options in the table of a
 -- constructor, files inside strings, and signatures after "(". It runs no code of the user: fields are read without
--- metamethods, except those of nslua's own objects. It loads the parts of nslua that it needs.
+-- metamethods, except the ones of nslua's own objects. It loads the parts of nslua that it needs.
 
 local lazy = require "nslua.base.lazy"
 local source = require "nslua.repl.source"
@@ -48,7 +48,7 @@ local function add_chain(names, t)
 end
 
 -- Adds the names of an object of nslua. Its __index is the table of its methods, or a function with this table as an
--- upvalue. Its own fields, those of its class, and the columns of a solution are in user values.
+-- upvalue. Its own fields, the fields of its class, and the columns of a solution are in user values.
 local function add_object(names, object, meta)
   local index = rawget(meta, "__index")
   if type(index) == "table" then add_chain(names, index) end

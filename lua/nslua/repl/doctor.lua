@@ -1,6 +1,6 @@
 -- nslua.repl.doctor: what `nslua --doctor` prints: what is found, what is missing, and how to install it on Debian.
 -- Returns a function (host, version): host has the functions for the terminal (src/repl/prompt.h), version is
--- that of the interpreter. It returns whether everything that nslua needs is there.
+-- the interpreter's. It returns whether everything that nslua needs is there.
 
 local _ENV = require "nslua.base.env"()
 local modules = require "nslua.repl.modules"

@@ -17,11 +17,10 @@
 --   session:detach()          optional: makes all go on without this process, and returns the text that tells of it
 -- `sweep` is a table: plan (what a worker needs: nslua.sweep.worker), store (nslua.sweep.store; begun, so that append
 -- and sync work), options, first and last (the numbers of the tasks to do), done (finished tasks), failed (how many
--- of them), ordinal (the place of this sweep among those of the script), manifest (its text, for workers that run the
--- script anew).
--- A back end that runs tasks on other machines starts `nslua sweep SCRIPT --part FIRST-LAST --shard NAME` there,
--- which does this part by "local" and writes the journal of that shard; the driver then finds the records in the
--- store.
+-- of them), ordinal (the place of this sweep among the sweeps of the script), manifest (its text, for workers that
+-- run the script anew). A back end that runs tasks on other machines starts `nslua sweep SCRIPT --part FIRST-LAST
+-- --shard NAME` there, which does this part by "local" and writes the journal of that shard; the driver then finds
+-- the records in the store.
 local arguments = require "nslua.base.arguments"
 
 local backends = { "local", "here", "slurm", "mpi", "parallel" }

@@ -99,7 +99,7 @@ function columns.taken(tasks)
   return taken
 end
 
--- Raises before the first task where the name of a parameter may be that of another column in the file: in a .csv
+-- Raises before the first task where the name of a parameter may be the name of another column in the file: in a .csv
 -- file the elements of a vector x are columns x[1], x[2] and so on.
 function columns.check_names(tasks, file)
   for _, name in ipairs(tasks.names) do

@@ -3,7 +3,7 @@
 --
 -- A back end gives it `staff`, a table of functions:
 --   hire(session)           starts a worker. Returns its handle, with the methods next, send, ended, stop and close
---                           of worker_support; or nil and a message. session.handles has those of the others. A
+--                           of worker_support; or nil and a message. session.handles has the workers of the others. A
 --                           third result of ended: the worker is lost with its machine
 --   wait(handles, seconds)  waits until a worker has sent something or has ended, or a signal came
 --   count()                 how many workers there should be; it may change

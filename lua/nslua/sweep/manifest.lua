@@ -84,7 +84,7 @@ local function changed_line(before, now)
   end
 end
 
--- How the facts of a kind differ: change(key, old, new) for those of both, gone(key), come(key).
+-- How the facts of a kind differ: change(key, old, new) for facts of both, gone(key), come(key).
 local function compare(kind, old, new, change, come, gone)
   for _, key in ipairs(new.names) do
     local name = key:match("^" .. kind .. " (.*)$")

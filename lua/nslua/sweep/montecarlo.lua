@@ -52,7 +52,7 @@ local function describe(values, shares, z)
     values = core.vector(values) }
 end
 
--- The file of a batch: that of the option, then "name-2.csv", "name-3.csv" and so on.
+-- The file of a batch: the option's, then "name-2.csv", "name-3.csv" and so on.
 local function file_of(o, batch)
   local file = o.tasks.file
   if type(file) ~= "string" or batch == 1 then return file end

@@ -1,6 +1,6 @@
 -- nslua.sweep.on_mpi: the back end "mpi": worker processes on the ranks that mpirun has started together.
 --
--- Rank 0 runs the script and hands out tasks; each rank starts workers of its own machine, that of rank 0 too, and
+-- Rank 0 runs the script and hands out tasks; each rank starts workers of its own machine, of rank 0 too, and
 -- passes on what they send. So a task that crashes ends its worker, not the rank, and one that hangs is ended by its
 -- timeout. Ranks other than 0 never get beyond the first sweep with on = "mpi".
 --

@@ -67,7 +67,7 @@ local function groups(x, y, keep)
   return places, lists
 end
 
--- Whether a line over x would join points that differ in another parameter: each value of x is that of one row, and
+-- Whether a line over x would join points that differ in another parameter: each value of x stands in one row, and
 -- another parameter, which is not `by`, has several values.
 local function is_scattered(columns, o, parameters)
   local function count(name)

@@ -30,7 +30,7 @@ function pivots.column(columns, name, who, what)
 end
 
 -- The matrix of the column `name`, with a row for each value of y and a column for each value of x; the values of x
--- and those of y. Where several rows meet, the mean of those that are not nan; where there is none, nan.
+-- and the values of y. Where several rows meet, the mean of those that are not nan; where there is none, nan.
 function pivots.pivot(columns, x, y, name, who)
   local function column(key) return pivots.column(columns, key, who, "pivot") end
   local xs, ys, zs = column(x), column(y), column(name)

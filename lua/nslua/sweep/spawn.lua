@@ -1,4 +1,4 @@
--- nslua.sweep.spawn: workers that run the script anew, up to the sweep that they work for: those of other machines.
+-- nslua.sweep.spawn: workers that run the script anew, up to the sweep that they work for, on other machines.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local settings = require "nslua.sweep.settings"

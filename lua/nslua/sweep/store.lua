@@ -73,7 +73,7 @@ function Store:journals()
   return list
 end
 
--- Walks over all records, each with its round: those of the journals, or those in memory.
+-- Walks over all records, each with its round: of the journals, or in memory.
 function Store:records()
   if not self.folder then
     local i = 0
@@ -222,7 +222,7 @@ end
 function Store:back_end() return (read_file(self.folder .. "/back-end") or ""):match "%S+" end
 
 -- The processes that write: { { pid =, host = } }. Those of this machine are those that have a journal: the number in
--- the file of one that was killed may be that of another program by now.
+-- the file of one that was killed may belong to another program by now.
 function Store:drivers()
   local list = {}
   for _, name in ipairs(support.list_folder(self.folder) or {}) do

@@ -15,7 +15,7 @@ local support = core.worker_support
 
 local worker = {}
 
--- The frames of the user's code: those of the worker itself are cut off, so that the text is the same everywhere.
+-- The frames of the user's code: the worker's own are cut off, so that the text is the same everywhere.
 local function trimmed(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
@@ -62,7 +62,7 @@ local function reset(model)
   if type(model) == "table" and type(model.reset) == "function" then return model:reset() end
 end
 
--- Calls f as xpcall would, with the numbers of math.random those of a stream of the plan; those of the script go on
+-- Calls f as xpcall would, with the numbers of math.random from a stream of the plan; the script's numbers go on
 -- after it.
 local function seeded(plan, stream, f, ...)
   local after = math.random(0)

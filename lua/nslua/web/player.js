@@ -72,7 +72,7 @@ nslua.Player = class {
     return menu;
   }
 
-  /* With equal scales, limits the height of the stage to that of the world, so that the controls are near. */
+  /* With equal scales, limits the height of the stage to the world's, so that the controls are near. */
   shapeStage() {
     const { bounds: [x0, x1, y0, y1], equal, axes } = this.record.world, width = this.stage.clientWidth;
     const room = equal ? Math.max(width * (y1 - y0) / (x1 - x0) + (axes ? 60 : 0), 180) : 1.4 * width;

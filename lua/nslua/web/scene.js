@@ -1,7 +1,7 @@
 /*
 ** scene.js: a recorded animation: the numbers of a frame, and those between two frames.
 **
-** A shape is a list of operations with the count of their numbers. A frame is a shape and those of its numbers that
+** A shape is a list of operations with the count of their numbers. A frame is a shape and the numbers that
 ** differ between the frames of this shape; the others are kept once, with the shape. Frame 0 is the background.
 */
 nslua.Scene = class {

@@ -5,8 +5,8 @@
 --     { "tau", ylabel = "torque" },                      -- columns of a solution, by name
 --   } }
 --
--- A series has label, y, t (default: that of the plot), color and step. With step = true a value holds until the
--- next one; with "pre" it holds from the previous time on, as that of a multiplier does. Values that are not finite
+-- A series has label, y, t (default: the plot's), color and step. With step = true a value holds until the
+-- next one; with "pre" it holds from the previous time on, as a multiplier's does. Values that are not finite
 -- are gaps. Without panels, columns of a solution with the same stem share a panel: w1 and w2. A series with more
 -- points than `points` is reduced to about that number, in a way that the curve looks the same.
 

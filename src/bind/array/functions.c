@@ -28,7 +28,7 @@ static double ceil_of(double x) {
   return not_negative_zero(ceil(x));
 }
 
-/* X(name, function, operation on proxies; NS_TAPE_OPS: none). The functions are those of Lua's math library where it has them. */
+/* X(name, function, operation on proxies; NS_TAPE_OPS: none). They are functions of Lua's math library where it has them. */
 #define ARRAY_FUNCTIONS(X)                                                                                                     \
   X(abs, fabs, NS_TAPE_ABS)                                                                                                    \
   X(acos, acos, NS_TAPE_ACOS)                                                                                                  \

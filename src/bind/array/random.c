@@ -12,7 +12,7 @@
 #include "base/philox.h"
 #include "bind/array/vector.h"
 
-/* at: its own generator, or that of the object in user value 1. */
+/* at: its own generator, or the generator of the object in user value 1. */
 typedef struct NslRng {
   NslHead head;
   NsPhilox *at, own;

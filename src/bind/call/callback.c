@@ -84,7 +84,7 @@ static bool is_mistaken_argument(const char *text) {
 }
 
 /*
-** Message handler. Words: the position (that of the callback's definition when the message has none), the callback and where
+** Message handler. Words: the position (where the callback is defined, when the message has none), the callback and where
 ** the simulation stands, the message; and the callback's parameters when a wrong parameter may be the reason.
 */
 static int callback_explain(lua_State *L) {

@@ -35,7 +35,7 @@ int nsl_callback_argument(const NslCallback *cb, char letter);
 
 /*
 ** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. NULL: it can not be traced, or its values
-** there are not those of the trace. It is made anew in each run: a script may change what the callback uses.
+** there are not the trace's. It is made anew in each run: a script may change what the callback uses.
 */
 struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at);
 
@@ -60,8 +60,8 @@ typedef struct NslWorded {
 } NslWorded;
 
 /*
-** Runs `call->f` with the argument as a light userdata. An error is kept, with `what` behind its position; that of the function's
-** definition where the message has none. Whether it has succeeded.
+** Runs `call->f` with the argument as a light userdata. An error is kept, with `what` behind its position, which is
+** where the function is defined when the message has none. Whether it has succeeded.
 */
 bool nsl_call_worded(lua_State *L, const NslWorded *call);
 

@@ -312,7 +312,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
 /* ---- fields and classes ---- */
 
 /*
-** Pushes the built-in method (from the table in upvalue 1) when the name at 2 is also that of a callback: such a method
+** Pushes the built-in method (from the table in upvalue 1) when the name at 2 is also a callback's name: such a method
 ** evaluates, and calls the callback.
 */
 static bool push_evaluation(lua_State *L) {

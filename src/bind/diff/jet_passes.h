@@ -9,8 +9,8 @@
 #include "bind/diff/tape.h"
 
 /*
-** find gives the derivatives `all` (ns_jet_size(jet) for each value) for those of the variables, `seed` (as many for each variable), and
-** that of the time, tdot. seed and all are workspace: nsl_jet_most(n) doubles for each variable, and for each value.
+** find gives the derivatives `all` (ns_jet_size(jet) for each value) for the derivatives of the variables, `seed` (as many for each
+** variable), and of the time, tdot. seed and all are workspace: nsl_jet_most(n) doubles for each variable, and for each value.
 */
 typedef struct NslJetPasses {
   int n, rows;
@@ -30,7 +30,7 @@ ptrdiff_t nsl_jet_most(int n);
 void nsl_jets_twist(const NslJetPasses *passes, const double *v, const double *a, double *second, double *slope, double *rate,
                     double *bend);
 
-/* H = the second derivatives at fixed time: those of weight . value (n x n) or, with weight NULL, of each value (rows x n x n). */
+/* H = the second derivatives at fixed time: of weight . value (n x n) or, with weight NULL, of each value (rows x n x n). */
 void nsl_jets_bowl(const NslJetPasses *passes, const double *weight, double *H);
 
 /*

@@ -36,8 +36,8 @@ typedef struct NslOperand {
 
 /*
 ** A kind of proxies. Its functions are called inside closures made by nsl_proxy_type: upvalue 1 is the kind, the next
-** `values` upvalues belong to the kind, the last is the function's number. Stack indices are those of the Lua function's
-** arguments.
+** `values` upvalues belong to the kind, the last is the function's number. Stack indices are as in the Lua function,
+** from its first argument.
 */
 typedef struct NslProxy {
   const NslType *number, *vector, *matrix; /* matrix: NULL where there is none */

@@ -9,7 +9,7 @@
 
 #define PI 3.141592653589793238462643383279502884
 
-/* Upvalues of a replacement, after those of all closures: the original, its entry in the list, whether it met a proxy. */
+/* Upvalues of a replacement, after the upvalues of all closures: the original, its entry in the list, whether it met a proxy. */
 enum { ORIGINAL = 2, WHICH, USED };
 
 /* Values of the upvalue USED. ALWAYS is for functions that accept a proxy without an error, and must not be left out. */

@@ -1,6 +1,6 @@
 /*
 ** shadow.h
-** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values stay those of the function.
+** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values still come from the function.
 */
 #ifndef NSL_DIFF_SHADOW_H
 #define NSL_DIFF_SHADOW_H
@@ -8,8 +8,8 @@
 #include "bind/diff/tape.h"
 
 /*
-** A trace whose derivatives stand for those of the function. When the function is plain Lua its values are compared with those of the
-** trace, to the last bit: at every eighth point, and at each point after `changed`: an event has acted, and its action may have changed a
+** A trace whose derivatives stand for the function's. When the function is plain Lua its values are compared with the trace's,
+** to the last bit: at every eighth point, and at each point after `changed`: an event has acted, and its action may have changed a
 ** variable that the function uses.
 */
 typedef struct NslShadow {

@@ -110,7 +110,7 @@ double *nsl_trace_input(NslTrace *trace, int arg);
 void nsl_trace_value(NslTrace *trace, double *out);
 void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 
-/* Whether the values at trace->in are `plain`, those of the function, up to the rounding of what the tape computes in another order. */
+/* Whether the values at trace->in are the function's, `plain`, up to the rounding of what the tape computes in another order. */
 bool nsl_trace_agrees(NslTrace *trace, const double *plain);
 
 /* jac = the Jacobian by an argument at trace->in: column-major, a row for each value. Returns whether it is finite. */

@@ -78,7 +78,7 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
 /*
 ** Raises that objects of a class have no method (or what else `what` says, "column ") of the name at idx, with the hint of
 ** nslua.base.names; the table at `known` holds the existing ones. Pushes nil and returns 1, as an __index does, for a key that
-** is no string or begins with an underscore, and for code of nslua itself; when not `sure`, as the name may be that of a field
+** is no string or begins with an underscore, and for code of nslua itself; when not `sure`, as the name may belong to a field
 ** which is not set, also unless one that exists is near.
 */
 int nsl_no_such_name(lua_State *L, const char *type, const char *what, int known, int idx, bool sure);

@@ -414,7 +414,7 @@ static void push_shown(lua_State *L, const NsField *field, const void *object) {
   else nsl_push_vector_view(L, 1, data, ns_field_rows(field, object), 1, field->name, NULL);
 }
 
-/* Pushes the SHOWN fields with their names: those of the state and the input, or the others. */
+/* Pushes the SHOWN fields with their names: the fields of the state and the input, or the others. */
 static void push_all_shown(lua_State *L, NslCallee *callee, bool state) {
   for (const NsField *field = callee->kind->fields; field->name; field++) {
     bool z = strcmp(field->name, "z") == 0;

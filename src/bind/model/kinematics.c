@@ -13,7 +13,7 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-/* One function f(t, q) and its plain values. trace: that of a compiled f, with its inputs set; else NULL. */
+/* One function f(t, q) and its plain values. trace: of a compiled f, with its inputs set; else NULL. */
 typedef struct Motion {
   double t;
   const NslVector *q;

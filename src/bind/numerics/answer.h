@@ -58,7 +58,7 @@ double nsl_numerics_number(lua_State *L, const char *who, const char *name, doub
 int nsl_numerics_count(lua_State *L, const char *who, const char *name, int least, int missing);
 
 /*
-** The method that the option `solver` names, among those of `list` that handle all of `takes` (solvers/method.h). *asked: its
+** The method that the option `solver` names, among the methods in `list` that handle all of `takes` (solvers/method.h). *asked: its
 ** name as given (static). When the option is absent: NULL, and *asked = "default".
 */
 const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,

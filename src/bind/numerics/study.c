@@ -70,7 +70,7 @@ static void fill_bounds(Studied *c, double lower, double upper) {
   for (int i = 0; i < c->n; i++) c->lower[i] = lower, c->upper[i] = upper;
 }
 
-/* Reads the bounds of a law object; those of a law with one component are repeated. True for a polyhedron. */
+/* Reads the bounds of a law object; the bounds of a law with one component are repeated. True for a polyhedron. */
 static bool bounds_of_law(lua_State *L, Studied *c) {
   const NsLaw *law = nsl_check_law(L, 3)->law;
   if (law->size != c->n && law->size != 1)

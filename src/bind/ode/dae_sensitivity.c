@@ -148,7 +148,7 @@ static NsStatus dae_traced_jacobians(void *context, double t, const double *y, c
 /* ---- functions ---- */
 
 /*
-** follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which,
+** follow(solver, S, rtol (0: the solver's), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which,
 ** parameters): residual, args and which are for its trace; parameters are the p numbers, 0 for initial values.
 ** Returns the part of its size below which the rate of a guard counts as 0.
 */

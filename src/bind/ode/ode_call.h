@@ -28,7 +28,7 @@ typedef struct NslOde {
   lua_State *L;
   int n, nargs;
   int f, jac, events, args;             /* stack indices; jac 0: dual numbers; events: a list of functions, and the rate of a
-                                           cost behind those of `known`; args: a list */
+                                           cost behind the events in `known`; args: a list */
   int applies;                          /* stack index of a list: of each event its apply, or false */
   const NsEvents *known;                /* the events, for messages */
   int y, out;                           /* stack indices of the vectors */

@@ -119,7 +119,7 @@ static NsStatus sensitivity_call(NslSensitivity *s, int function, bool timed, do
   return nsl_ode_protected(s->ode, sensitivity_run, &c, function, t, err);
 }
 
-/* Adds the columns of the parameters in the arguments (rows x numbers) to those of all parameters. */
+/* Adds the columns of the parameters in the arguments (rows x numbers) to the columns of all parameters. */
 static void spread_columns(const NslSensitivity *s, int rows, const double *by_w, double *to) {
   for (int j = 0; j < s->p; j++) {
     int k = s->column[j] - s->n;
@@ -317,7 +317,7 @@ static SensitivityName read_name(lua_State *L, const NslSensitivity *s, int idx,
   return name;
 }
 
-/* The size of argument i (from 0): 1 for a number, that of a vector or of a list of numbers; -1: it is none of these. */
+/* The size of argument i (from 0): 1 for a number, the length of a vector or of a list of numbers; -1: it is none of these. */
 static int size_of_parameter(lua_State *L, const NslOde *ode, int i, NslSensitivityArg *arg) {
   lua_rawgeti(L, ode->args, i + 1);
   int size = -1;

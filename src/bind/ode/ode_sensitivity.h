@@ -30,7 +30,7 @@ typedef struct NslSensitivity {
   NslShadow f_shadow, cost_shadow; /* traces of f and of the rate of the cost */
   double *J, *P;                   /* n x n, n x p: workspace of the adjoint pass */
   double *bar;                     /* derivatives by all inputs of a trace */
-  double *all;                     /* n x inputs: those of f by y and args */
+  double *all;                     /* n x inputs: the derivatives of f by y and args */
   int last;                        /* one past the last input of args */
   int *input;                      /* p: the parameter's number among the inputs of a trace; -1: none */
   double terminal;                 /* the last value of terminal */

@@ -1,6 +1,6 @@
 /*
 ** ode_shadow.h
-** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values stay those of the function.
+** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values still come from the function.
 */
 #ifndef NSL_ODE_ODE_SHADOW_H
 #define NSL_ODE_ODE_SHADOW_H

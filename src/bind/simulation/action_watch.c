@@ -131,7 +131,7 @@ static int refuse_change(lua_State *L, const char *what, const char *name, int f
   return luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
-/* Raises when a number, boolean or string that the table at `table` has by name is not that of the copy at `copy`. */
+/* Raises when a number, boolean or string that the table at `table` has by name differs from the copy at `copy`. */
 static void check_fields(lua_State *L, int table, int copy, const char *how) {
   int top = lua_gettop(L), entries = 0;
   for (lua_pushnil(L); entries < WATCH_ENTRIES && lua_next(L, table); entries++, lua_settop(L, top + 1)) {

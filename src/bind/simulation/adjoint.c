@@ -245,7 +245,7 @@ static int core_adjoint_drives(lua_State *L) {
   return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->drives), 1;
 }
 
-/* same(simulation): whether there is a record, which is that of the model as it is now. Raises when the simulation is closed. */
+/* same(simulation): whether there is a record of the model as it is now. Raises when the simulation is closed. */
 static int core_adjoint_same(lua_State *L) {
   const NsTimeStepping *ts = nsl_idle_simulation(L, 1, "gradient")->ts;
   return lua_pushboolean(L, ts->tape && ns_sensitivities_same(ts->tape, ts->nsds)), 1;

@@ -80,7 +80,7 @@ static void check_complain(const Audit *a, double t, int i, int j) {
 }
 
 /*
-** Appends complaints about the entries of `given` that disagree with those of `exact` (computed exactly, or by differences).
+** Appends complaints about the entries of `given` that disagree with the entries of `exact` (computed exactly, or by differences).
 ** Each wrong entry is told once: it is corrected in the copy, and the next one is searched. x: as for check_agree.
 */
 static void tell_differences(const Audit *a, const double *x, double t, bool exact) {

@@ -17,7 +17,7 @@ NsDiscrete *nsl_push_discrete(lua_State *L, int idx, const char *who, const char
 /* Pushes a copy, with initial and present values, of the discrete states at idx; nil for nil. */
 NsDiscrete *nsl_clone_discrete(lua_State *L, int idx);
 
-/* The numbers that a run records beside those of the model: those of its observer, if any, then the discrete states. */
+/* The numbers that a run records beside the model's: the numbers of its observer, if any, then the discrete states. */
 typedef struct NslRowNumbers {
   NslObserver *observer;
   const NsTimeStepping *ts;

@@ -1,6 +1,6 @@
 /*
 ** observe.h
-** run{observe = f}: columns beside those of the model, computed by a function of the script for each row.
+** run{observe = f}: columns beside the model's, computed by a function of the script for each row.
 */
 #ifndef NSL_SIMULATION_OBSERVE_H
 #define NSL_SIMULATION_OBSERVE_H
@@ -13,7 +13,7 @@ typedef struct NslObserver {
   int self, simulation; /* stack indices (in L) of the userdata that hold this struct and the simulation */
   int count;            /* number of columns, once known */
   double *values;       /* `count` numbers, kept alive by a user value */
-  bool known, ahead;    /* known: the keys are known; ahead: the values are already those of the next row */
+  bool known, ahead;    /* known: the keys are known; ahead: the values belong to the next row already */
 } NslObserver;
 
 /*

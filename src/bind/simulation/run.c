@@ -125,7 +125,7 @@ static void check_stream(lua_State *L, const Options *options) {
     luaL_error(L, "run: stream: '%s': expected a name that ends in .csv or .h5 (sol:save writes .npy and .npz)", stream);
 }
 
-/* Whether the rows are those of the grid alone. */
+/* Whether the grid alone gives the rows. */
 static bool rows_on_grid(lua_State *L, int idx) {
   int type = lua_getfield(L, idx, "rows");
   const char *rows = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;

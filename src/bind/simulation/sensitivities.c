@@ -34,7 +34,7 @@ static void add_parameter(lua_State *L, Parameters *list, NsParameter parameter)
   lua_rawseti(L, list->names, list->count);
 }
 
-/* The size of a number of a field: its own, that of the largest number of the field, or 1. */
+/* The size of a number of a field: its own, the size of the largest number of the field, or 1. */
 static double parameter_unit(const double *number, const double *all, int count) {
   double size = fabs(*number);
   int exponent;

@@ -65,7 +65,7 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 
 /*
 ** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
-** a list of names of further columns, 0: none; parameters: that of the list of names of the parameters of S, 0: none.
+** a list of names of further columns, 0: none; parameters: the index of the list of names of the parameters of S, 0: none.
 */
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed, int parameters);
 

@@ -80,7 +80,7 @@ static void tell_apart(lua_State *L, int uses, const char *system) {
 }
 
 /*
-** Counts or, when `add`, adds the names of a system's states: those of setNames; else x1, x2, ..., counted over all systems; in
+** Counts or, when `add`, adds the names of a system's states: the names given by setNames; else x1, x2, ..., counted over all systems; in
 ** mechanics q1, ..., v1, ...
 */
 static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {

@@ -79,7 +79,7 @@ static void em_vjp_system_z(NsEulerMoreau *em, const NsStepVjp *of, int d, doubl
     if (model->place[j].kind == NS_NUMBER_Z && !ns_model_vjp_system_z(model, d, &weights, j, &of->g[j])) of->known[j] = false;
 }
 
-/* The numbers of relations, and z of h and g, whose weights are psi and those of r. */
+/* The numbers of relations, and z of h and g, whose weights are psi and the weights of r. */
 static void em_vjp_relations(NsEulerMoreau *em, const NsStepVjp *of) {
   NsModelDerivative *model = &em->vjp->model;
   NsModelPoint at = {.t = em->t, .x = ns_em_output_state(em), .x_input = em->x, .lambda = em->lambda};

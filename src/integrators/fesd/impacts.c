@@ -43,7 +43,7 @@ static NsStatus motion_value(NsFesd *w, double t, const double *x, const double 
 
 /*
 ** The change of x_j for a difference: 2^-26 of its size, a power of two. A velocity that is 0 because accelerations cancel has
-** the size of what they make of it in a step, and a coordinate that of the way. A column without size stays 0.
+** the size of what they make of it in a step, and a coordinate the size of the way. A column without size stays 0.
 */
 static double difference_of(const NsFesd *w, const double *x, const double *lambda, int j) {
   int Nq = w->now->Nq, Nv = w->now->Nv, i = j < Nq ? j : j - Nq;

@@ -1,7 +1,7 @@
 /*
 ** signs.c
 ** Whether every row keeps the law of its mode along a whole element, not only at its nodes. Along the polynomial of the states,
-** y and lambda are those of the smooth motion of the mode; they are interpolated by polynomials of degree 8. The bounds of these,
+** y and lambda belong to the smooth motion of the mode; they are interpolated by polynomials of degree 8. The bounds of these,
 ** less the errors of interpolation and of the states, tell the sign. Where they do not, the element is too long.
 */
 #include <float.h>

@@ -270,7 +270,7 @@ static void write_systems(Global *mj, const double *z) {
   }
 }
 
-/* The impulses and coordinates after the step. Of a step in parts the memories are those of the whole step when it is accepted. */
+/* The impulses and coordinates after the step. Of a step in parts the memories belong to the whole step when it is accepted. */
 static NsStatus global_complete(NsScheme *scheme, NsError *err) {
   Global *mj = (Global *)scheme;
   double theta = mj->options.theta;

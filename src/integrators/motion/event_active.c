@@ -74,7 +74,7 @@ static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
 }
 
 /*
-** The direction d of friction at the present velocities. In space it is that of u, turned round where u is opposed to the
+** The direction d of friction at the present velocities. In space it is the direction of u, turned round where u is opposed to the
 ** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there.
 */
 static void slide_direction(const NsEventDriven *ed, int row, double *d) {

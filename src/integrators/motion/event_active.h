@@ -38,7 +38,7 @@ void ns_ed_forces(const NsEventDriven *ed, double *force);
 double ns_ed_tolerance(const NsEventDriven *ed, int row);
 
 /*
-** The rounding error of y: that of its terms, or the drift in a step of the motion of length h: y'' = 0 of a body that others hold
+** The rounding error of y: the rounding of its terms, or the drift in a step of the motion of length h: y'' = 0 of a body that others hold
 ** has the rounding of its terms, and y has h^2 times that. The drift matters where y = 0 has no terms of its own.
 */
 double ns_ed_rounding(const NsEventDriven *ed, int row);

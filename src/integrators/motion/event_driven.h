@@ -54,7 +54,7 @@ struct NsEventDriven {
   /* the last accelerations */
   double *acceleration; /* Nv */
   double *W;            /* m x m: of the active rows */
-  int *pulling;         /* m: the active rows, and those of friction at the onset of slip */
+  int *pulling;         /* m: the active rows, and the rows of friction at the onset of slip */
   double *pull;         /* m: the forces that make all of these rows stick */
 
   NsMotionEvent event;

@@ -1,7 +1,7 @@
 /*
 ** event_exchange.c
 ** Event-driven mechanics for a solver outside of the engine: rates and guards in a mode, and what happens at events. Rates and guards
-** are those of the state projected on the constraints of the mode, so that errors of the solver across them do not grow.
+** are evaluated at the state projected on the constraints of the mode, so that errors of the solver across them do not grow.
 */
 #include <math.h>
 #include <string.h>

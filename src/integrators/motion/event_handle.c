@@ -95,7 +95,7 @@ static double slow_sliding(const NsEventDriven *ed, int row, double press) {
 }
 
 /*
-** The velocity below which a closed row is at rest: that of NsMotionSteps, plus rounding: of the terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
+** The velocity below which a closed row is at rest: the one in NsMotionSteps, plus rounding: of the terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
 */
 static void measure_slow(NsEventDriven *ed) {
   const NsMotionMode *mode = ed->mode;
@@ -178,7 +178,7 @@ static bool approaching(const NsEventDriven *ed, int row) {
 
 /*
 ** Whether a contact with friction would bounce so low that it rests. Its impact is without restitution then: the friction of the
-** bounces that are left out is that of the impulse w / W and of the pressing force in their time.
+** bounces that are left out is the effect of the impulse w / W and of the pressing force in their time.
 */
 static bool ends_to_bounce(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;

@@ -91,7 +91,7 @@ static double polish_off(const NsMotionProblem *p, const signed char *sets) {
   return most;
 }
 
-/* One correction of p->z: the unknowns are those of the free rows; the friction of slip comes along with its normal. */
+/* One correction of p->z: the unknowns belong to the free rows; the friction of slip comes along with its normal. */
 static bool polish_correct(NsMotionProblem *p, const signed char *sets) {
   const NsMotionPolish *own = &p->polish;
   int count = 0, rank;

@@ -46,7 +46,7 @@ void ns_motion_problem_polish(NsMotionProblem *problem);
 /* Whether the force z of a closed row is more than rounding. pressing: its acceleration without forces; own: its element of W. */
 bool ns_motion_carries(const NsMotionView *now, int row, double pressing, double own, double z);
 
-/* The name of a row for messages: that of its interaction. */
+/* The name of a row for messages: its interaction's. */
 const char *ns_motion_row_name(const NsMotion *motion, int row);
 
 #endif

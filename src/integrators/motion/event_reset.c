@@ -83,7 +83,7 @@ static void impulse_equations(NsMotionLinearisation *w) {
   }
 }
 
-/* z of the fixed active set, from that of the run; of dependent rows the change of least norm. */
+/* z of the fixed active set, from the z of the run; of dependent rows the change of least norm. */
 static NsStatus impulse_solve_fixed(NsMotionLinearisation *w, double t, NsError *err) {
   int n = w->nclosed, rank;
   bool curved = false;

@@ -67,7 +67,7 @@ static NsStatus motion_lin_rate(void *context, double t, const double *u, double
   return NS_OK;
 }
 
-/* Copies the rows of S (all coordinates, then all velocities) to those of X (system by system); back: X to S. */
+/* Copies the rows of S (all coordinates, then all velocities) to the rows of X (system by system); back: X to S. */
 static void motion_lin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
   int q = 0, v = ed->Nq, x = 0, n = ed->Nq + ed->Nv;
   for (int d = 0; d < ed->run.base.nsds->nds; d++) {
@@ -111,7 +111,7 @@ static bool nearly_stopped(const NsMotionMode *mode, int row) {
 }
 
 /*
-** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
+** The directions of friction in space. Where it has nearly stopped they are the ones in which S was computed last: the direction of u may turn
 ** on, down to rounding.
 */
 static void keep_directions(NsMotionLinearisation *w, const NsEventDriven *run) {

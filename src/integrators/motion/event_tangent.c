@@ -240,7 +240,7 @@ static void clear_sources(NsMotionTangent *g, int columns) {
   memset(g->r, 0, (size_t)g->ed->m * (size_t)columns * sizeof *g->r);
 }
 
-/* R becomes the derivative of the accelerations by u, and r, by row, that of the active multipliers. */
+/* R becomes the derivative of the accelerations by u, and r, by row, the derivative of the active multipliers. */
 static bool tangent_motion(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
   clear_sources(g, g->n);
@@ -394,7 +394,7 @@ static void impulse_jump(const NsMotionTangent *g, const NsMotionImpulse *impuls
   ns_motion_add_input(g->ed->motion, impulse->n, impulse->rows, impulse->z, change);
 }
 
-/* r += the change of H (change + (1 + e) v) of the closed rows by q, R += that of H' z. False: not known, or h or the friction moves in time. */
+/* r += the change of H (change + (1 + e) v) of the closed rows by q, R += the change of H' z. False: not known, or h or the friction moves in time. */
 static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse,
                                const double *change) {
   const NsEventDriven *ed = g->ed;

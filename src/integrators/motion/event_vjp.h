@@ -33,7 +33,7 @@ typedef struct NsMotionImpulse {
   const ImpulseKind *kind;
   const bool *bounces;
   const double *z, *W, *A; /* n, n x n, n x n */
-  const double *slide;     /* n: the z of the run, whose signs are those of the friction that slips */
+  const double *slide;     /* n: the z of the run, whose signs the friction that slips has */
   const double *sliding;   /* n: the velocities after the impulse, with the restitution */
 } NsMotionImpulse;
 

@@ -61,7 +61,7 @@ NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game
 const double *ns_pivot_ray(const NsPivot *pivot);
 
 /*
-** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is that of the first
+** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is the first path's
 ** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others.
 */
 extern const NsMethod ns_box_lemke;

@@ -20,7 +20,7 @@
 typedef struct NsFriction {
   const NsConeClass *cone;
   int dim, nc;       /* dim == cone->dim */
-  const double *mu;  /* cone->discs nc, >= 0: those of a contact stand together */
+  const double *mu;  /* cone->discs nc, >= 0: the coefficients of a contact stand together */
   const double *rho; /* nc: step lengths of the natural map, see ns_mixed_prepare */
   const NsBlock *W;
   const double *q; /* dim nc */

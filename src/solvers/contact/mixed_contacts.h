@@ -14,7 +14,7 @@ extern const NsMethod ns_mixed_contacts;
 typedef struct NsMixedContacts NsMixedContacts;
 
 /*
-** Solves v from the guess z; z, w, status and info are those of the chain or of v->method. When v->method is NULL and
+** Solves v from the guess z; z, w, status and info come from the chain or from v->method. When v->method is NULL and
 ** v->contacts is not set, keeps its memory for the next problem with as many contacts. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_mixed_contacts_solve(NsMixedContacts *contacts, const NsMixedView *v, double *z, double *w, NsSolverInfo *info);

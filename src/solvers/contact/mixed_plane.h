@@ -14,7 +14,7 @@ extern const NsMethod ns_mixed_plane;
 /* The workspace that ns_mixed_plane reserves. */
 typedef struct NsMixedPlane NsMixedPlane;
 
-/* The number of unknowns of the box problem: that of rows, and one more for each disc of a contact. */
+/* The number of unknowns of the box problem: one for each row, and one more for each disc of a contact. */
 int ns_mixed_plane_unknowns(const NsMixedView *v);
 
 /* Solves v from the guess z, which becomes the answer; returns the status of the box problem, or NS_ENOMEM, NS_ETOOLARGE. */

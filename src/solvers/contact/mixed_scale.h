@@ -24,7 +24,7 @@ typedef struct NsMixedScaled {
 /*
 ** Fills s with the groups group[0 .. count - 1] (increasing) of p; the rows of group g start at first[g]. If `contacts`, the
 ** units are such that the own block of every row and disc is near 1 (cone.h: the first disc together with its normal) and the largest of q and the bounds is between 1/2 and 1; else they
-** are those of p. Allocates for a problem larger than any before. NS_ENOMEM, NS_ETOOLARGE.
+** are p's. Allocates for a problem larger than any before. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
                         const double *guess);

@@ -29,7 +29,7 @@ typedef struct NsNlpTerm {
 ** NS_NLP_OBJECTIVE). The first members are the caller's, and borrowed; ns_nlp_prepare sets the others.
 **
 ** Places of derivatives may occur several times: the values add up. hessian_row >= hessian_column. The functions write f, its
-** gradient (n), c (m), the values of the Jacobian's entries, and those of factor f'' + sum lambda_i c_i''. They return false when
+** gradient (n), c (m), the values of the Jacobian's entries, and the values of factor f'' + sum lambda_i c_i''. They return false when
 ** a result is not finite.
 */
 typedef struct NsNlp NsNlp;
@@ -55,7 +55,7 @@ struct NsNlp {
 
 /*
 ** Finds the places of the derivatives and allocates the workspace in the arena. The pattern of a tape's second derivatives comes
-** from its operations: sums have none, products those of their factors. NS_ENOMEM; NS_ETOOLARGE for a term with more than 200
+** from its operations: sums have none, products have their factors' entries. NS_ENOMEM; NS_ETOOLARGE for a term with more than 200
 ** inputs.
 */
 NsStatus ns_nlp_prepare(NsNlp *nlp, NsArena *arena, NsError *err);
