@@ -176,6 +176,18 @@ static bool takes_part(const NsEdge *edge, const bool *shut) {
   return any;
 }
 
+static double coefficient_at(const void *law, double speed, double *slope) {
+  NsLawFriction at = ns_law_friction_at(law, speed, NULL);
+  *slope = at.slope;
+  return at.mu;
+}
+
+NsMixedGroup ns_layout_contact(const NsLaw *law, const NsLawGroup *group, double unit) {
+  NsMixedGroup contact = ns_mixed_contact(ns_cone_find(group->dim, group->discs), group->mu);
+  if (ns_law_slides(law)) contact.slip = (NsMixedSlip){.mu = coefficient_at, .law = law, .unit = unit};
+  return contact;
+}
+
 bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction,
                          double *guess) {
   bool changed = false;
@@ -189,7 +201,7 @@ bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixe
     changed = changed || edge->active != before;
     for (int i = 0; edge->active >= 0 && i < edge->m;) {
       NsLawGroup group = ns_interaction_group(edge->inter, i, !joint && !is_shut(edge, shut, i), s->part);
-      groups[p->ngroups++] = group.discs ? ns_mixed_contact(ns_cone_find(group.dim, group.discs), group.mu)
+      groups[p->ngroups++] = group.discs ? ns_layout_contact(edge->inter->law, &group, 1)
                                          : ns_mixed_row(group.lower, group.upper);
       for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
       i += group.dim;

@@ -116,6 +116,9 @@ void ns_layout_solve(const NsLayout *s, double *x);
 /* Mechanics: X = W^-1 G' of part p, with zero rows for prescribed velocities. */
 void ns_layout_solve_part(const NsLayout *s, NsEdge *edge, int p);
 
+/* A contact of the one-step problem; unit: the speed of its slip for 1 of a tangent's w. */
+NsMixedGroup ns_layout_contact(const NsLaw *law, const NsLawGroup *group, double unit);
+
 /* ---- the one-step problem of a mechanical scheme: L W^-1 G' + D of the active interactions ---- */
 
 /*

@@ -74,7 +74,7 @@ NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h);
 */
 typedef struct NsStepProblem {
   int n, ngroups;
-  const NsMixedGroup *groups;
+  NsMixedGroup *groups;   /* the solver writes coefficients of friction that depend on the slip */
   const double *W;        /* n x n, column-major; NULL: the matrix is `sparse` */
   const NsSparse *sparse; /* n x n */
   long formed;            /* sparse form: the number of this matrix; another matrix has another number */

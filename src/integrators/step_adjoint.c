@@ -348,7 +348,10 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   return status;
 }
 
-/* Linear models need Phi: it is formed where the matrix of a step is the matrix of the step after it. */
+/*
+** Linear models need Phi: it is formed where the matrix of a step is the matrix of the step after it, and in each step in which friction in
+** space, or with a coefficient that depends on the slip, makes the matrix depend on the solution.
+*/
 static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   long formed = T->system.formed;
   uint64_t key = T->system.key;
@@ -360,7 +363,7 @@ static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   bool same = again && T->linear && formed == T->system.formed && key == T->system.key && T->system.carried;
   if (!same) T->adjoint.inverse_known = false;
   if ((T->of->vjp && T->of->states) || T->system.carried) return NS_OK;
-  if (!T->linear) return ns_run_tape_refuse(T->s->tape, "steps of this model have no adjoint in closed form", err);
+  if (!T->lin->linear) return ns_run_tape_refuse(T->s->tape, "steps of this model have no adjoint in closed form", err);
   status = ns_step_form_steps(T, err);
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
 }

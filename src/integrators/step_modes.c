@@ -47,6 +47,14 @@ static bool step_is_contact(const NsInteraction *inter) {
          !ns_relation_holds_at_position(inter->relation);
 }
 
+bool ns_step_slides(const NsStepRows *rows) {
+  bool slides = false;
+  for (int e = 0, row = 0; e < rows->graph->ninteractions; row += rows->graph->interactions[e++]->m)
+    slides = slides || (ns_law_slides(rows->graph->interactions[e]->law) && rows->mode[row + 1] != NS_STEP_ACTIVE &&
+                        rows->mode[row + 1] != NS_STEP_OPEN);
+  return slides;
+}
+
 bool ns_step_has_contacts(const NsNsds *graph) {
   for (int e = 0; e < graph->ninteractions; e++)
     if (step_is_contact(graph->interactions[e])) return true;
@@ -58,6 +66,12 @@ static const char *row_name(const RowGroup *group, int k, char *text, size_t siz
   if (group->inter->m == 1) ns_print(text, size, "'%s'", group->inter->name);
   else ns_print(text, size, "row %d of '%s'", group->i + k + 1, group->inter->name);
   return text;
+}
+
+/* The friction of a disc of a contact with the velocities y. */
+static NsLawFriction friction_of_disc(const RowGroup *group, int disc, const double *y) {
+  if (disc > 0 || !ns_law_slides(group->inter->law)) return (NsLawFriction){.mu = group->law.mu[disc]};
+  return ns_law_friction_at(group->inter->law, ns_law_disc_width(&group->law) == 1 ? fabs(y[1]) : hypot(y[1], y[2]), NULL);
 }
 
 /* ---- modes ---- */
@@ -109,7 +123,7 @@ static void find_contact(Finding *f, const RowGroup *group) {
   rows->mode[r] = closed ? NS_STEP_ACTIVE : NS_STEP_OPEN;
   for (int from = 1; from < dim; from += width) {
     bool still = true;
-    double tangent = 0, most = group->law.mu[ns_law_disc_of(&group->law, from)] * l[0];
+    double tangent = 0, most = friction_of_disc(group, ns_law_disc_of(&group->law, from), y).mu * l[0];
     for (int k = from; k < from + width; k++) {
       tangent = hypot(tangent, l[k]);
       still = still && fabs(y[k]) <= NOTHING * rows->y_terms[r + k];
@@ -156,7 +170,7 @@ static double bound_in_mode(const RowGroup *group, int k, NsStepMode mode, const
   if (group->law.discs == 0) return mode == NS_STEP_LOWER ? group->law.lower : mode == NS_STEP_UPPER ? group->law.upper : 0;
   if (k == 0) return 0;
   int width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
-  double unit[2], most = group->law.mu[disc] * l[0];
+  double unit[2], most = friction_of_disc(group, disc, y).mu * l[0];
   if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -most : mode == NS_STEP_UPPER ? most : 0;
   (void)slip_direction(y + from, unit);
   return -most * unit[k - from];
@@ -181,11 +195,14 @@ void ns_step_law_rows(const NsStepRows *rows, const double *y, const double *lam
 static double bound_change(const Equations *q, const RowGroup *group, int k, NsStepMode mode) {
   if (group->law.discs == 0 || k == 0) return 0;
   int r = group->row, width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
-  const double *dy = q->y + r + from;
-  double unit[2], mu = group->law.mu[disc], change = mu * q->lambda[r];
+  const double *dy = q->y + r + from, *y = q->rows->y + r;
+  NsLawFriction at = friction_of_disc(group, disc, y);
+  double unit[2], mu = at.mu, change = mu * q->lambda[r], faster = at.slope * q->rows->lambda[r];
+  if (width == 1) change += faster * (y[from] < 0 ? -dy[0] : dy[0]);
   if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -change : mode == NS_STEP_UPPER ? change : 0;
-  double speed = slip_direction(q->rows->y + r + from, unit), along = unit[0] * dy[0] + unit[1] * dy[1];
+  double speed = slip_direction(y + from, unit), along = unit[0] * dy[0] + unit[1] * dy[1];
   int i = k - from;
+  change += faster * along;
   double turn = speed > 0 ? mu * q->rows->lambda[r] * (dy[i] - along * unit[i]) / speed : 0;
   return -change * unit[i] - turn;
 }

@@ -42,6 +42,9 @@ void ns_step_law_rows(const NsStepRows *rows, const double *y, const double *lam
 /* out (M) = their change with dy and dlambda, at the solution. */
 void ns_step_law_change(const NsStepRows *rows, const double *dy, const double *dlambda, double *out);
 
+/* Whether the equations are not linear: some contact slips, with a coefficient of friction that depends on the slip. */
+bool ns_step_slides(const NsStepRows *rows);
+
 /* Whether rows may be hit: contacts between velocities. */
 bool ns_step_has_contacts(const NsNsds *graph);
 

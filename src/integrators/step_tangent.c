@@ -306,6 +306,7 @@ NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   if (status != NS_OK || same) return status;
   bool slips = false;
   for (int r = 0; r < T->M; r++) slips = slips || T->modes.mode[r] == NS_STEP_SLIPS;
+  slips = slips || ns_step_slides(&T->rows);
   T->linear = T->lin->linear && !slips;
   system->formed = T->lin->factorizations;
   system->h_formed = T->step.h;

@@ -59,6 +59,11 @@ double ns_interaction_share(const NsInteraction *inter, double part) {
   return ns_interaction_has_impulses(inter) ? part : 1;
 }
 
+double ns_interaction_slip(const NsInteraction *inter) {
+  int width = ns_law_disc_width(&(NsLawGroup){.dim = inter->m, .discs = ns_law_group(inter->law, 0, false).discs});
+  return width == 1 ? fabs(inter->ydot[1]) : hypot(inter->ydot[1], inter->ydot[2]);
+}
+
 NsLawGroup ns_interaction_group(const NsInteraction *inter, int row, bool open, double part) {
   NsLawGroup group = ns_law_group(inter->law, row, open);
   double share = ns_interaction_share(inter, part);

@@ -52,6 +52,9 @@ bool ns_interaction_turns(const NsInteraction *interaction);
 bool ns_interaction_has_impulses(const NsInteraction *interaction);
 double ns_interaction_share(const NsInteraction *interaction, double part);
 
+/* The speed of the slip in a contact with friction. */
+double ns_interaction_slip(const NsInteraction *interaction);
+
 /* ns_law_group, with the bounds of such a step. */
 NsLawGroup ns_interaction_group(const NsInteraction *interaction, int row, bool open, double part);
 

@@ -86,6 +86,11 @@ NsLawGroup ns_law_group(const NsLaw *law, int row, bool open) {
   return (NsLawGroup){.dim = 1, .lower = law->lower[row], .upper = law->upper[row]};
 }
 
+NsLawFriction ns_law_friction_at(const NsLaw *law, double u, const double *number) {
+  if (law->class->friction) return law->class->friction(law, u, number);
+  return (NsLawFriction){.mu = ns_law_group(law, 0, false).mu[0]};
+}
+
 double ns_law_restitution(const NsLaw *law, int row, double theta) {
   return law->class->restitution ? law->class->restitution(law, row, theta) : 0;
 }

@@ -27,7 +27,9 @@ typedef struct NsLawClass NsLawClass;
   X(impact)                                                                                                                    \
   X(friction)                                                                                                                  \
   X(fremond)                                                                                                                   \
-  X(rolling)
+  X(rolling)                                                                                                                   \
+  X(stribeck)                                                                                                                  \
+  X(slip)
 
 #define X(name)                                                                                                                \
   extern const NsLawClass ns_law_##name;                                                                                       \
@@ -72,13 +74,23 @@ enum { NS_LAW_TIMED = 2 }; /* most fields with NS_FIELD_TIMED in a class */
 /*
 ** What bounds lambda may be a function of time: bounds, coefficients of friction; their fields have NS_FIELD_TIMED. read: writes
 ** the values of those that are functions, at time t; `owner`: the name of the interaction, for messages. NS_ECALLBACK. NULL: all are
-** numbers. varies: which of these fields have functions, in the order of the table.
+** numbers. varies: which of these fields have functions, in the order of
+** the table, also of a law with a `slip`.
 */
 typedef struct NsLawTime {
   NsStatus (*read)(void *context, const char *owner, double t, NsError *err);
   void *context;
   bool varies[NS_LAW_TIMED];
 } NsLawTime;
+
+/*
+** The coefficient of friction as a function of a script: at the speed u >= 0 of the slip, and its slope (NULL: not wanted). NAN: the function
+** failed. mu NULL: there is none.
+*/
+typedef struct NsLawSlip {
+  double (*mu)(void *context, double u, double *slope);
+  void *context;
+} NsLawSlip;
 
 /*
 ** The data of every law. A law with more data has its own struct, whose first member is an NsLaw. Bounds may change between
@@ -94,8 +106,9 @@ typedef struct NsLaw {
   int rows;              /* lambda is also in P = {H lambda >= K}, of `rows` inequalities; 0: no P */
   double *H, *K;         /* H: rows x size, column-major; K: rows */
   double *inside;        /* a point of P, size; NULL without P */
-  NsLawTime time;        /* a clone has none: the binding sets it */
-  bool closed;           /* the script closed it: a step refuses it */
+  NsLawTime time;        /* a clone has none: the binding sets it, and slip */
+  NsLawSlip slip;
+  bool closed; /* the script closed it: a step refuses it */
 } NsLaw;
 
 /*
@@ -116,6 +129,11 @@ static inline int ns_law_disc_width(const NsLawGroup *group) {
 static inline int ns_law_disc_of(const NsLawGroup *group, int k) {
   return (k - 1) / ns_law_disc_width(group);
 }
+
+/* The coefficient of friction of a contact at a speed of its slip, and its derivatives: by the speed, and by a number of the law. */
+typedef struct NsLawFriction {
+  double mu, slope, by_number;
+} NsLawFriction;
 
 typedef struct NsLawInterval {
   double lower, upper;
@@ -143,6 +161,13 @@ struct NsLawClass {
 
   /* The group that begins at a row. NULL: each row is a group, with its bounds. */
   NsLawGroup (*group)(const NsLaw *law, int row);
+
+  /*
+  ** The friction at the speed u of the slip, of a law whose coefficient depends on it; `group` has the one at u = 0. An integrator
+  ** that looks for the end of the slip also asks for u < 0, where the function goes on with a continuous slope. number: a number of the
+  ** law, or NULL. NULL: the coefficient does not depend on the slip.
+  */
+  NsLawFriction (*friction)(const NsLaw *law, double u, const double *number);
 
   /*
   ** The coefficient e of a row: the law holds for u + e u_k, where u_k and u are the velocities at the start and at the end of
@@ -198,6 +223,14 @@ NsLawGroup ns_law_group(const NsLaw *law, int row, bool open);
 
 /* The number of components of y, from the first, that are gaps of a law of impact; 0 for other laws. */
 int ns_law_gaps(const NsLaw *law);
+
+/* The friction of a contact at the speed u of its slip, see `friction` of NsLawClass; of a law without it, the coefficient of its group. */
+NsLawFriction ns_law_friction_at(const NsLaw *law, double u, const double *number);
+
+/* Whether the coefficient of friction depends on the slip. */
+static inline bool ns_law_slides(const NsLaw *law) {
+  return law->class->friction != NULL;
+}
 
 /* See the functions `restitution` and `constrained` of NsLawClass. */
 double ns_law_restitution(const NsLaw *law, int row, double theta);

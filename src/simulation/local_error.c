@@ -76,8 +76,10 @@ static double *moment_put(double *to, const double *from, int n) {
 static void moment_put_bounds(const NsLocalError *e, const NsMoment *moment) {
   int first = 0;
   for (int i = 0; i < e->graph->ninteractions; first += e->graph->interactions[i++]->m) {
-    const NsLaw *law = e->graph->interactions[i]->law;
+    const NsInteraction *inter = e->graph->interactions[i];
+    const NsLaw *law = inter->law;
     for (int row = 0; row < law->size; row++) moment->groups[first + row] = ns_law_group(law, row, false);
+    if (ns_law_slides(law)) moment->groups[first].mu[0] = ns_law_friction_at(law, ns_interaction_slip(inter), NULL).mu;
   }
 }
 

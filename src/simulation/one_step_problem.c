@@ -295,7 +295,10 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
   options->keep = problem->again;
-  return ns_mixed_solve(problem->mixed, &mixed, p->guess, problem->lambda, problem->y, &problem->info);
+  NsStatus status = ns_mixed_slip_solve(problem->mixed, &mixed, p->groups, p->guess, problem->lambda, problem->y,
+                                        &problem->info);
+  memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
+  return status;
 }
 
 NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p) {

@@ -28,7 +28,7 @@ local function contact_words(group, lambda, first, size)
     return words
   end
   words[1] = "active"
-  if group.dim > 2 and group.mu ~= 0 then return nil end
+  if group.slides or group.dim > 2 and group.mu ~= 0 then return nil end
   for k = 2, group.dim do
     local force, most = lambda[first + k - 1], group.mu * normal
     words[k] = math.abs(force) >= (1 - AT_BOUND) * most and (force < 0 and "slip-" or "slip+") or "active"

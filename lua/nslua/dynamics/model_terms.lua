@@ -117,6 +117,9 @@ function terms.models(options, who, t)
       if group.mu_r then
         fail("%s: '%s' has rolling friction, which is not supported: run a TimeStepping", who, name)
       end
+      if group.slides then
+        fail("%s: '%s' has friction that depends on the slip, which is not supported", who, name)
+      end
     end
     model.interactions[#model.interactions + 1] = k
     model.names[#model.interactions] = name

@@ -35,6 +35,7 @@ void nsl_push_law_groups(lua_State *L, const NsLaw *law) {
     nsl_set_number(L, "upper", group.upper);
     nsl_set_number(L, "mu", group.mu[0]);
     if (group.discs > 1) nsl_set_number(L, "mu_r", group.mu[1]);
+    if (ns_law_slides(law)) nsl_set_boolean(L, "slides", true);
     lua_rawseti(L, -2, k);
     row += group.dim;
   }
@@ -132,9 +133,10 @@ static int law_bound(lua_State *L) {
   const NsField *field = lua_touserdata(L, lua_upvalueindex(2));
   bool varies = ns_law_field_varies(self->law, field), sets = lua_toboolean(L, lua_upvalueindex(3));
   const char *who = self->head.type->name;
-  if (sets && varies) luaL_error(L, "%s: %s is a function of time, and stays one", who, field->name);
+  const char *of = ns_law_slides(self->law) ? "the slip" : "time";
+  if (sets && varies) luaL_error(L, "%s: %s is a function of %s, and stays one", who, field->name, of);
   if (sets && nsl_is_bound_function(L, 2))
-    luaL_error(L, "%s: %s: functions of time are given when the law is made", who, field->name);
+    luaL_error(L, "%s: %s: functions of %s are given when the law is made", who, field->name, of);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, sets ? 0 : 1);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "bind/array/vector.h"
 #include "bind/call/callback.h"
+#include "bind/diff/ad.h"
 #include "bind/lua/host.h"
 
 bool nsl_is_bound_function(lua_State *L, int idx) {
@@ -114,6 +115,51 @@ static NsStatus read_bounds(void *context, const char *owner, double t, NsError 
   return status;
 }
 
+/* ---- functions of the slip ---- */
+
+/* A call of the function of the slip; slope NULL: it is not wanted. */
+typedef struct SlipCall {
+  BoundCall bound; /* t: the speed u */
+  double *slope;
+} SlipCall;
+
+static void push_slip(lua_State *L, void *argument) {
+  push_bound(L, &((SlipCall *)argument)->bound);
+}
+
+static void word_slip(const void *argument, char *text, size_t size) {
+  const BoundCall *call = &((const SlipCall *)argument)->bound;
+  ns_print(text, size, "%s %s: u=%.10g", call->self->law->class->name, call->field->name, call->t);
+}
+
+/* Runs inside lua_pcall. Argument: a SlipCall. */
+static int call_slip(lua_State *L) {
+  const SlipCall *call = lua_touserdata(L, 1);
+  push_slip(L, lua_touserdata(L, 1));
+  call_bound(L, 3, call->bound.t);
+  read_coefficient(L, &call->bound);
+  if (!call->slope) return 0;
+  lua_settop(L, 3);
+  nsl_dual_run(L, &(NslDualCall){.function = 3,
+                                 .has_time = true,
+                                 .returns = true,
+                                 .t = call->bound.t,
+                                 .tdot = 1,
+                                 .outlabel = "mu",
+                                 .nout = 1,
+                                 .plain = call->bound.to,
+                                 .first = call->slope});
+  return 0;
+}
+
+/* The `mu` of an NsLawSlip. */
+static double slip_coefficient(void *context, double u, double *slope) {
+  const NslLaw *self = context;
+  double mu = NAN;
+  SlipCall call = {{self, NULL, ns_law_timed_field(self->law->class, 0), u, &mu, 1, 1}, slope};
+  return nsl_call_worded(self->host->L, &(NslWorded){word_slip, call_slip, push_slip, &call}) ? mu : NAN;
+}
+
 /* ---- making ---- */
 
 /* Pushes a copy of the bound at idx: of a list all elements, which are numbers and functions. */
@@ -176,5 +222,6 @@ void nsl_bind_bound_functions(lua_State *L, int from, int idx) {
   if (!any) return;
   nsl_remember_object(L, idx);
   self->host = nsl_host(L);
+  if (ns_law_slides(self->law)) time.read = NULL, self->law->slip = (NsLawSlip){slip_coefficient, self};
   self->law->time = time;
 }

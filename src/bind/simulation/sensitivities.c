@@ -172,7 +172,8 @@ static double *field_numbers(lua_State *L, const Object *o, const NsField *field
   *rows = *cols = 1;
   *version = NULL;
   if (o->law && ns_law_field_varies(o->object, field))
-    luaL_error(L, "%s: %s of '%s' is a function of time; a parameter is a number", who, field->name, o->name);
+    luaL_error(L, "%s: %s of '%s' is a function of %s; a parameter is a number", who, field->name, o->name,
+               ns_law_slides(o->object) ? "the slip" : "time");
   if (field->type == NS_FIELD_NUMBER) return data;
   if (field->type == NS_FIELD_POINT) return *rows = 3, data;
   if (field->type != NS_FIELD_COEF) {

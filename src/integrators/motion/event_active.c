@@ -147,11 +147,54 @@ NsStatus ns_ed_read_bounds(NsEventDriven *ed, double t, NsError *err) {
   return status;
 }
 
+/* ---- friction that depends on the slip ---- */
+
+const NsLaw *ns_ed_law(const NsEventDriven *ed, int row) {
+  return ed->run.base.nsds->interactions[ns_motion_interaction(ed->motion, row)]->law;
+}
+
+void ns_ed_take_friction(NsEventDriven *ed, int row, double u) {
+  Friction *friction = &ed->mode->rows[row].friction;
+  if (!friction->slides) return;
+  NsLawFriction at = ns_law_friction_at(ns_ed_law(ed, row), u, NULL);
+  friction->mu = at.mu, friction->slope = at.slope;
+}
+
+NsStatus ns_ed_no_friction(const NsEventDriven *ed, int row, NsError *err) {
+  return ns_fail(err, NS_ECALLBACK, "interaction '%s': mu failed", ns_motion_row_name(ed->motion, row));
+}
+
+NsLawFriction ns_ed_impulse_friction(const NsEventDriven *ed, int row, double u) {
+  const Friction *friction = &ed->mode->rows[ns_motion_friction_row(ed->mode, row)].friction;
+  if (!friction->slides) return (NsLawFriction){.mu = friction->mu};
+  return ns_law_friction_at(ns_ed_law(ed, row), fabs(u), NULL);
+}
+
+/* The velocity of the slip of friction that begins in a row: along d, below 0 where it has passed its end; in space +-|u|. */
+static double slip_velocity(const NsEventDriven *ed, int row) {
+  const Friction *friction = &ed->mode->rows[row].friction;
+  if (friction->stick_slip != FRICTION_SLIP) return 0;
+  double along = ns_ed_sliding_along(ed, row), speed = ns_ed_sliding_speed(ed, row);
+  if (friction->width == 1 || friction->onset || friction->stops || !(speed > ed->mode->slow[row])) return along;
+  return along < 0 ? -speed : speed;
+}
+
+static NsStatus take_frictions(NsEventDriven *ed, NsError *err) {
+  for (int k = 0; k < ed->mode->nacting; k++) {
+    int row = ed->mode->acting[k];
+    if (!ed->mode->rows[row].friction.slides) continue;
+    ns_ed_take_friction(ed, row, slip_velocity(ed, row));
+    if (isnan(ed->mode->rows[row].friction.mu)) return ns_ed_no_friction(ed, row, err);
+  }
+  return NS_OK;
+}
+
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
   const NsMotionMode *mode = ed->mode;
   int n = mode->nactive, acting = mode->nacting;
   NsStatus status = ns_ed_read_bounds(ed, t, err);
   if (status == NS_OK && acting > 0) status = ns_motion_outputs(ed->motion, acting, mode->acting, t, q, v, err);
+  if (status == NS_OK && ed->has_friction) status = take_frictions(ed, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, mode->acting, t, q, v, err);
   if (status == NS_OK && ed->has_friction) status = apply_sliding(ed, err);

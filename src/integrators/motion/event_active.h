@@ -22,6 +22,16 @@
 */
 NsStatus ns_ed_read_bounds(NsEventDriven *ed, double t, NsError *err);
 
+/* The law of friction that begins in this row at the velocity u of the slip along d; takes its coefficient, where it depends on u. */
+const NsLaw *ns_ed_law(const NsEventDriven *ed, int row);
+void ns_ed_take_friction(NsEventDriven *ed, int row, double u);
+
+/* Fails: a function of the script has no coefficient of friction for this row. */
+NsStatus ns_ed_no_friction(const NsEventDriven *ed, int row, NsError *err);
+
+/* The friction of a row in an impulse, after which it slips with the velocity u. */
+NsLawFriction ns_ed_impulse_friction(const NsEventDriven *ed, int row, double u);
+
 /* Computes the accelerations with the active constraints at (t, q, v): ed->mode->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
 

@@ -86,7 +86,7 @@ static void friction_options(const NsEventDriven *ed, Unit *unit) {
   if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->friction, unit->d)) unit_may(unit, OPTION_ALONG);
 }
 
-static Unit modes_unit(const NsEventDriven *ed, int k) {
+static Unit modes_unit(NsEventDriven *ed, int k) {
   const NsMotionMode *mode = ed->mode;
   const NsMotionEvent *event = &ed->event;
   int row = event->closed[k];
@@ -102,6 +102,7 @@ static Unit modes_unit(const NsEventDriven *ed, int k) {
     unit.moving = !event->resting[unit.friction];
     double speed = ns_ed_sliding_speed(ed, unit.friction);
     for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.friction + i] / speed;
+    ns_ed_take_friction(ed, unit.friction, unit.moving ? speed : 0);
   }
   if (unit.friction < 0) unit_may(&unit, OPTION_STICK);
   else if (unit.contact) friction_options(ed, &unit);

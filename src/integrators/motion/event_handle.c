@@ -8,6 +8,7 @@
 
 #include "integrators/motion/event_handle.h"
 
+#include "integrators/layout.h"
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_pole.h"
@@ -146,11 +147,22 @@ static void group_impulses(NsEventDriven *ed) {
     if (is_relay(ed->mode, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
     if (is_relay(ed->mode, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
     if (friction->width > 0 && friction->normal >= 0) {
-      if (row == begins)
-        problem->groups[problem->ngroups - 1] = ns_mixed_contact(ns_cone_find(1 + friction->width, 1), &friction->mu);
+      NsLawGroup law = {.dim = 1 + friction->width, .discs = 1, .mu = {friction->mu}};
+      if (friction->slides) law.mu[0] = ns_law_group(ns_ed_law(ed, row), 0, false).mu[0];
+      if (row == begins) problem->groups[problem->ngroups - 1] = ns_layout_contact(ns_ed_law(ed, row), &law, 1);
       continue;
     }
     problem->groups[problem->ngroups++] = group;
+  }
+}
+
+/* Takes the coefficients of friction in the impulses, where they depend on the slip. */
+static void take_impulse_friction(NsEventDriven *ed) {
+  const NsMotionProblem *problem = &ed->problem;
+  for (int g = 0, k = 0; g < problem->ngroups; k += problem->groups[g++].dim) {
+    if (!problem->groups[g].cone) continue;
+    Friction *friction = &ed->mode->rows[ed->event.closed[k] + 1].friction;
+    if (friction->slides) friction->mu = problem->groups[g].mu[0];
   }
 }
 
@@ -251,6 +263,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   }
   group_impulses(ed);
   NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, event->nclosed, event->closed, "impulses", err);
+  if (status == NS_OK) take_impulse_friction(ed);
   if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }

@@ -450,6 +450,9 @@ NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
   NsStatus status = NS_OK;
   *impulse = false;
   ns_ed_modes_take(ed, s);
+  for (int u = 0; u < s->nunits; u++)
+    if (s->units[u].friction >= 0 && isnan(ed->mode->rows[s->units[u].friction].friction.mu))
+      return ns_ed_no_friction(ed, s->units[u].friction, err);
   bool all = try_all_modes(ed, s);
   if (s->kept == 0) status = solve_modes(ed, s, err);
   if (status != NS_OK && status != NS_ENOMEM && status != NS_EINTR && find_impulse(ed, s, FEASIBLE)) {

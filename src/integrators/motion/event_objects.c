@@ -29,7 +29,7 @@ static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, doubl
 /* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
 static Friction start_friction(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
   const NsLaw *law = inter->law;
-  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE, .varies = ns_law_varies(law)};
+  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE, .varies = ns_law_varies(law), .slides = ns_law_slides(law)};
   if (ns_law_needs(law) & NS_NEEDS_BOX) {
     friction.width = 1;
     friction.lower = law->lower[at];
@@ -37,8 +37,8 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
     recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
   }
   if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
-  friction.mu = ns_law_group(law, 0, false).mu[0];
-  friction.width = friction.mu > 0 || friction.varies ? law->size - 1 : 0;
+  friction.mu = ns_law_friction_at(law, friction.slides ? ns_interaction_slip(inter) : 0, NULL).mu;
+  friction.width = friction.mu > 0 || friction.varies || friction.slides ? law->size - 1 : 0;
   friction.normal = i - 1;
   if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);
   return friction;

@@ -72,11 +72,12 @@ static NsStatus event_solve(NsMotionProblem *p, const NsMotion *motion, const in
 }
 
 /*
-** The bounds of relays scale with z = 2^exponent times the solver's z. W and q are scaled by powers of two, exactly, so the
+** The bounds of relays scale with z = 2^exponent times the solver's z, and slips with w = 2^speed times its w. W and q are scaled by powers of two, exactly, so the
 ** solver sees numbers near 1 in any units of mass and time.
 */
-static void scale_bounds(NsMotionProblem *p, int exponent) {
+static void scale_bounds(NsMotionProblem *p, int exponent, int speed) {
   for (int g = 0; g < p->ngroups; g++) {
+    p->groups[g].slip.unit = ldexp(p->groups[g].slip.unit, speed);
     if (p->groups[g].cone) continue;
     p->groups[g].lower = ldexp(p->groups[g].lower, -exponent);
     p->groups[g].upper = ldexp(p->groups[g].upper, -exponent);
@@ -90,7 +91,7 @@ NsStatus ns_motion_problem_solve(NsMotionProblem *p, const NsMotion *motion, int
   p->n = count;
   scale_by_power(n * n, -of_W, p->W);
   scale_by_power(n, -of_q, p->q);
-  scale_bounds(p, of_q - of_W);
+  scale_bounds(p, of_q - of_W, of_q);
   NsStatus status = event_solve(p, motion, rows, what, err);
   scale_by_power(n * n, of_W, p->W);
   scale_by_power(n, of_q, p->q);

@@ -46,6 +46,13 @@ static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
   return friction->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
 }
 
+/* The friction of closed row k, in the plane, that slips after the impulses z. */
+static NsLawFriction slip_after(const NsMotionLinearisation *w, size_t k) {
+  double slide = w->q[k];
+  for (size_t j = 0; j < (size_t)w->nclosed; j++) slide += w->W[k + j * (size_t)w->nclosed] * w->z[j];
+  return ns_ed_impulse_friction(w->ed, w->closed[k], slide);
+}
+
 /* Residuals and their derivatives by z, for rows in units of z. */
 static void impulse_equations(NsMotionLinearisation *w) {
   const NsEventDriven *ed = w->ed;
@@ -62,20 +69,24 @@ static void impulse_equations(NsMotionLinearisation *w) {
       for (size_t j = 0; j < n; j++) sum += w->W[k + j * n] * w->z[j], w->A[k + j * n] = w->W[k + j * n] / own;
       w->residual[k] = sum / own;
     } else if (w->kind[k] == IMPULSE_SLIP) {
-      double side = w->z_run[k] > 0 ? mode->rows[first].friction.mu : -mode->rows[first].friction.mu;
+      NsLawFriction at = slip_after(w, k);
+      double side = w->z_run[k] > 0 ? at.mu : -at.mu;
       w->residual[k] = w->z[k] - side * w->z[k - 1];
-      w->A[k + k * n] = 1, w->A[k + (k - 1) * n] = -side;
+      for (size_t j = 0; j < n && at.slope != 0; j++) w->A[k + j * n] = at.slope * w->z[k - 1] * w->W[k + j * n];
+      w->A[k + k * n] += 1, w->A[k + (k - 1) * n] -= side;
     } else {
       size_t at = k - (size_t)(row - first);
-      double slide[2] = {w->q[at], w->q[at + 1]}, mu = mode->rows[first].friction.mu, normal = w->z[at - 1];
+      double slide[2] = {w->q[at], w->q[at + 1]}, normal = w->z[at - 1];
       for (size_t j = 0; j < n; j++)
         for (size_t c = 0; c < 2; c++) slide[c] += w->W[at + c + j * n] * w->z[j];
       double speed = ns_motion_length(slide[0], slide[1]), d[2] = {slide[0] / speed, slide[1] / speed};
+      NsLawFriction of = ns_ed_impulse_friction(ed, row, speed);
+      double mu = of.mu;
       size_t c = k - at;
       w->residual[k] = w->z[k] + mu * normal * d[c];
       for (size_t j = 0; j < n; j++) {
         double along = d[0] * w->W[at + j * n] + d[1] * w->W[at + 1 + j * n];
-        w->A[k + j * n] = mu * normal / speed * (w->W[k + j * n] - d[c] * along);
+        w->A[k + j * n] = mu * normal / speed * (w->W[k + j * n] - d[c] * along) + of.slope * normal * d[c] * along;
       }
       w->A[k + k * n] += 1;
       w->A[k + (at - 1) * n] += mu * d[c];
@@ -87,7 +98,9 @@ static void impulse_equations(NsMotionLinearisation *w) {
 static NsStatus impulse_solve_fixed(NsMotionLinearisation *w, double t, NsError *err) {
   int n = w->nclosed, rank;
   bool curved = false;
-  for (int k = 0; k < n; k++) curved = curved || w->kind[k] == IMPULSE_SLIP_IN_SPACE;
+  for (int k = 0; k < n; k++)
+    curved = curved || w->kind[k] == IMPULSE_SLIP_IN_SPACE ||
+             (w->kind[k] == IMPULSE_SLIP && ns_law_slides(ns_ed_law(w->ed, w->closed[k])));
   memcpy(w->z, w->z_run, (size_t)n * sizeof *w->z);
   for (int i = 0; i < (curved ? IMPULSE_ITERATIONS : 1); i++) {
     impulse_equations(w);

@@ -90,7 +90,7 @@ static NsStatus motion_lin_states(void *context, NsSensitivity *s, double t, con
   return NS_OK;
 }
 
-/* Whether the motion is linear with constant coefficients, and no friction slips in space, or with a mu that is a function of time. */
+/* Whether the motion is linear with constant coefficients, and no friction slips in space, or with a mu that is a function of time or slip. */
 static bool motion_is_linear(const NsEventDriven *ed) {
   const NsMotionMode *mode = ed->mode;
   for (int d = 0; d < ed->run.base.nsds->nds; d++) {
@@ -99,7 +99,7 @@ static bool motion_is_linear(const NsEventDriven *ed) {
   }
   for (int i = 0; i < ed->m; i++) {
     const Friction *friction = &mode->rows[i].friction;
-    bool varies = friction->varies && friction->normal >= 0;
+    bool varies = (friction->varies || friction->slides) && friction->normal >= 0;
     if (!mode->rows[i].straight || ((friction->width == 2 || varies) && friction->stick_slip == FRICTION_SLIP)) return false;
   }
   return true;

@@ -178,6 +178,24 @@ static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
   }
 }
 
+/* R += the change of the coefficient of friction that slips, by its velocity. */
+static void add_sliding_friction(NsMotionTangent *g, int row, bool curved) {
+  const NsEventDriven *ed = g->ed;
+  const Friction *friction = &ed->mode->rows[row].friction;
+  double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
+  bool turns = friction->width == 2 && !friction->stops && speed > ed->mode->slow[row];
+  double d[2] = {friction->d[0], friction->d[1]}, normal = g->force[friction->normal], *change = g->part;
+  for (int c = 0; c < 2 && turns; c++) d[c] = side * ed->now->u[row + c] / speed;
+  slide_change(g, row, curved, change);
+  for (int j = 0; j < g->n; j++) {
+    double along = 0;
+    for (int c = 0; c < friction->width; c++) along += d[c] * change[c + 2 * j];
+    for (int c = 0; c < friction->width; c++)
+      for (int i = 0; i < ed->Nv && along != 0; i++)
+        g->R[i + (ptrdiff_t)j * ed->Nv] -= friction->slope * normal * along * d[c] * ed->now->H[row + c + (ptrdiff_t)i * ed->m];
+  }
+}
+
 /* ---- the motion ---- */
 
 /* R and r of the interactions that act. */
@@ -193,8 +211,11 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) 
     if (curved) add_bent_force(g, g->force + first);
     if (curved) add_bent_output(g, first);
     for (int row = first; row < first + inter->m; row++) {
-      if (!ns_motion_friction_is(ed->mode, row, FRICTION_SLIP) || ed->mode->rows[row].friction.width != 2) continue;
-      if (ed->mode->rows[row].friction.onset) return false;
+      const Friction *friction = &ed->mode->rows[row].friction;
+      if (!ns_motion_friction_is(ed->mode, row, FRICTION_SLIP)) continue;
+      if (friction->onset) return false;
+      if (friction->slides) add_sliding_friction(g, row, curved);
+      if (friction->width != 2) continue;
       add_turning_friction(g, row, curved);
     }
   }
@@ -430,9 +451,12 @@ static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *
     if (impulse->kind[k] == IMPULSE_SLIP_IN_SPACE && own > 0) {
       const double *s = impulse->sliding + k; /* both components come one after the other */
       double speed = ns_motion_length(s[0], s[1]), d[2] = {s[0] / speed, s[1] / speed}, along = d[0] * dz[k] + d[1] * dz[k + 1];
-      double factor = -ed->mode->rows[impulse->rows[k]].friction.mu * impulse->z[k - 1] / speed;
-      for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along);
+      NsLawFriction at = ns_ed_impulse_friction(ed, impulse->rows[k], speed);
+      double normal = -impulse->z[k - 1], factor = at.mu * normal / speed;
+      for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along) + at.slope * normal * d[c] * along;
       k++;
+    } else if (impulse->kind[k] == IMPULSE_SLIP && own > 0) {
+      dz[k] *= -ns_ed_impulse_friction(ed, impulse->rows[k], impulse->sliding[k]).slope * impulse->z[k - 1];
     } else {
       dz[k] = impulse->kind[k] == IMPULSE_EQUATION && own > 0 ? -dz[k] / own : 0;
     }

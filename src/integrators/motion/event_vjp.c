@@ -57,11 +57,11 @@ static bool place_of_output(const NsMotionVjp *vjp, const NsParameterPlace *at) 
   return linear;
 }
 
-/* The coefficient of friction of a law (row < 0), or the restitution of a row, with its number increased by `more`. */
+/* The coefficient of friction of a law (row < 0; of one that depends on the slip: 0), or the restitution of a row, with its number increased by `more`. */
 static double law_value(const NsLaw *law, int row, double *number, double more) {
   double at = *number;
   *number = at + more;
-  double value = row < 0 ? ns_law_group(law, 0, false).mu[0] : ns_law_restitution(law, row, 1);
+  double value = row >= 0 ? ns_law_restitution(law, row, 1) : ns_law_slides(law) ? 0 : ns_law_group(law, 0, false).mu[0];
   *number = at;
   return value;
 }
@@ -218,16 +218,23 @@ static bool place_is_bound(const NsParameterPlace *at, bool upper, int row) {
   return at->kind == (upper ? NS_NUMBER_UPPER : NS_NUMBER_LOWER) && at->i == row;
 }
 
+/* The derivative of the coefficient of friction that begins in a row, at a speed of the slip, by the number of parameter j. */
+static double friction_by_number(const NsMotionVjp *vjp, int j, int row, double speed) {
+  const NsLaw *law = ns_ed_law(vjp->ed, row);
+  if (!ns_law_slides(law)) return vjp->slope[j].mu;
+  return ns_law_friction_at(law, speed, vjp->model.parameters[j].number).by_number;
+}
+
 static bool change_of_law(const NsMotionVjp *vjp, int j, MotionChange *change) {
   const NsEventDriven *ed = vjp->ed;
   const NsParameterPlace *at = &vjp->model.place[j];
-  double mu = vjp->slope[j].mu;
   for (int e = at->first; e >= 0; e = next_of_place(vjp, at, e))
     for (int i = 0; i < edge_of_vjp(vjp, e)->m; i++) {
       int row = vjp->model.row[e] + i;
       const Friction *friction = &ed->mode->rows[row].friction;
       if (!ns_motion_friction_is(ed->mode, row, FRICTION_SLIP)) continue;
       if (friction->normal < 0 && place_is_bound(at, !(friction->d[0] > 0), i)) change_row(vjp, row, 1, change);
+      double mu = friction_by_number(vjp, j, row, ns_ed_sliding_speed(ed, row));
       if (friction->normal >= 0 && mu != 0 && !change_of_friction(vjp, row, mu, change)) return false;
     }
   return true;
@@ -363,7 +370,7 @@ void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, d
   for (int j = 0; j < vjp->model.p; j++) {
     const NsParameterPlace *at = &vjp->model.place[j];
     if (!known[j] || !ns_number_of_law(at->kind) || edge_of_vjp(vjp, at->first)->law != law) continue;
-    out[j] += vjp->slope[j].mu * slope.mu;
+    out[j] += friction_by_number(vjp, j, row, 0) * slope.mu;
     if (bounded && place_is_bound(at, false, row - vjp->model.row[e])) out[j] += slope.lower;
     if (bounded && place_is_bound(at, true, row - vjp->model.row[e])) out[j] += slope.upper;
   }
@@ -442,7 +449,9 @@ void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *im
   ns_lu_set_order(vjp->lu, impulse->n);
   bool good = impulse->n == 0 ||
               (ns_lu_factor_fair(vjp->lu, impulse->A, impulse->n) == NS_OK && ns_lu_rcond(vjp->lu) > NS_MOTION_DEPENDENT);
-  for (int k = 0; k < impulse->n; k++) good = good && impulse->kind[k] != IMPULSE_SLIP_IN_SPACE;
+  for (int k = 0; k < impulse->n; k++)
+    good = good && impulse->kind[k] != IMPULSE_SLIP_IN_SPACE &&
+           !(impulse->kind[k] == IMPULSE_SLIP && ns_law_slides(ns_ed_law(ed, impulse->rows[k])));
   memset(change, 0, (size_t)ed->Nv * sizeof *change);
   ns_motion_add_input(ed->motion, impulse->n, impulse->rows, impulse->z, change);
   for (int j = 0; j < vjp->model.p; j++) {

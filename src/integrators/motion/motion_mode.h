@@ -22,7 +22,9 @@ typedef struct Friction {
   int width;  /* number of components; 0: no friction begins in this row */
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
-  bool varies; /* they are functions of time, and have their values at the last accelerations */
+  double slope; /* of mu by the velocity along d, where mu depends on the slip */
+  bool slides;  /* mu depends on the slip, and has its value at the last accelerations */
+  bool varies;  /* they are functions of time, likewise */
   StickSlip stick_slip;
   bool unsure;  /* at the start of a step: the bound is 0, so that the force does not tell whether it sticks or slips */
   bool onset;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_active.c */

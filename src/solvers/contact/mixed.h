@@ -10,6 +10,16 @@
 #include "solvers/contact/cone.h"
 #include "solvers/method.h"
 
+/*
+** A coefficient of friction that depends on the slip (mixed_slip.c); mu NULL: it is a number. mu: the coefficient at a speed >= 0, and its
+** derivative; nan: it failed. unit: the speed for 1 of a tangent's w. next: workspace.
+*/
+typedef struct NsMixedSlip {
+  double (*mu)(const void *law, double speed, double *slope);
+  const void *law;
+  double unit, next;
+} NsMixedSlip;
+
 /* A group of consecutive rows: one row with bounds, or a contact. */
 typedef struct NsMixedGroup {
   const NsConeClass *cone; /* of a contact; NULL: a row with bounds */
@@ -20,6 +30,7 @@ typedef struct NsMixedGroup {
     };
     double mu[NS_CONE_DISCS]; /* of a contact: friction coefficients of its discs, >= 0 */
   };
+  NsMixedSlip slip; /* of the first disc of a contact */
 } NsMixedGroup;
 
 /* A row with bounds. */
@@ -97,5 +108,15 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 */
 NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *guess, double *z, double *w,
                         NsSolverInfo *info);
+
+/*
+** ns_mixed_solve for the groups of p, `groups`, where contacts may have a `slip`: the coefficient is the one at the slip of the answer.
+** A problem with given coefficients is solved, and these are found by Newton's method for each contact alone: d|u| / dmu is the one of the
+** contact alone, while the others keep their forces. On return groups[].mu are the coefficients of the answer. They begin at those given, which should be
+** the ones at rest: where friction falls with the slip, several slips may obey the law, and the slowest is found, or the contact sticks.
+** NS_ENOCONV also when the coefficients do not converge; NS_ECALLBACK when one is nan.
+*/
+NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, double *z,
+                             double *w, NsSolverInfo *info);
 
 #endif

@@ -1,0 +1,91 @@
+/*
+** mixed_slip.c
+** Finds coefficients of friction that depend on the slip.
+*/
+#include "solvers/contact/mixed.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+  SLIP_ITERATIONS = 200, /* one contact takes 3 to 6; in chains of contacts errors fall by a part in each */
+  SLIP_DAMPED = 60       /* from here on half of each change is made */
+};
+
+/* Coefficients are found when they change by less than this part; SLIP_STALLED: when the change does not fall any more, by rounding of w. */
+static const double SLIP_FOUND = 4 * DBL_EPSILON, SLIP_STALLED = 1e-10;
+
+/*
+** Newton's method is used where 1 - mu'(u) du/dmu is at least this. Below, the coefficient at the present slip is next: from the static
+** one on this falls to the largest coefficient that obeys the law.
+*/
+static const double SLIP_REGULAR = 0.5;
+
+static double slip_matrix(const NsMixedProblem *p, int i, int j) {
+  if (p->W) return p->W[i + (ptrdiff_t)j * p->n];
+  for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++)
+    if (p->sparse->row[k] == i) return p->sparse->value[k];
+  return 0;
+}
+
+/* d|u| / dmu of a contact whose first row is k and that slips along d, while the others keep their forces. */
+static double slip_by_mu(const NsMixedProblem *p, int k, int dim, double mu, const double *d, double normal) {
+  double own = slip_matrix(p, k, k), tangent = 0, to_normal = 0, from_normal = 0;
+  for (int i = 1; i < dim; i++) {
+    to_normal += slip_matrix(p, k, k + i) * d[i - 1];
+    from_normal += slip_matrix(p, k + i, k) * d[i - 1];
+    for (int j = 1; j < dim; j++) tangent += d[i - 1] * slip_matrix(p, k + i, k + j) * d[j - 1];
+  }
+  double left = own - mu * to_normal, normal_by_mu = left > 0 ? normal * to_normal / left : 0;
+  return -tangent * normal + (from_normal - mu * tangent) * normal_by_mu;
+}
+
+/* The next coefficient of the contact whose first row is k. *change: how far it is from the one at the slip, as a part of that. */
+static double slip_next(const NsMixedProblem *p, const NsMixedGroup *group, int k, const double *z, const double *w,
+                        double *change) {
+  double speed = 0, d[2] = {0, 0}, slope = 0, mu = group->mu[0];
+  for (int i = 1; i < group->dim; i++) speed = hypot(speed, w[k + i]);
+  for (int i = 1; i < group->dim && speed > 0; i++) d[i - 1] = w[k + i] / speed;
+  double at = group->slip.mu(group->slip.law, group->slip.unit * speed, &slope), off = at - mu;
+  *change = fabs(off) / fmax(at, DBL_MIN);
+  if (isnan(at) || !(z[k] > 0) || !(speed > 0)) return at;
+  double regular = 1 - slope * group->slip.unit * slip_by_mu(p, k, group->dim, mu, d, z[k]);
+  return regular >= SLIP_REGULAR ? fmax(0, mu + off / regular) : at;
+}
+
+static bool any_slides(const NsMixedProblem *p) {
+  for (int g = 0; g < p->ngroups; g++)
+    if (p->groups[g].cone && p->groups[g].slip.mu) return true;
+  return false;
+}
+
+NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, double *z,
+                             double *w, NsSolverInfo *info) {
+  for (int g = 0; g < p->ngroups; g++)
+    if (groups[g].cone && groups[g].slip.mu && isnan(groups[g].mu[0]))
+      return *info = (NsSolverInfo){.status = NS_ECALLBACK}, NS_ECALLBACK;
+  NsStatus status = ns_mixed_solve(solver, p, guess, z, w, info);
+  double before = INFINITY;
+  int iterations = 0;
+  if (!any_slides(p)) return status;
+  for (int i = 0; status == NS_OK; i++) {
+    double most = 0, change;
+    bool failed = false;
+    for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
+      if (!groups[g].cone || !groups[g].slip.mu) continue;
+      double next = slip_next(p, &groups[g], k, z, w, &change);
+      failed |= isnan(next), most = fmax(most, change);
+      groups[g].slip.next = i < SLIP_DAMPED ? next : 0.5 * (next + groups[g].mu[0]);
+    }
+    if (!failed && (most <= SLIP_FOUND || (most <= SLIP_STALLED && most >= before))) break;
+    if (failed) return info->status = NS_ECALLBACK;
+    if (i == SLIP_ITERATIONS) return info->status = NS_ENOCONV;
+    before = most;
+    for (int g = 0; g < p->ngroups; g++)
+      if (groups[g].cone && groups[g].slip.mu) groups[g].mu[0] = groups[g].slip.next;
+    iterations += info->iterations;
+    status = ns_mixed_solve(solver, p, z, z, w, info);
+  }
+  info->iterations += iterations;
+  return status;
+}
