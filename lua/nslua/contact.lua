@@ -4,8 +4,11 @@
 --   ns.contact.disk_line(R, floor)                              -- relation of a disk (x, y, angle) with a line
 --   ns.contact.disk_disk(R1, R2)                                -- of two disks
 --   ns.contact.corner_line({ a, b }, floor)                     -- of a corner, at (a, b) in its body, with a line
+--   ns.contact.cap_line(R, { a, b }, floor)                     -- of a cap around that point
+--   ns.contact.cap_capsule(R1, { a, b }, R2, length)            -- of a cap and the capsule of another body
 --   local contacts = ns.contact.manager { nsds =, law =, reach = }
 --   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
+--   contacts:add_capsule(ds, R, length)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). The output y of a relation
@@ -13,10 +16,10 @@
 -- point of the second body (for a line: of the body). So the relations fit NewtonImpactFrictionNSL(en, et, mu, 2).
 --
 -- update() links the pairs whose gap is at most `reach` and unlinks those whose gap is more than 2 reach. It finds
--- the pairs of disks with a grid, at a cost that is linear in their number. reach must be larger than the decrease
--- of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is near; this
--- holds also when the script has unlinked it. Boxes touch only lines, with their four corners: a manager that has a
--- box refuses another box or a disk.
+-- the pairs of disks and capsules with a grid, at a cost that is linear in their number. reach must be larger than
+-- the decrease of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is
+-- near; this holds also when the script has unlinked it. Boxes touch only lines, with their four corners: a manager
+-- that has a box refuses another box, a disk or a capsule. The shapes are in contact/shape/.
 --
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
 -- coordinates).
@@ -47,8 +50,8 @@ end
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
-local function positive(who, what, x)
-  if not (finite(x) and x > 0) then fail(who, what, "a positive number", x, 3) end
+local function positive(who, what, x, level)
+  if not (finite(x) and x > 0) then fail(who, what, "a positive number", x, level or 3) end
   return x
 end
 
@@ -104,73 +107,6 @@ function Line:distance(x, y)
 end
 
 return function(ns, graph)
-  -- A disk of radius R and a line.
-  function contact.disk_line(R, line)
-    positive("disk_line", "R", R)
-    local px, py, nx, ny = check_line("disk_line", line)
-    return ns.LagrangianScleronomousR {
-      h = function(q, _, y) y[1] = (q[1] - px) * nx + (q[2] - py) * ny - R end,
-      Jachq = function(_, _, C)
-        C[1][1], C[1][2] = nx, ny
-        C[2][1], C[2][2], C[2][3] = ny, -nx, R -- the tangent (ny, -nx); the contact point is at -R n
-      end,
-      name = "disk and line",
-    }
-  end
-
-  -- Two disks of radius R1 and R2.
-  function contact.disk_disk(R1, R2)
-    local R = positive("disk_disk", "R1", R1) + positive("disk_disk", "R2", R2)
-    return ns.LagrangianScleronomousR {
-      h = function(q, _, y)
-        local dx, dy = q[4] - q[1], q[5] - q[2]
-        y[1] = sqrt(dx * dx + dy * dy) - R
-      end,
-      Jachq = function(q, _, C)
-        local dx, dy = q[4] - q[1], q[5] - q[2]
-        local d = sqrt(dx * dx + dy * dy)
-        if d == 0 then error("the centres of the disks coincide: there is no normal", 0) end
-        local nx, ny = dx / d, dy / d
-        C[1][1], C[1][2], C[1][4], C[1][5] = -nx, -ny, nx, ny
-        C[2][1], C[2][2], C[2][3] = -ny, nx, R1 -- the tangent (ny, -nx)
-        C[2][4], C[2][5], C[2][6] = ny, -nx, R2
-      end,
-      dotJachq = function(q, _, v, D)
-        local dx, dy, ux, uy = q[4] - q[1], q[5] - q[2], v[4] - v[1], v[5] - v[2]
-        local turn = (dx * uy - dy * ux) / (dx * dx + dy * dy) -- of the normal
-        local d = sqrt(dx * dx + dy * dy)
-        local mx, my = -dy / d * turn, dx / d * turn -- the rate of the normal
-        D[1][1], D[1][2], D[1][4], D[1][5] = -mx, -my, mx, my
-        D[2][1], D[2][2], D[2][4], D[2][5] = -my, mx, my, -mx
-      end,
-      name = "two disks",
-    }
-  end
-
-  -- A corner of a body, at (a, b) in the body's own axes, and a line.
-  function contact.corner_line(place, line)
-    local a, b = pair("corner_line", "place", place)
-    local px, py, nx, ny = check_line("corner_line", line)
-    return ns.LagrangianScleronomousR {
-      h = function(q, _, y)
-        local c, s = cos(q[3]), sin(q[3])
-        y[1] = (q[1] + c * a - s * b - px) * nx + (q[2] + s * a + c * b - py) * ny
-      end,
-      Jachq = function(q, _, C)
-        local c, s = cos(q[3]), sin(q[3])
-        local dx, dy = -s * a - c * b, c * a - s * b -- the corner's velocity for one turn a second
-        C[1][1], C[1][2], C[1][3] = nx, ny, dx * nx + dy * ny
-        C[2][1], C[2][2], C[2][3] = ny, -nx, dx * ny - dy * nx
-      end,
-      dotJachq = function(q, _, v, D)
-        local c, s, w = cos(q[3]), sin(q[3]), v[3]
-        local ex, ey = (s * b - c * a) * w, (-s * a - c * b) * w -- the rate of (dx, dy)
-        D[1][3], D[2][3] = ex * nx + ey * ny, ex * ny - ey * nx
-      end,
-      name = "corner and line",
-    }
-  end
-
   -- ---- contacts that come and go ----
 
   local Manager = {}
@@ -210,7 +146,7 @@ return function(ns, graph)
 
   -- Raises when another body has a shape through which this one would pass; else notes the shape. touches: the pairs
   -- of kinds between which there are contacts, as "disk disk".
-  local function check_partners(who, shapes, touches, kind, ds)
+  local function check_partners(who, shapes, touches, kind, ds, plural)
     local kinds = {}
     for other in pairs(shapes) do kinds[#kinds + 1] = other end
     table.sort(kinds, function(a, b) return (a == kind and "" or a) < (b == kind and "" or b) end)
@@ -218,8 +154,7 @@ return function(ns, graph)
       local seen = shapes[other]
       local partner = seen[1] ~= ds and seen[1] or seen[2]
       if partner and not touches[kind .. " " .. other] and not touches[other .. " " .. kind] then
-        local both = kind == other and ("two %s"):format(kind == "box" and "boxes" or kind .. "s") or
-          ("a %s and a %s"):format(kind, other)
+        local both = kind == other and ("two %s"):format(plural) or ("a %s and a %s"):format(kind, other)
         error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). "
           .. "If they never meet, add them to different managers"):format(who, both,
             (tostring(partner):gsub(" with.*", ""))), 3)
@@ -228,7 +163,12 @@ return function(ns, graph)
     note_shape(shapes, kind, ds)
   end
 
-  local touching = { ["disk disk"] = true }
+  -- The shapes in the plane, and the pairs of kinds that touch.
+  local shapes, touching, parts = {}, {}, { positive = positive, pair = pair, check_line = check_line }
+  for i, name in ipairs { "disk", "box", "capsule" } do
+    shapes[i] = require("nslua.contact.shape." .. name)(ns, contact, parts)
+    for other in pairs(shapes[i].meets) do touching[name .. " " .. other] = true end
+  end
 
   function contact.manager(options)
     options = check_options("manager", options)
@@ -238,12 +178,15 @@ return function(ns, graph)
     end
     return setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
-      disks = {}, lines = {}, boxes = {},
+      lines = {},
+      round = {},     -- shapes that touch other shapes, in the order in which they were added
+      others = {},    -- shapes that touch lines alone
+      counts = {},    -- kinds of shapes -> how many there are
       active = {},    -- the linked contacts, in the order in which they were linked
       at = {},        -- a contact's key -> its place in `active`, while it is linked
       made = {},      -- a contact's key -> the contact, linked or not
       relations = {}, -- relations that several contacts share
-      given = {},     -- the bodies that have a disk
+      given = {},     -- kinds of shapes -> the bodies that have one
       shapes = {},    -- kinds of shapes -> up to two bodies that have one
     }, Manager)
   end
@@ -255,21 +198,21 @@ return function(ns, graph)
     return ds:q()
   end
 
-  function Manager:add_disk(ds, R)
-    check_self("add_disk", self, Manager)
-    local q = body("add_disk", ds)
-    positive("add_disk", "R", R)
-    check_partners("add_disk", self.shapes, touching, "disk", ds)
-    check_new("add_disk", self.given, ds, "disk")
-    self.disks[#self.disks + 1] = { ds = ds, q = q, R = R }
-  end
-
-  function Manager:add_box(ds, width, height)
-    check_self("add_box", self, Manager)
-    local q = body("add_box", ds)
-    local w, h = positive("add_box", "width", width) / 2, positive("add_box", "height", height) / 2
-    check_partners("add_box", self.shapes, touching, "box", ds)
-    self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = { { w, h }, { -w, h }, { -w, -h }, { w, -h } } }
+  for _, class in ipairs(shapes) do
+    local who = "add_" .. class.kind
+    Manager[who] = function(self, ds, ...)
+      check_self(who, self, Manager)
+      local q = body(who, ds)
+      local shape = class.read(who, ...)
+      check_partners(who, self.shapes, touching, class.kind, ds, class.plural)
+      local given = self.given[class.kind] or {}
+      self.given[class.kind] = given
+      if class.once then check_new(who, given, ds, class.kind) end
+      self.counts[class.kind] = (self.counts[class.kind] or 0) + 1
+      shape.class, shape.ds, shape.q, shape.number = class, ds, q, self.counts[class.kind]
+      local list = shape.around and self.round or self.others
+      list[#list + 1] = shape
+    end
   end
 
   function Manager:add_line(line)
@@ -343,8 +286,8 @@ return function(ns, graph)
     self.active = kept
   end
 
-  -- Keys of contacts: of disks i and j, and of disk i and line l.
-  local function pair_key(i, j) return i << 32 | j end
+  -- Keys of contacts: number k of the round shapes i and j, and of the only point of such a shape and line l.
+  local function pair_key(i, j, k) return i << 32 | k << 28 | j end
   local function line_key(i, l) return i << 32 | 1 << 31 | l end
 
   -- Raises for a place that has no cell, since it is not finite or too far away.
@@ -358,85 +301,100 @@ return function(ns, graph)
   -- The cell (i, j) of a grid as one number.
   local function cell_of(i, j) return i << 32 ~ (j & 0xffffffff) end
 
-  -- Disks by the cell of a grid in which their centre is; a cell is as wide as the largest disk and the reach.
+  -- Round shapes by the cell of a grid in which their centre is. A cell is as wide as the largest one and the reach.
   local function cells(self)
     local widest, grid = 0, {}
-    for _, disk in ipairs(self.disks) do widest = math.max(widest, disk.R) end
+    for _, shape in ipairs(self.round) do widest = math.max(widest, shape.around) end
     local width = 2 * widest + self.reach
     local most = 1e9 * width
-    for i, disk in ipairs(self.disks) do
-      local q = disk.q
+    for i, shape in ipairs(self.round) do
+      local q = shape.q
       local x, y = q[1], q[2]
-      if not (x < most and x > -most and y < most and y > -most) then bad_place(disk.ds, x, y) end
-      disk.x, disk.y, disk.i, disk.j = x, y, floor(x / width), floor(y / width)
-      local key = cell_of(disk.i, disk.j)
+      if not (x < most and x > -most and y < most and y > -most) then bad_place(shape.ds, x, y) end
+      shape.x, shape.y, shape.i, shape.j = x, y, floor(x / width), floor(y / width)
+      local key = cell_of(shape.i, shape.j)
       local cell = grid[key]
       if cell then cell[#cell + 1] = i else grid[key] = { i } end
     end
     return grid
   end
 
-  local function link_pair(self, i, j)
-    local a, b = self.disks[i], self.disks[j]
-    link(self, pair_key(i, j), ("disks %d %d"):format(i, j), function()
-      return shared(self, format("%.17g %.17g", a.R, b.R), function() return contact.disk_disk(a.R, b.R) end)
-    end, a.ds, b.ds)
+  -- The contacts between two shapes, made once.
+  local function contacts_of(a, b)
+    local known = a.known or {}
+    a.known = known
+    if not known[b] then
+      local meets, other = a.class.meets[b.class.kind], b.class.meets[a.class.kind]
+      known[b] = meets and meets(a, b) or other(b, a)
+    end
+    return known[b]
   end
 
-  -- The pairs of disk i with later ones in a cell.
+  local function name_of(a, b, k, count)
+    local name = a.class == b.class and ("%s %d %d"):format(a.class.plural, a.number, b.number) or
+      ("%s %d %s %d"):format(a.class.kind, a.number, b.class.kind, b.number)
+    return count > 1 and ("%s %d"):format(name, k) or name
+  end
+
+  local function link_pair(self, i, j)
+    local a, b, at = self.round[i], self.round[j], self.at
+    local list = contacts_of(a, b)
+    for k, c in ipairs(list) do
+      local key = pair_key(i, j, k - 1)
+      if not at[key] and (not c.gap or c.gap() <= self.reach) then
+        local function make() return shared(self, c.key, c.make) end
+        link(self, key, name_of(a, b, k, #list), make, c.first.ds, c.second.ds)
+      end
+    end
+  end
+
+  -- The pairs of round shape i with later ones in a cell.
   local function link_cell(self, i, cell)
-    local disks, at = self.disks, self.at
-    local a = disks[i]
-    local x, y, most = a.x, a.y, a.R + self.reach
+    local round = self.round
+    local a = round[i]
+    local x, y, most = a.x, a.y, a.around + self.reach
     for n = 1, #cell do
       local j = cell[n]
       if j > i then
-        local b = disks[j]
-        local dx, dy, far = b.x - x, b.y - y, most + b.R
-        if dx * dx + dy * dy <= far * far and not at[pair_key(i, j)] then link_pair(self, i, j) end
+        local b = round[j]
+        local dx, dy, far = b.x - x, b.y - y, most + b.around
+        if dx * dx + dy * dy <= far * far and b.ds ~= a.ds then link_pair(self, i, j) end
       end
     end
   end
 
-  local function link_lines(self, i, disk)
-    for l, line in ipairs(self.lines) do
-      if distance_of(line, disk.x, disk.y) - disk.R <= self.reach and not self.at[line_key(i, l)] then
-        link(self, line_key(i, l), ("disk %d line %d"):format(i, l), function()
-          local name = format("%.17g line %d", disk.R, l)
-          return shared(self, name, function() return contact.disk_line(disk.R, line) end)
-        end, disk.ds)
+  -- The points of a shape, balls of its body (R = 0: corners), and the lines. i: the number of a round shape.
+  local function link_lines(self, shape, i)
+    local class, c, s = shape.class, cos(shape.q[3]), sin(shape.q[3])
+    for k, point in ipairs(shape.points) do
+      local a, b, R = point[1], point[2], point[3]
+      local x, y = shape.q[1] + c * a - s * b, shape.q[2] + s * a + c * b
+      local name = class.part and ("%s %d %s %d"):format(class.kind, shape.number, class.part, k)
+      for l, line in ipairs(self.lines) do
+        local key = name and ("%s line %d"):format(name, l) or line_key(i, l)
+        if distance_of(line, x, y) - R <= self.reach and not self.at[key] then
+          link(self, key, name and key or ("%s %d line %d"):format(class.kind, shape.number, l), function()
+            return shared(self, format("%s %.17g %.17g %.17g line %d", class.kind, a, b, R, l), function()
+              return class.line(point, line)
+            end)
+          end, shape.ds)
+        end
       end
     end
   end
 
-  local function link_disks(self)
+  local function link_shapes(self)
     local grid = cells(self)
-    for i, disk in ipairs(self.disks) do
+    for i, shape in ipairs(self.round) do
       for di = -1, 1 do
         for dj = -1, 1 do
-          local cell = grid[cell_of(disk.i + di, disk.j + dj)]
+          local cell = grid[cell_of(shape.i + di, shape.j + dj)]
           if cell then link_cell(self, i, cell) end
         end
       end
-      link_lines(self, i, disk)
+      link_lines(self, shape, i)
     end
-  end
-
-  local function link_boxes(self)
-    for i, box in ipairs(self.boxes) do
-      local c, s = cos(box.q[3]), sin(box.q[3])
-      for k, corner in ipairs(box.corners) do
-        local x, y = box.q[1] + c * corner[1] - s * corner[2], box.q[2] + s * corner[1] + c * corner[2]
-        for l, line in ipairs(self.lines) do
-          local key = ("box %d corner %d line %d"):format(i, k, l)
-          if distance_of(line, x, y) <= self.reach and not self.at[key] then
-            link(self, key, key, function()
-              return contact.corner_line(corner, line)
-            end, box.ds)
-          end
-        end
-      end
-    end
+    for _, shape in ipairs(self.others) do link_lines(self, shape) end
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
@@ -445,8 +403,7 @@ return function(ns, graph)
     check_self("update", self, Manager)
     forget_unlinked(self)
     unlink_far(self)
-    link_disks(self)
-    link_boxes(self)
+    link_shapes(self)
     self.version = graph.version(self.nsds)
     return #self.active
   end

@@ -180,7 +180,7 @@ return function(ns, contact, parts)
     parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
     positive("add_sphere", "R", R)
-    parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds)
+    parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds, "spheres")
     parts.check_new("add_sphere", self.given, ds, "sphere")
     self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = R }
   end
@@ -191,7 +191,7 @@ return function(ns, contact, parts)
     for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
       positive("add_box", name, length or nil)
     end
-    parts.check_partners("add_box", self.shapes, touching, "box", ds)
+    parts.check_partners("add_box", self.shapes, touching, "box", ds, "boxes")
     self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = contact.box_corners(lx, ly, lz) }
   end
 
