@@ -329,7 +329,7 @@ describe("ns.circuit refuses", function()
         :resistor("R1", "p", "0", 100):capacitor("C1", "p", "0", 1e-3)
       local few = ns.RadauOSI()
       few:setMaxEvents(1)
-      return select(2, pcall(function() c:run { stop = 0.1, step = 1e-3, integrator = few } end))
+      return select(2, pcall(function() c:run { stop = 0.1, step = 0.05, integrator = few } end))
     end
     local sine, here = { amplitude = 10, frequency = 50 }, "^%S*circuit_spec.lua:%d+: "
     assert.matches(here .. "EventDriven: .*%); nodes 'a', 'b' can float while diodes and switches block: give these a "

@@ -210,6 +210,7 @@ static NsStatus radau_newton(Radau *r, double h, NsError *err) {
     if ((k > 0 || r->repeats) && norm <= ROUNDED * r->tolerance) return NS_OK;
     if (k > 0) r->rate = norm / before;
     double theta = r->rate;
+    if (r->repeats && k > 0 && theta >= 1 && norm <= r->tolerance) return NS_OK; /* what is left is the rounding of the rates */
     if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > r->tolerance) && norm > 0)
       return NS_ENOCONV;
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;

@@ -46,6 +46,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->view = (NsFlowView){.n = n,
                             .m = m,
                             .size = flow->memory.size,
+                            .lambda_most = flow->memory.lambda_most,
                             .x = flow->memory.x,
                             .lambda = flow->mode->lambda,
                             .beyond = flow->beyond,
@@ -648,6 +649,10 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
   NsStatus status = flow_go_to(flow, t, s, err);
   if (status != NS_OK) return status;
   status = flow->nw > 0 ? flow_newton(flow, t, err) : flow_values(flow, t, err);
+  if (status == NS_OK && !ns_flow_is_determined(flow)) {
+    ns_flow_output_terms(flow);
+    if (ns_flow_centre(flow)) status = flow_values(flow, t, err);
+  }
   if (status != NS_OK) return status;
   if (flow->nw == 0) memset(flow->lambda_terms, 0, (size_t)flow->view.m * sizeof *flow->lambda_terms);
   ns_flow_output_terms(flow);

@@ -35,6 +35,7 @@ typedef struct NsFlowView {
   const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
   const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
   const NsRowMode *mode;       /* m */
+  const double *lambda_most;   /* m: the largest |lambda| in the run so far */
   const double *size;          /* nd: the largest |s| in the run so far, at starts, projections and ends of steps */
 } NsFlowView;
 
@@ -59,6 +60,12 @@ const double *ns_flow_rate_terms(NsFlow *flow);
 */
 void ns_flow_note(NsFlow *flow, const double *s, const double *lambda);
 void ns_flow_keep_sizes(const NsFlow *flow);
+
+/*
+** States at rest, at 0 or at its rounding, get the size in the run that those which drive them give them within a time h, at (t, s).
+** *woken: there are such states. The flow must be evaluated again afterwards. Statuses of ns_flow_evaluate.
+*/
+NsStatus ns_flow_wake(NsFlow *flow, double t, const double *s, double h, bool *woken, NsError *err);
 
 /* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);

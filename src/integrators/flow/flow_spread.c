@@ -3,6 +3,7 @@
 ** Multipliers that are not unique: of those that give the motion, the nearest ones within their bounds.
 */
 #include <math.h>
+#include <string.h>
 
 #include "integrators/flow/flow_workspace.h"
 #include "solvers/box/box_solver.h"
@@ -12,6 +13,9 @@
 ** few operations.
 */
 static const double SPREAD_ROUNDING = 0x1p-48;
+
+/* Free unknowns that share limits are moved in turn, this often at most. */
+enum { SPREAD_SWEEPS = 32 };
 
 static double spread_bound(const NsFlow *flow, int j, bool upper) {
   if (j < flow->eq.na) return upper ? INFINITY : -INFINITY;
@@ -65,29 +69,104 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
   for (size_t i = nw; i < N; i++) lower[i] = -INFINITY, upper[i] = INFINITY;
 }
 
-/* One free unknown: w + q v with the least |q| that brings all multipliers into their bounds. False: there is none. */
-static bool spread_along(NsFlow *flow) {
-  double least = -INFINITY, most = INFINITY;
-  ns_rank_null(&flow->reduction.rank[flow->reduction.levels], flow->nw - 1, flow->room.v);
-  for (int i = 0; i < flow->nactive; i++) {
-    int row = flow->active[i];
-    double v = flow->room.v[flow->eq.na + i], lambda = flow->mode->lambda[row];
-    if (v == 0) continue;
-    double a = (flow->lower[row] - lambda) / v, b = (flow->upper[row] - lambda) / v;
-    least = fmax(least, fmin(a, b));
-    most = fmin(most, fmax(a, b));
+/* ---- the middle ---- */
+
+/* The limits of a free unknown z: w + z v is within its bounds, and the outputs that depend on it are allowed, for least <= z <= most. */
+typedef struct SpreadRange {
+  double least, most, least_terms, most_terms; /* with the terms that they were computed from */
+  double first, last;                          /* the smallest and the largest limit of all */
+} SpreadRange;
+
+/* Adds the limit value + z slope >= 0. */
+static void spread_limit(SpreadRange *range, double value, double slope, double terms) {
+  if (slope == 0 || !isfinite(value)) return;
+  double z = -value / slope;
+  range->first = fmin(range->first, z);
+  range->last = fmax(range->last, z);
+  if (slope > 0 && z > range->least) range->least = z, range->least_terms = terms / slope;
+  if (slope < 0 && z < range->most) range->most = z, range->most_terms = -terms / slope;
+}
+
+/* room->yt = the change of y by that of the unknowns, room->v. */
+static void spread_outputs(NsFlow *flow) {
+  const NsFlowRoom *room = &flow->room;
+  NsEquations *e = &flow->eq;
+  size_t m = (size_t)e->m;
+  memset(room->yt, 0, m * sizeof *room->yt);
+  for (int k = 0; k < flow->nactive; k++)
+    for (size_t i = 0; i < m; i++) room->yt[i] += e->D[i + (size_t)flow->active[k] * m] * room->v[e->na + k];
+  if (e->na == 0) return;
+  memset(room->s_zero, 0, (size_t)e->nd * sizeof *room->s_zero);
+  ns_equations_states(e, room->s_zero, room->v, room->direction);
+  for (size_t j = 0; j < (size_t)e->n; j++)
+    for (size_t i = 0; i < m; i++) room->yt[i] += e->C[i + j * m] * room->direction[j];
+}
+
+static SpreadRange spread_range(NsFlow *flow) {
+  SpreadRange range = {-INFINITY, INFINITY, 0, 0, INFINITY, -INFINITY};
+  spread_outputs(flow);
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k];
+    double lambda = flow->mode->lambda[row], v = flow->room.v[flow->eq.na + k], terms = flow->lambda_terms[row];
+    spread_limit(&range, lambda - flow->lower[row], v, terms);
+    spread_limit(&range, flow->upper[row] - lambda, -v, terms);
   }
-  if (!(least <= most)) return false;
-  double q = least > 0 ? least : most < 0 ? most : 0;
-  for (int i = 0; i < flow->nactive; i++) flow->mode->lambda[flow->active[i]] += q * flow->room.v[flow->eq.na + i];
-  return true;
+  for (int row = 0; row < flow->eq.m; row++) {
+    NsRowMode mode = flow->mode->rows[row];
+    double sign = mode == NS_ROW_LOWER ? 1 : -1;
+    if (mode == NS_ROW_ACTIVE || ns_flow_is_fixed(flow, row)) continue;
+    spread_limit(&range, sign * flow->eq.y[row], sign * flow->room.yt[row], flow->y_terms[row]);
+  }
+  return range;
+}
+
+/*
+** The change of a free unknown: to the middle of its range, where both limits come to 0 at once when the range ends, and to where they
+** are broken least when there is none. With one limit it stays where it is, as long as it keeps that; then it goes away from it by as
+** much as the limits differ (by 1 where they do not).
+*/
+static double spread_middle(const SpreadRange *range) {
+  if (isfinite(range->least) && isfinite(range->most)) return (range->least + range->most) / 2;
+  double limit = isfinite(range->least) ? range->least : range->most, way = range->last - range->first;
+  bool kept = isfinite(range->least) ? limit < 0 : limit > 0;
+  if (!isfinite(limit) || kept) return 0;
+  if (!(way > 0)) way = limit != 0 ? fabs(limit) : 1;
+  return isfinite(range->least) ? limit + way : limit - way;
+}
+
+/* Moves the unknowns along the null vector number j; returns whether they have moved by more than rounding. */
+static bool spread_along(NsFlow *flow, int j) {
+  ns_rank_null(&flow->reduction.rank[flow->reduction.levels], j, flow->room.v);
+  SpreadRange range = spread_range(flow);
+  double z = spread_middle(&range), terms = fmax(range.least_terms, range.most_terms);
+  bool moved = fabs(z) > SPREAD_ROUNDING * terms;
+  for (int i = 0; i < flow->eq.na; i++) flow->mode->a[i] += z * flow->room.v[i];
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k];
+    double v = flow->room.v[flow->eq.na + k];
+    flow->mode->lambda[row] += z * v;
+    flow->lambda_terms[row] += fabs(v) * terms;
+  }
+  for (int row = 0; row < flow->eq.m; row++) flow->eq.y[row] += z * flow->room.yt[row];
+  return moved;
+}
+
+bool ns_flow_centre(NsFlow *flow) {
+  const NsReduction *r = &flow->reduction;
+  int first = r->rank[r->levels].rank, count = flow->nw - first;
+  bool moved = false, again = flow->eq.linear;
+  for (int sweep = 0; again && sweep < (count > 1 ? SPREAD_SWEEPS : 1); sweep++) {
+    again = false;
+    for (int j = first; j < flow->nw; j++) again = spread_along(flow, j) || again;
+    moved = moved || again;
+  }
+  return moved;
 }
 
 NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err) {
   NsReduction *r = &flow->reduction;
   *moved = false;
   if (flow->nw == 0 || !r->deficient || !out_of_bounds(flow)) return NS_OK;
-  if (r->rank[r->levels].rank == flow->nw - 1) return *moved = spread_along(flow), NS_OK;
   int N = flow->nw + r->rank[r->levels].rank;
   NsArena arena = {0};
   NsBox *box = NULL;

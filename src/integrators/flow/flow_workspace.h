@@ -199,6 +199,12 @@ NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err);
 */
 NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err);
 
+/*
+** When the mode of a linear model does not determine w at the evaluated point: moves the free unknowns to the middle of their ranges, so
+** that guards tell whether some lambda is possible. Returns whether values of the point have changed.
+*/
+bool ns_flow_centre(NsFlow *flow);
+
 /* The name of row `row` of R in messages. */
 void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size);
 

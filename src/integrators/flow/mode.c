@@ -26,13 +26,14 @@ enum { MODES = 16 };
 
 /* A mode that is possible. */
 typedef struct Found {
-  bool certain;              /* every row has a derivative that is not 0 */
-  bool bends;                /* not certain, and a second derivative is against it */
-  bool impulse;              /* the state must jump */
-  double change;             /* of lambda, over its sizes */
-  int changed;               /* number of rows whose mode is another than before */
-  NsRowMode *mode;           /* m */
-  double *lambda, *a, *sdot; /* m, na, nd */
+  bool certain;         /* every row has a derivative that is not 0 */
+  bool bends;           /* not certain, and a second derivative is against it */
+  bool impulse;         /* the state must jump */
+  double change;        /* of lambda, over its sizes */
+  int changed;          /* number of rows whose mode is another than before */
+  NsRowMode *mode;      /* m */
+  double *lambda, *a;   /* m, na */
+  double *sdot, *terms; /* nd */
 } Found;
 
 typedef struct Search {
@@ -84,7 +85,7 @@ static int changed_rows(const Search *z) {
 /* Whether a possible mode has the motion of the evaluated one. */
 static bool is_same_motion(const Search *z, const Found *found) {
   for (int i = 0; i < z->flow->eq.nd; i++)
-    if (fabs(found->sdot[i] - z->sdot[i]) > SAME_MOTION * z->terms[i]) return false;
+    if (fabs(found->sdot[i] - z->sdot[i]) > SAME_MOTION * fmax(z->terms[i], found->terms[i])) return false;
   return true;
 }
 
@@ -100,7 +101,7 @@ static bool search_prefers(const Found *found, const Found *other) {
 /* Adds the evaluated mode to those that are possible. */
 static void search_keep(Search *z, bool certain, bool bends) {
   const NsFlow *flow = z->flow;
-  Found mode = {certain, bends, flow->signs.impulse, change_of_lambda(z), changed_rows(z), NULL, NULL, NULL, NULL};
+  Found mode = {certain, bends, flow->signs.impulse, change_of_lambda(z), changed_rows(z), NULL, NULL, NULL, NULL, NULL};
   int k = 0;
   while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
@@ -112,17 +113,20 @@ static void search_keep(Search *z, bool certain, bool bends) {
     found->lambda = ns_arena_doubles(&z->arena, flow->view.m);
     found->a = ns_arena_doubles(&z->arena, flow->eq.na);
     found->sdot = ns_arena_doubles(&z->arena, flow->eq.nd);
+    found->terms = ns_arena_doubles(&z->arena, flow->eq.nd);
   }
   if (z->arena.failed) return;
   mode.mode = found->mode;
   mode.lambda = found->lambda;
   mode.a = found->a;
   mode.sdot = found->sdot;
+  mode.terms = found->terms;
   *found = mode;
   memcpy(found->mode, z->mode, (size_t)flow->view.m * sizeof *found->mode);
   memcpy(found->lambda, flow->mode->lambda, (size_t)flow->view.m * sizeof(double));
   memcpy(found->a, flow->mode->a, (size_t)flow->eq.na * sizeof(double));
   memcpy(found->sdot, z->sdot, (size_t)flow->eq.nd * sizeof(double));
+  memcpy(found->terms, z->terms, (size_t)flow->eq.nd * sizeof(double));
 }
 
 NsStatus ns_mode_judge(NsFlow *flow, double t, const double *s, const bool *open, bool *possible, NsError *err) {

@@ -372,7 +372,8 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   }
   *verdict = NS_VERDICT_FOR;
   signs->count = count;
-  if (count == 0) return NS_OK;
+  if (count == 0 && ns_flow_is_determined(flow))
+    return NS_OK; /* else equations that are redundant now may contradict each other then */
   status = tangent_slopes(flow, at, &signs->length, err);
   for (int k = 0; k < count && status == NS_OK; k++) {
     const NsSignQuantity *q = &list[k];

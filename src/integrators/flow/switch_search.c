@@ -324,6 +324,15 @@ static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, Ns
   return status == NS_OK && *t == sw->run.dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
 }
 
+/* Where the step can not be repeated with the length up to an event: makes a shorter one, and the next steps come to the event. */
+static NsStatus stop_before(NsSwitching *sw, double t, NsStatus status, NsError *err) {
+  const NsStepperState *step = &sw->run.stepper->state;
+  double shortest = SHORTEST * DBL_EPSILON * fmax(fabs(step->t_old), sw->run.t_next - sw->run.t_k);
+  for (double length = (t - step->t_old) / 2; status == NS_ENOCONV && length > shortest; length /= 2)
+    status = sw->run.method->retake(sw->run.stepper, step->t_old + length, err);
+  return status;
+}
+
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   bool any = false, reached = false, hidden = true;
   int k = -1;
@@ -340,5 +349,6 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   status = measure_slopes(sw, t, sw->mode->guards[k].at_zero, err);
   if (status == NS_OK) status = switch_go_to(sw, k, t, &reached, err);
   if (status == NS_OK && reached) *guard = k;
+  if (status == NS_ENOCONV) status = stop_before(sw, t, status, err);
   return status;
 }

@@ -29,8 +29,9 @@ enum {
   SPELL = 10000,             /* number of integrator steps after which the progress of time is judged */
   SEEN =
       50, /* least number of steps in a run where a callback may depend on time: their stages are at most half a step apart */
-  LOOKS = 4,  /* states that drive one another in a row from rest; more of them start without a size */
-  REFUSED = 5 /* a spell is suspicious when one step in so many, or more, was tried again with a shorter length */
+  WAKE_STEPS = 64, /* short steps after which states at rest are looked for */
+  LOOKS = 4,       /* states that drive one another in a row from rest; more of them start without a size */
+  REFUSED = 5      /* a spell is suspicious when one step in so many, or more, was tried again with a shorter length */
 };
 
 /*
@@ -149,6 +150,9 @@ static NsStatus switching_take_stepper(NsSwitching *sw, NsError *err) {
 
 /* ---- what is accepted of errors ---- */
 
+/* The length of the first look at the motion ahead, as a part of the way. */
+static const double AHEAD = 1e-3;
+
 /* The size of lambda of an active row: of its terms, and of its bounds. */
 static double lambda_size(const NsSwitching *sw, int row) {
   double size = fmax(sw->now->lambda_terms[row], fabs(sw->now->lambda[row]));
@@ -173,6 +177,14 @@ static void switching_take_units(NsSwitching *sw) {
   for (int i = 0; i < sw->m; i++) sw->run.unit[sw->run.n + i] = switching_unit(way * lambda_size(sw, i));
 }
 
+/* Lambda that has been below this part of what it will be after the look ahead has no size yet. */
+static const double RESTS = 1e-6;
+
+static bool lambda_rests(const NsSwitching *sw, int row) {
+  double ahead = sw->ahead[sw->run.n + row];
+  return sw->now->mode[row] == NS_ROW_ACTIVE && ahead > 0 && sw->now->lambda_most[row] <= RESTS * ahead;
+}
+
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->run.options;
@@ -187,13 +199,11 @@ static void switching_weigh(NsSwitching *sw, double h) {
   }
   for (int i = 0; i < sw->m; i++) {
     double size = sw->now->mode[i] == NS_ROW_ACTIVE ? fmax(lambda_size(sw, i), sw->ahead[sw->run.n + i]) : 0;
+    if (size > 0) size = fmax(size, sw->now->lambda_most[i]);
     sw->run.atol[sw->run.n + i] = size > 0 ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * size : INFINITY;
   }
   for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.atol[i] /= sw->run.unit[i];
 }
-
-/* The length of the first look at the motion ahead, as a part of the way. */
-static const double AHEAD = 1e-3;
 
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
 static const double AT_REST = 1e-6;
@@ -201,14 +211,14 @@ static const double AT_REST = 1e-6;
 /*
 ** A model that starts at rest, at 0, has no sizes yet, and an implicit method can not solve its equations without a tolerance.
 ** sw->ahead (nd + m) = the terms of the rates, and the sizes of lambda, after a time h: each explicit step of that length reaches
-** states that the one before has driven.
+** states that the one before has driven. The looks end when all sizes are known, but not before there were `least` of them.
 */
-static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
+static NsStatus switching_look_ahead(NsSwitching *sw, double h, int least, NsError *err) {
   const NsSwitchRoom *room = &sw->room;
   NsStatus status = NS_OK;
   for (int round = 0; round < LOOKS && status == NS_OK; round++) {
     const double *terms = ns_flow_rate_terms(sw->flow);
-    bool known = true;
+    bool known = round >= least;
     for (int i = 0; i < sw->run.n; i++) {
       sw->ahead[i] = fmax(sw->ahead[i], terms[i]);
       known = known && (sw->now->size[i] > 0 || sw->ahead[i] > 0);
@@ -250,7 +260,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
   *length = fmin(way, 4 * pow(sw->run.options.rtol, sw->run.method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
-  return status == NS_OK && sw->run.method->implicit ? switching_look_ahead(sw, h, err) : status;
+  return status == NS_OK && sw->run.method->implicit ? switching_look_ahead(sw, h, 0, err) : status;
 }
 
 /* ---- from event to event ---- */
@@ -287,20 +297,37 @@ static NsStatus switching_begin(NsHybrid *run, NsError *err) {
 }
 
 /*
-** A state that has been at rest at 0 has no size, and its tolerance is 0: no step that it leaves in is accepted, however short. Its
-** size is then taken from the motion ahead, and the step is made once more. `status`: that of the step that failed.
+** States and multipliers at rest, at 0 or at its rounding, have no size, and their tolerance is as small: steps that they leave in are
+** accepted only when they are very short. They get a size from the motion ahead. *woken: there are such ones.
 */
-static NsStatus switching_wake(NsSwitching *sw, NsStatus status, NsError *err) {
+static NsStatus switching_wake(NsSwitching *sw, bool *woken, NsError *err) {
   double h = fmin(AHEAD * (sw->run.t_next - sw->run.t_k), sw->run.t_next - sw->run.t);
-  bool resting = false;
-  for (int i = 0; i < sw->run.n; i++) resting = resting || sw->run.atol[i] == 0;
-  if (!resting) return status;
+  NsStatus status = ns_flow_wake(sw->flow, sw->run.t, sw->run.u, h, woken, err);
+  if (status == NS_OK) status = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, err);
+  if (status == NS_OK) status = switching_look_ahead(sw, h, LOOKS - 1, err);
+  for (int i = 0; i < sw->run.n; i++) *woken = *woken || sw->run.atol[i] == 0;
+  for (int i = 0; i < sw->m; i++)
+    if (lambda_rests(sw, i)) *woken = true;
+    else sw->ahead[sw->run.n + i] = 0;
+  return status;
+}
+
+/* A step that failed, with `status`, at every length: it is made once more when there was something at rest. */
+static NsStatus switching_step_again(NsSwitching *sw, NsStatus status, NsError *err) {
+  bool woken = false;
   NsError why = {NS_OK, ""};
-  NsStatus found = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &why);
-  if (found == NS_OK) found = switching_look_ahead(sw, h, &why);
-  if (found != NS_OK) return status;
-  switching_start_stepper(sw, h);
+  if (switching_wake(sw, &woken, &why) != NS_OK || !woken) return status;
+  switching_start_stepper(sw, fmin(AHEAD * (sw->run.t_next - sw->run.t_k), sw->run.t_next - sw->run.t));
   return sw->run.method->step(sw->run.stepper, err);
+}
+
+/* Of many short steps every so often one looks for what is at rest. */
+static NsStatus switching_wake_slow(NsSwitching *sw, NsError *err) {
+  bool woken = false;
+  NsError why = {NS_OK, ""};
+  if (sw->progress.steps % WAKE_STEPS != 0) return NS_OK;
+  if (switching_wake(sw, &woken, &why) != NS_OK) memset(sw->ahead, 0, (size_t)(sw->run.n + sw->m) * sizeof *sw->ahead);
+  return ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, NULL, err);
 }
 
 /* Counts a step; NS_EMAXITER when there are too many steps, or when they do not get on. */
@@ -343,7 +370,7 @@ static NsStatus switching_advance(NsHybrid *run, int *guard, NsError *err) {
   if (isfinite(run->longest)) run->stepper->h_limit = run->longest;
   NsError why = {NS_OK, ""};
   NsStatus status = run->method->step(run->stepper, &why);
-  if (status == NS_ENOCONV) status = switching_wake(sw, status, &why);
+  if (status == NS_ENOCONV) status = switching_step_again(sw, status, &why);
   if (status == NS_OK) status = ns_switch_search(sw, guard, &why);
   if (status == NS_ENOCONV) return ns_fail(err, status, "EventDriven: %.300s; %s", why.text, ns_event_stops_of_steps);
   if (status != NS_OK && err) *err = why;
@@ -400,6 +427,7 @@ static NsStatus switching_renew(NsHybrid *run, int *guard, bool *ends, NsError *
   (void)guard;
   if (run->t >= run->t_next) return NS_OK;
   if (switching_steps_are_short(sw)) status = ns_switch_end_tangential(sw, tangential_part(sw), ends, err);
+  if (status == NS_OK && !*ends && switching_steps_are_short(sw)) status = switching_wake_slow(sw, err);
   if (status != NS_OK || *ends) return status;
   ns_switch_set_levels(sw, false);
   switching_weigh(sw, run->stepper->state.h_next);
