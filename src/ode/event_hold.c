@@ -1,6 +1,6 @@
 /*
 ** event_hold.c
-** Tells the events that an action, or the motion, holds at zero: by their speed there, and by the errors that the run allows.
+** Tells the events that an action, or the motion, holds at zero: by their speed there, and by the defect of the dense output.
 */
 #include "ode/event_hold.h"
 
@@ -17,6 +17,12 @@ static const double HELD_SPEED = 1e-3, HELD_CHANGE = 1e-2;
 
 /* The differences for these speeds are taken over the way / SPEED_PART, the change of the speed over the way / CHANGE_PART. */
 enum { SPEED_PART = 1024, CHANGE_PART = 128 };
+
+/*
+** The defect of a dense output moves an event in the time length / DEFECT_PART, for differences by a direction. Differences along a dense output are taken
+** over its length / NODE_PART: the polynomials of degree 8 and less are straight there to 1e-4.
+*/
+enum { DEFECT_PART = 64, NODE_PART = 2048 };
 
 /*
 ** The same speed where derivatives come from slopes of a dense output (at rtol = 1e-4 they have errors of 1e-2), and the largest size of a held
@@ -116,20 +122,133 @@ NsStatus ns_event_hold_decide(NsEventSearch *s, int e, NsError *err) {
   return is_slow(s, e, way, before, &hold->now, err);
 }
 
+/* s->nodes (NS_BERNSTEIN_SIZE x n) = the states at the nodes of the dense output. */
+static NsStatus states_at_nodes(NsEventSearch *s, NsError *err) {
+  const NsDenseOutput *c = &s->dense;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++)
+    status = c->at(c->context, c->t_old + (c->t - c->t_old) * ns_bernstein_node(k), s->nodes + (ptrdiff_t)k * s->n, err);
+  return status;
+}
+
+/* The slope at x of the polynomial through the values v at the nodes, v[stride k]; x in units of the dense output, the slope by the time. */
+static double node_slope(const NsEventSearch *s, const double *v, ptrdiff_t stride, double x) {
+  double at[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) at[k] = v[k * stride];
+  ns_bernstein_interpolate(at, b);
+  return ns_bernstein_slope(NS_BERNSTEIN_DEGREE, b, x) / (s->dense.t - s->dense.t_old);
+}
+
+/* *speed = how fast event e changes at node k by the defect of the dense output: its slope there less the derivatives of the state. */
+static NsStatus speed_by_defect(NsEventSearch *s, int e, int k, double *speed, NsError *err) {
+  const NsDenseOutput *c = &s->dense;
+  const double *y = s->nodes + (ptrdiff_t)k * s->n;
+  double length = c->t - c->t_old, t = c->t_old + length * ns_bernstein_node(k), step = length / DEFECT_PART, g[2];
+  NsStatus status = c->rate(c->context, t, y, s->ydot, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++)
+    s->moved[i] = step * (node_slope(s, s->nodes + i, s->n, ns_bernstein_node(k)) - s->ydot[i]);
+  for (int side = 0; side < 2 && status == NS_OK; side++) {
+    for (int i = 0; i < s->n; i++) s->y[i] = side == 0 ? y[i] - s->moved[i] : y[i] + s->moved[i];
+    status = ns_event_search_value(s, e, t, s->y, &g[side], err);
+  }
+  if (status == NS_OK) *speed = (g[1] - g[0]) / (2 * step);
+  return status;
+}
+
+/* *speed = the derivative of event e along the dense output at node k, not at its ends. */
+static NsStatus speed_at_node(NsEventSearch *s, int e, int k, double *speed, NsError *err) {
+  const NsDenseOutput *c = &s->dense;
+  double length = c->t - c->t_old, step = length / NODE_PART, t = c->t_old + length * ns_bernstein_node(k), g[2];
+  NsStatus status = NS_OK;
+  for (int side = 0; side < 2 && status == NS_OK; side++) {
+    double at = side == 0 ? t - step : t + step;
+    status = c->at(c->context, at, s->y, err);
+    if (status == NS_OK) status = ns_event_search_value(s, e, at, s->y, &g[side], err);
+  }
+  if (status == NS_OK) *speed = (g[1] - g[0]) / (2 * step);
+  return status;
+}
+
+/*
+** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the dense output does: an
+** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event.
+*/
+static NsStatus motion_moves_event(NsEventSearch *s, int e, bool *moves, double *errors, NsError *err) {
+  static const int NODES[] = {2, 4, 6};
+  double length = fabs(s->dense.t - s->dense.t_old), own = 0, defect = 0, speed = 0, by_defect = 0, grain = 0;
+  NsStatus status = ns_event_search_grain(s, e, &grain, err);
+  if (status == NS_OK) status = states_at_nodes(s, err);
+  for (size_t i = 0; i < sizeof NODES / sizeof *NODES && status == NS_OK; i++) {
+    status = speed_by_defect(s, e, NODES[i], &by_defect, err);
+    if (status == NS_OK) status = speed_at_node(s, e, NODES[i], &speed, err);
+    defect = fmax(defect, fabs(by_defect));
+    own = fmax(own, fabs(speed - by_defect));
+  }
+  *errors = defect * length;
+  *moves = own > defect && own * length > NODE_PART * grain;
+  return status;
+}
+
+/* The same where no other derivatives are known: the event is farther from zero than the errors that the run allows. */
+static NsStatus exceeds_errors(NsEventSearch *s, int e, bool *moves, double *errors, NsError *err) {
+  const NsEventHold *hold = &s->hold[e];
+  NsStatus status = allowed_error(s, e, errors, err);
+  *errors *= HELD_ERRORS * (double)(hold->outputs + 1);
+  *moves = status == NS_OK && fmax(hold->most, size_until(s, e, s->dense.t)) > *errors;
+  return status;
+}
+
+/* The largest size of event e at some places from `from` to t. */
+static NsStatus size_between(NsEventSearch *s, int e, double from, double t, double *size, NsError *err) {
+  enum { PLACES = 4 };
+  NsStatus status = NS_OK;
+  *size = 0;
+  for (int k = 1; k < PLACES && status == NS_OK; k++) {
+    double g = 0;
+    status = s->dense.at(s->dense.context, from + (t - from) * k / PLACES, s->y, err);
+    if (status == NS_OK) status = ns_event_search_sought(s, e, from + (t - from) * k / PLACES, s->y, &g, err);
+    *size = fmax(*size, fabs(g));
+  }
+  return status;
+}
+
+/* Keeps those roots of event e that it comes to from farther than `errors`, and that at the start. */
+static NsStatus keep_roots_beyond(NsEventSearch *s, int e, double errors, NsError *err) {
+  double from = s->dense.t_old, size;
+  long left = 0;
+  NsStatus status = NS_OK;
+  for (long i = 0; i < s->count && status == NS_OK; i++) {
+    NsEventRoot root = s->roots[i];
+    bool counts = root.event != e || root.t == s->dense.t_old;
+    if (!counts) {
+      status = size_between(s, e, from, root.t, &size, err);
+      counts = size > errors;
+      from = root.t;
+    }
+    if (counts) s->roots[left++] = root;
+  }
+  if (status == NS_OK) s->count = left;
+  return status;
+}
+
+static bool has_later_root(const NsEventSearch *s, int e) {
+  for (long i = 0; i < s->count; i++)
+    if (s->roots[i].event == e && s->roots[i].t != s->dense.t_old) return true;
+  return false;
+}
+
+/* Asks whether a held event is let go only where it has a root, or gets farther from zero than before. */
 NsStatus ns_event_hold_drop_roots(NsEventSearch *s, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
-    const NsEventHold *hold = &s->hold[e];
-    double error = -1;
-    long left = 0;
-    for (long i = 0; i < s->count && hold->now && status == NS_OK; i++) {
-      NsEventRoot *root = &s->roots[i];
-      bool counts = root->event != e || root->t == s->dense.t_old;
-      if (!counts && error < 0) status = allowed_error(s, e, &error, err);
-      if (!counts) counts = fmax(hold->most, size_until(s, e, root->t)) > HELD_ERRORS * error * (double)(hold->outputs + 1);
-      if (counts) s->roots[left++] = *root;
-    }
-    if (hold->now && status == NS_OK) s->count = left;
+    NsEventHold *hold = &s->hold[e];
+    double errors, end = fabs(s->values[(NS_BERNSTEIN_SIZE - 1) * s->events.count + e]);
+    bool moves;
+    if (!hold->now || (!has_later_root(s, e) && size_until(s, e, s->dense.t) <= hold->most)) continue;
+    status = (s->dense.sloped ? exceeds_errors : motion_moves_event)(s, e, &moves, &errors, err);
+    errors = moves ? fmax(errors, hold->most) : INFINITY;
+    if (status == NS_OK) status = keep_roots_beyond(s, e, errors, err);
+    hold->now = end <= errors;
   }
   return status;
 }

@@ -78,6 +78,7 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   s->hold = ns_arena_take(&s->arena, count, sizeof *s->hold);
   s->ydot = ns_arena_doubles(&s->arena, n);
   s->moved = ns_arena_doubles(&s->arena, n);
+  s->nodes = ns_arena_matrix(&s->arena, NODES, n);
   if (s->arena.failed) {
     ns_event_search_free(s);
     return NS_ENOMEM;
@@ -511,12 +512,12 @@ NsStatus ns_event_search_restart(NsEventSearch *s, double t, const double *wante
     status = ns_event_search_value(s, e, t, y, &g, err);
     at_wanted = g;
     if (status == NS_OK && s->stopped[e] && wanted != y) status = ns_event_search_value(s, e, t, wanted, &at_wanted, err);
-    bool zero = s->stopped[e] && fabs(at_wanted) <= s->noise[e];
+    bool zero = s->stopped[e] && fabs(at_wanted) <= s->noise[e], known = s->stopped[e] || s->hold[e].held;
     if (s->stopped[e]) s->offset[e] = zero ? g : 0;
     ns_event_hold_restart(s, e, zero, g);
     s->last[e] = g - s->offset[e];
     s->zero[e] = zero && event_search_acts(s, e);
-    s->fresh[e] = g == 0 && !s->stopped[e];
+    s->fresh[e] = g == 0 && !known;
   }
   return status;
 }

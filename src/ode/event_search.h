@@ -129,9 +129,10 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsDenseOutput *dense
 ** leads back and the dense output does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
 ** dense output from the same start. So it is when a rough dense output crosses zero against the event's slope.
 **
-** An event that is zero at a start or after it acted is held there while it does not change faster than 1/1000 of what it did before,
-** and no more than the errors which the run allows in y, summed over the dense outputs since. It has no roots until it is let go; at
-** the start it counts once, in any direction.
+** An event that is zero at a start or after it acted is held there while it does not change faster than 1/1000 of what it did before. It has no roots
+** until the motion lets it go: until its derivative by dense.rate is more than rounding, and than what the defect of the dense output makes of it (without
+** rates: until it exceeds the errors which the run allows in y, summed over the dense outputs since). From then on a root counts where the event
+** comes from farther than these errors. At the start it counts once, in any direction.
 **
 ** An event that acted and is zero, and is not held, leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next dense output do
 ** not count when it is only rounding up to the last of them.

@@ -39,6 +39,7 @@ struct NsEventSearch {
   double *offset; /* events: the value that counts as zero since the event's last stop: rounding, or a tolerance */
   double *ydot;   /* n */
   double *moved;  /* n */
+  double *nodes;  /* NS_BERNSTEIN_SIZE x n: states at the nodes of the dense output */
   double t_stop;  /* time of the last stop */
   int still;      /* number of stops at that time */
   int halved;     /* number of pieces in this dense output */
