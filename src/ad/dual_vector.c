@@ -4,7 +4,6 @@
 */
 #include "ad/dual_vector.h"
 
-/* Adds `slope` times the derivatives of element i. */
 static void add_element(int np, double *out, double slope, NsDuals v, int i) {
   const double *d = v.d ? ns_dual_partials(slope, v.value[i * v.step], np, v.d + i * v.step) : NULL;
   for (int k = 0; d && k < np; k++) out[k] += d[k] != 0 ? slope * d[k] : 0;

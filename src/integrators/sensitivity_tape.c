@@ -71,7 +71,6 @@ static NsStatus tape_no_memory(NsError *err) {
   return ns_fail(err, NS_ENOMEM, "not enough memory for the record of the run");
 }
 
-/* Appends a copy of an entry. */
 static NsStatus tape_append(NsRunTape *tape, const NsRunTapeEntry *entry, NsError *err) {
   if (tape->arena.failed || tape->record.failed) return tape_no_memory(err);
   tape->bytes += sizeof *entry;

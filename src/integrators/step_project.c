@@ -21,7 +21,6 @@ static NsStatus refuse_contacts(const NsStepEquations *T, const NsStepProblem *p
   return NS_OK;
 }
 
-/* Factors the matrix of the problem. */
 static NsStatus factor_positions(NsStepEquations *T, const NsStepProblem *problem, NsError *err) {
   NsStepProjection *projection = &T->projection;
   int n = problem->n;

@@ -125,7 +125,6 @@ NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError
   return NS_OK;
 }
 
-/* One element as a double. */
 static double npy_element(const NsNpyArray *array, size_t index) {
   unsigned char b[8] = {0};
   int w = array->width;

@@ -300,7 +300,6 @@ static NsStatus find_events(Run *run, NsEventRoots *found, NsError *err) {
   return status;
 }
 
-/* Whether the event acts at the stop. */
 static bool acts_at_stop(const Run *run, const NsEventRoots *found, int event) {
   const bool *acts = run->options->events.acts;
   if (!acts || !acts[event] || found->end < 0) return false;

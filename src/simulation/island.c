@@ -44,7 +44,6 @@ static NsStatus take_islands(NsIslands *islands, int count) {
   return islands->of ? NS_OK : NS_ENOMEM;
 }
 
-/* Makes the whole graph one island. */
 static NsStatus keep_whole(NsIslands *islands, NsNsds *nsds) {
   if (take_islands(islands, 1) != NS_OK) return NS_ENOMEM;
   islands->of[0].graph = nsds;

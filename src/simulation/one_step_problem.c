@@ -323,7 +323,6 @@ static NsStatus take_sparse(NsOsnsp *problem, const NsSparse *M, long formed) {
   return NS_OK;
 }
 
-/* Solves the problem in states and multipliers. */
 static NsStatus solve_states(NsOsnsp *problem, const NsStepProblem *p) {
   int states = p->n - problem->m;
   size_t bytes = (size_t)problem->m * sizeof(double);

@@ -80,7 +80,6 @@ static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since 
   return status == NS_OK ? ns_record_step(record, kept || !ns_ts_has_next(ts), err) : status;
 }
 
-/* Computes and records the steps. */
 static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptions *options, Since *since, NsError *err) {
   NsStatus status = ns_record_first(record, err);
   if (status == NS_OK && ts->sensitivities) status = ns_sensitivities_mark(ts->sensitivities, ts, false, err);

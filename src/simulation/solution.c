@@ -174,7 +174,6 @@ static int solution_numbers(const NsSolution *s) {
   return s->nx + 2 * s->m + s->nx * s->np;
 }
 
-/* Number c of a row. */
 static double solution_number(const NsSolution *s, long row, int c) {
   int columns = s->nx + 2 * s->m;
   return c < columns ? solution_block(s, c)[row] : s->S[(size_t)row * (size_t)(s->nx * s->np) + (size_t)(c - columns)];

@@ -451,7 +451,6 @@ static NsStatus ready_step_dense(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-/* The end of the step of the grid. */
 static double end_of_step(const NsTimeStepping *ts) {
   return ns_time_grid_at(ts->grid, ts->k + 1);
 }

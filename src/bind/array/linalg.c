@@ -201,7 +201,6 @@ static int f_solve(lua_State *L) {
   return 1;
 }
 
-/* Pushes the inverse of A. */
 static NslMatrix *push_inverse(lua_State *L, const NslMatrix *A, const char *who) {
   int n = A->rows;
   NslLu *lu = push_lu(L, A, who);

@@ -323,7 +323,6 @@ static int argument_size(const NslCallee *callee, char letter) {
   return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
-/* Writes the inputs of a callback's trace at a point to `in`. */
 static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, double *in) {
   if (cb->timed) *in++ = at->t;
   for (int a = 0; a < cb->inputs; a++) {
@@ -333,7 +332,6 @@ static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, dou
   }
 }
 
-/* Sets the inputs of a callback's trace to a point. */
 static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
   callback_write_inputs(cb, at, trace->in);
   if (trace->touched) nsl_trace_clear_last(trace);

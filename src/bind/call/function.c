@@ -91,7 +91,6 @@ static int function_run_duals(lua_State *L) {
   return 0;
 }
 
-/* Raises that there is no memory for the Jacobians. */
 static int raise_memory(lua_State *L) {
   return luaL_error(L, "not enough memory");
 }
@@ -221,7 +220,6 @@ static bool function_is_matrix(const NslFunction *f) {
   return f->callee->callbacks[f->value].slot->cols != '1';
 }
 
-/* Evaluates a matrix, for its derivatives at this point. */
 static int evaluate_matrix(NslFunction *f, const NslPoint *at) {
   if (take_low(f) != 0) return -1;
   int failed = nsl_callback_call(f->callee, f->value, at, f->low);

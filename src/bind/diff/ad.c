@@ -338,7 +338,6 @@ static int passes(lua_State *L) {
 
 /* ---- math functions that take duals ---- */
 
-/* Pushes a new table of weak keys. */
 static void bind_ad_push_weak(lua_State *L, int room) {
   lua_newtable(L);
   lua_rawgeti(L, room, WEAK);

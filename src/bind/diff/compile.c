@@ -302,7 +302,6 @@ static void push_kinds(lua_State *L, const NslTrace *trace) {
   luaL_pushresult(&b);
 }
 
-/* Pushes a report of a trace. */
 static void push_report(lua_State *L, const NslTrace *trace) {
   lua_createtable(L, 0, 5);
   push_kinds(L, trace);

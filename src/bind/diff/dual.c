@@ -333,7 +333,6 @@ static void dual_call_plain(lua_State *L, const NslOperand *v, const char *metho
   lua_call(L, nargs + 1, 1);
 }
 
-/* Pushes a dual with value and partials 0. */
 static NslDual *push_zero(lua_State *L, const NslOperand *v) {
   NslDual *out = nsl_push_dual(L, lua_upvalueindex(NUMBER_META), v->tag, v->np);
   memset(out->d, 0, (size_t)v->np * sizeof *out->d);

@@ -117,7 +117,6 @@ static Two show_two(double a, double b) {
   return two;
 }
 
-/* Raises that value k differs. */
 static int differs(lua_State *L, int p, int k, double traced, double plain) {
   Two two = show_two(traced, plain);
   char text[160];

@@ -48,7 +48,6 @@ static int files_unreadable(lua_State *L, const char *reason) {
 
 /* ---- .npy and .npz ---- */
 
-/* Pushes the array as a vector or a matrix. */
 static void files_push_array(lua_State *L, const char *bytes, size_t size) {
   NsNpyArray array;
   NsError err = {NS_OK, ""};

@@ -111,7 +111,6 @@ int nsl_set_callback(lua_State *L, NslCallee *callee, const char *name, const ch
 
 enum { MOST_KEYS = 64 };
 
-/* Adds a key once. */
 static int add_key(const char **keys, int count, const char *key) {
   for (int i = 0; i < count; i++)
     if (strcmp(keys[i], key) == 0) return count;
@@ -125,7 +124,6 @@ static bool is_argument(const NsModelClass *kind, const char *key) {
   return false;
 }
 
-/* Whether an option may give the field. */
 static bool is_option(const NsField *field) {
   return field->type != NS_FIELD_CALLBACK && !(field->flags & (NS_FIELD_HIDDEN | NS_FIELD_LATE | NS_FIELD_RUN));
 }

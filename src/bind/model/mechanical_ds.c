@@ -78,7 +78,6 @@ static void take_options(lua_State *L, const NsModelClass *kind) {
 
 enum { DENSE_DIAGONAL = 32 }; /* longest diagonal (elements) kept dense; chosen by experience on the specs */
 
-/* Pushes the vector at idx as a diagonal matrix. */
 static void push_diagonal(lua_State *L, int idx, int n, const char *who, const char *what) {
   NslVector *d = nsl_push_flat(L, idx, n, who, what);
   if (n <= DENSE_DIAGONAL) {

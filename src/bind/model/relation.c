@@ -274,7 +274,6 @@ static int new_of_callbacks(lua_State *L, const NsRelationClass *class) {
   return 1;
 }
 
-/* The constructor of the class in the upvalue. */
 static int construct_relation(lua_State *L) {
   const NsRelationClass *class = lua_touserdata(L, lua_upvalueindex(1));
   return class->forms ? new_of_coefficients(L, class) : new_of_callbacks(L, class);

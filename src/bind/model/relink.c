@@ -112,7 +112,6 @@ static void share_parameters(lua_State *L, int idx) {
   lua_settop(L, value - 1);
 }
 
-/* Pushes the vector that holds the parameters of the callee at idx. */
 static const NslVector *push_parameters(lua_State *L, int idx) {
   lua_getiuservalue(L, idx, NSL_FIELDS);
   lua_getfield(L, -1, "anchor z");

@@ -104,7 +104,6 @@ static int smooth_lmder(lua_State *L) {
   return 3;
 }
 
-/* The minimiser of nslua.nlopt. */
 static const NsMinimiser *smooth_minimiser(lua_State *L, const char *what) {
   static const NslOptional module = {"nslua.nlopt", " is in the module", "NLopt", "libnlopt-dev"};
   nsl_push_optional(L, &module, "minimize", what, "ns.least_squares needs no module");

@@ -134,7 +134,6 @@ static void push_vector(lua_State *L, int n, const double *x) {
   nsl_vector_write(nsl_push_vector(L, n, NULL), x);
 }
 
-/* Pushes the list of `count` vectors. */
 static void bind_study_push_list(lua_State *L, int n, int count, const double *x) {
   lua_createtable(L, count, 0);
   for (int k = 0; k < count; k++) {

@@ -143,7 +143,6 @@ static void read_steps(lua_State *L, NsIvpOptions *o) {
 
 static const char event_options[] = "g, apply, direction, terminal, name";
 
-/* Whether the key at idx is an option of an event. */
 static bool is_event_option(lua_State *L, int idx) {
   static const char *const all[] = {"g", "apply", "direction", "terminal", "name"};
   const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
@@ -427,7 +426,6 @@ typedef struct IvpSolve {
   NsIvp *ivp;
 } IvpSolve;
 
-/* Reads the arguments and options. */
 static void read_solve(lua_State *L, IvpSolve *solve, const char *name, const char *const *names) {
   NslOde *ode = &solve->ode;
   NsIvpOptions *o = &solve->options;
@@ -463,7 +461,6 @@ static void read_solve(lua_State *L, IvpSolve *solve, const char *name, const ch
   ode->pattern = read_pattern(L, y0->n);
 }
 
-/* Runs it, and raises its errors. */
 static void run_solve(lua_State *L, IvpSolve *solve) {
   NsError err = {NS_OK, ""};
   NslGuard guard;

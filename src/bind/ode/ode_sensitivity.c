@@ -67,7 +67,6 @@ static int sensitivity_shim(lua_State *L) {
   return 1;
 }
 
-/* Pushes the shim of the function at idx. */
 static void push_shim(lua_State *L, NslSensitivity *s, int idx, int kind) {
   lua_pushvalue(L, idx);
   lua_pushlightuserdata(L, s);
@@ -349,7 +348,6 @@ static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, in
   s->numbers += size;
 }
 
-/* Finds the arguments that are parameters. */
 static void take_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   for (int which = 1; which <= names; which++) {
     SensitivityName name = read_name(L, s, idx, which);
@@ -387,7 +385,6 @@ static void list_parameters(lua_State *L, NslSensitivity *s, int idx, int names)
   }
 }
 
-/* Reads the keys rtol and on_grazing of the option. */
 static void read_sensitivity_keys(lua_State *L, NslSensitivity *s, int idx) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TNUMBER) continue;
@@ -528,7 +525,6 @@ void nsl_ode_check_jacobian(NslSensitivity *s, const NsOdeProblem *problem, doub
 
 /* ---- the result ---- */
 
-/* Pushes a matrix with the rows of the list. */
 static void push_rows_of_times(lua_State *L, const NsIvpRows *rows) {
   NslMatrix *m = nsl_push_matrix(L, rows->count, rows->width, NULL);
   for (long k = 0; k < rows->count; k++)

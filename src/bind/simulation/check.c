@@ -91,7 +91,6 @@ static void tell_differences(const Audit *a, const double *x, double t, bool exa
   }
 }
 
-/* Compares a Jacobian at one point. */
 static NsStatus check_compare(const Audit *a, double t, const double *const *args) {
   bool exact;
   if (nsl_exact_jacobian(a->callee, a->which, a->by, t, args, a->exact, &exact) != 0) return NS_ECALLBACK;
@@ -123,7 +122,6 @@ static bool is_jacobian(const NsSlot *slot) {
   return strncmp(slot->name, "computeJac", 10) == 0;
 }
 
-/* Appends the complaint that callback cb gives nothing. */
 static void complain_silent(lua_State *L, int lines, const NslCallback *cb) {
   const char *label = cb->slot->label, *at = cb->slot->cols == '1' ? "[1]" : "[1][1]";
   lua_pushfstring(L, "%s %s: writes nothing into %s (an assignment %s = ... rebinds the local; write %s%s = ...)",

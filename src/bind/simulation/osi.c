@@ -80,7 +80,6 @@ static void spread_options(lua_State *L, const NsSchemeClass *class) {
   lua_remove(L, 2);
 }
 
-/* Pushes an integrator with these options. */
 static NslOsi *push_osi(lua_State *L, const NslType *type, const NsIntegrator *options) {
   const NsSchemeClass *class = ns_scheme_classes[type - types];
   NslOsi *self = nsl_new(L, type, sizeof *self + class->bytes, 0);
@@ -90,7 +89,6 @@ static NslOsi *push_osi(lua_State *L, const NslType *type, const NsIntegrator *o
   return self;
 }
 
-/* The constructor of the class in the upvalue. */
 static int new_osi(lua_State *L) {
   const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
   const NsSchemeClass *class = ns_scheme_classes[type - types];

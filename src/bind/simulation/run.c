@@ -214,7 +214,6 @@ static void name_parameters(lua_State *L, int names) {
   lua_pop(L, 1);
 }
 
-/* The number of columns of a row. */
 static int row_columns(const NsTimeStepping *ts, const Options *options) {
   return ns_solution_columns(ts) + nsl_count_discrete(ts) + (options->observer ? options->observer->count : 0);
 }

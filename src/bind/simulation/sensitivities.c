@@ -148,7 +148,6 @@ static Object object_at(lua_State *L, const Parameters *list, int idx) {
   return o;
 }
 
-/* Whether a field of the object is a parameter of its model. */
 static bool is_parameter_field(const Object *o, const NsField *field) {
   if (field->type == NS_FIELD_COEF) return true;
   if (o->ds) return false;

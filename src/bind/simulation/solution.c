@@ -388,7 +388,6 @@ static double *push_solution_numbers(lua_State *L, const NsSolution *s) {
   return lua_newuserdatauv(L, ((size_t)s->nx * (size_t)(1 + s->np) + 2 * (size_t)s->m + 1) * sizeof(double), 0);
 }
 
-/* Pushes S of one time. */
 static void push_slopes(lua_State *L, const NsSolution *s, const double *S) {
   NslMatrix *matrix = nsl_push_matrix(L, s->nx, s->np, NULL);
   for (int j = 0; j < s->np; j++)

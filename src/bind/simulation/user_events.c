@@ -38,7 +38,6 @@ static const char *const how_to_write[] = {"addEvent { state = { %s = 0 }, actio
                                            "on(name, kind, function(t, simu, s) s.%s = ... end, { state = { %s = 0 } })",
                                            "every { state = { %s = 0 }, act = function(t, s, simu) s.%s = ... end }"};
 
-/* Pushes the list of the events of a simulation. */
 static void push_user_events(lua_State *L, int simulation) {
   if (lua_getiuservalue(L, simulation, NSL_TS_EVENTS) == LUA_TTABLE) return;
   lua_pop(L, 1);

@@ -79,7 +79,6 @@ static NsStatus take_flow_point(NsFesd *w, NsError *err) {
   return ns_fesd_measure(w, w->h / w->options.elements, err);
 }
 
-/* Sets the modes that the flow has. */
 static void take_modes(NsFesd *w) {
   const NsFesdRows *rows = &w->rows;
   const NsFlowView *now = ns_flow_view(w->flow.of);

@@ -214,7 +214,6 @@ NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
   return status;
 }
 
-/* The number of active rows. */
 static int count_active(const NsFesd *w, const NsFesdElement *e) {
   int count = 0;
   for (int a = 0; a < w->m; a++) count += e->mode[a] == MODE_ACTIVE;

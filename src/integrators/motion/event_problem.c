@@ -49,7 +49,6 @@ static void scale_by_power(size_t count, int exponent, double *x) {
   for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
 }
 
-/* Solves the problem as it is. */
 static NsStatus event_solve(NsMotionProblem *p, const NsMotion *motion, const int *rows, const char *what, NsError *err) {
   int n = p->n;
   NsStepProblem problem = {

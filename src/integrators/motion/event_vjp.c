@@ -179,7 +179,6 @@ static bool take_weights(NsMotionVjp *vjp, const NsMotionWeights *w) {
   return true;
 }
 
-/* Whether friction of interaction e slips in space. */
 static bool edge_slips_in_space(const NsMotionVjp *vjp, int e) {
   const NsEventDriven *ed = vjp->ed;
   for (int i = vjp->model.row[e]; i < vjp->model.row[e] + edge_of_vjp(vjp, e)->m; i++)
@@ -432,7 +431,6 @@ static void impulse_column(NsMotionVjp *vjp, const NsMotionImpulse *impulse, int
   memcpy(column + ed->Nq, push, (size_t)ed->Nv * sizeof *push);
 }
 
-/* Whether the parameter is a number of z that a mass may depend on. */
 static bool z_in_mass(const NsMotionVjp *vjp, int j) {
   const NsParameterPlace *at = &vjp->model.place[j];
   if (at->kind != NS_NUMBER_Z) return false;

@@ -206,7 +206,6 @@ static void give_start(const Given *p, const NsOneVariable *one, int i, double *
   *w = one->m * *z + one->q;
 }
 
-/* Solves a component of one variable. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
   if (s->options.method && s->options.method->needs && !(s->diagonal[i] > 0)) {

@@ -152,7 +152,6 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
   return sum == 0;
 }
 
-/* Solves one component. */
 static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, const double *guess, int *large, double *z,
                                     double *w) {
   const int *group = s->parts.member + s->parts.start[c];
