@@ -486,9 +486,7 @@ void nsl_dual_run(lua_State *L, const NslDualCall *job) {
 /* ---- jacobian, gradient and hessian ---- */
 
 static void check_callable(lua_State *L, const char *who) {
-  if (lua_isfunction(L, 1)) return;
-  if (luaL_getmetafield(L, 1, "__call") == LUA_TNIL) nsl_bad(L, who, "f", "a function", 1);
-  lua_pop(L, 1);
+  if (!nsl_is_callable(L, 1)) nsl_bad(L, who, "f", "a function", 1);
 }
 
 /* Pushes a copy of the values of f(x), or of f(x, y) with a zeroed y (m) when m >= 0. scalar: f must return a number. */

@@ -209,21 +209,12 @@ static int compile_push_numbers(lua_State *L, const NslTrace *trace) {
   return trace->outputs;
 }
 
-/* Pushes a list of count numbers, `step` apart. */
-static void compile_push_list(lua_State *L, const double *from, int count, int step) {
-  lua_createtable(L, count, 0);
-  for (int i = 0; i < count; i++) {
-    lua_pushnumber(L, from[(ptrdiff_t)i * step]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 /* Pushes what the plain function would return. */
 static int push_results(lua_State *L, const NslTrace *trace, int last) {
   switch (trace->result) {
     case NSL_RESULT_NOTHING: return 0;
     case NSL_RESULT_NUMBERS: return compile_push_numbers(L, trace);
-    case NSL_RESULT_LIST: compile_push_list(L, trace->out, trace->outputs, 1); return 1;
+    case NSL_RESULT_LIST: nsl_push_list(L, trace->outputs, trace->out, 1); return 1;
     case NSL_RESULT_VECTOR: nsl_vector_write(nsl_push_vector(L, trace->outputs, NULL), trace->out); return 1;
     case NSL_RESULT_FILLED:
       fill_last(L, trace, last);
@@ -233,7 +224,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
   }
   lua_createtable(L, trace->rows, 0);
   for (int i = 0; i < trace->rows; i++) {
-    compile_push_list(L, trace->out + i, trace->outputs / trace->rows, trace->rows);
+    nsl_push_list(L, trace->outputs / trace->rows, trace->out + i, trace->rows);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;

@@ -36,9 +36,7 @@ static int bind_journal_open(lua_State *L) {
   NsError err = {NS_OK, ""};
   Journal *self = nsl_new(L, &journal_type, sizeof *self, 0);
   if (ns_journal_open(&self->journal, path, &err) == NS_OK) return 1;
-  lua_pushnil(L);
-  lua_pushstring(L, err.text);
-  return 2;
+  return nsl_nil(L, err.text);
 }
 
 /* holder(path): the number of the process that has a journal open for appending; nothing when there is none. */
@@ -61,9 +59,7 @@ static int bind_journal_append(lua_State *L) {
 static int bind_journal_sync(lua_State *L) {
   NsError err = {NS_OK, ""};
   if (ns_journal_sync(check_journal(L), &err) == NS_OK) return lua_pushboolean(L, true), 1;
-  lua_pushnil(L);
-  lua_pushstring(L, err.text);
-  return 2;
+  return nsl_nil(L, err.text);
 }
 
 /* ---- reading ---- */
@@ -99,11 +95,7 @@ static int bind_journal_read(lua_State *L) {
   const char *path = nsl_path(L, 1, "journal", "file");
   NsError err = {NS_OK, ""};
   Reader *self = nsl_new(L, &reader_type, sizeof *self, 0);
-  if (ns_journal_read(&self->reader, path, &err) != NS_OK) {
-    lua_pushnil(L);
-    lua_pushstring(L, err.text);
-    return 2;
-  }
+  if (ns_journal_read(&self->reader, path, &err) != NS_OK) return nsl_nil(L, err.text);
   return lua_pushcclosure(L, bind_reader_next, 1), 1;
 }
 
@@ -113,9 +105,7 @@ static int bind_journal_read(lua_State *L) {
 static int on_path(lua_State *L, NsStatus (*call)(const char *path, NsError *err)) {
   NsError err = {NS_OK, ""};
   if (call(nsl_path(L, 1, "folder", "path"), &err) == NS_OK) return lua_pushboolean(L, true), 1;
-  lua_pushnil(L);
-  lua_pushstring(L, err.text);
-  return 2;
+  return nsl_nil(L, err.text);
 }
 
 static int bind_make_folder(lua_State *L) {
@@ -146,11 +136,7 @@ static int bind_list_folder(lua_State *L) {
   const char *path = nsl_path(L, 1, "folder", "path");
   NsError err = {NS_OK, ""};
   Names names = {0, ROOM, lua_newuserdatauv(L, ROOM, 0)};
-  if (ns_folder_list(path, collect_name, &names, &err) != NS_OK) {
-    lua_pushnil(L);
-    lua_pushstring(L, err.text);
-    return 2;
-  }
+  if (ns_folder_list(path, collect_name, &names, &err) != NS_OK) return nsl_nil(L, err.text);
   if (names.used == names.room) return luaL_error(L, "cannot read '%s': it holds too many names", path);
   lua_newtable(L);
   lua_Integer n = 0;

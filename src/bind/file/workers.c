@@ -43,12 +43,6 @@ static Worker *new_worker(lua_State *L) {
   return self;
 }
 
-static int worker_fails(lua_State *L, const NsError *err) {
-  lua_pushnil(L);
-  lua_pushstring(L, err->text);
-  return 2;
-}
-
 /* ---- start ---- */
 
 /* fork(): a worker and false; in the copy the driver and true; nil and a message when that fails. */
@@ -57,7 +51,7 @@ static int worker_fork(lua_State *L) {
   bool child = false;
   Worker *self = new_worker(L);
   fflush(NULL); /* else the copy would write what waits in buffers a second time */
-  if (ns_worker_fork(&self->worker, &child, &err) != NS_OK) return worker_fails(L, &err);
+  if (ns_worker_fork(&self->worker, &child, &err) != NS_OK) return nsl_nil(L, err.text);
   self->owner = getpid();
   lua_pushboolean(L, child);
   return 2;
@@ -78,7 +72,7 @@ static int worker_spawn(lua_State *L) {
   argv[count] = NULL;
   Worker *self = new_worker(L);
   fflush(NULL);
-  if (ns_worker_spawn(&self->worker, argv, &err) != NS_OK) return worker_fails(L, &err);
+  if (ns_worker_spawn(&self->worker, argv, &err) != NS_OK) return nsl_nil(L, err.text);
   return 1;
 }
 
@@ -86,7 +80,7 @@ static int worker_spawn(lua_State *L) {
 static int worker_adopt(lua_State *L) {
   NsError err = {NS_OK, ""};
   Worker *self = new_worker(L);
-  if (ns_worker_adopt(&self->worker, &err) != NS_OK) return worker_fails(L, &err);
+  if (ns_worker_adopt(&self->worker, &err) != NS_OK) return nsl_nil(L, err.text);
   return 1;
 }
 
@@ -106,7 +100,7 @@ static int worker_ordinal(lua_State *L) {
 /* limit(bytes): true, or nil and a message. */
 static int worker_limit(lua_State *L) {
   NsError err = {NS_OK, ""};
-  if (ns_worker_limit(luaL_checknumber(L, 1), &err) != NS_OK) return worker_fails(L, &err);
+  if (ns_worker_limit(luaL_checknumber(L, 1), &err) != NS_OK) return nsl_nil(L, err.text);
   return lua_pushboolean(L, true), 1;
 }
 

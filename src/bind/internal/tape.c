@@ -117,11 +117,7 @@ static int tape_source(lua_State *L) {
   bool jacobian;
   lua_settop(L, 3);
   NsStatus status = ns_tape_source(push_tape(L), &source, &jacobian);
-  if (status != NS_OK) {
-    lua_pushnil(L);
-    lua_pushstring(L, ns_status_message(status));
-    return 2;
-  }
+  if (status != NS_OK) return nsl_nil(L, ns_status_message(status));
   lua_pushstring(L, source);
   ns_free(source);
   lua_pushboolean(L, jacobian);

@@ -5,6 +5,7 @@
 #include "bind/lua/tables.h"
 
 #include <lauxlib.h>
+#include <stddef.h>
 
 void nsl_set_number(lua_State *L, const char *name, double x) {
   lua_pushnumber(L, x);
@@ -31,9 +32,15 @@ void nsl_set_cfunction(lua_State *L, const char *name, lua_CFunction f) {
   lua_setfield(L, -2, name);
 }
 
+int nsl_nil(lua_State *L, const char *why) {
+  lua_pushnil(L);
+  lua_pushstring(L, why);
+  return 2;
+}
+
 void nsl_push_list(lua_State *L, int n, const double *x, int stride) {
   lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) lua_pushnumber(L, x[i * stride]), lua_rawseti(L, -2, i + 1);
+  for (int i = 0; i < n; i++) lua_pushnumber(L, x[(ptrdiff_t)i * stride]), lua_rawseti(L, -2, i + 1);
 }
 
 void nsl_set_list(lua_State *L, const char *name, int n, const double *x) {

@@ -15,6 +15,9 @@ void nsl_set_boolean(lua_State *L, const char *name, bool x);
 void nsl_set_string(lua_State *L, const char *name, const char *text);
 void nsl_set_cfunction(lua_State *L, const char *name, lua_CFunction f);
 
+/* Pushes nil and a text that says why; returns 2. */
+int nsl_nil(lua_State *L, const char *why);
+
 /* Push a list of n numbers, or set a field to it; `stride` numbers apart in x, which counts from 0. */
 void nsl_push_list(lua_State *L, int n, const double *x, int stride);
 void nsl_set_list(lua_State *L, const char *name, int n, const double *x);

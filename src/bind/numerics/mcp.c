@@ -174,20 +174,13 @@ static int sparse_jacobian(void *context, const double *z, const NsSparse **J) {
 
 /* ---- options ---- */
 
-static bool callable(lua_State *L, int idx) {
-  if (lua_isfunction(L, idx)) return true;
-  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) return false;
-  lua_pop(L, 1);
-  return true;
-}
-
 static void read_functions(lua_State *L, McpCall *c) {
   lua_getfield(L, 1, "F");
-  if (!callable(L, -1)) nsl_bad(L, "mcp", "F", "a function", -1);
+  if (!nsl_is_callable(L, -1)) nsl_bad(L, "mcp", "F", "a function", -1);
   lua_setiuservalue(L, c->at, USE_F);
   lua_getfield(L, 1, "J");
   c->has_J = !lua_isnil(L, -1);
-  if (c->has_J && !callable(L, -1)) nsl_bad(L, "mcp", "J", "a function", -1);
+  if (c->has_J && !nsl_is_callable(L, -1)) nsl_bad(L, "mcp", "J", "a function", -1);
   lua_setiuservalue(L, c->at, USE_J);
 }
 

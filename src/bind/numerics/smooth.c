@@ -113,14 +113,6 @@ static const NsMinimiser *smooth_minimiser(lua_State *L, const char *what) {
   return minimiser;
 }
 
-/* Field `name` of the table at 2: a number. */
-static double smooth_number(lua_State *L, const char *name) {
-  lua_getfield(L, 2, name);
-  double x = luaL_checknumber(L, -1);
-  lua_pop(L, 1);
-  return x;
-}
-
 /* The vector in field `name` of the table at 2, which keeps it alive. */
 static NslVector *smooth_vector(lua_State *L, const char *name) {
   lua_getfield(L, 2, name);
@@ -153,14 +145,14 @@ static int smooth_nlopt(lua_State *L) {
                          smooth_vector(L, "lower")->data, smooth_vector(L, "upper")->data};
   lua_getfield(L, 2, "algorithm");
   NsMinimiseOptions o = {.algorithm = lua_tostring(L, -1),
-                         .ftol = smooth_number(L, "ftol"),
-                         .ftol_absolute = smooth_number(L, "ftol_absolute"),
-                         .xtol = smooth_number(L, "xtol"),
-                         .xtol_absolute = smooth_number(L, "xtol_absolute"),
+                         .ftol = nsl_field_number(L, 2, "ftol", 0),
+                         .ftol_absolute = nsl_field_number(L, 2, "ftol_absolute", 0),
+                         .xtol = nsl_field_number(L, 2, "xtol", 0),
+                         .xtol_absolute = nsl_field_number(L, 2, "xtol_absolute", 0),
                          .equal_tolerance = equal->data,
                          .above_tolerance = above->data,
-                         .calls = (int)smooth_number(L, "calls"),
-                         .seed = (unsigned long)smooth_number(L, "seed")};
+                         .calls = (int)nsl_field_number(L, 2, "calls", 0),
+                         .seed = (unsigned long)nsl_field_number(L, 2, "seed", 0)};
   NsMinimiseInfo info;
   nsl_need_stack(L, 16);
   NslGuard guard;

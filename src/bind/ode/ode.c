@@ -151,16 +151,9 @@ static bool is_event_option(lua_State *L, int idx) {
   return false;
 }
 
-static bool is_callable(lua_State *L, int idx) {
-  if (lua_isfunction(L, idx)) return true;
-  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) return false;
-  lua_pop(L, 1);
-  return true;
-}
-
 /* Wraps the single event at EVENTS in a list. */
 static void make_list(lua_State *L) {
-  bool single = !lua_istable(L, EVENTS) || is_callable(L, EVENTS);
+  bool single = !lua_istable(L, EVENTS) || nsl_is_callable(L, EVENTS);
   if (single) nsl_ode_check_function(L, who, EVENTS, "events");
   for (lua_pushnil(L); !single && lua_next(L, EVENTS); lua_pop(L, 1)) single = is_event_option(L, -2);
   lua_settop(L, PLAIN);
@@ -180,17 +173,6 @@ static int read_direction(lua_State *L, int idx, int e) {
   }
   lua_pop(L, 1);
   return (direction > 0) - (direction < 0);
-}
-
-/* Reads `terminal`. false or nil: 0, never; true: 1; k: the k-th occurrence ends the run. */
-static long read_terminal(lua_State *L, int idx, int e) {
-  int good = 1, type = lua_getfield(L, idx, "terminal");
-  lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
-  if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
-  if (!good || terminal < 0)
-    luaL_error(L, "%s: event %d: terminal: expected a boolean or a number of occurrences, got %s", who, e, nsl_describe(L, -1));
-  lua_pop(L, 1);
-  return (long)terminal;
 }
 
 /* What is known of the events besides their functions. Arrays in one block. */
@@ -218,11 +200,12 @@ static void read_event_table(lua_State *L, int idx, int e, const EventData *data
     luaL_error(L, "%s: event %d: unknown option '%s' of an event (known: %s)", who, e, key, event_options);
   }
   data->direction[e - 1] = read_direction(L, idx, e);
-  data->terminal[e - 1] = read_terminal(L, idx, e);
+  data->terminal[e - 1] = nsl_read_terminal(L, idx, lua_pushfstring(L, "%s: event %d", who, e));
+  lua_pop(L, 1);
   data->acts[e - 1] = keep_field(L, idx, "apply", APPLIES, e);
   bool named = keep_field(L, idx, "name", NAMES, e);
   lua_rawgeti(L, APPLIES, e);
-  if (data->acts[e - 1] && !is_callable(L, -1))
+  if (data->acts[e - 1] && !nsl_is_callable(L, -1))
     luaL_error(L, "%s: event %d: apply: expected a function, got %s", who, e, nsl_describe(L, -1));
   lua_rawgeti(L, NAMES, e);
   if (named && lua_type(L, -1) != LUA_TSTRING)
@@ -238,12 +221,12 @@ static void read_event(lua_State *L, int e, const EventData *data) {
   data->terminal[e - 1] = 0;
   data->acts[e - 1] = false;
   data->name[e - 1] = NULL;
-  if (lua_istable(L, idx) && !is_callable(L, idx)) {
+  if (lua_istable(L, idx) && !nsl_is_callable(L, idx)) {
     read_event_table(L, idx, e, data);
     lua_replace(L, idx);
     lua_settop(L, idx);
   }
-  if (!is_callable(L, idx))
+  if (!nsl_is_callable(L, idx))
     luaL_error(L, "%s: event %d: expected a function or a table with the function g, got %s", who, e, nsl_describe(L, idx));
 }
 

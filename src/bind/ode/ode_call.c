@@ -448,9 +448,7 @@ void nsl_ode_lay_out(lua_State *L, const char *who, int options, const char *con
 }
 
 void nsl_ode_check_function(lua_State *L, const char *who, int idx, const char *what) {
-  if (lua_isfunction(L, idx)) return;
-  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) nsl_bad(L, who, what, "a function", idx);
-  lua_pop(L, 1);
+  if (!nsl_is_callable(L, idx)) nsl_bad(L, who, what, "a function", idx);
 }
 
 NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *what) {

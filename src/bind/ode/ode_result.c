@@ -79,28 +79,15 @@ static void set_event_states(lua_State *L, const NsIvp *ivp, const NsIvpPoints *
 
 static void push_events(lua_State *L, const NsIvp *ivp, int result) {
   lua_createtable(L, ivp->events, 0);
-  for (int e = 0; e < ivp->events; e++) {
-    push_times(L, &ivp->found[e]);
-    lua_rawseti(L, -2, e + 1);
-  }
+  for (int e = 0; e < ivp->events; e++) push_times(L, &ivp->found[e]), lua_rawseti(L, -2, e + 1);
   lua_setfield(L, result, "t_events");
   set_event_states(L, ivp, ivp->found, result, "y_events");
   set_event_states(L, ivp, ivp->found_after, result, "y_events_after");
 }
 
 static void ode_result_push_message(lua_State *L, const NsIvp *ivp) {
-  if (ivp->end == NS_IVP_EVENT) {
-    lua_pushfstring(L, "%s ended the integration", ivp->ended_by);
-  } else if (ivp->end == NS_IVP_FAILED) {
-    lua_pushstring(L, ivp->why.text);
-  } else {
-    lua_pushliteral(L, "the end of the interval was reached");
-  }
-}
-
-static void set_integer(lua_State *L, int result, const char *name, long value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, result, name);
+  if (ivp->end == NS_IVP_EVENT) lua_pushfstring(L, "%s ended the integration", ivp->ended_by);
+  else lua_pushstring(L, ivp->end == NS_IVP_FAILED ? ivp->why.text : "the end of the interval was reached");
 }
 
 void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
@@ -119,16 +106,15 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events) {
     lua_pushvalue(L, dense);
     lua_setfield(L, result, "sol");
   }
-  set_integer(L, result, "nfev", ivp->counts.evaluations);
-  set_integer(L, result, "njev", ivp->counts.jacobians);
-  set_integer(L, result, "nlu", ivp->counts.factorizations);
-  set_integer(L, result, "nsteps", ivp->counts.steps);
-  set_integer(L, result, "nrejected", ivp->counts.rejected);
-  set_integer(L, result, "status", ivp->end);
+  nsl_set_integer(L, "nfev", ivp->counts.evaluations);
+  nsl_set_integer(L, "njev", ivp->counts.jacobians);
+  nsl_set_integer(L, "nlu", ivp->counts.factorizations);
+  nsl_set_integer(L, "nsteps", ivp->counts.steps);
+  nsl_set_integer(L, "nrejected", ivp->counts.rejected);
+  nsl_set_integer(L, "status", ivp->end);
   ode_result_push_message(L, ivp);
   lua_setfield(L, result, "message");
-  lua_pushboolean(L, ivp->end != NS_IVP_FAILED);
-  lua_setfield(L, result, "success");
+  nsl_set_boolean(L, "success", ivp->end != NS_IVP_FAILED);
   luaL_setmetatable(L, NSL_RESULT);
 }
 

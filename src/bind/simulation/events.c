@@ -7,11 +7,6 @@
 #include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"
 
-/* Sets the field `key` of the table on top to the text. */
-static void set_text(lua_State *L, const char *key, const char *text) {
-  nsl_set_string(L, key, text);
-}
-
 static void push_event(lua_State *L, const NsEvent *event, const NsEventSlopes *slopes) {
   const struct {
     const char *name;
@@ -24,9 +19,9 @@ static void push_event(lua_State *L, const NsEvent *event, const NsEventSlopes *
   bool user = event->kind == NS_EVENT_USER;
   int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
   lua_createtable(L, 0, 8);
-  set_text(L, "kind", ns_event_name(event->kind));
-  set_text(L, "name", event->name);
-  if (!user) set_text(L, "interaction", event->name);
+  nsl_set_string(L, "kind", ns_event_name(event->kind));
+  nsl_set_string(L, "name", event->name);
+  if (!user) nsl_set_string(L, "interaction", event->name);
   if (!user) nsl_set_integer(L, "component", event->component + 1);
   for (int k = 0; k < count; k++) nsl_set_number(L, numbers[k].name, numbers[k].value);
   if (!slopes || event->slope < 1 || event->slope > slopes->count) return;

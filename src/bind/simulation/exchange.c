@@ -77,11 +77,6 @@ static const double *exchange_numbers(lua_State *L, int idx, int n) {
   return z;
 }
 
-static void push_exchange_numbers(lua_State *L, const double *numbers, int n) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) lua_pushnumber(L, numbers[i]), lua_rawseti(L, -2, i + 1);
-}
-
 /* begin(exchange, t, h): the states, the number of guards. */
 static int exchange_begin(lua_State *L) {
   NslExchange *self = check_exchange(L);
@@ -90,7 +85,7 @@ static int exchange_begin(lua_State *L) {
   begin_exchange_call(L, self, &call);
   NsStatus status = ns_exchange_begin(&self->of, t, h, &call.err);
   end_exchange_call(L, self, &call, status);
-  push_exchange_numbers(L, self->of.z, self->of.n);
+  nsl_push_list(L, self->of.n, self->of.z, 1);
   lua_pushinteger(L, self->of.m);
   return 2;
 }
@@ -120,7 +115,7 @@ static int exchange_values(lua_State *L, bool guards) {
   begin_exchange_call(L, self, &call);
   NsStatus status = ns_exchange_rate(&self->of, t, z, guards ? NULL : out, guards ? out : NULL, &call.err);
   end_exchange_call(L, self, &call, status);
-  push_exchange_numbers(L, out, n);
+  nsl_push_list(L, n, out, 1);
   return 1;
 }
 
@@ -158,7 +153,7 @@ static int exchange_event(lua_State *L) {
   NsStatus status = ns_exchange_event(&self->of, t, z, renew, &happened, &call.err);
   end_exchange_call(L, self, &call, status);
   lua_pushboolean(L, happened);
-  push_exchange_numbers(L, self->of.z, self->of.n);
+  nsl_push_list(L, self->of.n, self->of.z, 1);
   return 2;
 }
 
