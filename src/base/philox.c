@@ -14,7 +14,8 @@ static uint32_t high_word(uint64_t x) {
   return (uint32_t)(x >> 32);
 }
 
-void ns_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4]) {
+/* The block of four numbers for a counter (4) and a key (2). */
+static void philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4]) {
   uint32_t a = counter[0], b = counter[1], c = counter[2], d = counter[3], k0 = key[0], k1 = key[1];
   for (int round = 0; round < ROUNDS; round++, k0 += UINT32_C(0x9E3779B9), k1 += UINT32_C(0xBB67AE85)) {
     uint64_t p = UINT64_C(0xD2511F53) * a, q = UINT64_C(0xCD9E8D57) * c;
@@ -26,11 +27,12 @@ void ns_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t 
   block[0] = a, block[1] = b, block[2] = c, block[3] = d;
 }
 
-uint64_t ns_philox_word(NsPhilox *p) {
+/* The next word of the sequence. */
+static uint64_t philox_word(NsPhilox *p) {
   uint64_t number = p->draw / 2, half = p->draw % 2 * 2;
   uint32_t counter[4] = {(uint32_t)number, high_word(number), (uint32_t)p->stream, high_word(p->stream)};
   uint32_t key[2] = {(uint32_t)p->seed, high_word(p->seed)}, block[4];
-  ns_philox_block(counter, key, block);
+  philox_block(counter, key, block);
   p->draw++;
   return (uint64_t)block[half + 1] << 32 | block[half];
 }
@@ -38,15 +40,15 @@ uint64_t ns_philox_word(NsPhilox *p) {
 /* ---- distributions ---- */
 
 double ns_philox_uniform(NsPhilox *p) {
-  return (double)(ns_philox_word(p) >> 11) * 0x1p-53;
+  return (double)(philox_word(p) >> 11) * 0x1p-53;
 }
 
 /* Words from the largest multiple of `count` on are left out: the rest of a division by count is then fair. */
 int64_t ns_philox_integer(NsPhilox *p, int64_t least, int64_t most) {
-  uint64_t count = (uint64_t)most - (uint64_t)least + 1, word = ns_philox_word(p);
+  uint64_t count = (uint64_t)most - (uint64_t)least + 1, word = philox_word(p);
   if (count == 0) return (int64_t)((uint64_t)least + word);
   uint64_t fair = UINT64_MAX - (UINT64_MAX % count + 1) % count;
-  while (word > fair) word = ns_philox_word(p);
+  while (word > fair) word = philox_word(p);
   return (int64_t)((uint64_t)least + word % count);
 }
 
@@ -101,5 +103,5 @@ double ns_normal_quantile(double u) {
 
 /* The uniform number is an odd multiple of 2^-53, so that it is neither 0 nor 1, and u and 1 - u are equally likely. */
 double ns_philox_normal(NsPhilox *p) {
-  return ns_normal_quantile((double)(ns_philox_word(p) >> 12 << 1 | 1) * 0x1p-53);
+  return ns_normal_quantile((double)(philox_word(p) >> 12 << 1 | 1) * 0x1p-53);
 }

@@ -16,12 +16,6 @@ typedef struct NsPhilox {
   uint64_t seed, stream, draw;
 } NsPhilox;
 
-/* The block of four numbers for a counter (4) and a key (2). */
-void ns_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4]);
-
-/* The next word of the sequence. */
-uint64_t ns_philox_word(NsPhilox *p);
-
 /* A multiple of 2^-53 in [0, 1), all equally likely; uses one word. */
 double ns_philox_uniform(NsPhilox *p);
 

@@ -123,14 +123,6 @@ const double *ns_motion_jacobian(const NsMotion *motion, int interaction) {
   return motion->edges[interaction].C;
 }
 
-int ns_motion_coordinate_of(const NsMotion *motion, const NsInteraction *inter, int j, int *v) {
-  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0;
-  const NsMotionNode *node = &motion->nodes[inter->ds[part]->node];
-  if (part) j -= inter->ds[0]->nx;
-  *v = node->v + j;
-  return node->q + j;
-}
-
 bool ns_motion_varying_mass(const NsMotion *motion) {
   for (int i = 0; i < motion->nsds->nds; i++)
     if (motion->nodes[i].varies) return true;

@@ -51,9 +51,6 @@ int ns_motion_first_row(const NsMotion *motion, int interaction);
 int ns_motion_first_q(const NsMotion *motion, int system);
 int ns_motion_first_v(const NsMotion *motion, int system);
 
-/* The coordinate (its index) that is state j of an interaction; *v: the velocity of the same number in its system. */
-int ns_motion_coordinate_of(const NsMotion *motion, const NsInteraction *inter, int j, int *v);
-
 /* gather: memories of coordinates and velocities to stacked vectors; scatter: stacked vectors to the systems. */
 void ns_motion_gather(const NsMotion *motion, double *q, double *v);
 void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v);

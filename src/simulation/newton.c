@@ -40,7 +40,8 @@ static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   return ns_fail(err, NS_EARG, "%s: solver '%s' takes no sparse one-step problem; use %s", kind, asked, names);
 }
 
-NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+/* Writes the message for a failure of the island's one-step problem. Returns the status of the problem. */
+static NsStatus island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &island->problem->info;
   const NsInteraction *first = ns_island_first_interaction(island);
@@ -66,7 +67,7 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   island->problem->again = ts->progress.newton > 1;
   status = ns_osnsp_solve(island->problem, scheme->class->problem(scheme), &island->solution);
   ts->stats.solver_iterations += island->problem->info.iterations;
-  return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
+  return status == NS_OK ? NS_OK : island_failed(ts, island, err);
 }
 
 /* Evaluates what a converged iterate still lacks. */

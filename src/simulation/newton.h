@@ -18,9 +18,6 @@ NsStatus ns_island_solve(NsTimeStepping *ts, NsIsland *island, NsError *err);
 /* The tolerance of the island's iterate at this iteration. */
 NsStepTolerance ns_island_tolerance(const NsTimeStepping *ts, const NsIsland *island);
 
-/* Writes the message for a failure of the island's one-step problem. Returns the status of the problem. */
-NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err);
-
 /* Reports the iterate to the listener, if there is one. */
 void ns_island_report(const NsTimeStepping *ts, const NsIsland *island, double damping);
 

@@ -12,7 +12,8 @@
 
 /* ---- errors ---- */
 
-const char *nsl_after_position(const char *message) {
+/* The text after a leading "file:12: " of a message; the message itself when there is no such position. */
+static const char *after_position(const char *message) {
   for (const char *p = strchr(message, ':'); p; p = strchr(p + 1, ':')) {
     size_t digits = strspn(p + 1, "0123456789");
     if (digits > 0 && p[1 + digits] == ':' && p[2 + digits] == ' ') return p + digits + 3;
@@ -90,7 +91,7 @@ static bool is_mistaken_argument(const char *text) {
 static int callback_explain(lua_State *L) {
   const NslHost *host = nsl_host(L);
   if (lua_type(L, 1) != LUA_TSTRING || !host->running) return 1;
-  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
+  const char *message = lua_tostring(L, 1), *rest = after_position(message);
   if (rest == message) push_definition(L, host->running);
   else lua_pushlstring(L, message, (size_t)(rest - message));
   push_context(L, host);
@@ -479,7 +480,7 @@ static void push_worded_definition(lua_State *L, const NslWorded *call) {
 static int explain_worded(lua_State *L) {
   const NslWorded *call = lua_touserdata(L, lua_upvalueindex(1));
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
-  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
+  const char *message = lua_tostring(L, 1), *rest = after_position(message);
   if (rest == message) push_worded_definition(L, call);
   else lua_pushlstring(L, message, (size_t)(rest - message));
   char what[2 * NS_NAME_SIZE + 96];

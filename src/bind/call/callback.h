@@ -39,9 +39,6 @@ int nsl_callback_argument(const NslCallback *cb, char letter);
 */
 struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at);
 
-/* The text after a leading "file:12: " of a message; the message itself when there is no such position. */
-const char *nsl_after_position(const char *message);
-
 /*
 ** Runs f on behalf of the callback, with `argument` as a light userdata. An error of f is worded and kept like an error of the
 ** callback. Returns 0, or negative on an error.

@@ -162,7 +162,7 @@ static NslSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, 
   return symbol;
 }
 
-void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
+static void set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
   NslCallee *callee = lua_touserdata(L, idx);
   callee->callbacks[slot].backing = NSL_LIBRARY;
   callee->callbacks[slot].symbol = symbol;
@@ -187,7 +187,7 @@ static void set_plugin(lua_State *L, int idx, int slot, int plugin) {
   bool whole = colon - text > 3 && strncmp(colon - 3, ".so", 3) == 0;
   const char *path = lua_pushlstring(L, text, (size_t)(colon - text));
   if (!whole) path = lua_pushfstring(L, "%s.so", path);
-  nsl_set_symbol(L, idx, slot, find_symbol(L, idx, slot, path, colon + 1));
+  set_symbol(L, idx, slot, find_symbol(L, idx, slot, path, colon + 1));
   lua_pop(L, whole ? 1 : 2);
 }
 
@@ -264,7 +264,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   nsl_callee_idle(L, callee, who);
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (lua_type(L, 3) != LUA_TSTRING) nsl_bad(L, who, "symbol", "a string (the name of the function in the library)", 3);
-    nsl_set_symbol(L, 1, slot, find_symbol(L, 1, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
+    set_symbol(L, 1, slot, find_symbol(L, 1, slot, lua_tostring(L, 2), lua_tostring(L, 3)));
     return 0;
   }
   if (!nsl_is_callback(L, 2) && !lua_isnil(L, 2)) nsl_bad(L, who, "callback", "a function, or a library and a symbol", 2);
@@ -414,7 +414,7 @@ static void check_callback_name(lua_State *L, const NslCallee *callee, const cha
   luaL_error(L, "%s: %s: no callback of a %s (known: %s)", who, name, type, push_known(L, callee->kind));
 }
 
-int nsl_callee_newindex(lua_State *L) {
+static int callee_newindex(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
   if (callee->head.closed)
     luaL_error(L, "%s is closed", callee->name[0] ? nsl_callee_title(L, callee) : callee->head.type->name);
@@ -502,7 +502,7 @@ void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelCl
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, nsl_callee_index, 1);
   lua_setfield(L, -3, "__index");
-  lua_pushcclosure(L, nsl_callee_newindex, 1);
+  lua_pushcclosure(L, callee_newindex, 1);
   lua_setfield(L, -2, "__newindex");
   lua_pop(L, 1);
 }

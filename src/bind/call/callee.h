@@ -164,7 +164,6 @@ bool nsl_may_be_callback(lua_State *L, int idx);
 ** a native symbol. Raises when there is no such library or symbol.
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
-void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);
 
 /*
 ** Looks for a method of each slot in the fields and the class of the callee at idx, and uses it as the slot's callback. Slots
@@ -187,7 +186,6 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz);
 ** all: it evaluates, and calls the callback.
 */
 int nsl_callee_index(lua_State *L);
-int nsl_callee_newindex(lua_State *L);
 
 /* Anchors the value at stack index `value` in the callee at idx, in place of the value that `key` anchored before. */
 void nsl_anchor(lua_State *L, int idx, const char *key, int value);

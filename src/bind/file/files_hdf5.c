@@ -15,7 +15,8 @@
 #include "bind/lua/object.h"
 #include "bind/array/vector.h"
 
-const char *nsl_hdf5_form(const char *path) {
+/* The form of the HDF5 file (NS_HDF5_PLAIN, ...) that an ending stands for: .h5, .hdf5, .nc, .mat; NULL for others. */
+static const char *hdf5_form(const char *path) {
   static const struct {
     const char *ending, *form;
   } forms[] = {{".h5", NS_HDF5_PLAIN}, {".hdf5", NS_HDF5_PLAIN}, {".nc", NS_HDF5_NETCDF}, {".mat", NS_HDF5_MATLAB}};
@@ -27,7 +28,7 @@ const char *nsl_hdf5_form(const char *path) {
 }
 
 bool nsl_is_hdf5(const char *path) {
-  const char *form = nsl_hdf5_form(path);
+  const char *form = hdf5_form(path);
   return form && strcmp(form, NS_HDF5_PLAIN) == 0;
 }
 
@@ -146,7 +147,7 @@ static NsHdf5Attribute *h5_files_read_attributes(lua_State *L, int idx, int *cou
 
 /* save_h5(path, names, arrays [, attributes]): in the form of the ending. */
 static int files_save_h5(lua_State *L) {
-  const char *path = nsl_path(L, 1, "save", "file"), *form = nsl_hdf5_form(path);
+  const char *path = nsl_path(L, 1, "save", "file"), *form = hdf5_form(path);
   lua_settop(L, 4);
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int count, nattributes;

@@ -13,9 +13,6 @@
 /* Whether a file name ends in .h5 or .hdf5. */
 bool nsl_is_hdf5(const char *path);
 
-/* The form of the HDF5 file (NS_HDF5_PLAIN, ...) that an ending stands for: .h5, .hdf5, .nc, .mat; NULL for others. */
-const char *nsl_hdf5_form(const char *path);
-
 /*
 ** The functions of the module nslua.hdf5, which is loaded on demand. When there is no such module, raises "WHO: 'PATH': .h5,
 ** .nc and .mat files are read and written by the module nslua.hdf5, which is not installed: ..." with what to do.

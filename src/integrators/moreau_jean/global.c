@@ -39,7 +39,8 @@ static NsMechanicalDs *global_system_at(const Global *mj, int i) {
 
 /* ---- what suits ---- */
 
-NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err) {
+/* NS_EARG when the global form can not take the graph: it takes linear models without friction and compliance. */
+static NsStatus mj_global_suits(const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
     if (ns_ds_family(nsds->ds[i]) != NS_MECHANICS || !ns_mechanical_linear((NsMechanicalDs *)nsds->ds[i]))
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: dynamical system '%s' is not linear; use MoreauJeanOSI",
@@ -57,7 +58,7 @@ NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err) {
 
 bool ns_mj_global_preferred(const NsNsds *nsds) {
   int rows = 0;
-  if (ns_mj_global_suits(nsds, NULL) != NS_OK) return false;
+  if (mj_global_suits(nsds, NULL) != NS_OK) return false;
   for (int i = 0; i < nsds->nds; i++)
     if (ns_mechanical_sparse((NsMechanicalDs *)nsds->ds[i])) return true;
   for (int i = 0; i < nsds->ninteractions; i++) {
@@ -351,7 +352,7 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .words = global_words,
                                                     .family = NS_MECHANICS,
                                                     .keeps_gaps = true,
-                                                    .accepts = ns_mj_global_suits,
+                                                    .accepts = mj_global_suits,
                                                     .create = global_create,
                                                     .destroy = ns_monolithic_destroy,
                                                     .begin = global_begin,

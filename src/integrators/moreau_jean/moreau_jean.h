@@ -30,9 +30,6 @@ typedef struct NsMoreauJeanOptions {
 */
 double ns_mj_tolerance(double h, double u, double change, double lambda_k);
 
-/* NS_EARG when the global form can not take the graph: it takes linear models without friction and compliance. */
-NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err);
-
 /* Whether the global form is better: a coefficient is sparse, or the interactions have many rows. */
 bool ns_mj_global_preferred(const NsNsds *nsds);
 

@@ -16,7 +16,8 @@ const NsShapeClass *const ns_shape_classes[NS_SHAPES] = {
 #undef X
 };
 
-double ns_shape_drop(const NsContact *contact, const double *p, double *foot) {
+/* foot = the orthogonal projection of p on the plane; returns the signed distance. */
+static double shape_drop(const NsContact *contact, const double *p, double *foot) {
   const double *n = contact->normal;
   double way[3] = {p[0] - contact->point[0], p[1] - contact->point[1], p[2] - contact->point[2]};
   double distance = ns_shape_dot(way, n);
@@ -33,7 +34,7 @@ void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap) {
   NsContactFrame *f = &contact->frame;
   memcpy(f->nc, contact->normal, sizeof f->nc);
   for (int i = 0; i < SPACE; i++) f->pc1[i] = centre[i] - contact->R1 * f->nc[i];
-  *gap = ns_shape_drop(contact, centre, f->pc2) - contact->R1;
+  *gap = shape_drop(contact, centre, f->pc2) - contact->R1;
 }
 
 /* ---- a ball around a point of a body ---- */

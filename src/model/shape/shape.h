@@ -29,9 +29,6 @@ static inline void ns_shape_cross(const double *a, const double *b, double *out)
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* foot = the orthogonal projection of p on the plane; returns the signed distance. */
-double ns_shape_drop(const NsContact *contact, const double *p, double *foot);
-
 /* The gap and the frame of a ball of radius R1 (0: a point) around `centre` on the plane. */
 void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap);
 

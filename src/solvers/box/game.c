@@ -12,7 +12,8 @@
 /* PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots; some paths are exponentially long. */
 enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
 
-void ns_game_take(NsGame *game, NsArena *arena, int nmax) {
+/* Allocates for problems of up to nmax variables from the arena; check the arena's `failed`. */
+static void game_take(NsGame *game, NsArena *arena, int nmax) {
   game->part = ns_arena_ints(arena, nmax);
   game->queue = ns_arena_ints(arena, nmax);
   game->second = ns_arena_take(arena, (size_t)nmax, sizeof *game->second);
@@ -38,7 +39,11 @@ static bool colour_neighbours(NsGame *game, const NsBoxProblem *p, int i, int *c
   return true;
 }
 
-bool ns_game_find(NsGame *game, const NsBoxProblem *p) {
+/*
+** Whether p is a game: every z_i has a finite lower bound and no upper bound, and M_ij = 0 for i, j on the same side (also i =
+** j). Fills `game`; variables that are not connected by nonzero entries, directly or indirectly, are in different parts.
+*/
+static bool game_find(NsGame *game, const NsBoxProblem *p) {
   int count = 0, done = 0;
   game->parts = 0;
   for (int i = 0; i < p->n; i++) {
@@ -68,7 +73,13 @@ static void cost_range(const NsGame *game, const NsBoxProblem *p, double *least,
     }
 }
 
-bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double *q, double *shift) {
+/*
+** Shifts the costs M_ij / |q_i| between the sides by a constant, which leaves the equilibria unchanged. True when p (lower
+** bounds 0, q < 0) is a game of one part with a cost that is not positive. Then *shift makes all costs positive, and M (n x n)
+** and q (n) are the shifted problem with rows divided by |q_i|. Cottle, Pang and Stone, The Linear Complementarity Problem,
+** 1992, section 1.2.
+*/
+static bool game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double *q, double *shift) {
   double least, most;
   int n = p->n;
   if (game->parts != 1) return false;
@@ -86,7 +97,7 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
 }
 
 /* If a player's equal costs are c, the z of the other player sum to 1 / (c + shift) with the shift and to 1 / c without. */
-bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
+static bool game_unshift(const NsGame *game, int n, double shift, double *z) {
   double sum[2] = {0, 0};
   for (int i = 0; i < n; i++) sum[game->second[i]] += z[i];
   for (int i = 0; i < n; i++) z[i] /= 1 - shift * sum[game->second[i]];
@@ -107,7 +118,7 @@ static NsStatus game_reserve(void **work, NsSearch *search) {
   NsDenseSearch *s = (NsDenseSearch *)search;
   GamePaths *m = *work = ns_arena_take(s->box.arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  ns_game_take(&m->game, s->box.arena, s->box.nmax);
+  game_take(&m->game, s->box.arena, s->box.nmax);
   m->M = ns_arena_matrix(s->box.arena, s->box.nmax, s->box.nmax);
   m->q = ns_arena_doubles(s->box.arena, s->box.nmax);
   m->z = ns_arena_doubles(s->box.arena, s->box.nmax);
@@ -125,16 +136,16 @@ static NsOutcome game_run(void *work, NsSearch *search, int mode) {
   NsOutcome out = {NS_ENOCONV, false, 0, "lemke-howson"};
   double shift;
   (void)mode;
-  if (!ns_game_find(&m->game, s->p)) return out;
+  if (!game_find(&m->game, s->p)) return out;
   const NsBoxProblem *fair = ns_dense_fair(s);
-  bool shifted = ns_game_shift(&m->game, fair, m->M, m->q, &shift);
+  bool shifted = game_shift(&m->game, fair, m->M, m->q, &shift);
   NsBoxProblem game = {fair->n, m->M, fair->n, m->q, fair->lower, fair->upper, fair->faded};
   int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * fair->n);
   for (int k = 0; k < PATHS; k++) {
     NsGameStart start = {(int)((long long)k * fair->n / PATHS), k % 2 == 0};
     out.status = ns_pivot_game(m->pivot, shifted ? &game : fair, &m->game, &start, limit, m->z, m->set, &out.iterations);
     if (out.status != NS_OK) return out;
-    if (shifted && !ns_game_unshift(&m->game, fair->n, shift, m->z)) continue;
+    if (shifted && !game_unshift(&m->game, fair->n, shift, m->z)) continue;
     if (ns_dense_polish(s, m->z, m->set)) return out;
   }
   return out.status = NS_ENOCONV, out;

@@ -20,7 +20,7 @@ enum { SHORT_STEPS = 8 };
 */
 static const double chain_accuracy = 1e-12, asked_accuracy = 1e-11, late_accuracy = 1e-14;
 
-void ns_interior_take(NsInterior *s, NsArena *arena, int nmax) {
+static void interior_take(NsInterior *s, NsArena *arena, int nmax) {
   double **vectors[] = {&s->a, &s->b, &s->da, &s->db, &s->dz, &s->ca, &s->residual, &s->barrier, &s->ones, &s->cb};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
 }
@@ -140,8 +140,15 @@ static double box_interior_step(NsInterior *s, const NsBoxMap *map, double mu, d
   return t;
 }
 
-NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
-                           int *iterations) {
+/*
+** An infeasible path-following method with Mehrotra's predictor and corrector: w = a - b, a_i (z_i - l_i) = b_i (u_i - z_i) =
+** mu, mu -> 0. z (n) is the guess on entry, is moved inside the bounds, and ends near the solution. Fixed variables (l = u)
+** stay fixed. NS_OK: mu and the residual are below tolerance times their size; NS_EMAXITER; NS_ESINGULAR; NS_ENOCONV: the
+** steps became too short (M is not monotone, or there is no solution); NS_EINTR. Wright, Primal-Dual Interior-Point Methods,
+** 1997, chapters 8 and 10; Mehrotra, SIAM J. Optim. 2, 1992.
+*/
+static NsStatus interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
+                               int *iterations) {
   double mu, size = 0;
   int too_short = 0;
   box_interior_start(s, map, z);
@@ -172,7 +179,7 @@ static NsStatus interior_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   SmoothInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  ns_interior_take(&m->interior, s->arena, s->nmax);
+  interior_take(&m->interior, s->arena, s->nmax);
   m->z = ns_arena_doubles(s->arena, s->nmax);
   return NS_OK;
 }
@@ -181,7 +188,7 @@ static NsOutcome interior_attempt(SmoothInterior *m, NsBoxSearch *s, double accu
   NsOutcome out = {NS_ENOCONV, false, 0, ns_box_interior.name};
   const NsBoxMap *map = s->map(s);
   s->start_inside(s, m->z);
-  out.status = ns_interior_solve(&m->interior, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
+  out.status = interior_solve(&m->interior, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
   out.status = s->finish(s, m->z, out.status);
   return out;
 }

@@ -21,7 +21,7 @@ enum { MEMORY = 5, HALVINGS = 40 };
 /* accuracy: largest |F| over the largest rho |q| at which Newton stops. 1e-12: the active set is then solved directly. */
 static const double accuracy = 1e-12;
 
-void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {
+static void newton_take(NsNewton *s, NsArena *arena, int nmax) {
   double **vectors[] = {&s->F, &s->d, &s->e, &s->w, &s->step, &s->w_step, &s->trial, &s->w_trial, &s->gradient};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
 }
@@ -152,8 +152,17 @@ static NsStatus box_newton_advance(NsNewton *s, const NsBoxMap *map, NsNewtonFun
   return box_newton_search(s, map, function, merit, -2 * merit, z) ? NS_OK : NS_ENOCONV;
 }
 
-NsStatus ns_newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
-                         double *z, int *iterations) {
+/*
+** Solves F(z) = 0 from z (n), which becomes the last iterate. F_i is z_i - proj(z_i - rho_i w_i), or the Fischer-Burmeister
+** function of z_i - l_i and rho_i w_i, nested for two bounds (Billups 1995). A step uses an element diag(d) + diag(e) M of the
+** generalised Jacobian, regularised where it is singular, or the negative gradient where that step is no descent direction.
+** The line search is Armijo's on |F|^2 / 2, relative to the largest of its last values. NS_OK: max norm |F| <= tolerance;
+** NS_EMAXITER; NS_ENOCONV: no descent; NS_ESINGULAR; NS_ENAN; NS_EINTR. De Luca, Facchinei and Kanzow, A semismooth equation
+** approach to the solution of nonlinear complementarity problems, Math. Program. 75, 1996; Grippo, Lampariello and Lucidi,
+** SIAM J. Numer. Anal. 23, 1986.
+*/
+static NsStatus newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
+                             double *z, int *iterations) {
   double merits[MEMORY] = {0}, largest;
   for (*iterations = 0;; ++*iterations) {
     map->product(map->self, z, s->w);
@@ -181,7 +190,7 @@ static NsStatus newton_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   SmoothNewton *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  ns_newton_take(&m->newton, s->arena, s->nmax);
+  newton_take(&m->newton, s->arena, s->nmax);
   m->z = ns_arena_doubles(s->arena, s->nmax);
   return NS_OK;
 }
@@ -192,8 +201,8 @@ static NsOutcome newton_run(SmoothNewton *m, NsBoxSearch *s, NsNewtonFunction fu
   double size = 0;
   s->start(s, m->z);
   for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
-  out.status = ns_newton_solve(&m->newton, map, function, accuracy * (size > 0 ? size : 1), ns_box_limit(s, s->limit), m->z,
-                               &out.iterations);
+  out.status = newton_solve(&m->newton, map, function, accuracy * (size > 0 ? size : 1), ns_box_limit(s, s->limit), m->z,
+                            &out.iterations);
   out.status = s->finish(s, m->z, out.status);
   return out;
 }

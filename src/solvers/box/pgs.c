@@ -42,12 +42,19 @@ static double pgs_sweep(const NsBoxProblem *p, double omega, double *z, double *
   return largest;
 }
 
-void ns_pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w) {
+/* `count` Gauss-Seidel sweeps from z in the box, w = M z + q. Checks nothing; the diagonal must be positive. */
+static void pgs_sweeps(const NsBoxProblem *p, int count, double *z, double *w) {
   for (int k = 0; k < count; k++) pgs_sweep(p, 1, z, w);
 }
 
-NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w, double *size,
-                      int *sweeps) {
+/*
+** Sweeps z_i <- proj(z_i - omega w_i / M_ii) in the order of the index, 0 < omega < 2 (1: Gauss-Seidel). z (n) is the start,
+** projected first; w (n) is updated column by column. On return z, w are the last iterate; size (n) is workspace. NS_OK:
+** backward error (ns_box_backward) <= tolerance; NS_EMAXITER after max_sweeps; NS_ENAN: the iterates diverge; NS_EARG: a
+** diagonal entry is not positive; NS_EINTR. Converges for symmetric positive definite M: Cryer, SIAM J. Control 9, 1971.
+*/
+static NsStatus pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int max_sweeps, double *z, double *w,
+                          double *size, int *sweeps) {
   *sweeps = 0;
   if (!positive_diagonal(p) || !(omega > 0 && omega < 2)) return NS_EARG;
   for (int i = 0; i < p->n; i++) z[i] = ns_box_clamp(z[i], p->lower[i], p->upper[i]);
@@ -82,7 +89,7 @@ static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
   double omega = s->box.options->omega > 0 ? s->box.options->omega : 1, *terms = s->active->size;
   (void)mode;
   memcpy(m->z, s->near, (size_t)s->p->n * sizeof *m->z);
-  out.status = ns_pgs_solve(s->p, omega, search->tolerance, ns_box_limit(&s->box, SWEEPS), m->z, m->w, terms, &out.iterations);
+  out.status = pgs_solve(s->p, omega, search->tolerance, ns_box_limit(&s->box, SWEEPS), m->z, m->w, terms, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
   if (out.status == NS_OK)
     search->least = INFINITY; /* the sweeps give the answer, even if an earlier candidate is more exact */
@@ -121,10 +128,10 @@ static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
   if (p->n < PREDICT || !pgs_symmetric(p)) return out;
   for (int i = 0; i < p->n; i++) m->z[i] = ns_box_clamp(s->near[i], p->lower[i], p->upper[i]);
   ns_box_product(p, m->z, m->w, s->active->size);
-  ns_pgs_sweeps(p, 4, m->z, m->w);
+  pgs_sweeps(p, 4, m->z, m->w);
   for (out.iterations = 6; out.iterations <= 14; out.iterations += 2) {
     ns_active_of_point(p, m->z, m->before);
-    ns_pgs_sweeps(p, 2, m->z, m->w);
+    pgs_sweeps(p, 2, m->z, m->w);
     ns_active_of_point(p, m->z, m->set);
     if (memcmp(m->before, m->set, (size_t)p->n) != 0) continue;
     if (pgs_finish_set(m, s)) out.status = NS_OK;

@@ -597,12 +597,26 @@ NsStatus ns_pivot_game(NsPivot *s, const NsBoxProblem *p, const NsGame *game, co
   return status;
 }
 
-const double *ns_pivot_ray(const NsPivot *s) {
+/* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
+static const double *pivot_ray(const NsPivot *s) {
   return s->ray;
 }
 
-NsStatus ns_pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
-                       signed char *set, int *pivots) {
+/*
+** Follows one path of Lemke's method. Assumes entries of M of about 1 (see scale.h) and l < u for all variables. The system is
+**   w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its upper bound (w_i <=
+**   0 basic).
+** t starts so large that every w has its sign, and decreases until it leaves the basis at 0. When w_i leaves at 0, z_i enters
+** from its bound; when z_i leaves at a bound, w_i enters with the sign of that bound. An entering z_i may reach its other
+** bound first (a bound flip, no change of basis). Free variables are basic from the start. Ties are resolved
+** lexicographically. NS_OK: `set` (n) is the active set at t = 0 and z (n) the vertex; polish them with ns_active_try.
+** NS_ERAY: t can not decrease further; with finite bounds this can not happen, for any M (proof in pivot.c). NS_ESINGULAR: the
+** free variables fit in no basis, or a basis is singular to rounding; NS_EMAXITER: max_pivots; NS_EINTR. *pivots: the number
+** of pivots. Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal
+** method for affine variational inequalities, Math. Oper. Res. 21, 1996.
+*/
+static NsStatus pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
+                           signed char *set, int *pivots) {
   apply_start(s, p, start);
   *pivots = 0;
   NsStatus status = first_basis(s, start);
@@ -664,13 +678,13 @@ static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
   for (int k = mode == NS_LEMKE_OTHERS ? 1 : 0; k < last; k++) {
     int pivots;
     if (k > 0 && !start_matters(p, &starts[k])) continue;
-    NsStatus status = ns_pivot_path(m->pivot, fair, &starts[k], limit, m->z, m->set, &pivots);
+    NsStatus status = pivot_path(m->pivot, fair, &starts[k], limit, m->z, m->set, &pivots);
     if (k == 0) out.iterations = pivots;
     if (status == NS_OK && ns_dense_polish(s, m->z, m->set)) return out.status = NS_OK, out.iterations = pivots, out;
     if (k == 0 && status != NS_OK) out.status = status;
     if (k == 0 && status == NS_ERAY) {
       s->has_ray = true;
-      for (int i = 0; i < p->n; i++) s->ray[i] = ldexp(ns_pivot_ray(m->pivot)[i], fair == p ? 0 : s->scaled.col[i]);
+      for (int i = 0; i < p->n; i++) s->ray[i] = ldexp(pivot_ray(m->pivot)[i], fair == p ? 0 : s->scaled.col[i]);
     }
     if (status == NS_EINTR) return out.status = status, out;
   }

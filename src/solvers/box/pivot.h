@@ -24,22 +24,6 @@ typedef struct NsPivot NsPivot;
 NsStatus ns_pivot_new(NsPivot **pivot, int nmax, NsLu *lu);
 void ns_pivot_free(NsPivot *pivot);
 
-/*
-** Follows one path of Lemke's method. Assumes entries of M of about 1 (see scale.h) and l < u for all variables. The system is
-**   w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its upper bound (w_i <=
-**   0 basic).
-** t starts so large that every w has its sign, and decreases until it leaves the basis at 0. When w_i leaves at 0, z_i enters
-** from its bound; when z_i leaves at a bound, w_i enters with the sign of that bound. An entering z_i may reach its other
-** bound first (a bound flip, no change of basis). Free variables are basic from the start. Ties are resolved
-** lexicographically. NS_OK: `set` (n) is the active set at t = 0 and z (n) the vertex; polish them with ns_active_try.
-** NS_ERAY: t can not decrease further; with finite bounds this can not happen, for any M (proof in pivot.c). NS_ESINGULAR: the
-** free variables fit in no basis, or a basis is singular to rounding; NS_EMAXITER: max_pivots; NS_EINTR. *pivots: the number
-** of pivots. Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal
-** method for affine variational inequalities, Math. Oper. Res. 21, 1996.
-*/
-NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
-                       signed char *set, int *pivots);
-
 /* Where the paths of a game start. */
 typedef struct NsGameStart {
   int label;   /* the first label to try, counted cyclically */
@@ -50,15 +34,12 @@ typedef struct NsGameStart {
 ** The method of Lemke and Howson for a game, scaled as above: part after part, along paths on which one label k is missing
 ** (covering vector -e_k), with at most max_pivots pivots each and up to eight labels. With A, B > 0 and q < 0 no path ends on
 ** a ray. A label k is usable only if a ray leads to its path: z_k must raise every negative w of the other side and lower
-** none, and the same must hold for the z of the last w that becomes good. Status as for ns_pivot_path; NS_ENOCONV: no label is
+** none, and the same must hold for the z of the last w that becomes good. Status as of pivot_path; NS_ENOCONV: no label is
 ** usable. Lemke and Howson, Equilibrium points of bimatrix games, SIAM J. Appl. Math. 12, 1964; Cottle, Pang and Stone,
 ** section 4.4.
 */
 NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
                        double *z, signed char *set, int *pivots);
-
-/* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
-const double *ns_pivot_ray(const NsPivot *pivot);
 
 /*
 ** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is the first path's

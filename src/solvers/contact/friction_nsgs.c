@@ -46,7 +46,8 @@ static double nsgs_update(const NsFriction *p, const NsConeContact *contact, int
   return change;
 }
 
-double ns_nsgs_sweep(const NsFriction *p, const NsConeContact *contact, bool backwards, double *r) {
+/* One sweep. Returns the largest change of a component of r over the largest component; NAN if r has a NaN. */
+static double nsgs_sweep(const NsFriction *p, const NsConeContact *contact, bool backwards, double *r) {
   double change = 0, size = DBL_MIN;
   for (int k = 0; k < p->nc; k++) {
     double own = nsgs_update(p, contact, backwards ? p->nc - 1 - k : k, r, &size);
@@ -61,7 +62,7 @@ NsStatus ns_nsgs_solve(const NsFriction *p, const NsConeContact *contact, double
   NsStatus status = NS_EMAXITER;
   int taken = 0, unmeasured = 0;
   while (status == NS_EMAXITER && taken < sweeps) {
-    double change = ns_nsgs_sweep(p, contact, taken % 2 != 0, r);
+    double change = nsgs_sweep(p, contact, taken % 2 != 0, r);
     taken++;
     if (!(change <= DBL_MAX)) status = NS_ENAN;
     else if (ns_interrupted()) status = NS_EINTR;

@@ -25,7 +25,4 @@ void ns_nsgs_prepare(const NsFriction *p, NsConeContact *contact);
 NsStatus ns_nsgs_solve(const NsFriction *p, const NsConeContact *contact, double tolerance, int sweeps, double *r, double *u,
                        NsSolverInfo *info, int *done);
 
-/* One sweep. Returns the largest change of a component of r over the largest component; NAN if r has a NaN. */
-double ns_nsgs_sweep(const NsFriction *p, const NsConeContact *contact, bool backwards, double *r);
-
 #endif

@@ -82,7 +82,8 @@ static double friction_residual_terms_of(const NsFriction *p, int i, double rho,
   return most;
 }
 
-double ns_friction_scaled(const NsFriction *p, const double *r, const double *u) {
+/* The largest relative error of a contact; its terms are max(|r_k|, rho (|W| |r| + |q|)_k). NaN gives INFINITY. */
+static double friction_scaled(const NsFriction *p, const double *r, const double *u) {
   double worst = 0, data = DBL_MIN, forces = DBL_MIN;
   for (int k = 0; k < p->dim * p->nc; k++) {
     data = ns_larger(data, p->rho[k / p->dim] * fabs(p->q[k]));
@@ -103,6 +104,6 @@ double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSo
   ns_block_product(p->W, r, p->q, u);
   info->residual = ns_friction_residual(p, r, u);
   info->relative = info->residual / ns_friction_scale(p, r);
-  info->backward = ns_friction_scaled(p, r, u);
+  info->backward = friction_scaled(p, r, u);
   return ns_larger(info->relative, info->backward);
 }

@@ -31,9 +31,6 @@ double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, 
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
-/* The largest relative error of a contact; its terms are max(|r_k|, rho (|W| |r| + |q|)_k). NaN gives INFINITY. */
-double ns_friction_scaled(const NsFriction *p, const double *r, const double *u);
-
 /* Computes u = W r + q and info->residual, relative and backward. Returns max(relative, backward). */
 double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info);
 
