@@ -271,6 +271,8 @@ local function lua_classes()
     found[receiver] = getmetatable(object).__index
   end
   found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
+  local loop = ns.ControlZOHSimulation(0, 1, 1)
+  found.loop = setmetatable({}, { __index = function(_, name) return loop[name] end })
   ns.plot.close()
   for _, object in ipairs { sys, sys.ground, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
     found[getmetatable(object).__name] = getmetatable(object).__index

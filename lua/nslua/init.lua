@@ -57,6 +57,13 @@ lazy.functions(ns, "spline", function() return { spline = require "nslua.analysi
 lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua.analysis.polynomial" end)
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
 lazy.functions(ns, "std var quantile median argsort", function() return require "nslua.analysis.statistics" end)
+for file, list in pairs { sensor = "LinearSensor", controller = "Actuator PID",
+  sliding = "LinearSMC ExplicitLinearSMC LinearSMCOT2 Twisting RegularTwisting ExplicitTwisting SuperTwisting "
+    .. "ExplicitSuperTwisting",
+  observer = "LuenbergerObserver SlidingReducedOrderObserver",
+  manager = "ControlManager ControlZOHSimulation ControlLsodarSimulation" } do
+  lazy.functions(ns, list, function() return require("nslua.control." .. file) end)
+end
 lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
 end)

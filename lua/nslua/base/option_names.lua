@@ -25,6 +25,8 @@ local names = {
   ["animation:save"] = "width height fps",
   ["solution:animate"] = MOTION .. " rows unit plot",
 
+  ["LinearSensor"] = "name delay noise quantisation dropout seed",
+  ["LuenbergerObserver"] = "name model",
   ["control.bode_plot"] = "omega input output title figsize dpi",
   ["control.frequency_response"] = "input output",
   ["control.nyquist_plot"] = "omega input output title figsize dpi",

@@ -198,10 +198,23 @@ static int support_mix(lua_State *L) {
   return 0;
 }
 
+/* callback(system, "computeb"): the function of Lua that a script has given as this callback, else whether there is a callback. */
+static int support_callback(lua_State *L) {
+  const NslCallee *callee = &nsl_check_ds(L, 1)->callee;
+  int slot = nsl_slot(callee, luaL_checkstring(L, 2));
+  if (slot < 0 || callee->callbacks[slot].backing == NSL_ABSENT) return lua_pushboolean(L, 0), 1;
+  if (callee->callbacks[slot].backing != NSL_LUA) return lua_pushboolean(L, 1), 1;
+  lua_getiuservalue(L, 1, NSL_SHEET);
+  lua_rawgeti(L, -1, nsl_function_place(slot));
+  return 1;
+}
+
 void nsl_open_discrete_support(lua_State *L) {
-  static const luaL_Reg functions[] = {{"places", support_places}, {"get", support_get},     {"put", support_put},
-                                       {"names", support_names},   {"first", support_first}, {"vary", support_vary},
-                                       {"slopes", support_slopes}, {"mix", support_mix},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"places", support_places},     {"get", support_get},
+                                       {"put", support_put},           {"names", support_names},
+                                       {"first", support_first},       {"vary", support_vary},
+                                       {"slopes", support_slopes},     {"mix", support_mix},
+                                       {"callback", support_callback}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }

@@ -1,0 +1,95 @@
+-- nslua.control.sensor: what a controller sees of a plant: y = C x + D z, with delay, noise, quantisation and
+-- drop-outs.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local line = require "nslua.control.line"
+local plant = require "nslua.control.plant"
+local system = require "nslua.control.system"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local sensor = {}
+
+local Sensor = { __name = "sensor" }
+Sensor.__index = Sensor
+
+-- A number or a vector of n as a vector; all at least 0.
+local function sizes(value, n, who, name)
+  if value == nil then return nil end
+  local v = type(value) == "number" and core.full(n, value) or core.vector(arguments.numbers(value, n, who, name))
+  for i = 1, n do
+    if not (v[i] >= 0 and v[i] < math.huge) then
+      fail("%s: %s: expected numbers of 0 or more, got %s", who, name, describe(v[i]))
+    end
+  end
+  return v
+end
+
+function sensor.LinearSensor(ds, C, D, options)
+  local who = "LinearSensor"
+  if options == nil and type(D) == "table" and #D == 0 then D, options = nil, D end
+  options = arguments.options(options, who)
+  plant.kind(ds, who)
+  local n = #plant.state(ds)
+  C = C == nil and core.eye(n) or system.matrix(C, nil, n, who, "C")
+  local p = C:rows()
+  if D ~= nil then D = system.matrix(D, p, ds:z() and #ds:z() or 0, who, "D") end
+  local dropout = options.dropout or 0
+  if not (arguments.number(dropout, who, "dropout") >= 0 and dropout < 1) then
+    fail("%s: dropout: expected a probability below 1, got %s", who, describe(dropout))
+  end
+  return setmetatable({ ds = ds, C = C, D = D, size = p, name = options.name, delay = options.delay,
+    noise = sizes(options.noise, p, who, "noise"), steps = sizes(options.quantisation, p, who, "quantisation"),
+    dropout = dropout, seed = options.seed or 0 }, Sensor)
+end
+
+local function measure(self, s)
+  local y = self.C * plant.state(self.ds)
+  if self.D then y = y + self.D * self.ds:z() end
+  for i = 1, self.size do
+    if self.noise then y[i] = y[i] + self.noise[i] * s.noise:normal() end
+    if self.steps and self.steps[i] > 0 then y[i] = math.floor(y[i] / self.steps[i] + 0.5) * self.steps[i] end
+  end
+  return y
+end
+
+-- Adds the clocks of a sensor to a simulation.
+function Sensor:declare(simu, period, who)
+  local k, rest = line.split(self.delay, period, who)
+  local t0 = simu:nsds():t0()
+  local first = self.C * plant.state(self.ds)
+  local name, size, dropout = self.name, self.size, self.dropout
+  local sampler = rest > 0 and name .. ".sampler" or name
+  local sampling = { noise = self.noise and core.rng(self.seed) or nil }
+  local publishing = { y = first, luck = dropout > 0 and core.rng(self.seed, 1) or nil }
+  local queued = k > 0 or rest > 0
+  if queued then sampling.queue = line.new(k, first) end
+  if rest > 0 then
+    simu:every { name = sampler, period = period, offset = t0 + period - rest, state = sampling, act = function(_, s)
+      line.push(s.queue, measure(self, s))
+    end }
+  else
+    for key, value in pairs(sampling) do publishing[key] = value end
+  end
+  simu:every { name = name, period = period, state = publishing, act = function(_, s, simulation)
+    local from = rest > 0 and simulation:discrete(sampler) or s
+    local y = rest == 0 and measure(self, s)
+    if queued and y then line.push(s.queue, y) end
+    if dropout > 0 and s.luck:uniform() < dropout then return end
+    s.y:assign(queued and line.last(from.queue, size) or y)
+  end }
+end
+
+-- The last measurement.
+function Sensor:y(simu) return core.vector(simu:discrete(self.name).y) end
+
+function Sensor:__tostring()
+  return ("%s with %d outputs"):format(self.name and "sensor '" .. self.name .. "'" or "sensor", self.size)
+end
+
+where.strict(Sensor, "name C D")
+
+function sensor.is(value) return getmetatable(value) == Sensor end
+
+return sensor
