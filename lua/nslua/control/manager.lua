@@ -47,7 +47,7 @@ end
 local function plant_of(self, ds, period, rows, who)
   local link = link_of(self, ds)
   if not link.on then
-    local name = free_name(self, nil, ds:name() ~= "" and ds:name() or "plant", who)
+    local name = free_name(self, nil, ds:name(), who)
     link.on = plant.prepare(self.simulation, ds, name, self.hold or period, rows, self.hold ~= nil, who)
     self.names[name] = true
   end
