@@ -23,6 +23,9 @@ local MOST_RUNS = 100
 -- A column of J that is shorter than this part of its length at the start has vanished: its parameter has no
 -- effect there.
 local VANISHED = 1e-8
+-- A column shorter than this part of its length at the start belongs to a parameter near a point without effect, as 0
+-- of x^2: a minimum, or a saddle, to which the search comes where the other side is not lower. Chosen by experience.
+local SHRUNK = 1e-3
 -- Largest first step of the second try, in units of the scaled parameters: the least that MINPACK recommends. That
 -- of the first try is 100.
 local SHORT_STEP = 0.1
@@ -150,8 +153,9 @@ local function steep_parameters(x, free, F, J, first, sizes)
   return list
 end
 
--- One run of lmder over the free parameters; x becomes its last point.
-local function run(robust_problem, x, free, m, o)
+-- One run of lmder over the free parameters; x becomes its last point. lengths: those of the columns of J so far, by
+-- which a run that starts anew scales its steps; a column that has vanished would else allow any step.
+local function run(robust_problem, x, free, m, o, lengths)
   local function full(part)
     local at, beyond = x:copy(), {}
     for k, j in ipairs(free) do
@@ -171,10 +175,11 @@ local function run(robust_problem, x, free, m, o)
     end
     return J
   end
-  local part, scale = core.zeros(#free), o.scale and core.zeros(#free)
+  local scales = o.scale or lengths
+  local part, scale = core.zeros(#free), scales and core.zeros(#free)
   for k, j in ipairs(free) do
     part[k] = x[j]
-    if scale then scale[k] = o.scale[j] end
+    if scale then scale[k] = scales[j] > 0 and scales[j] or 1 end
   end
   local left = math.max(1, o.max_nfev - robust_problem.nfev)
   local ended = problem.call(o.who, support.lmder, f, part, m, scale, o.ftol, o.xtol, o.gtol, left,
@@ -182,26 +187,42 @@ local function run(robust_problem, x, free, m, o)
   return (full(part)), ended
 end
 
--- Those of the parameters in `list` that lower the cost when they move by their Gauss-Newton step or a part of it, to
--- either side: at a kink of the cost, as where an impact passes the time of a sample, none does. Lower is what a
--- gradient that is not small promises at least.
-local function lowering_parameters(robust_problem, list, x, F, J, m, o)
-  local lower, gradient = cost_of(F) * (1 - FLAT * FLAT), J:transpose() * F
-  local function is_lower(j)
-    local length, y = column_length(J, j), x:copy()
-    for k = 0, length > 0 and HALVINGS or -1 do
-      for side = -1, 1, 2 do
-        y[j] = x[j] + side * 2.0 ^ -k * (gradient[j] / length / length)
-        if cost_of(robust_problem.values(clamp(y, o.low, o.high), m)) < lower then return true end
-      end
+-- A point at which the cost is lower than at x, with x[j] moved by `step` or a part of it to either side; nil: there
+-- is none. Lower is what a gradient that is not small promises at least.
+local function point_below(robust_problem, x, j, step, F, m, o)
+  local lower, y = cost_of(F) * (1 - FLAT * FLAT), x:copy()
+  for k = 0, HALVINGS do
+    for side = -1, 1, 2 do
+      y[j] = x[j] + side * 2.0 ^ -k * step
+      local at = clamp(y, o.low, o.high)
+      if cost_of(robust_problem.values(at, m)) < lower then return at end
     end
-    return false
   end
-  local lowering = {}
+end
+
+-- Those of the parameters in `list` that lower the cost when they move by their Gauss-Newton step or a part of it: at
+-- a kink of the cost, as where an impact passes the time of a sample, none does.
+local function lowering_parameters(robust_problem, list, x, F, J, m, o)
+  local gradient, lowering = J:transpose() * F, {}
   for _, j in ipairs(list) do
-    if is_lower(j) then lowering[#lowering + 1] = j end
+    local length = column_length(J, j)
+    if length > 0 and point_below(robust_problem, x, j, gradient[j] / length / length, F, m, o) then
+      lowering[#lowering + 1] = j
+    end
   end
   return lowering
+end
+
+-- A lower point beside a saddle, where the column of a free parameter has shrunk, and the parameter; nil: there is
+-- none.
+local function point_beside_saddle(robust_problem, x, free, F, J, first, m, o)
+  for _, j in ipairs(free) do
+    if column_length(J, j) < SHRUNK * column_length(first.J, j) then
+      local size = math.max(math.abs(x[j]), math.abs(first.x[j]), o.sizes[j])
+      local below = point_below(robust_problem, x, j, size, F, m, o)
+      if below then return below, j end
+    end
+  end
 end
 
 -- Runs until the last one changes neither x nor the set of free parameters. Returns the Jacobian at the start, too.
@@ -213,13 +234,13 @@ local function search(robust_problem, x, m, o)
     end
   end
   local J, cost, ended, bounded = robust_problem.jacobian(x, m), cost_of(F), "calls", false
-  local first, steep = { x = x:copy(), F = F:copy(), J = J }, nil
+  local first, steep, lengths = { x = x:copy(), F = F:copy(), J = J }, nil, nil
   for j = 1, #x do bounded = bounded or o.low[j] > -huge or o.high[j] < huge end
-  for _ = 1, MOST_RUNS do
+  for number = 1, MOST_RUNS do
     local free = free_parameters(x, J:transpose() * F, o.low, o.high)
     if #free == 0 then ended = "nothing" break end
     local next_x
-    next_x, ended = run(robust_problem, x, steep or free, m, o)
+    next_x, ended = run(robust_problem, x, steep or free, m, o, lengths)
     local next_F = robust_problem.values(next_x, m)
     local next_cost = cost_of(next_F)
     local better = next_cost < cost
@@ -228,16 +249,24 @@ local function search(robust_problem, x, m, o)
       x, F, cost = next_x, next_F, next_cost
       J = robust_problem.jacobian(x, m)
     end
+    lengths = lengths or core.zeros(#x)
+    for j = 1, #x do lengths[j] = math.max(lengths[j], column_length(first.J, j), column_length(J, j)) end
     if ended == "calls" then break end
-    if settled then
+    if settled or number == MOST_RUNS then
       free = free_parameters(x, J:transpose() * F, o.low, o.high)
       local found = steep_parameters(x, free, F, J, first, o.sizes)
-      if #found == 0 then break end
-      if steep and not better then
+      local below, at
+      if #found == 0 then below, at = point_beside_saddle(robust_problem, x, free, F, J, first, m, o) end
+      if #found == 0 and not below then break end
+      if below then
+        x, F, found = below, robust_problem.values(below, m), { at }
+        J, cost = robust_problem.jacobian(x, m), cost_of(F)
+      elseif steep and not better then
         found = lowering_parameters(robust_problem, found, x, F, J, m, o)
         if #found == 0 then ended = "kink" break end
         if #found == #steep then return x, F, J, cost, "stuck", first.J, found[1] end
       end
+      if number == MOST_RUNS then return x, F, J, cost, "stuck", first.J, found[1] end
       steep = found
     else
       steep = nil

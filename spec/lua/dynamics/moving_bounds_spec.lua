@@ -7,17 +7,29 @@ local ns = require "nslua"
 local dynamics = ns.dynamics
 local near, uniform = expect.near_number, numbers.uniform
 
+local function middle(n, t) return n.m * math.sin(n.w * t + n.phase) end
+
+local function half(n, t) return n.h + n.depth * n.h * math.cos(2 * n.w * t) end
+
+-- Whether friction can hold the mass at some x1 for ever: its orbits are a family then, of which none is the answer.
+local function can_rest(n)
+  local least, most = -math.huge, math.huge
+  for i = 1, 1000 do
+    local t = 2 * math.pi / n.w * i / 1000
+    local needed = n.d * middle(n, t) + n.a * math.cos(n.w * t)
+    least, most = math.max(least, needed - n.d * half(n, t)), math.min(most, needed + n.d * half(n, t))
+  end
+  return least <= most
+end
+
 -- Numbers of a forced oscillator x1' = x2, x2' = -k x1 - c x2 + a A cos(w t) + d lambda, lambda in -Sgn(x2), between the
 -- bounds middle - half and middle + half, which have the period of the force.
 local function numbers_of()
   local w = uniform(0.8, 1.6)
-  return { w = w, k = uniform(0.5, 2), c = uniform(0.1, 0.4), a = uniform(0.5, 1.5), d = uniform(0.3, 0.6),
+  local n = { w = w, k = uniform(0.5, 2), c = uniform(0.1, 0.4), a = uniform(0.5, 1.5), d = uniform(0.3, 0.6),
     m = uniform(-0.3, 0.3), phase = uniform(0, 6), h = uniform(0.7, 1.2), depth = uniform(-0.6, 0.6) }
+  return can_rest(n) and numbers_of() or n
 end
-
-local function middle(n, t) return n.m * math.sin(n.w * t + n.phase) end
-
-local function half(n, t) return n.h + n.depth * n.h * math.cos(2 * n.w * t) end
 
 -- The model with the force's factor A. moving: with bounds that are functions of time; else they are in its equations.
 local function model(n, moving, periods)

@@ -26,6 +26,27 @@ local function is_lower_beside(f, x, low, high, cost, units)
   return false
 end
 
+-- A random problem within bounds, in units of its own: f, x0, the bounds, the units.
+local function bounded_problem()
+  local n, effect = math.random(4), effects[math.random(#effects)]
+  local A, y = numbers.matrix_within(n + 2, n, 1), numbers.vector_within(n + 2, 1)
+  local units, x0, low, high = {}, {}, {}, {}
+  for j = 1, n do
+    units[j] = numbers.power(30)
+    x0[j] = uniform(0.1, 0.9) * units[j]
+    low[j], high[j] = -uniform(0.1, 2) * units[j], math.random(2) == 1 and x0[j] or math.huge
+  end
+  local function f(x)
+    local out = {}
+    for i = 1, n + 2 do
+      out[i] = -y[i]
+      for j = 1, n do out[i] = out[i] + A[i][j] * effect(x[j] / units[j]) end
+    end
+    return out
+  end
+  return f, x0, low, high, units
+end
+
 local function rosenbrock(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end
 
 -- The residuals of a decay with an outlier.
@@ -93,22 +114,7 @@ describe("ns.least_squares", function()
     math.randomseed(3)
     local successes = 0
     for _ = 1, COUNT do
-      local n, effect = math.random(4), effects[math.random(#effects)]
-      local A, y = numbers.matrix_within(n + 2, n, 1), numbers.vector_within(n + 2, 1)
-      local units, x0, low, high = {}, {}, {}, {}
-      for j = 1, n do
-        units[j] = numbers.power(30)
-        x0[j] = uniform(0.1, 0.9) * units[j]
-        low[j], high[j] = -uniform(0.1, 2) * units[j], math.random(2) == 1 and x0[j] or math.huge
-      end
-      local function f(x)
-        local out = {}
-        for i = 1, n + 2 do
-          out[i] = -y[i]
-          for j = 1, n do out[i] = out[i] + A[i][j] * effect(x[j] / units[j]) end
-        end
-        return out
-      end
+      local f, x0, low, high, units = bounded_problem()
       local r = ns.least_squares(f, x0, { bounds = { low, high } })
       if r.success then successes = successes + 1 end
       assert.is_false(r.success and is_lower_beside(f, r.x, low, high, r.cost, units))
@@ -122,6 +128,16 @@ describe("ns.least_squares", function()
     assert.is_true(r.success)
     near({ 0, 0 }, r.x, 1e-6)
     assert.equal("[0, 0]", tostring(r.active_mask))
+  end)
+
+  it("leaves saddles at which a column of the Jacobian nearly vanishes", function()
+    math.randomseed(3)
+    for _ = 1, 968 do bounded_problem() end
+    local f, x0, low, high, units = bounded_problem() -- lmder comes to x[1] = -2.4e-7 units; the cost is lower at both sides
+    local r = ns.least_squares(f, x0, { bounds = { low, high } })
+    assert.is_true(r.success)
+    assert.is_false(is_lower_beside(f, r.x, low, high, r.cost, units))
+    assert.is_true(math.abs(r.x[1]) > 0.01 * units[1])
   end)
 
   it("tells an end where the gradient is not small", function()

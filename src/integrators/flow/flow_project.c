@@ -80,7 +80,7 @@ static double flow_state_size(const NsFlow *flow, int j, const double *s) {
   return size > 0 ? size : fmax(fabs(flow->sdot[j]) * flow->mode->h, fabs(s[j]));
 }
 
-/* column (nd) = the sizes of the states over the power of two next to the largest: their squares are in the range of numbers. */
+/* column (nd) = the sizes of the states over the power of two next to the largest. */
 static void scale_sizes(NsFlow *flow, const double *s) {
   int nd = flow->eq.nd, exponent;
   double most = 0;
@@ -89,28 +89,44 @@ static void scale_sizes(NsFlow *flow, const double *s) {
   for (int j = 0; j < nd && most > 0; j++) flow->room.column[j] = ldexp(flow->room.column[j], -exponent);
 }
 
+/*
+** A constraint is divided by the power of two next to the largest term of its gradient times the sizes: squares of these are then in
+** the range of numbers, even where a constraint has states of 1e-179 alone.
+*/
+static void scale_constraints(NsFlow *flow) {
+  NsFlowConstraints *constraints = &flow->constraints;
+  size_t nd = (size_t)flow->eq.nd;
+  for (int a = 0; a < constraints->count; a++) {
+    const double *gradient = constraints->gradient + (size_t)a * nd;
+    double most = 0;
+    for (size_t j = 0; j < nd; j++) most = fmax(most, fabs(gradient[j]) * flow->room.column[j]);
+    (void)frexp(most, &constraints->of[a].exponent);
+    constraints->multiplier[a] = ldexp(constraints->of[a].value, -constraints->of[a].exponent);
+  }
+}
+
 /* s -= S^2 g' (g S^2 g')^-1 c with the gradients g and the sizes S. */
 static void correct(NsFlow *flow, double *s) {
   NsFlowConstraints *constraints = &flow->constraints;
   size_t nd = (size_t)flow->eq.nd, nc = (size_t)constraints->count;
+  const NsFlowConstraint *of = constraints->of;
+  const double *g = constraints->gradient, *size = flow->room.column;
   scale_sizes(flow, s);
-  for (size_t a = 0; a < nc; a++) {
-    constraints->multiplier[a] = constraints->of[a].value;
+  scale_constraints(flow);
+  for (size_t a = 0; a < nc; a++)
     for (size_t b = 0; b < nc; b++) {
       double sum = 0;
-      for (size_t j = 0; j < nd; j++) {
-        double size = flow->room.column[j];
-        sum += constraints->gradient[a * nd + j] * size * size * constraints->gradient[b * nd + j];
-      }
+      for (size_t j = 0; j < nd; j++)
+        sum += g[a * nd + j] * ldexp(size[j], -of[a].exponent) * ldexp(size[j], -of[b].exponent) * g[b * nd + j];
       constraints->normal[a + b * nc] = sum;
     }
-  }
   ns_rank_factor(&constraints->rank, constraints->normal, NULL, (int)nc, (int)nc);
   ns_rank_solve(&constraints->rank, false, constraints->multiplier);
   for (size_t j = 0; j < nd; j++) {
-    double sum = 0, size = flow->room.column[j];
-    for (size_t a = 0; a < nc; a++) sum += constraints->gradient[a * nd + j] * constraints->multiplier[a];
-    s[j] -= size * size * sum;
+    double sum = 0;
+    for (size_t a = 0; a < nc; a++)
+      sum += size[j] * ldexp(size[j], -of[a].exponent) * (g[a * nd + j] * constraints->multiplier[a]);
+    s[j] -= sum;
   }
 }
 

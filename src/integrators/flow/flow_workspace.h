@@ -32,6 +32,7 @@ enum { NS_FLOW_PATIENCE = 6 };
 /* A combination of equations that does not depend on w: a constraint on s. */
 typedef struct NsFlowConstraint {
   int level, equation; /* level of differentiation; row of R that it replaces */
+  int exponent;        /* of the power of two that a projection divides it by */
   bool gone;           /* it does not depend on s */
   double value, terms; /* its value, and the sum of the terms of it */
   double reach;        /* its largest value for states of the sizes in the run */

@@ -251,15 +251,35 @@ static double y_memory(const NsSwitching *sw, int row) {
   return sw->run.base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
 }
 
+/* Whether y of a row is near 0 where its moving bounds meet: the memories do not tell its mode. */
+static bool meets_at_zero(const NsSwitching *sw, int row) {
+  const NsFlowView *now = sw->now;
+  return now->lower[row] == now->upper[row] && !ns_flow_is_fixed(sw->flow, row) &&
+         fabs(y_memory(sw, row)) <= NEAR_SURFACE * ns_flow_output_size(sw->flow, row);
+}
+
 /* The mode that the memories of a row tell: lambda is at a bound, or between the bounds; where moving bounds meet, y tells. */
 static NsRowMode mode_of_memory(const NsSwitching *sw, int row) {
   const NsFlowView *now = sw->now;
-  double y = y_memory(sw, row);
   bool meet = now->lower[row] == now->upper[row] && !ns_flow_is_fixed(sw->flow, row);
-  if (meet && fabs(y) <= NEAR_SURFACE * ns_flow_output_size(sw->flow, row)) return NS_ROW_ACTIVE;
-  if (meet) return y > 0 ? NS_ROW_LOWER : NS_ROW_UPPER;
+  if (meets_at_zero(sw, row)) return NS_ROW_ACTIVE;
+  if (meet) return y_memory(sw, row) > 0 ? NS_ROW_LOWER : NS_ROW_UPPER;
   if (now->lambda[row] == now->lower[row]) return NS_ROW_LOWER;
   return now->lambda[row] == now->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+}
+
+/* Where bounds meet at y = 0, a row has left to the bound that lambda would pass if it held y at 0. *any: there is such a row. */
+static void leave_where_bounds_meet(NsSwitching *sw, bool *any) {
+  const NsFlowView *now = sw->now;
+  NsRowMode *mode = sw->event.before;
+  *any = false;
+  for (int i = 0; i < sw->m; i++) {
+    if (mode[i] != NS_ROW_ACTIVE || !meets_at_zero(sw, i)) continue;
+    double beyond = now->lambda[i] - now->upper[i];
+    if (fabs(beyond) <= ns_switch_noise(sw, &sw->mode->guards[2 * i])) continue;
+    mode[i] = beyond > 0 ? NS_ROW_UPPER : NS_ROW_LOWER;
+    *any = true;
+  }
 }
 
 /* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
@@ -287,25 +307,30 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
   return place;
 }
 
-/* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->mode->open). */
-static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError *err) {
-  const NsSwitchMode *mode = sw->mode;
-  for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_memory(sw, i);
-  *outside = *limit = false;
+/* Evaluates in the mode sw->event.before. *outside: it has no motion. */
+static NsStatus evaluate_in_memory(NsSwitching *sw, bool *outside, NsError *err) {
   ns_flow_set_mode(sw->flow, sw->event.before);
   NsStatus status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, err);
-  if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
-    *outside = true;
-    memset(mode->guards, 0, 2 * (size_t)sw->m * sizeof *mode->guards); /* they have no values */
-    return NS_OK;
-  }
-  if (status != NS_OK) return status;
-  ns_switch_take_guards(sw);
+  *outside = status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL;
+  if (*outside) memset(sw->mode->guards, 0, 2 * (size_t)sw->m * sizeof *sw->mode->guards); /* they have no values */
+  if (status == NS_OK) ns_switch_take_guards(sw);
+  return *outside ? NS_OK : status;
+}
+
+/* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->mode->open). */
+static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError *err) {
+  bool again = false;
+  *limit = false;
+  for (int i = 0; i < sw->m; i++) sw->event.before[i] = mode_of_memory(sw, i);
+  NsStatus status = evaluate_in_memory(sw, outside, err);
+  if (status == NS_OK && !*outside) leave_where_bounds_meet(sw, &again);
+  if (again) status = evaluate_in_memory(sw, outside, err);
+  if (status != NS_OK || *outside) return status;
   (void)ns_flow_lambda_sizes(sw->flow);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);
-    mode->open[i] = place == ROW_AT_LIMIT;
-    *limit = *limit || mode->open[i];
+    sw->mode->open[i] = place == ROW_AT_LIMIT;
+    *limit = *limit || sw->mode->open[i];
     *outside = *outside || place == ROW_OUTSIDE;
   }
   return NS_OK;

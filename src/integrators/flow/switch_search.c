@@ -12,6 +12,7 @@
 #include "ode/control.h"
 
 enum {
+  JUMP_SPACINGS = 4, /* a guard that falls below 0 within so many spacings of time jumps */
   AT_ZERO = 4,       /* a guard that stays at 0 moves by less than this many spacings of its size in the run */
   SWITCH_POLISH = 5, /* limit of repetitions of a step that move its end to the root of the guard; more while the guard falls */
   SWITCH_MOST = 50   /* by half in each of them: a root where the guard has almost no slope; limit of these */
@@ -129,6 +130,22 @@ static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError 
 }
 
 /*
+** Whether guard k, which is below 0 at t, has jumped there, as lambda - bound does where a bound jumps: a few spacings of time before, at
+** the state of the repeated step, it is not below 0, and it falls more than its measured slope tells.
+*/
+static NsStatus guard_jumps(NsSwitching *sw, int k, double t, bool *jumps, NsError *err) {
+  const NsSwitchGuard *guard = &sw->mode->guards[k];
+  double before = fmax(sw->run.stepper->state.t_old, t - JUMP_SPACINGS * DBL_EPSILON * fabs(t));
+  double value = ns_switch_guard(sw, guard);
+  *sw->run.clock = before;
+  NsStatus status = ns_flow_outputs(sw->flow, before, sw->run.sample, err);
+  double fall = ns_switch_guard(sw, guard) - value;
+  *jumps = status == NS_OK && fall + value >= -ns_switch_noise(sw, guard) && fall > -2 * sw->slope[k] * (t - before);
+  *sw->run.clock = t;
+  return status == NS_OK ? ns_flow_outputs(sw->flow, t, sw->run.sample, err) : status;
+}
+
+/*
 ** Repeats the step up to the root of a guard near t. Newton's method on t, with the measured slope and then with secants, moves
 ** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0, or when the
 ** dense output alone fell below the level of a guard that is 0 at the start.
@@ -153,6 +170,9 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     else *found = *found || passed;
     if (i == 0 && !*found && guard->at_zero) return NS_OK;
     if (fabs(value) <= (guard->at_zero ? 4 * noise : noise) || i == SWITCH_MOST) return NS_OK;
+    bool jumps = false;
+    if (value < 0 && sw->slope[k] < 0) status = guard_jumps(sw, k, t, &jumps, err);
+    if (status != NS_OK || jumps) return status;
     if (i >= SWITCH_POLISH && !(fabs(value) < 0.5 * fabs(last))) return NS_OK;
     if (slope < 0 && next <= step->t_old) next = nextafter(step->t_old, INFINITY); /* at the start, up to rounding */
     if (!(slope < 0) || !(next <= end)) return NS_OK;
