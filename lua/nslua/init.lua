@@ -8,7 +8,7 @@ local hidden = { class_support = true, class_callbacks = true, dae_support = tru
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
-  worker_support = true, journal_support = true, exchange_support = true,
+  worker_support = true, journal_support = true, exchange_support = true, mode = true,
   discrete_support = true }
 
 local names -- read when a name is asked for that is not there

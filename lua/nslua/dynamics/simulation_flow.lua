@@ -275,12 +275,13 @@ function simulation.course(flow, x0, t0, t1, p)
   return times, rows, events
 end
 
--- The solution of a run with its course.
-function simulation.dense(flow, x0, t0, t1, p)
+-- The mode of the laws at the end of a run (core.mode); nil where it has a row that no script can follow.
+function simulation.mode(flow, x0, t0, t1, p)
   local model = started(flow, x0, t0, p)
-  local sol = run_to(flow, model, t0, t1, { dense = true })
+  run_to(flow, model, t0, t1)
+  local mode = core.mode.new(model.simu):present()
   finish(model)
-  return sol
+  return mode
 end
 
 -- The outputs y of the interactions, at times of one distance. An output has the name of its interaction; the second

@@ -209,20 +209,20 @@ describe("orbits with moving bounds", function()
   end)
 
   it("move what a row that slides feels of another one's bound", function()
-    local fields = require "nslua.dynamics.mode_field"
-    local function two(law, relation)
-      local ds = ns.FirstOrderLinearTIDS({ 0.5, 0 }, { { -1, 0 }, { 0.3, -1 } })
-      local nsds = ns.NonSmoothDynamicalSystem(0, 10)
-      nsds:insertDynamicalSystem(ds)
-      nsds:link(ns.Interaction(law, relation, "both"), ds)
-      return nsds
-    end
     local function upper(t) return 1 + 0.5 * math.sin(t) end
     -- y2 = x2 + 0.4 lambda1 slides while lambda1 is at its moving bound: x2' = -0.4 lambda1'.
-    local nsds = two(ns.RelayNSL(2, { -1, -5 }, { upper, 5 }), ns.FirstOrderLinearTIR({ { 1, 0 }, { 0, 1 } },
-      { { 0, 0 }, { 0.4, 0 } }, nil, nil, { { 1, 0 }, { 0, 1 } }))
-    local mode = { "upper", "active", bounded = true, holds = true }
-    local rate = fields.rate({ span = 1 }, nsds, 0.7, ns.vector { 0.5, -0.4 * upper(0.7) }, mode)
+    local ds = ns.FirstOrderLinearTIDS({ -0.5, -0.4 }, { { -1, 0 }, { 0.3, -1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.RelayNSL(2, { -1, -5 }, { upper, 5 }), ns.FirstOrderLinearTIR({ { 1, 0 }, { 0, 1 } },
+      { { 0, 0 }, { 0.4, 0 } }, nil, nil, { { 1, 0 }, { 0, 1 } }), "both"), ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI())
+    simu:computeOneStep()
+    local m = require("nslua.core").mode.new(simu)
+    local mode, x = m:present(), ns.vector { 0.5, -0.4 * upper(0.7) }
+    assert.same({ "upper", "active" }, { table.unpack(mode) })
+    m:take(mode.block, 0.7, x)
+    local rate = m:rate(0.7, x)
     near(-0.4 * 0.5 * math.cos(0.7), rate[2], 1e-11)
     near(-0.5 + upper(0.7), rate[1], 1e-12)
   end)

@@ -46,6 +46,7 @@
   X(solution)                                                                                                                  \
   X(adjoint)                                                                                                                   \
   X(exchange) /* exchange_support */                                                                                           \
+  X(mode)     /* core.mode, see bind/simulation/mode.c */                                                                      \
   X(clone)                                                                                                                     \
   X(answer) /* result_fields_meta, the metatable of results */                                                                 \
   X(numerics)                                                                                                                  \

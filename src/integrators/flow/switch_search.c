@@ -48,11 +48,9 @@ static const double TOUCH = 1e-12;
 /* ---- guards ---- */
 
 void ns_switch_take_guards(NsSwitching *sw) {
-  const NsFlowView *now = sw->now;
   for (int i = 0; i < sw->m; i++) {
-    bool active = now->mode[i] == NS_ROW_ACTIVE, any = !ns_flow_is_fixed(sw->flow, i);
-    sw->mode->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
-    sw->mode->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
+    sw->mode->guards[2 * i] = (NsSwitchGuard){.row = i, .used = ns_flow_guard_is(sw->flow, i, false)};
+    sw->mode->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = ns_flow_guard_is(sw->flow, i, true)};
   }
 }
 

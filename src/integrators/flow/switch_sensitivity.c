@@ -20,7 +20,6 @@ typedef struct SwitchLinearisation {
   NsLinearisation lin;
   NsArena arena;
   NsSwitching *sw;
-  NsSensitivity *s;
   NsFlow *flow;
   NsSwitchRates rates;          /* of `flow` */
   NsFlowMode *kept;             /* workspace */
@@ -32,6 +31,7 @@ typedef struct SwitchLinearisation {
   bool *at_zero;                /* 2 m: guards that are 0 at the start */
   NsSwitchVjp *vjp;             /* closed forms of derivatives by parameters */
   double *weights, *direction;  /* n + 4 m, n */
+  double *J;                    /* n x n, workspace */
   bool exact;                   /* ns_flow_jacobian is exact in the present mode */
 } SwitchLinearisation;
 
@@ -108,8 +108,7 @@ static NsStatus switch_lin_plan(SwitchLinearisation *w, const NsRowMode *mode, d
   NsFlow *flow = w->flow;
   ns_flow_set_mode(flow, mode);
   ns_switch_vjp_forget(w->vjp);
-  NsSensitivity *s = w->s;
-  NsStatus status = ns_flow_jacobian(flow, t, u, s->piece.J, err); /* finds the number of differentiations */
+  NsStatus status = ns_flow_jacobian(flow, t, u, w->J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
   w->lin.constant = flow->eq.linear && flow->eq.settled;
   w->exact = w->lin.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
@@ -188,14 +187,12 @@ static NsStatus switch_lin_vjp_guard(void *context, int k, double t, const doubl
 
 /* ---- making ---- */
 
-static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->run.sensitivity;
-  SwitchLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
+/* A linearisation that could not be made is there, too, to be freed. */
+static NsStatus switch_lin_new(SwitchLinearisation **out, NsSwitching *sw, const NsParameter *parameters, int p, NsError *err) {
+  SwitchLinearisation *w = *out = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  s->free_lin = switch_lin_free;
   size_t m = (size_t)sw->m;
   w->sw = sw;
-  w->s = s;
   w->kept = ns_flow_mode_new(&w->arena, sw->n, sw->m);
   w->chosen = ns_arena_take(&w->arena, m, sizeof *w->chosen);
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
@@ -206,31 +203,15 @@ static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);
+  w->J = ns_arena_matrix(&w->arena, sw->n, sw->n);
   bool good = ns_flow_new(&w->flow, sw->run.base.nsds) == NS_OK && !w->arena.failed;
   if (good) w->flow->eq.exact = true;
-  if (good) good = ns_switch_vjp_new(&w->vjp, w->flow, s->parameters, s->p) == NS_OK;
-  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
-}
-
-NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
-  NsSensitivity *s = sw->run.sensitivity;
-  if (!s) return NS_OK;
-  NsStatus status = s->lin ? NS_OK : switch_lin_new(sw, err);
-  if (status != NS_OK) return status;
-  SwitchLinearisation *w = s->lin;
-  double h = sw->run.t_next - sw->run.t_k;
-  w->sw = sw;
-  if (s->begun && s->n != sw->run.n)
-    return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->run.t_k);
-  s->n = sw->run.n;
-  ns_sensitivity_begin(s, sw->run.t_k);
-  s->keeps_nodes = sw->run.sink && sw->run.sink->piece;
+  if (good) good = ns_switch_vjp_new(&w->vjp, w->flow, parameters, p) == NS_OK;
   w->rates = (NsSwitchRates){sw, w->flow};
   w->lin = (NsLinearisation){.context = w,
                              .rates = &w->rates,
                              .n = sw->run.n,
                              .size = sw->now->size,
-                             .h = h,
                              .implicit = sw->run.method->implicit,
                              .reread = switch_lin_reread,
                              .rate = switch_lin_rate,
@@ -241,6 +222,26 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                              .terms = switch_lin_terms,
                              .vjp = switch_lin_vjp,
                              .vjp_guard = switch_lin_vjp_guard};
+  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
+  NsSensitivity *s = sw->run.sensitivity;
+  if (!s) return NS_OK;
+  SwitchLinearisation *w = s->lin;
+  NsStatus status = w ? NS_OK : switch_lin_new(&w, sw, s->parameters, s->p, err);
+  s->lin = w;
+  s->free_lin = switch_lin_free;
+  if (status != NS_OK) return status;
+  double h = sw->run.t_next - sw->run.t_k;
+  w->sw = sw;
+  if (s->begun && s->n != sw->run.n)
+    return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->run.t_k);
+  s->n = sw->run.n;
+  ns_sensitivity_begin(s, sw->run.t_k);
+  s->keeps_nodes = sw->run.sink && sw->run.sink->piece;
+  w->lin.n = sw->run.n;
+  w->lin.h = h;
   status = ns_flow_begin(w->flow, sw->run.t_k, h, err);
   w->lin.mode_bytes = w->flow->mode->bytes;
   return status;
@@ -444,3 +445,57 @@ NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *e
       "sensitivities: the events of '%s' accumulate at t=%.10g; the derivatives after infinitely many events are not known",
       ns_switch_row_name(sw, row), sw->run.t);
 }
+
+/* ---- in a given mode ---- */
+
+static NsStatus switch_given_make(NsHybrid *run, NsLinearisation **lin, NsError *err) {
+  SwitchLinearisation *w = NULL;
+  NsStatus status = switch_lin_new(&w, (NsSwitching *)run, NULL, 0, err);
+  if (status != NS_OK) switch_lin_free(w);
+  else *lin = &w->lin;
+  return status;
+}
+
+static const void *switch_given_block(const NsHybrid *run, size_t *bytes) {
+  const NsFlowMode *mode = ((const NsSwitching *)run)->flow->mode;
+  *bytes = mode->bytes;
+  return ns_flow_mode_block(mode);
+}
+
+static const char *switch_given_word(const NsHybrid *run, int row) {
+  static const char *const words[] = {[NS_ROW_LOWER] = "lower", [NS_ROW_UPPER] = "upper", [NS_ROW_ACTIVE] = "active"};
+  return words[((const NsSwitching *)run)->now->mode[row]];
+}
+
+static NsStatus switch_given_take(void *lin, const void *block, double t, const double *u, NsError *err) {
+  SwitchLinearisation *w = lin;
+  bool same;
+  *w->sw->run.clock = t;
+  NsStatus status = switch_lin_take(w, block, t, u, &same, err);
+  if (status == NS_OK && w->flow->eq.nd != w->flow->eq.n) status = ns_fail(err, NS_EARG, "a singular M");
+  return status == NS_OK ? switch_lin_reread(w, t, err) : status;
+}
+
+static const char *switch_given_watched(const void *lin, int k, int *row) {
+  const NsFlow *flow = ((const SwitchLinearisation *)lin)->flow;
+  *row = k < 2 * flow->view.m ? k / 2 : -1;
+  if (*row < 0 || !ns_flow_guard_is(flow, *row, k % 2)) return NULL;
+  return flow->view.mode[*row] == NS_ROW_ACTIVE ? "leave" : "cross";
+}
+
+static NsStatus switch_given_slope(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact,
+                                   NsError *err) {
+  SwitchLinearisation *w = lin;
+  *still = false;
+  *exact = w->exact;
+  *w->sw->run.clock = t;
+  return *exact ? ns_flow_guard_slope(w->flow, t, u, k / 2, k % 2, w->J, gu, err) : NS_OK;
+}
+
+const NsGivenMode ns_switch_given = {.make = switch_given_make,
+                                     .drop = switch_lin_free,
+                                     .block = switch_given_block,
+                                     .word = switch_given_word,
+                                     .take = switch_given_take,
+                                     .watched = switch_given_watched,
+                                     .slope = switch_given_slope};

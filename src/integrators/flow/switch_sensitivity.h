@@ -29,6 +29,9 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err);
 void ns_switch_sense_chosen(NsSwitching *sw);
 NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError *err);
 
+/* For ns.dynamics (simulation/mode.h). */
+extern const NsGivenMode ns_switch_given;
+
 /* NS_EARG: an accumulation of the events of a row has no derivatives. */
 NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err);
 

@@ -482,7 +482,8 @@ static const NsHybridClass switching_class = {.start = ns_switch_start,
                                               .evaluate = switching_evaluate,
                                               .row = switching_row,
                                               .linearise = ns_switch_linearise,
-                                              .rates = ns_switch_lin_rates};
+                                              .rates = ns_switch_lin_rates,
+                                              .given = &ns_switch_given};
 
 static NsStatus switching_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   (void)account, (void)err;

@@ -11,6 +11,38 @@
 
 typedef struct NsHybrid NsHybrid;
 
+/*
+** The motion in a given mode, apart from any run: at every state, whatever the signs of its guards (simulation/mode.h). lin: the context of an
+** NsLinearisation without parameters, which `make` makes and `drop` frees. States are the unknowns u of the run.
+*/
+typedef struct NsGivenMode {
+  /* NS_EARG: the states are no free numbers (quaternions, algebraic states); NS_ENOMEM. */
+  NsStatus (*make)(NsHybrid *run, NsLinearisation **lin, NsError *err);
+  void (*drop)(void *lin);
+
+  /* The present mode of the run: its block, *bytes long, for `take`; a word for each row, NULL for one that scripts can't follow. */
+  const void *(*block)(const NsHybrid *run, size_t *bytes);
+  const char *(*word)(const NsHybrid *run, int row);
+
+  /* The mode becomes the one of the block; (t, u) is a point of it. The numbers of the model are read anew. */
+  NsStatus (*take)(void *lin, const void *block, double t, const double *u, NsError *err);
+
+  /* Guard k >= 0 of the mode: the kind of its event and *row; NULL: it has none. *row < 0: there are no more guards. */
+  const char *(*watched)(const void *lin, int k, int *row);
+
+  /* As the slope of an NsLinearisation. */
+  NsStatus (*slope)(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+
+  /*
+  ** An impact. NULL: there are none. impact: how the rows take part when `hit` closes and u before becomes u after, two numbers for each row;
+  ** not *known: these do not tell. reset: u after such an impact; A (n x n; NULL: not wanted) = its derivative, where *exact.
+  */
+  NsStatus (*impact)(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
+                     NsError *err);
+  NsStatus (*reset)(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
+                    NsError *err);
+} NsGivenMode;
+
 /* A family of such motions. A function with an argument err returns the statuses of NsSchemeClass.drive. */
 typedef struct NsHybridClass {
   /* ---- a step of the grid, see drive.c ---- */
@@ -57,6 +89,8 @@ typedef struct NsHybridClass {
 
   /* s->xdot = the rates of the states of the systems, in the linearisation. */
   NsStatus (*rates)(NsHybrid *run, double t, const double *u, NsError *err);
+
+  const NsGivenMode *given; /* NULL: the modes can't be asked apart from a run */
 } NsHybridClass;
 
 /* The first member of a family's workspace. */

@@ -28,6 +28,7 @@
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_sensitivity.h"
+#include "integrators/motion/motion_guard.h"
 
 enum { MAX_SMOOTH_STEPS = 100000 }; /* limit from one event to the next, or to the end of a step of the grid */
 
@@ -598,7 +599,8 @@ static const NsHybridClass motion_events_class = {.start = ns_ed_start,
                                                   .linearise = ns_ed_linearise,
                                                   .after = ns_ed_linearised,
                                                   .fit = ns_ed_fit,
-                                                  .rates = ns_ed_lin_rates};
+                                                  .rates = ns_ed_lin_rates,
+                                                  .given = &ns_motion_given};
 
 /* Joints, contacts with restitution; with friction and relays. */
 static const NsMotionLaws runge_kutta_laws = {

@@ -27,21 +27,22 @@ static int friction_row(const NsMotionMode *mode, int row) {
   return ns_motion_has_friction(mode, row) && mode->rows[first].friction.normal >= 0 ? first : -1;
 }
 
-/* The kind of the impulse of closed row k in the run. */
-static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
-  const NsMotionProblem *problem = &ed->problem;
-  size_t n = (size_t)ed->event.nclosed;
-  int row = ed->event.closed[k], first = friction_row(ed->mode, row);
-  double terms = fabs(problem->q[k]), own = problem->W[(size_t)k + (size_t)k * n];
-  for (size_t j = 0; j < n; j++) terms += fabs(problem->W[(size_t)k + j * n] * problem->z[j]);
-  if (ed->mode->rows[row].joint) return IMPULSE_EQUATION;
-  if (first < 0) return fabs(own * problem->z[k]) > NO_IMPULSE * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
+/*
+** The kind of the impulse of row k: W z + q is the change of its velocity, and a part `none` of the terms of that counts as 0.
+*/
+static ImpulseKind impulse_kind(const NsMotionMode *mode, const NsMotionImpulse *of, const double *q, double none, int k) {
+  size_t n = (size_t)of->n;
+  int row = of->rows[k], first = friction_row(mode, row);
+  const double *z = of->z;
+  double terms = fabs(q[k]), own = of->W[(size_t)k + (size_t)k * n];
+  for (size_t j = 0; j < n; j++) terms += fabs(of->W[(size_t)k + j * n] * z[j]);
+  if (mode->rows[row].joint) return IMPULSE_EQUATION;
+  if (first < 0) return fabs(own * z[k]) > none * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
   int at = k - (row - first); /* of the first component */
-  const Friction *friction = &ed->mode->rows[first].friction;
-  double most = friction->mu * problem->z[at - 1],
-         size = friction->width == 1 ? fabs(problem->z[at]) : ns_motion_length(problem->z[at], problem->z[at + 1]);
-  double normal = problem->W[(size_t)(at - 1) * (n + 1)];
-  if (!(fabs(normal * problem->z[at - 1]) > NO_IMPULSE * terms)) return IMPULSE_NONE;
+  const Friction *friction = &mode->rows[first].friction;
+  double most = friction->mu * z[at - 1], size = friction->width == 1 ? fabs(z[at]) : ns_motion_length(z[at], z[at + 1]);
+  double normal = of->W[(size_t)(at - 1) * (n + 1)];
+  if (!(fabs(normal * z[at - 1]) > none * terms)) return IMPULSE_NONE;
   if (size < most * (1 - IMPULSE_BOUND)) return IMPULSE_EQUATION;
   return friction->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
 }
@@ -113,12 +114,10 @@ static NsStatus impulse_solve_fixed(NsMotionLinearisation *w, double t, NsError 
   return NS_OK;
 }
 
-/* u after the impulses. */
-static NsStatus lin_impulse(void *context, int k, double t, const double *u, double *after, NsError *err) {
-  NsMotionLinearisation *w = context;
+/* W and q of the closed rows, before the impulses. */
+static NsStatus impulse_evaluate(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
-  (void)k;
   NsStatus status = ns_ed_read_bounds(ed, t, err);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
@@ -129,6 +128,16 @@ static NsStatus lin_impulse(void *context, int k, double t, const double *u, dou
     int row = w->closed[i];
     w->q[i] = (1 + (w->bounces[i] ? ed->mode->rows[row].restitution : 0)) * ed->now->u[row];
   }
+  return NS_OK;
+}
+
+/* u after the impulses. */
+static NsStatus lin_impulse(void *context, int k, double t, const double *u, double *after, NsError *err) {
+  NsMotionLinearisation *w = context;
+  NsEventDriven *ed = w->ed;
+  (void)k;
+  NsStatus status = impulse_evaluate(w, t, u, err);
+  if (status != NS_OK) return status;
   status = impulse_solve_fixed(w, t, err);
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   ns_motion_add_input(ed->motion, w->nclosed, w->closed, w->z, after + ed->Nq);
@@ -154,12 +163,97 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
   w->nclosed = event->nclosed;
   memcpy(w->closed, event->closed, (size_t)event->nclosed * sizeof *w->closed);
   memcpy(w->z_run, ed->problem.z, (size_t)event->nclosed * sizeof *w->z_run);
+  NsMotionImpulse run = {.n = event->nclosed, .rows = event->closed, .z = ed->problem.z, .W = ed->problem.W};
   for (int k = 0; k < event->nclosed; k++) {
-    w->kind[k] = impulse_kind(ed, k);
+    w->kind[k] = impulse_kind(ed->mode, &run, ed->problem.q, NO_IMPULSE, k);
     w->bounces[k] = ed->problem.q[k] != event->before[event->closed[k]];
   }
   w->acted = true;
   return ns_sensitivity_map(s, &w->lin, lin_impulse, ed->run.t, ed->run.u, err);
+}
+
+/* ---- impacts in a given mode ---- */
+
+/*
+** An impulse counts as 0 below this part of the terms of its row, when it follows from the states at both sides. 1e-9: states have errors of
+** 1e-12, which the jump and its cancellation make some hundred times larger.
+*/
+static const double NO_GIVEN_IMPULSE = 1e-9;
+
+/* The closed rows: those of constraints, of closed contacts, and of the contact that hits. */
+static void given_close(NsMotionLinearisation *w, int hit) {
+  const NsMotionMode *mode = w->ed->mode;
+  w->nclosed = 0;
+  for (int i = 0; i < mode->m; i++) {
+    int first = friction_row(mode, i), head = first < 0 ? i : mode->rows[first].friction.normal;
+    const Row *row = &mode->rows[head];
+    if (!row->joint && !(row->unilateral && (head == hit || row->state == ROW_ACTIVE))) continue;
+    w->bounces[w->nclosed] = true;
+    w->closed[w->nclosed++] = i;
+  }
+}
+
+/* w->z_run = the impulses that change u by `change`, where W is known; not *known: the rows depend on each other. */
+static NsStatus given_impulses(NsMotionLinearisation *w, double t, const double *change, bool *known, NsError *err) {
+  int n = w->nclosed, rank = 0;
+  for (int k = 0; k < n; k++) w->q[k] = ns_motion_speed(w->ed->motion, w->closed[k], change + w->ed->Nq);
+  NsStatus status = ns_lstsq(n, n, 1, w->W, n, w->q, n, NS_MOTION_DEPENDENT, w->z_run, &rank, NULL);
+  *known = rank == n;
+  return status == NS_OK ? status : ns_fail(err, status, "the impulses at t=%.10g: %s", t, ns_status_message(status));
+}
+
+/* A contact that hits without an impulse, where an orbit grazes: it slips on as it does. False: it has u = 0, or there is another contact. */
+static bool given_graze(NsMotionLinearisation *w, int k) {
+  const NsMotionMode *mode = w->ed->mode;
+  bool alone = true;
+  for (int i = 0; i < w->nclosed; i++) alone = alone && (i == k || !mode->rows[w->closed[i]].unilateral);
+  for (int i = k + 1; i < w->nclosed; i++) {
+    int first = friction_row(mode, w->closed[i]);
+    if (first < 0 || mode->rows[first].friction.normal != w->closed[k]) break;
+    w->kind[i] = IMPULSE_SLIP;
+    w->z_run[i] = -w->ed->now->u[w->closed[i]];
+    alone = alone && mode->rows[first].friction.width == 1 && (w->z_run[i] != 0 || mode->rows[first].friction.mu == 0);
+  }
+  return alone;
+}
+
+NsStatus ns_ed_given_impact(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
+                            NsError *err) {
+  NsMotionLinearisation *w = lin;
+  const NsEventDriven *ed = w->ed;
+  NsMotionImpulse of = {.rows = w->closed, .z = w->z_run, .W = w->W};
+  given_close(w, hit);
+  of.n = w->nclosed;
+  NsStatus status = impulse_evaluate(w, t, before, err);
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) w->fitting[i] = after[i] - before[i];
+  if (status == NS_OK) status = given_impulses(w, t, w->fitting, known, err);
+  memset(ways, 0, 2 * (size_t)ed->m * sizeof *ways);
+  for (int k = 0; k < w->nclosed && status == NS_OK; k++) w->kind[k] = impulse_kind(ed->mode, &of, w->q, NO_GIVEN_IMPULSE, k);
+  for (int k = 0; k < w->nclosed && status == NS_OK; k++) {
+    int row = w->closed[k];
+    if (ed->mode->rows[row].friction.slides) *known = false; /* the impulse depends on the velocities before it */
+    if (row == hit && w->kind[k] == IMPULSE_NONE) *known = given_graze(w, k) && *known;
+    if (row == hit) w->kind[k] = IMPULSE_EQUATION;
+    ways[2 * row] = 1 + (double)w->kind[k], ways[2 * row + 1] = w->z_run[k];
+  }
+  return status;
+}
+
+NsStatus ns_ed_given_reset(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
+                           NsError *err) {
+  NsMotionLinearisation *w = lin;
+  const NsEventDriven *ed = w->ed;
+  w->nclosed = 0;
+  for (int i = 0; i < ed->m; i++) {
+    if (ways[2 * i] == 0) continue;
+    w->kind[w->nclosed] = (ImpulseKind)(ways[2 * i] - 1), w->z_run[w->nclosed] = ways[2 * i + 1];
+    w->bounces[w->nclosed] = true;
+    w->closed[w->nclosed++] = i;
+  }
+  if (!A) return lin_impulse(w, 0, t, u, after, err);
+  NsStatus status = ns_ed_lin_reset(w, lin_impulse, t, u, A, exact, err);
+  memcpy(after, w->fitting, (size_t)(ed->Nq + ed->Nv) * sizeof *after);
+  return status;
 }
 
 /* ---- rest ---- */

@@ -14,7 +14,6 @@ typedef struct NsMotionLinearisation {
   NsLinearisation lin;
   NsArena arena;
   NsEventDriven *ed;
-  NsSensitivity *s; /* that it belongs to */
   double clock;
   double *size;                 /* Nq + Nv: largest |u| in the run */
   double *u;                    /* Nq + Nv: before the event */
@@ -38,6 +37,19 @@ typedef struct NsMotionLinearisation {
   double t_event; /* the time of the last event */
   bool rough;     /* F_u has no closed form in this mode */
 } NsMotionLinearisation;
+
+/* For the family of ed, which lives longer. A linearisation that could not be made is there, too, to be freed. NS_ENOMEM. */
+NsStatus ns_ed_lin_new(NsMotionLinearisation **lin, NsEventDriven *ed, const NsParameter *parameters, int p, NsError *err);
+void ns_ed_lin_free(void *lin);
+
+/* Notes whether rows that are active depend on each other at (t, u), which fits the constraints. */
+NsStatus ns_ed_find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err);
+
+/* impact and reset of an NsGivenMode. */
+NsStatus ns_ed_given_impact(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
+                            NsError *err);
+NsStatus ns_ed_given_reset(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
+                           NsError *err);
 
 /* terms, slope, reset, vjp and vjp_guard of NsLinearisation; the context is an NsMotionLinearisation. */
 NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,

@@ -21,7 +21,7 @@ static const double NEARLY_STOPPED_FOR_S = 1e-8;
 
 static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
 
-static void motion_lin_free(void *lin) {
+void ns_ed_lin_free(void *lin) {
   NsMotionLinearisation *w = lin;
   if (!w) return;
   ns_scheme_free(w->ed ? &w->ed->run.base : NULL);
@@ -41,8 +41,7 @@ static NsStatus motion_lin_reread(void *context, double t, NsError *err) {
   return NS_OK;
 }
 
-/* Whether rows that are active depend on each other at (t, u), which fits the constraints. */
-static NsStatus find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
+NsStatus ns_ed_find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
   int n = ed->mode->nactive, rank;
   w->ed->mode->dependent = false;
@@ -162,12 +161,9 @@ static void motion_lin_place(void *context, int *place) {
 
 /* ---- making ---- */
 
-static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->run.sensitivity;
-  NsMotionLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
+NsStatus ns_ed_lin_new(NsMotionLinearisation **out, NsEventDriven *ed, const NsParameter *parameters, int p, NsError *err) {
+  NsMotionLinearisation *w = *out = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  w->s = s;
-  s->free_lin = motion_lin_free;
   NsSchemePlan plan = {.clock = &w->clock};
   NsScheme *scheme = NULL;
   NsStatus status = ed->run.base.class->create(&scheme, ed->run.base.integrator, ed->run.base.nsds, &plan);
@@ -188,8 +184,26 @@ static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
   w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
   w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
   bool good = status == NS_OK && !w->arena.failed;
-  good = good && ns_motion_vjp_new(&w->vjp, w->ed, s->parameters, s->p) == NS_OK;
-  good = good && ns_motion_tangent_new(&w->tangent, w->ed, w->vjp, s->p) == NS_OK;
+  good = good && ns_motion_vjp_new(&w->vjp, w->ed, parameters, p) == NS_OK;
+  good = good && ns_motion_tangent_new(&w->tangent, w->ed, w->vjp, p) == NS_OK;
+  w->lin = (NsLinearisation){.context = w,
+                             .rates = w->ed,
+                             .n = ed->Nq + ed->Nv,
+                             .size = w->size,
+                             .reread = motion_lin_reread,
+                             .rate = motion_lin_rate,
+                             .guard = ns_ed_lin_guard,
+                             .states = motion_lin_states,
+                             .mode_bytes = ed->mode->bytes,
+                             .keep = motion_lin_keep,
+                             .take = motion_lin_take,
+                             .place = motion_lin_place,
+                             .terms = ns_ed_lin_terms,
+                             .slope = ns_ed_lin_slope,
+                             .reset = ns_ed_lin_reset,
+                             .vjp = ns_ed_lin_vjp,
+                             .vjp_guard = ns_ed_lin_vjp_guard,
+                             .vjp_map = ns_ed_vjp_map};
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -233,30 +247,14 @@ static NsStatus motion_lin_start(NsEventDriven *ed, NsError *err) {
 NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->run.sensitivity;
   if (!s) return NS_OK;
-  NsStatus status = s->lin ? NS_OK : motion_lin_new(ed, err);
-  if (status != NS_OK) return status;
   NsMotionLinearisation *w = s->lin;
+  NsStatus status = w ? NS_OK : ns_ed_lin_new(&w, ed, s->parameters, s->p, err);
+  s->lin = w;
+  s->free_lin = ns_ed_lin_free;
+  if (status != NS_OK) return status;
   s->n = ed->Nq + ed->Nv;
   s->keeps_nodes = ed->run.sink && ed->run.sink->piece;
-  w->lin = (NsLinearisation){.context = w,
-                             .rates = w->ed,
-                             .n = s->n,
-                             .size = w->size,
-                             .h = ed->mode->h,
-                             .reread = motion_lin_reread,
-                             .rate = motion_lin_rate,
-                             .guard = ns_ed_lin_guard,
-                             .states = motion_lin_states,
-                             .mode_bytes = w->ed->mode->bytes,
-                             .keep = motion_lin_keep,
-                             .take = motion_lin_take,
-                             .place = motion_lin_place,
-                             .terms = ns_ed_lin_terms,
-                             .slope = ns_ed_lin_slope,
-                             .reset = ns_ed_lin_reset,
-                             .vjp = ns_ed_lin_vjp,
-                             .vjp_guard = ns_ed_lin_vjp_guard,
-                             .vjp_map = ns_ed_vjp_map};
+  w->lin.h = ed->mode->h;
   grow_sizes(w, ed);
   w->holds = false;
   motion_lin_mode(w, ed);
@@ -301,7 +299,7 @@ NsStatus ns_ed_linearise(NsHybrid *run, NsError *err) {
   motion_lin_mode(w, ed);
   w->holds = holds;
   NsStatus status = find_nearly_stopped(w, ed, err);
-  return status == NS_OK ? find_dependent(w, step->t_old, step->y_old, err) : status;
+  return status == NS_OK ? ns_ed_find_dependent(w, step->t_old, step->y_old, err) : status;
 }
 
 void ns_ed_linearised(NsHybrid *run) {
@@ -419,7 +417,7 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   NsStatus status = ed->run.t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
   motion_lin_mode(w, ed);
-  if (status == NS_OK) status = find_dependent(w, ed->run.t, ed->run.u, err);
+  if (status == NS_OK) status = ns_ed_find_dependent(w, ed->run.t, ed->run.u, err);
   if (status == NS_OK && ed->run.t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
   if (status == NS_OK) status = ns_sensitivity_leave(s, &w->lin, ed->run.t, ed->run.u, err);
   grow_sizes(w, ed);

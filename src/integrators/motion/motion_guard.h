@@ -17,7 +17,8 @@ typedef struct NsGuardPiece {
 ** The functions are called where the accelerations, and (GAP) the outputs of the row, have been evaluated last.
 */
 typedef struct NsMotionGuard {
-  bool forces; /* it is a function of the forces: they are evaluated; else the outputs of its row do */
+  const char *event; /* the kind of its event in a given mode; NULL: scripts can't follow it */
+  bool forces;       /* it is a function of the forces: they are evaluated; else the outputs of its row do */
   double (*value)(const NsEventDriven *ed, int row);
   double (*noise)(const NsEventDriven *ed, int row); /* the rounding error of the value */
 
@@ -42,6 +43,9 @@ extern const NsMotionGuard ns_motion_guards[];
 static inline const NsMotionGuard *ns_motion_guard(const NsEventDriven *ed, int row) {
   return &ns_motion_guards[ns_motion_guard_kind(ed->mode, row)];
 }
+
+/* For ns.dynamics (simulation/mode.h). */
+extern const NsGivenMode ns_motion_given;
 
 /* For a solver outside of the engine: above 0 in the mode; 1 where it is not watched. */
 double ns_motion_guard_outside(const NsEventDriven *ed, int row);
