@@ -68,6 +68,9 @@ lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
 end)
 lazy.functions(ns, "circuit", function() return { circuit = require "nslua.circuit"(ns) } end)
+for noun, domain in pairs { driveline = "rotation", translational = "translation" } do
+  lazy.functions(ns, noun, function() return { [noun] = require "nslua.driveline"(ns, noun, domain) } end)
+end
 lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit" } end)
 lazy.functions(ns, "optimal_control", function()
   return { optimal_control = require "nslua.optimise.control" }

@@ -72,10 +72,16 @@ function drawing.new(Class, options)
   return setmetatable({ parts = {}, named = {}, nodes = {}, seen = {}, name = o.name or noun, made = false }, Class)
 end
 
+-- The length of equal steps, and their number.
+local function equal_steps(start, stop, step)
+  local n = math.max(1, math.floor((stop - start) / step + 0.5))
+  return (stop - start) / n, n
+end
+
 -- The times of the grid: equal steps, and the corners of sources between them.
 local function grid_of(ns, corners, start, stop, step)
-  local n = math.max(1, math.floor((stop - start) / step + 0.5))
-  if #corners == 0 then return ns.TimeDiscretisation(start, (stop - start) / n) end
+  local h, n = equal_steps(start, stop, step)
+  if #corners == 0 then return ns.TimeDiscretisation(start, h) end
   local points, k = { start }, 1
   for i = 1, n do
     local t = i == n and stop or start + (stop - start) * (i / n)
@@ -113,7 +119,7 @@ local function raise_of_run(self, advice, message)
 end
 
 -- Adds the methods of runs to a class. own:
---   objects(self, t0)         makes the model: ds, interactions, states (their number)
+--   objects(self, t0, T)      makes the model: ds, interactions, states (their number)
 --   corners(made, from, to)   the times at which sources have corners, in order
 --   attach(made, simulation)  adds the events of parts
 --   columns(made, self, sol)  the names of columns, and the columns
@@ -129,7 +135,7 @@ function drawing.methods(ns, Class, own)
       fail("system: T: expected a time after t0 = %g, got %g", t0, T)
     end
     if #self.parts == 0 then fail("%s: it has no parts", noun) end
-    local objects = own.objects(self, t0)
+    local objects = own.objects(self, t0, T)
     self.made = objects
     local nsds
     if T then
@@ -144,9 +150,11 @@ function drawing.methods(ns, Class, own)
   -- steps with an integrator that does not locate events, and method = ns.TimeStepping.
   function Class:simulation(options)
     local start, stop, step, method, integrator = run_options(options, self.tran or {})
-    local _, _, nsds = self:system(start, stop)
-    local grid = grid_of(ns, own.corners(self.made, start, stop), start, stop, step)
     method = method or ns.EventDriven
+    self.steps = method ~= ns.EventDriven and equal_steps(start, stop, step) -- mechanics has impulses of a step then
+    local _, _, nsds = self:system(start, stop)
+    self.steps = nil
+    local grid = grid_of(ns, own.corners(self.made, start, stop), start, stop, step)
     return self:attach(method(nsds, grid, integrator or own.integrator(self.made, method)))
   end
 

@@ -111,6 +111,15 @@ function values.read(value, who)
     arguments.describe(value))
 end
 
+-- jump(value, who): of { step =, time =, offset = 0 } the time of a jump and the values before and after it; nil for
+-- other values.
+function values.jump(value, who)
+  if type(value) ~= "table" or value.step == nil then return nil end
+  local o = fields(value, "step time offset", who)
+  local offset = finite(o.offset or 0, who, "offset")
+  return { time = finite(o.time, who, "time"), before = offset, after = offset + finite(o.step, who, "step") }
+end
+
 local function clock(value, who)
   local o = fields(value, "period duty delay", who)
   local period, delay = positive(o.period, who, "period"), finite(o.delay or 0, who, "delay")

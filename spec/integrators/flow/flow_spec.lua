@@ -194,6 +194,25 @@ describe("a state that has been at rest at 0", function()
       end
     end
   end)
+
+  -- A shaft at rest that a brake holds against cos(6 t) - sin(6 t) / 10, which is at most sqrt(1.01) of the 5 that it has: its
+  -- speed is rounding, and its angle the integral of that.
+  it("stays there beside a state that a law holds at 0, in any units", function()
+    for _, osi in ipairs { ns.RungeKuttaOSI(1e-10), ns.RungeKuttaOSI(), ns.RadauOSI() } do
+      for _, unit in ipairs { 1, 2.0 ^ 40, 2.0 ^ -40 } do
+        local shaft = ns.FirstOrderNonLinearDS { x0 = { 0, 0 }, M = { { 1, 0 }, { 0, 0.744 } }, f = function(t, x, _, f)
+          f[1], f[2] = x[2], unit * (math.cos(6 * t) - math.sin(6 * t) / 10)
+        end }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+        nsds:insertDynamicalSystem(shaft)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 0, 1 } }, { { 0 }, { 5 * unit } }), "brake"), shaft)
+        local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), osi)
+        simu:run()
+        assert.equal(0, #simu:events())
+        assert.near(0, shaft:x()[1] / unit, 1e-15)
+      end
+    end
+  end)
 end)
 
 describe("diodes that are all at their corner at the start", function()

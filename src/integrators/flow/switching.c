@@ -91,7 +91,7 @@ static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->run.base.arena;
   int m = sw->m;
   ns_hybrid_take(&sw->run, sw->most, sw->n + 2 * m);
-  double **stacked[] = {&sw->run.unit, &room->raw, &sw->ahead, &room->rate, &room->next_rate};
+  double **stacked[] = {&sw->run.unit, &room->raw, &sw->ahead, &sw->held, &room->rate, &room->next_rate};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
   room->J = sw->run.method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   event->lambda = ns_arena_doubles(arena, m);
@@ -185,6 +185,32 @@ static bool lambda_rests(const NsSwitching *sw, int row) {
   return sw->now->mode[row] == NS_ROW_ACTIVE && ahead > 0 && sw->now->lambda_most[row] <= RESTS * ahead;
 }
 
+/* How many times the rounding of its rate over a step a state that is held at 0 may have. */
+static const double HELD = 64;
+
+/*
+** A state that has been held at 0 since the start moves by rounding alone, and so does one whose rate it is: the rounding of the
+** first one, over a step of length h, is a motion that the second one's size does not allow for. atol of all states is at least that
+** motion: h times the change of the rates by the rounding of states that are held.
+*/
+static void switching_allow_held(NsSwitching *sw, double h, double noise) {
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  bool held = false;
+  for (int i = 0; i < sw->run.n; i++) {
+    double rounding = h * noise * terms[i];
+    bool is_held = rounding > 0 && sw->now->size[i] <= HELD * rounding;
+    sw->run.sample[i] = sw->run.u[i] + (is_held ? rounding : 0);
+    held = held || is_held;
+  }
+  if (!held) return;
+  memset(sw->run.sample + sw->run.n, 0, (size_t)sw->m * sizeof *sw->run.sample);
+  NsError none = {NS_OK, ""};
+  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->held, &none) != NS_OK) return;
+  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.sample, sw->room.next_rate, &none) != NS_OK) return;
+  for (int i = 0; i < sw->run.n; i++)
+    sw->run.atol[i] = fmax(sw->run.atol[i], h * fabs(sw->room.next_rate[i] - sw->held[i]) / sw->run.unit[i]);
+}
+
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->run.options;
@@ -203,6 +229,7 @@ static void switching_weigh(NsSwitching *sw, double h) {
     sw->run.atol[sw->run.n + i] = size > 0 ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * size : INFINITY;
   }
   for (int i = 0; i < sw->run.n + sw->m; i++) sw->run.atol[i] /= sw->run.unit[i];
+  switching_allow_held(sw, h, noise);
 }
 
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */

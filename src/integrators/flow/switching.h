@@ -75,6 +75,7 @@ typedef struct NsSwitching {
   const NsFlowView *now; /* borrowed values of `flow` */
   NsSwitchRates rates;   /* of `flow` */
   int n, m, most;        /* states, rows; the largest number of unknowns, n + m */
+  double *held;          /* unknowns: rates at the last state, for switching_allow_held */
   double *ahead;         /* unknowns: sizes a little after a start at rest, see switching_look_ahead; else 0 */
   double usual;          /* with a solver outside: the usual length of a step */
   double

@@ -1,0 +1,356 @@
+-- nslua.driveline: drivelines and machines that move along a line, from their parts.
+--
+--   local d = ns.driveline()
+--   d:inertia("J1", "motor", 0.5):inertia("J2", "load", 2):torque("T", "motor", 10)
+--   d:clutch("C", "motor", "load", function(t) return 20 * math.min(1, t) end)
+--   local columns = d:run { stop = 2, step = 0.01 }
+--   columns["w.load"], columns["tau.C"], columns["mode.C"]
+--
+-- Nodes are names, the housing is "0". The extension of a part is the angle of its second node less the angle of the
+-- first; its torque acts against that. The kinds of parts stand in nslua.driveline.parts, the coordinates in
+-- nslua.driveline.coordinates, the model in nslua.driveline.model.
+
+local arguments = require "nslua.base.arguments"
+local columns = require "nslua.driveline.columns"
+local drawing = require "nslua.network.drawing"
+local kinds = require "nslua.driveline.parts"
+local model = require "nslua.driveline.model"
+local motions = require "nslua.driveline.motions"
+local values = require "nslua.network.values"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+local finite, positive, who_of = values.finite, values.positive, drawing.who_of
+
+local function at_least(value, least, who, name)
+  if finite(value, who, name) < least then fail("%s: %s: expected %g or more, got %g", who, name, least, value) end
+  return value
+end
+
+-- A number, or a function of time that gives numbers from 0 on, and its corners; or a number that jumps.
+local function capacity_of(value, who, name)
+  local jump = values.jump(value, who)
+  if jump then
+    local largest = math.max(at_least(jump.before, 0, who, name), at_least(jump.after, 0, who, name))
+    return largest, nil, jump
+  end
+  local f, _, corners = values.read(value, who)
+  if type(f) == "number" then return at_least(f, 0, who, name) end
+  return function(t)
+    local now = f(t)
+    if type(now) ~= "number" or now ~= now or now < 0 then
+      fail("%s: %s: t=%g: expected a number of 0 or more, got %s", who, name, t, describe(now))
+    end
+    return now
+  end, corners
+end
+
+-- A number that is not negative, or a function.
+local function characteristic(value, who, name)
+  if type(value) == "function" then return value end
+  return at_least(value, 0, who, name)
+end
+
+-- A curve over the size of a speed: a function, or points { speeds =, values = }.
+local function curve_of(value, who)
+  if value == nil or type(value) == "function" then return value end
+  if type(value) ~= "table" then fail("%s: curve: expected a function or a table, got %s", who, describe(value)) end
+  local o = values.fields(value, "speeds values", who)
+  return (values.read({ times = o.speeds, values = o.values }, who))
+end
+
+return function(ns, noun, domain)
+  local Driveline = { __name = noun }
+  Driveline.__index = Driveline
+
+  local function add(self, kind, name, nodes, part)
+    for i, node in ipairs(nodes) do
+      for k = 1, i - 1 do
+        if nodes[k] == node then
+          fail("%s: expected different nodes, got %s twice", who_of(kind, name), describe(node))
+        end
+      end
+    end
+    return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
+  end
+
+  -- ---- inertias, springs, dampers ----
+
+  for kind, letter in pairs { inertia = "J", mass = "m" } do
+    Driveline[kind] = function(self, name, node, value, options)
+      local who = who_of(kind, name)
+      local o = drawing.options(who, options, "speed position")
+      add(self, kind, name, { node }, { value = positive(value, who, letter) })
+      local part = self.named[name]
+      local start = { part = part, speed = o.speed ~= nil and finite(o.speed, who, "speed") or nil,
+        position = o.position ~= nil and finite(o.position, who, "position") or nil }
+      local old = self.start[part.nodes[1]]
+      if old and (start.speed or start.position) then
+        fail("%s: node '%s' has the start of %s already", who, part.nodes[1], who_of(old.part.kind, old.part.name))
+      end
+      if start.speed or start.position then self.start[part.nodes[1]] = start end
+      return self
+    end
+  end
+
+  function Driveline:spring(name, a, b, stiffness, options)
+    local who = who_of("spring", name)
+    local o = drawing.options(who, options, "free")
+    return add(self, "spring", name, { a, b }, { stiffness = characteristic(stiffness, who, "stiffness"),
+      free = finite(o.free or 0, who, "free") })
+  end
+
+  function Driveline:damper(name, a, b, damping)
+    local value = characteristic(damping, who_of("damper", name), "damping")
+    return add(self, "damper", name, { a, b }, { damping = value })
+  end
+
+  function Driveline:springdamper(name, a, b, stiffness, damping, options)
+    local who = who_of("springdamper", name)
+    local o = drawing.options(who, options, "free")
+    return add(self, "springdamper", name, { a, b }, { stiffness = characteristic(stiffness, who, "stiffness"),
+      damping = characteristic(damping, who, "damping"), free = finite(o.free or 0, who, "free") })
+  end
+
+  -- ---- sources ----
+
+  for _, kind in ipairs { "torque", "force" } do
+    Driveline[kind] = function(self, name, node, value)
+      local jump = values.jump(value, who_of(kind, name))
+      if jump then return add(self, kind, name, { node }, { value = jump.before, jump = jump }) end
+      local f, _, corners = values.read(value, who_of(kind, name))
+      return add(self, kind, name, { node }, { value = f, corners = corners })
+    end
+  end
+
+  for kind, read in pairs { speed = motions.by_speed, position = motions.by_position } do
+    Driveline[kind] = function(self, name, node, value)
+      local motion, corners = read(ns, value, who_of(kind, name))
+      add(self, kind, name, { node }, { motion = motion, corners = corners })
+      motion.part = self.named[name]
+      return self
+    end
+  end
+
+  function Driveline:fixed(name, node) return add(self, "fixed", name, { node }, {}) end
+
+  -- ---- gears ----
+
+  local function not_zero(value, who, name)
+    if finite(value, who, name) == 0 then fail("%s: %s: expected a number other than 0", who, name) end
+    return value
+  end
+
+  -- gear(name, a, b, ratio [, { efficiency = eta or { forward, backward }, friction = torque, support = node }]):
+  -- w_a = ratio w_b, seen from the support
+  function Driveline:gear(name, a, b, ratio, options)
+    local who = who_of("gear", name)
+    local o = drawing.options(who, options, "efficiency friction support")
+    local part = { ratio = not_zero(ratio, who, "ratio") }
+    if o.efficiency ~= nil or o.friction ~= nil then
+      local eta = o.efficiency or 1
+      if type(eta) ~= "table" then eta = { eta, eta } end
+      for i = 1, 2 do
+        if positive(eta[i], who, "efficiency") > 1 then
+          fail("%s: efficiency: expected at most 1, got %g", who, eta[i])
+        end
+      end
+      part.loss = { efficiency = eta, friction = at_least(o.friction or 0, 0, who, "friction") }
+    end
+    return add(self, "gear", name, { a, b, o.support or "0" }, part)
+  end
+
+  function Driveline:planetary(name, sun, carrier, ring, ratio)
+    return add(self, "planetary", name, { sun, carrier, ring },
+      { ratio = positive(ratio, who_of("planetary", name), "ratio") })
+  end
+
+  local function pull(self, kind, name, a, b, radii, options)
+    local who = who_of(kind, name)
+    local o, part = drawing.options(who, options, "stiffness damping grip"), { radii = radii }
+    if o.grip ~= nil and (o.stiffness or o.damping) then fail("%s: expected grip or stiffness, got both", who) end
+    if o.stiffness ~= nil then part.stiffness = at_least(o.stiffness, 0, who, "stiffness") end
+    if o.damping ~= nil then part.damping = at_least(o.damping, 0, who, "damping") end
+    if o.grip ~= nil then part.grip, part.corners, part.jump = capacity_of(o.grip, who, "grip") end
+    return add(self, kind, name, { a, b }, part)
+  end
+
+  -- belt(name, a, b, radius of a, radius of b [, { stiffness =, damping = } or { grip = }])
+  function Driveline:belt(name, a, b, first, second, options)
+    local who = who_of("belt", name)
+    local radii = { not_zero(first, who, "radius"), not_zero(second, who, "radius") }
+    return pull(self, "belt", name, a, b, radii, options)
+  end
+
+  -- rack(name, shaft, rod, radius [, options]): the rod moves by radius * angle
+  function Driveline:rack(name, shaft, rod, radius, options)
+    return pull(self, "rack", name, shaft, rod, { not_zero(radius, who_of("rack", name), "radius") }, options)
+  end
+
+  -- ---- friction ----
+
+  -- The torque at a speed over that at rest, less 1.
+  local function over_rest(curve, who)
+    if not curve then return nil end
+    local rest = positive(curve(0), who, "curve at speed 0")
+    return function(speed) return curve(speed) / rest - 1 end
+  end
+
+  local function clutch(self, kind, name, nodes, capacity, options)
+    local who = who_of(kind, name)
+    local o, part = drawing.options(who, options, "static curve"), {}
+    part.capacity, part.corners, part.jump = capacity_of(capacity, who, "capacity")
+    part.static, part.curve = at_least(o.static or 1, 1, who, "static"), over_rest(curve_of(o.curve, who), who)
+    return add(self, kind, name, nodes, part)
+  end
+
+  -- clutch(name, a, b, capacity [, { static = ratio, curve = }]), brake(name, node, capacity [, options])
+  function Driveline:clutch(name, a, b, capacity, options)
+    return clutch(self, "clutch", name, { a, b }, capacity, options)
+  end
+  function Driveline:brake(name, node, capacity, options)
+    return clutch(self, "brake", name, { "0", node }, capacity, options)
+  end
+
+  -- friction(name, node, options), friction(name, a, b, options): coulomb + viscous |w| + stribeck exp(-|w| / speed),
+  -- or a curve over |w|; static: the torque at which it breaks away.
+  function Driveline:friction(name, a, b, options)
+    local who = who_of("friction", name)
+    if type(b) == "table" and options == nil then a, b, options = "0", a, b end
+    local o = drawing.options(who, options, "coulomb viscous stribeck speed static curve")
+    local stribeck, speed = at_least(o.stribeck or 0, 0, who, "stribeck"), o.speed
+    local part = { viscous = at_least(o.viscous or 0, 0, who, "viscous") }
+    part.coulomb, part.corners, part.jump = capacity_of(o.coulomb or 0, who, "coulomb")
+    local moves, curve = type(part.coulomb) == "function" or part.jump, curve_of(o.curve, who)
+    if moves and (stribeck > 0 or curve or o.static) then
+      fail("%s: coulomb: expected a number beside stribeck, curve or static", who)
+    end
+    if curve and (stribeck > 0 or o.coulomb) then
+      fail("%s: expected curve or coulomb and stribeck, got both", who)
+    end
+    if curve then part.coulomb = positive(curve(0), who, "curve at speed 0") end
+    if stribeck > 0 then
+      positive(speed, who, "speed")
+      local coulomb = part.coulomb
+      curve, part.coulomb = function(w) return coulomb + stribeck * ns.exp(-w / speed) end, coulomb + stribeck
+    end
+    part.curve = over_rest(curve, who)
+    if o.static ~= nil then
+      if part.coulomb == 0 then fail("%s: static: expected coulomb, stribeck or curve beside it", who) end
+      part.static = at_least(o.static, part.coulomb, who, "static") / part.coulomb
+    end
+    if part.coulomb == 0 and part.viscous == 0 then
+      fail("%s: expected coulomb, viscous, stribeck or curve", who)
+    end
+    return add(self, "friction", name, { a, b }, part)
+  end
+
+  -- freewheel(name, a, b [, { capacity =, static =, curve = }]): b may run ahead of a
+  function Driveline:freewheel(name, a, b, options)
+    local o = drawing.options(who_of("freewheel", name), options, "capacity static curve")
+    return clutch(self, "freewheel", name, { a, b }, o.capacity or 0, { static = o.static, curve = o.curve })
+  end
+
+  function Driveline:dog(name, a, b, gate)
+    return add(self, "dog", name, { a, b }, { gate = values.gate(gate, who_of("dog", name)) })
+  end
+
+  -- ---- stops ----
+
+  local function stop(self, kind, name, a, b, lower, upper, o)
+    local who, part = who_of(kind, name), { lower = lower, upper = upper }
+    for _, key in ipairs { "damping", "exponent", "soft" } do
+      if o.stiffness == nil and o[key] ~= nil then fail("%s: %s: expected a stiffness beside it", who, key) end
+    end
+    if o.stiffness ~= nil and o.restitution ~= nil then
+      fail("%s: expected stiffness or restitution, got both", who)
+    end
+    if o.stiffness ~= nil then
+      part.stiffness = positive(o.stiffness, who, "stiffness")
+      part.damping = at_least(o.damping or 0, 0, who, "damping")
+      part.exponent, part.soft = positive(o.exponent or 1, who, "exponent"), o.soft
+      if o.soft ~= nil and type(o.soft) ~= "boolean" then
+        fail("%s: soft: expected true or false, got %s", who, describe(o.soft))
+      end
+    else
+      part.restitution = at_least(o.restitution or 0, 0, who, "restitution")
+      if part.restitution > 1 then fail("%s: restitution: expected at most 1, got %g", who, part.restitution) end
+    end
+    return add(self, kind, name, { a, b }, part)
+  end
+
+  -- stop(name, a, b, { lower =, upper =, restitution = } or { ..., stiffness =, damping =, exponent = 1, soft = })
+  -- soft: the damper's force is at most the spring's, so that the force does not jump
+  function Driveline:stop(name, a, b, options)
+    local who = who_of("stop", name)
+    local o = drawing.options(who, options, "lower upper restitution stiffness damping exponent soft")
+    if o.lower == nil and o.upper == nil then fail("%s: expected lower or upper", who) end
+    local lower, upper = o.lower and finite(o.lower, who, "lower"), o.upper and finite(o.upper, who, "upper")
+    if lower and upper and lower >= upper then
+      fail("%s: expected lower below upper, got %g and %g", who, lower, upper)
+    end
+    return stop(self, "stop", name, a, b, lower, upper, o)
+  end
+
+  -- backlash(name, a, b, width [, options]): a stop on both sides
+  function Driveline:backlash(name, a, b, width, options)
+    local who = who_of("backlash", name)
+    local half = positive(width, who, "width") / 2
+    return stop(self, "backlash", name, a, b, -half, half,
+      drawing.options(who, options, "restitution stiffness damping exponent soft"))
+  end
+
+  -- ---- numbers of parts ----
+
+  local function place_of(self, who, name, field)
+    if not self.made then fail("%s: expected a model: call simulation, system or run first", who) end
+    local place = self.made.sheet.places[tostring(name) .. "." .. tostring(field)]
+    if place then return place end
+    local part, known = self.named[name], {}
+    if not part then fail("%s: there is no part %s", who, describe(name)) end
+    for key in pairs(self.made.sheet.places) do
+      if key:find("^" .. name .. "%.") then known[#known + 1] = key:match "%.(.*)$" end
+    end
+    table.sort(known)
+    fail("%s: %s '%s' has no number %s (known: %s)", who, part.kind, name, describe(field), table.concat(known, ", "))
+  end
+
+  -- parameter(name, field): the number of a part as a parameter of sensitivities, gradients and orbits.
+  function Driveline:parameter(name, field)
+    local place = place_of(self, "parameter", name, field)
+    return { self.made.ds, "z", place }
+  end
+
+  -- set(simulation, name, capacity): sets the capacity of a clutch, a brake, friction or a grip, in an action.
+  function Driveline:set(simulation, name, capacity)
+    if not self.made then fail "set: expected a model: call simulation, system or run first" end
+    if not arguments.is_simulation(simulation) then
+      fail("set: expected a simulation, got %s", describe(simulation))
+    end
+    at_least(capacity, 0, "set", "capacity")
+    if not model.set(self.made, simulation, self.named[name], capacity) then
+      fail("set: expected the name of a part with a capacity that is a number, got %s", describe(name))
+    end
+  end
+
+  -- ---- the model ----
+
+  drawing.methods(ns, Driveline, {
+    objects = function(self, t0, T) return model.objects(ns, self, t0, T) end,
+    corners = model.corners, attach = model.attach,
+    columns = function(made, _, sol) return columns.of(ns, made, sol) end,
+    advice = function(_, message) return message end,
+    integrator = function(made, method)
+      if method == ns.EventDriven then return ns.RungeKuttaOSI(1e-10) end
+      return made.sheet.impacts and ns.MoreauJeanOSI(0.5) or ns.EulerMoreauOSI(1)
+    end,
+  })
+
+  where.methods(Driveline, "a " .. noun, "d")
+
+  return function(options)
+    local self = drawing.new(Driveline, options)
+    self.start, self.domain = {}, domain
+    return self
+  end
+end
