@@ -61,7 +61,7 @@ function Stamps:switch(part, law, k)
   local name = part.name .. (k and "." .. k or "")
   local j, w = self:unknown("j." .. name, "switch"), self:unknown("w." .. name, "switch")
   self.switches[#self.switches + 1] = { name = name, law = law, j = j, w = w }
-  if law.limits or law.gate and not law.both then -- the law has bounds for j alone: j is never solved for
+  if law.limits then -- the law has bounds for j alone: j is never solved for
     self:unknown(j, "given")
     self:unknown(w, "inner")
   else
@@ -143,9 +143,9 @@ end
 local function bounds_of(switch, swapped, on)
   local law = switch.law
   if law.limits then return law.limits[1], law.limits[2] end
-  if not law.gate then return 0, huge end
-  local most = (on ~= swapped) and huge or 0
-  return law.both and -most or 0, most
+  if on and not law.both or not law.gate then return 0, huge end
+  local most = (on and true or false) ~= swapped and huge or 0
+  return -most, most
 end
 
 -- Groups of rows that D joins: lists of numbers, in order.
@@ -270,7 +270,13 @@ function model.objects(ns, circuit, t0)
       local gate = one.switch.law.gate
       lb[r], ub[r] = bounds_of(one.switch, one.swapped, gate and gate.on(t0))
       plain = plain and not next(one.switch.law)
-      if gate and gate.g then gates[#gates + 1] = { lambda = one, group = g, row = r } end
+      if gate and (gate.g or gate.period) then
+        local coils = {}
+        for i, state in ipairs(self.states) do if C[k][i] ~= 0 then coils[#coils + 1] = state.part.name end end
+        local fixed = one.swapped -- the current follows from the states alone
+        for _, d in ipairs(D[k]) do fixed = fixed and d == 0 end
+        gates[#gates + 1] = { lambda = one, group = g, row = r, C = C[k], coils = fixed and #coils > 0 and coils }
+      end
       order[#order + 1] = k
     end
     local law = plain and ns.ComplementarityConditionNSL(#group) or ns.RelayNSL(#group, lb, ub)
@@ -282,33 +288,72 @@ function model.objects(ns, circuit, t0)
   return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates }
 end
 
--- Adds the events of gates to a simulation: at their times and, of parts that latch, where a current ends.
+-- The rows of an interaction with an event at t, of the last events of a run.
+local function rows_at(simulation, name, t)
+  local events, rows = simulation:events(), {}
+  for i = #events, 1, -1 do
+    if events[i].t < t then break end
+    if events[i].interaction == name then rows[events[i].component] = true end
+  end
+  return rows
+end
+
+-- Raises where an ideal switch opens while a current flows that no other path can take.
+local function check_current(one, t, simulation, interaction)
+  local current, terms = interaction:y(0)[one.row], 0
+  local x = simulation:nsds():dynamicalSystem(1):x()
+  for i, c in ipairs(one.C) do terms = terms + math.abs(c * x[i]) end
+  if math.abs(current) <= 1e-9 * terms then return end -- the accuracy of a run
+  fail("circuit: %s opens at t=%g while the current %g of %s flows through it; put a resistor or a diode beside it",
+    one.lambda.switch.name, t, current, table.concat(one.coils, ", "))
+end
+
+-- Adds clocks and events of gates to a simulation and, of parts that latch, events where a current ends.
 function model.attach(objects, simu)
   local watched = {}
   for _, one in ipairs(objects.gates) do
-    local switch, name = one.lambda.switch, objects.interactions[one.group]:name()
-    local gate, row = switch.law.gate, one.row
-    local function set(simulation, on)
-      local law = simulation:nsds():interaction(name):nonSmoothLaw()
-      local lb, ub = bounds_of(switch, one.lambda.swapped, on)
-      law:setLb(row, lb)
-      law:setUb(row, ub)
+    local switch, swapped, row = one.lambda.switch, one.lambda.swapped, one.row
+    local name, law = objects.interactions[one.group]:name(), switch.law
+    local gate = law.gate
+    -- A current flows: its voltage is at the bound 0, or the current is not.
+    local function conducts(simulation)
+      return (simulation:nsds():interaction(name):lambda(0)[row] == 0) == swapped
     end
-    local function ends(simulation) return simulation:nsds():interaction(name):lambda(0)[row] == 0 end
-    simu:addEvent { name = switch.name .. ":gate", g = gate.g, action = function(simulation)
-      local on = gate.is_on_after(simulation:startingTime())
-      if on or not switch.law.latches or ends(simulation) then set(simulation, on) end
-    end }
-    if switch.law.latches then
-      watched[name] = watched[name] or {}
-      table.insert(watched[name], function(t, simulation)
-        if ends(simulation) and not gate.on(t) then set(simulation, false) end
+    local function set(t, simulation, on)
+      local interaction = simulation:nsds():interaction(name)
+      if not on and one.coils and conducts(simulation) then check_current(one, t, simulation, interaction) end
+      local lb, ub = bounds_of(switch, swapped, on)
+      local bounds = interaction:nonSmoothLaw()
+      if bounds:lb()[row] == lb and bounds:ub()[row] == ub then return end
+      bounds:setLb(row, lb)
+      bounds:setUb(row, ub)
+    end
+    local function turn(t, simulation, on)
+      if on or not law.latches or not conducts(simulation) then set(t, simulation, on) end
+    end
+    for _, word in ipairs(gate.period and { "on", "off" } or {}) do
+      simu:every { name = switch.name .. ":" .. word, period = gate.period, offset = gate.offsets[word],
+        act = function(t, _, simulation) turn(t, simulation, word == "on") end }
+    end
+    if gate.g then
+      simu:addEvent { name = switch.name .. ":gate", g = gate.g, action = function(simulation)
+        local t = simulation:startingTime()
+        turn(t, simulation, gate.is_on_after(t))
+      end }
+    end
+    if law.latches then
+      local key = name .. (swapped and ":close" or ":open") -- a current ends where its law becomes 0 = y, or lambda = 0
+      watched[key] = watched[key] or { name = name, kind = swapped and "close" or "open" }
+      table.insert(watched[key], function(t, simulation, rows)
+        local ends = rows[row] or not conducts(simulation)
+        if ends and not gate.on(t) then set(t, simulation, false) end
       end)
     end
   end
-  for name, list in pairs(watched) do
-    simu:on(name, "open", function(t, simulation)
-      for _, f in ipairs(list) do f(t, simulation) end
+  for _, list in pairs(watched) do
+    simu:on(list.name, list.kind, function(t, simulation)
+      local rows = list.kind == "close" and rows_at(simulation, list.name, t) or {}
+      for _, f in ipairs(list) do f(t, simulation, rows) end
     end)
   end
 end

@@ -125,34 +125,16 @@ local function clock(value, who)
   local period, delay = positive(o.period, who, "period"), finite(o.delay or 0, who, "delay")
   local duty = finite(o.duty or 0.5, who, "duty")
   if duty <= 0 or duty >= 1 then fail("%s: duty: expected a number between 0 and 1, got %g", who, duty) end
-  -- Whether it is on at t, and the times of the last switch and of the next one. They are the same numbers at all t,
-  -- so that rounding makes no other switches beside them.
-  local function around(t)
-    local k, last = floor((t - delay) / period), nil
-    for i = 2 * k - 2, 2 * k + 4 do
-      local time = delay + (i // 2 + i % 2 * duty) * period
-      if time > t then return i % 2 == 1, last, time end
-      last = time
-    end
-  end
   return {
-    on = function(t) return t >= delay and (around(t)) end,
-    g = function(t) -- its roots are the times of the clock
-      if t < delay then return (t - delay) / period end
-      local on, last, next_one = around(t)
-      return (on and 1 or -1) * math.min(t - last, next_one - t) / period
-    end,
-    is_on_after = function(t) -- at a root, whatever rounding says
-      local on, last, next_one = around(t)
-      return on == (t - last <= next_one - t)
-    end,
+    on = function(t) return t >= delay and (t - delay) / period % 1 < duty end,
+    period = period, offsets = { on = delay, off = delay + duty * period },
   }
 end
 
 local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16 roundings
 
--- gate(value, who): on(t); unless it is constant also g(t), whose roots or jumps are its times, and is_on_after(t) at
--- such a time.
+-- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a function
+-- g(t), whose jumps are its times, and is_on_after(t) at such a time.
 function values.gate(value, who)
   if type(value) == "boolean" then return { on = function() return value end } end
   if type(value) == "function" then
