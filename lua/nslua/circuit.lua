@@ -244,7 +244,11 @@ return function(ns)
       return model.objects(ns, self, t0)
     end,
     corners = model.corners, attach = model.attach, columns = model.columns, advice = advice,
-    integrator = function() return ns.RadauOSI() end,
+    integrator = function()
+      local integrator = ns.RadauOSI()
+      integrator:setAmbiguity "leave" -- an amplifier with positive feedback goes to a limit
+      return integrator
+    end,
   })
 
   where.methods(Circuit, "a circuit", "c")

@@ -122,6 +122,17 @@ describe("ns.circuit", function()
     assert.near(10 * duty, mean / n, 0.1)
   end)
 
+  it("has amplifiers with positive feedback, which go to their limits", function()
+    local R, C = 1e4, 1e-7
+    local c = ns.circuit():opamp("A1", "p", "m", "out", { limits = { -10, 10 } }):resistor("R1", "out", "p", R)
+      :resistor("R2", "p", "0", R):resistor("R3", "out", "m", R):capacitor("C1", "m", "0", C, { initial = 0.1 })
+    local _, sol = c:run { stop = 0.02, step = 1e-4 }
+    assert.is_true(#sol.events > 10)
+    for i = 2, #sol.events do
+      assert.near(math.abs(sol.events[i].t - sol.events[i - 1].t), R * C * math.log(3), 1e-9)
+    end
+  end)
+
   it("sees a clock whose part of a period is short beside a fast mode", function()
     local c = ns.circuit():voltage("V1", "in", "0", { amplitude = 10, frequency = 50 })
       :switch("S1", "in", "a", { period = 0.02, delay = 0.005, duty = 0.05 }, { conductance = 1e-6 })

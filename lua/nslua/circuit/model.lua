@@ -342,8 +342,9 @@ function model.attach(objects, simu)
       end }
     end
     if law.latches then
-      local key = name .. (swapped and ":close" or ":open") -- a current ends where its law becomes 0 = y, or lambda = 0
-      watched[key] = watched[key] or { name = name, kind = swapped and "close" or "open" }
+      local kind = swapped and "close" or "open" -- a current ends where its law becomes 0 = y, or lambda = 0
+      local key = name .. ":" .. kind
+      watched[key] = watched[key] or { name, kind, swapped }
       table.insert(watched[key], function(t, simulation, rows)
         local ends = rows[row] or not conducts(simulation)
         if ends and not gate.on(t) then set(t, simulation, false) end
@@ -351,9 +352,10 @@ function model.attach(objects, simu)
     end
   end
   for _, list in pairs(watched) do
-    simu:on(list.name, list.kind, function(t, simulation)
-      local rows = list.kind == "close" and rows_at(simulation, list.name, t) or {}
-      for _, f in ipairs(list) do f(t, simulation, rows) end
+    local name, kind, swapped = table.unpack(list, 1, 3)
+    simu:on(name, kind, function(t, simulation)
+      local rows = swapped and rows_at(simulation, name, t) or {}
+      for i = 4, #list do list[i](t, simulation, rows) end
     end)
   end
 end

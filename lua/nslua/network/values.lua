@@ -133,8 +133,8 @@ end
 
 local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16 roundings
 
--- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a function
--- g(t), whose jumps are its times, and is_on_after(t) at such a time.
+-- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a
+-- function g(t), whose jumps are its times, and is_on_after(t) at such a time.
 function values.gate(value, who)
   if type(value) == "boolean" then return { on = function() return value end } end
   if type(value) == "function" then

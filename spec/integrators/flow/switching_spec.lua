@@ -221,7 +221,7 @@ describe("EventDriven, first order,", function()
     end
     local simu = repelled "error"
     assert.truthy(message(simu.run, simu):find("the next mode is not unique at t=0: ", 1, true))
-    for rule, x in pairs { stay = 0, up = 1, down = -1 } do
+    for rule, x in pairs { stay = 0, up = 1, down = -1, leave = 1 } do
       local run, ds = repelled(rule)
       run:run()
       assert.near(x, ds:x()[1], 1e-14)

@@ -105,7 +105,8 @@ double ns_flow_lambda_within(const NsFlow *flow, int row) {
   double size = fmax(fabs(lambda), flow->memory.lambda_most[row]);
   if (isfinite(lower)) size = fmax(size, fabs(lower));
   if (isfinite(upper)) size = fmax(size, fabs(upper));
-  double within = fmax(DBL_EPSILON * size, DBL_MIN); /* DBL_MIN: a row that holds its y from rest, with lambda = 0 = its bound so far */
+  double within = fmax(DBL_EPSILON * size,
+                       DBL_MIN); /* DBL_MIN: a row that holds its y from rest, with lambda = 0 = its bound so far */
   return lambda <= lower ? lower + within : upper - within;
 }
 

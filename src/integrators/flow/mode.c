@@ -13,7 +13,7 @@
 #include "integrators/flow/mode_leading.h"
 #include "integrators/flow/mode_signs.h"
 
-const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
+const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", "leave", NULL};
 
 /* Modes with different motions that are kept. */
 enum { MODES = 16 };
@@ -263,12 +263,13 @@ static int count_of(const Search *z, const Found *found, NsRowMode mode) {
   return count;
 }
 
-/* The mode with most rows in the state that the rule asks for; of several, the one with least change of lambda. */
+/* The mode with most rows in the state that the rule asks for (leave: with fewest at y = 0); of several, the one with least change of lambda. */
 static const Found *search_select(const Search *z, NsAmbiguity rule) {
   NsRowMode wanted = rule == NS_AMBIGUITY_UP ? NS_ROW_LOWER : rule == NS_AMBIGUITY_DOWN ? NS_ROW_UPPER : NS_ROW_ACTIVE;
   const Found *best = &z->found[0];
   for (int k = 1; k < z->count; k++) {
     int more = count_of(z, &z->found[k], wanted) - count_of(z, best, wanted);
+    if (rule == NS_AMBIGUITY_LEAVE) more = -more;
     if (more > 0 || (more == 0 && z->found[k].change < best->change)) best = &z->found[k];
   }
   return best;

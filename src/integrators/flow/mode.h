@@ -9,9 +9,15 @@
 
 /*
 ** What to do when several modes are possible and their motions differ. ERROR: fail, and list them. STAY: the mode with most
-** rows at y = 0. UP, DOWN: the mode with most rows at y > 0, or y < 0.
+** rows at y = 0, LEAVE: with fewest. UP, DOWN: the mode with most rows at y > 0, or y < 0.
 */
-typedef enum NsAmbiguity { NS_AMBIGUITY_ERROR, NS_AMBIGUITY_STAY, NS_AMBIGUITY_UP, NS_AMBIGUITY_DOWN } NsAmbiguity;
+typedef enum NsAmbiguity {
+  NS_AMBIGUITY_ERROR,
+  NS_AMBIGUITY_STAY,
+  NS_AMBIGUITY_UP,
+  NS_AMBIGUITY_DOWN,
+  NS_AMBIGUITY_LEAVE
+} NsAmbiguity;
 
 /* The words of the option `ambiguity`, in the order of NsAmbiguity, NULL at the end. */
 extern const char *const ns_ambiguity_words[];

@@ -121,7 +121,7 @@ static int solution_count(const NsModes *s, const Solution *solution, NsAmbiguit
     bool up = option == OPTION_OPEN || (!down && (option == OPTION_PLUS || option == OPTION_ALONG));
     if (rule == NS_AMBIGUITY_UP) count += up;
     else if (rule == NS_AMBIGUITY_DOWN) count += down;
-    else count += (option != OPTION_OPEN) + (option == OPTION_STICK);
+    else count += (rule == NS_AMBIGUITY_LEAVE ? -1 : 1) * ((option != OPTION_OPEN) + (option == OPTION_STICK));
   }
   return count;
 }
