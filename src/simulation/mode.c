@@ -60,9 +60,8 @@ NsStatus ns_mode_make(NsMode *mode, NsError *err) {
   mode->parts = ns_arena_take(&mode->arena, (size_t)ts->islands.count, sizeof *mode->parts);
   for (int i = 0; i < ts->islands.count && status == NS_OK && mode->parts; i++, mode->count++)
     status = mode_part(mode, &mode->parts[i], &ts->islands.of[i], err);
-  double **of_states[] = {&mode->u, &mode->other, &mode->rate, &mode->after};
-  for (size_t i = 0; i < sizeof of_states / sizeof *of_states; i++) *of_states[i] = ns_arena_doubles(&mode->arena, mode->n);
-  mode->ways = ns_arena_doubles(&mode->arena, 2 * (ptrdiff_t)mode->m);
+  mode->u = ns_arena_doubles(&mode->arena, mode->n);
+  mode->out = ns_arena_doubles(&mode->arena, mode->n);
   mode->J = ns_arena_matrix(&mode->arena, mode->n, mode->n);
   if (status == NS_OK && mode->arena.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status != NS_OK) return ns_mode_free(mode), status;
@@ -73,102 +72,39 @@ NsStatus ns_mode_make(NsMode *mode, NsError *err) {
 
 /* ---- modes ---- */
 
-size_t ns_mode_present(const NsMode *mode, void *to) {
+size_t ns_mode_present(const NsMode *mode, void *to, const char **words) {
   size_t all = 0;
-  for (int i = 0; i < mode->count; i++) {
+  for (const NsModePart *part = mode->parts; part < mode->parts + mode->count; part++) {
     size_t bytes;
-    const void *block = mode->parts[i].of->block(mode->parts[i].run, &bytes);
+    const void *block = part->of->block(part->run, &bytes);
     if (to) memcpy((char *)to + all, block, bytes);
+    for (int k = 0; k < part->m && to; k++) words[part->row[k]] = part->of->word(part->run, k);
     all += bytes;
   }
   return all;
 }
 
-const char *ns_mode_word(const NsMode *mode, int row) {
-  for (int i = 0; i < mode->count; i++)
-    for (int k = 0; k < mode->parts[i].m; k++)
-      if (mode->parts[i].row[k] == row) return mode->parts[i].of->word(mode->parts[i].run, k);
-  return NULL;
-}
-
-/* u (n) = the unknowns of an island at x. */
-static void mode_gather(const NsModePart *part, const double *x, double *u) {
-  for (int i = 0; i < part->n; i++) u[i] = x[part->x[i]];
-}
-
-static void mode_scatter(const NsModePart *part, const double *u, double *x) {
-  for (int i = 0; i < part->n; i++) x[part->x[i]] = u[i];
-}
-
-/* The same of a matrix of the island, into one of all states. */
-static void mode_scatter_matrix(const NsMode *mode, const NsModePart *part, const double *A, double *to) {
-  for (ptrdiff_t j = 0; j < part->n; j++)
-    for (ptrdiff_t i = 0; i < part->n; i++) to[part->x[i] + part->x[j] * (ptrdiff_t)mode->n] = A[i + j * part->n];
+/* The unknowns of an island at x, in mode->u. */
+static const double *mode_gather(NsMode *mode, const NsModePart *part, const double *x) {
+  for (int i = 0; i < part->n; i++) mode->u[i] = x[part->x[i]];
+  return mode->u;
 }
 
 NsStatus ns_mode_take(NsMode *mode, const void *block, size_t bytes, double t, const double *x, NsError *err) {
-  NsStatus status = bytes == ns_mode_present(mode, NULL) ? NS_OK : ns_fail(err, NS_EARG, "the mode is one of another model");
-  for (int i = 0; i < mode->count && status == NS_OK; i++) {
-    const NsModePart *part = &mode->parts[i];
-    size_t own;
-    (void)part->of->block(part->run, &own);
-    mode_gather(part, x, mode->u);
-    status = part->of->take(part->lin->context, block, t, mode->u, err);
-    block = (const char *)block + own;
+  bool fits = bytes == ns_mode_present(mode, NULL, NULL);
+  NsStatus status = fits ? NS_OK : ns_fail(err, NS_EARG, "the mode is one of another model");
+  for (const NsModePart *part = mode->parts; part < mode->parts + mode->count && status == NS_OK; part++) {
+    status = part->of->take(part->lin->context, block, t, mode_gather(mode, part, x), err);
+    (void)part->of->block(part->run, &bytes);
+    block = (const char *)block + bytes;
   }
   return status;
 }
-
-/* ---- motion ---- */
-
-/* J of an island in mode->J, at mode->u. */
-static NsStatus part_jacobian(NsMode *mode, const NsModePart *part, double t, const double *x, bool *exact, NsError *err) {
-  mode_gather(part, x, mode->u);
-  return part->lin->terms(part->lin->context, t, mode->u, mode->J, NULL, NULL, exact, err);
-}
-
-NsStatus ns_mode_rate(NsMode *mode, double t, const double *x, int columns, double *rate, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int i = 0; i < mode->count && status == NS_OK; i++) {
-    const NsModePart *part = &mode->parts[i];
-    mode_gather(part, x, mode->u);
-    status = part->lin->rate(part->lin->context, t, mode->u, mode->rate, err);
-    mode_scatter(part, mode->rate, rate);
-    bool exact = true;
-    if (status == NS_OK && columns > 0) status = part_jacobian(mode, part, t, x, &exact, err);
-    if (!exact) status = ns_fail(err, NS_EARG, "the derivatives of the rates are not exact");
-    for (ptrdiff_t c = 1; c <= columns && status == NS_OK; c++) {
-      const double *column = x + c * mode->n;
-      double *to = rate + c * mode->n;
-      for (int a = 0; a < part->n; a++) {
-        double sum = 0;
-        for (int b = 0; b < part->n; b++) sum += mode->J[a + (ptrdiff_t)b * part->n] * column[part->x[b]];
-        to[part->x[a]] = sum;
-      }
-    }
-  }
-  return status;
-}
-
-NsStatus ns_mode_jacobian(NsMode *mode, double t, const double *x, double *J, bool *exact, NsError *err) {
-  NsStatus status = NS_OK;
-  *exact = true;
-  memset(J, 0, (size_t)mode->n * (size_t)mode->n * sizeof *J);
-  for (int i = 0; i < mode->count && status == NS_OK && *exact; i++) {
-    status = part_jacobian(mode, &mode->parts[i], t, x, exact, err);
-    if (status == NS_OK && *exact) mode_scatter_matrix(mode, &mode->parts[i], mode->J, J);
-  }
-  return status;
-}
-
-/* ---- guards ---- */
 
 /* The island of a guard, whose number there is *k; NULL: there is no such guard. */
 static const NsModePart *part_of_guard(const NsMode *mode, int *k) {
-  for (int i = 0; i < mode->count; i++) {
+  for (int i = 0; i < mode->count; *k -= mode->parts[i++].guards)
     if (*k < mode->parts[i].guards) return &mode->parts[i];
-    *k -= mode->parts[i].guards;
-  }
   return NULL;
 }
 
@@ -181,59 +117,69 @@ const char *ns_mode_watched(const NsMode *mode, int k, int *row) {
   return event;
 }
 
-NsStatus ns_mode_guard(NsMode *mode, int k, double t, const double *x, double *value, NsError *err) {
-  const NsModePart *part = part_of_guard(mode, &k);
-  if (!part) return ns_fail(err, NS_EARG, "there is no such guard");
-  mode_gather(part, x, mode->u);
-  return part->lin->guard(part->lin->context, k, t, mode->u, value, err);
+/* ---- maps ---- */
+
+/* to = the value of an island's map (n numbers), and behind it the derivatives J along the directions behind x. */
+static void map_scatter(const NsMode *mode, const NsModePart *part, const double *value, const double *x, int columns,
+                        double *to) {
+  for (int a = 0; a < part->n; a++) {
+    to[part->x[a]] = value[a];
+    for (ptrdiff_t c = 1; c <= columns; c++) {
+      double sum = 0;
+      for (int b = 0; b < part->n; b++) sum += mode->J[a + (ptrdiff_t)b * part->n] * x[c * mode->n + part->x[b]];
+      to[c * mode->n + part->x[a]] = sum;
+    }
+  }
 }
 
-NsStatus ns_mode_slope(NsMode *mode, int k, double t, const double *x, double *gx, bool *exact, NsError *err) {
+NsStatus ns_mode_rate(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out, bool *exact,
+                      NsError *err) {
+  NsStatus status = NS_OK;
+  (void)k, (void)ways;
+  *exact = true;
+  for (const NsModePart *part = mode->parts; part < mode->parts + mode->count && status == NS_OK && *exact; part++) {
+    const double *u = mode_gather(mode, part, x);
+    status = part->lin->rate(part->lin->context, t, u, mode->out, err);
+    if (status == NS_OK && columns > 0) status = part->lin->terms(part->lin->context, t, u, mode->J, NULL, NULL, exact, err);
+    if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out);
+  }
+  return status;
+}
+
+NsStatus ns_mode_guard(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
+                       bool *exact, NsError *err) {
   const NsModePart *part = part_of_guard(mode, &k);
   bool still;
+  (void)ways;
+  *exact = true;
   if (!part) return ns_fail(err, NS_EARG, "there is no such guard");
-  mode_gather(part, x, mode->u);
-  memset(gx, 0, (size_t)mode->n * sizeof *gx);
-  NsStatus status = part->of->slope(part->lin->context, k, t, mode->u, mode->other, &still, exact, err);
-  if (status == NS_OK && *exact) mode_scatter(part, mode->other, gx);
+  const double *u = mode_gather(mode, part, x);
+  NsStatus status = part->lin->guard(part->lin->context, k, t, u, out, err);
+  if (status == NS_OK && columns > 0) status = part->of->slope(part->lin->context, k, t, u, mode->out, &still, exact, err);
+  for (ptrdiff_t c = 1; c <= columns; c++) {
+    out[c] = 0;
+    for (int i = 0; i < part->n; i++) out[c] += mode->out[i] * x[c * mode->n + part->x[i]];
+  }
   return status;
 }
 
-/* ---- impacts ---- */
-
-/* The island of a row that impacts, whose number there is *row; NULL: it has none. */
-static const NsModePart *part_of_impact(const NsMode *mode, int *row) {
-  for (int i = 0; i < mode->count; i++)
-    for (int k = 0; k < mode->parts[i].m; k++)
-      if (mode->parts[i].row[k] == *row) return *row = k, mode->parts[i].of->impact ? &mode->parts[i] : NULL;
-  return NULL;
-}
-
-NsStatus ns_mode_impact(NsMode *mode, int hit, double t, const double *before, const double *after, double *ways, bool *known,
-                        NsError *err) {
-  const NsModePart *part = part_of_impact(mode, &hit);
-  if (!part) return ns_fail(err, NS_EARG, "the row has no impacts");
-  mode_gather(part, before, mode->u);
-  mode_gather(part, after, mode->after);
-  memset(ways, 0, 2 * (size_t)mode->m * sizeof *ways);
-  NsStatus status = part->of->impact(part->lin->context, hit, t, mode->u, mode->after, mode->ways, known, err);
-  for (int k = 0; k < part->m; k++) memcpy(ways + 2 * part->row[k], mode->ways + 2 * k, 2 * sizeof *ways);
-  return status;
-}
-
-NsStatus ns_mode_reset(NsMode *mode, int hit, const double *ways, double t, const double *x, double *after, double *A,
+NsStatus ns_mode_reset(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
                        bool *exact, NsError *err) {
-  const NsModePart *part = part_of_impact(mode, &hit);
-  if (!part) return ns_fail(err, NS_EARG, "the row has no impacts");
-  mode_gather(part, x, mode->u);
-  for (int k = 0; k < part->m; k++) memcpy(mode->ways + 2 * k, ways + 2 * part->row[k], 2 * sizeof *ways);
-  NsStatus status = part->of->reset(part->lin->context, mode->ways, t, mode->u, mode->after, A ? mode->J : NULL, exact, err);
-  if (status != NS_OK) return status;
-  memmove(after, x, (size_t)mode->n * sizeof *after);
-  mode_scatter(part, mode->after, after);
-  if (!A || !*exact) return NS_OK;
-  memset(A, 0, (size_t)mode->n * (size_t)mode->n * sizeof *A);
-  for (ptrdiff_t i = 0; i < mode->n; i++) A[i + i * mode->n] = 1;
-  mode_scatter_matrix(mode, part, mode->J, A);
-  return NS_OK;
+  const NsModePart *part = part_of_guard(mode, &k);
+  *exact = true;
+  if (!part || !part->of->reset) return ns_fail(err, NS_EARG, "the guard has no impacts");
+  const double *u = mode_gather(mode, part, x);
+  double *A = columns > 0 ? mode->J : NULL;
+  NsStatus status = part->of->reset(part->lin->context, ways, t, u, mode->out, A, exact, err);
+  memcpy(out, x, ((size_t)columns + 1) * (size_t)mode->n * sizeof *out);
+  if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out);
+  return status;
+}
+
+NsStatus ns_mode_impact(NsMode *mode, int k, double t, const double *before, const double *after, double *ways, bool *known,
+                        NsError *err) {
+  const NsModePart *part = part_of_guard(mode, &k);
+  if (!part || !part->of->impact) return ns_fail(err, NS_EARG, "the guard has no impacts");
+  for (int i = 0; i < part->n; i++) mode->out[i] = after[part->x[i]];
+  return part->of->impact(part->lin->context, k, t, mode_gather(mode, part, before), mode->out, ways, known, err);
 }

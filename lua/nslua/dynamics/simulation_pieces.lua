@@ -103,27 +103,32 @@ local function by_time(flow, f, t)
   return flows.by_number(function(value) return f(value), {} end, t, flow.span, "")
 end
 
--- The derivative of the flow by its start: X' = F_x X, carried along behind the states.
-local function along(flow, x, ta, tb, p, mode)
-  local n, sizes, start = #x, flow.piece_sizes, { x }
-  local options = options_of(flow, tb)
-  local atol = { options.atol }
-  for j, unit in ipairs(core.eye(n):totable()) do
-    start[j + 1], atol[j + 1] = core.vector(unit), options.atol * (1 / sizes[j])
+-- The states x with unit vectors behind them, along which core.mode gives derivatives.
+local function with_units(x)
+  local all = { x }
+  for j, unit in ipairs(core.eye(#x):totable()) do all[j + 1] = core.vector(unit) end
+  return core.concatenate(all)
+end
+
+-- The derivatives behind `size` numbers of a result of core.mode, as a matrix; nil where there is none.
+local function matrix_of(all, size)
+  if not all then return nil end
+  local out = core.zeros(size, #all // size - 1)
+  for j = 1, out:cols() do
+    for i = 1, size do out[i][j] = all[j * size + i] end
   end
-  options.atol = core.concatenate(atol)
-  local ends = run(x, flow, core.concatenate(start), ta, tb, p, mode, options).y:column(1)
-  local S = core.zeros(n, n)
-  for j = 1, n do
-    for i = 1, n do S[i][j] = ends[j * n + i] end
-  end
-  return S
+  return out
 end
 
 function pieces.smooth_derivatives(flow, x, ta, tb, p, mode)
-  local exact = motion(flow, ta, x, p, mode):jacobian(ta, x)
-  local S = exact and along(flow, x, ta, tb, p, mode) or
-    by_states(flow, function(y) return pieces.smooth(flow, y, ta, tb, p, mode) end, x)
+  local start, S = with_units(x), nil
+  if motion(flow, ta, x, p, mode):rate(ta, start) then -- X' = F_x X, carried along
+    local options, all = options_of(flow, tb), {}
+    for j = 0, #x do all[j + 1] = options.atol * (j == 0 and 1 or 1 / flow.piece_sizes[j]) end
+    options.atol = core.concatenate(all)
+    S = matrix_of(run(x, flow, start, ta, tb, p, mode, options).y:column(1), #x)
+  end
+  S = S or by_states(flow, function(y) return pieces.smooth(flow, y, ta, tb, p, mode) end, x)
   return S, by_parameter(flow, function(value) return pieces.smooth(flow, x, ta, tb, value, mode) end, p)
 end
 
@@ -165,13 +170,14 @@ end
 
 function pieces.guard(flow, event, t, x, p)
   local of, k = guarded(flow, event, t, x, p)
-  return of:guard(k, t, x)
+  return of:guard(t, x, k)[1]
 end
 
 function pieces.guard_derivatives(flow, event, t, x, p)
   local function at(time, y, value) return core.vector { pieces.guard(flow, event, time, y, value) } end
   local of, k = guarded(flow, event, t, x, p)
-  return { x = of:slope(k, t, x) or by_states(flow, function(y) return at(t, y, p) end, x):row(1),
+  local slopes = matrix_of(of:guard(t, with_units(x), k), 1) or by_states(flow, function(y) return at(t, y, p) end, x)
+  return { x = slopes:row(1),
     t = by_time(flow, function(time) return at(time, x, p) end, t)[1],
     p = by_parameter(flow, function(value) return at(t, x, value) end, p)[1] }
 end
@@ -181,7 +187,7 @@ function pieces.roots(flow, x, ta, tb, p, mode)
   local of, events, found = motion(flow, ta, x, p, mode), {}, {}
   local guards, names, nsds = of:guards(), {}, simulation.model(flow, p).simu:nsds()
   for k, guard in ipairs(guards) do
-    events[k] = { direction = -1, g = function(t, y) return of:guard(guard.k, t, y) end }
+    events[k] = { direction = -1, g = function(t, y) return of:guard(t, y, guard.k)[1] end }
   end
   if #guards == 0 then return found end
   for k = 1, nsds:numberOfInteractions() do
@@ -205,25 +211,25 @@ end
 -- Fills in how an event's impact acts; false where that is not known.
 function pieces.prepare(flow, event, one, p)
   if event.kind ~= "impact" then return true end
-  local of = motion(flow, one.t, one.before, p, event.mode_before)
-  event.ways = of:impact(event.place, one.t, one.before, one.after)
+  local of, k = guarded(flow, event, one.t, one.before, p)
+  event.ways = of:impact(one.t, one.before, k, one.after)
   return event.ways ~= nil
 end
 
--- The states after an event; where `wanted` and exact, their derivative by those before.
-local function reset(flow, event, t, x, p, wanted)
-  if event.kind ~= "impact" then return x:copy(), wanted and core.eye(#x) end
-  return motion(flow, t, x, p, event.mode_before):reset(event.place, event.ways, t, x, wanted)
+-- The states after an event, and the derivatives of them along what is behind x.
+local function reset(flow, event, t, x, p)
+  if event.kind ~= "impact" then return x:copy() end
+  local of, k = guarded(flow, event, t, x:slice(1, #flow.piece_sizes), p)
+  return of:reset(t, x, k, event.ways)
 end
 
-function pieces.reset(flow, event, t, x, p) return (reset(flow, event, t, x, p)) end
+pieces.reset = reset
 
 function pieces.reset_derivatives(flow, event, t, x, p)
-  if event.kind ~= "impact" then return { x = core.eye(#x), t = core.zeros(#x), p = core.zeros(#x) } end
-  local _, exact = reset(flow, event, t, x, p, true)
-  return { x = exact or by_states(flow, function(y) return pieces.reset(flow, event, t, y, p) end, x),
-    t = by_time(flow, function(time) return pieces.reset(flow, event, time, x, p) end, t),
-    p = by_parameter(flow, function(value) return pieces.reset(flow, event, t, x, value) end, p) }
+  return { x = matrix_of(reset(flow, event, t, with_units(x), p), #x) or
+      by_states(flow, function(y) return reset(flow, event, t, y, p) end, x),
+    t = by_time(flow, function(time) return reset(flow, event, time, x, p) end, t),
+    p = by_parameter(flow, function(value) return reset(flow, event, t, x, value) end, p) }
 end
 
 return pieces

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bind/lua/open.h"
-#include "bind/lua/sigint.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/exchange.h"
 
@@ -43,28 +42,6 @@ static int free_exchange(lua_State *L) {
   return 0;
 }
 
-/* A call of the engine that calls the model. */
-typedef struct ExchangeCall {
-  NslGuard guard;
-  NslEdge edge;
-  NsError err;
-} ExchangeCall;
-
-static void begin_exchange_call(lua_State *L, const NslExchange *self, ExchangeCall *call) {
-  NslHost *host = self->simulation->host;
-  call->err = (NsError){NS_OK, ""};
-  nsl_guard_begin(&call->guard, L);
-  call->edge = nsl_enter(host, L, &self->of.ts->progress, self->of.ts->nsds);
-}
-
-static void end_exchange_call(lua_State *L, const NslExchange *self, ExchangeCall *call, NsStatus status) {
-  nsl_leave(self->simulation->host, call->edge);
-  nsl_guard_end(&call->guard, L);
-  if (status == NS_OK) return;
-  if (call->err.text[0] == '\0') (void)ns_fail(&call->err, status, "%s", ns_status_message(status));
-  nsl_raise_step(L, &call->err);
-}
-
 /* The numbers of the list at idx, in memory that the stack keeps. */
 static const double *exchange_numbers(lua_State *L, int idx, int n) {
   luaL_checktype(L, idx, LUA_TTABLE);
@@ -81,10 +58,9 @@ static const double *exchange_numbers(lua_State *L, int idx, int n) {
 static int exchange_begin(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2), h = luaL_checknumber(L, 3);
-  ExchangeCall call;
-  begin_exchange_call(L, self, &call);
+  NslModelCall call = nsl_begin_model_call(L, self->simulation);
   NsStatus status = ns_exchange_begin(&self->of, t, h, &call.err);
-  end_exchange_call(L, self, &call, status);
+  nsl_end_model_call(L, self->simulation, &call, status);
   nsl_push_list(L, self->of.n, self->of.z, 1);
   lua_pushinteger(L, self->of.m);
   return 2;
@@ -111,10 +87,9 @@ static int exchange_values(lua_State *L, bool guards) {
   int n = guards ? self->of.m : self->of.n;
   double t = luaL_checknumber(L, 2), *out = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *out, 0);
   const double *z = exchange_numbers(L, 3, self->of.n);
-  ExchangeCall call;
-  begin_exchange_call(L, self, &call);
+  NslModelCall call = nsl_begin_model_call(L, self->simulation);
   NsStatus status = ns_exchange_rate(&self->of, t, z, guards ? NULL : out, guards ? out : NULL, &call.err);
-  end_exchange_call(L, self, &call, status);
+  nsl_end_model_call(L, self->simulation, &call, status);
   nsl_push_list(L, n, out, 1);
   return 1;
 }
@@ -135,10 +110,9 @@ static int exchange_accept(lua_State *L) {
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
   bool event = false;
-  ExchangeCall call;
-  begin_exchange_call(L, self, &call);
+  NslModelCall call = nsl_begin_model_call(L, self->simulation);
   NsStatus status = ns_exchange_accept(&self->of, t, z, &event, &call.err);
-  end_exchange_call(L, self, &call, status);
+  nsl_end_model_call(L, self->simulation, &call, status);
   return lua_pushboolean(L, event), 1;
 }
 
@@ -148,10 +122,9 @@ static int exchange_event(lua_State *L) {
   double t = luaL_checknumber(L, 2);
   bool renew = lua_toboolean(L, 4), happened = false;
   const double *z = exchange_numbers(L, 3, self->of.n);
-  ExchangeCall call;
-  begin_exchange_call(L, self, &call);
+  NslModelCall call = nsl_begin_model_call(L, self->simulation);
   NsStatus status = ns_exchange_event(&self->of, t, z, renew, &happened, &call.err);
-  end_exchange_call(L, self, &call, status);
+  nsl_end_model_call(L, self->simulation, &call, status);
   lua_pushboolean(L, happened);
   nsl_push_list(L, self->of.n, self->of.z, 1);
   return 2;
@@ -162,10 +135,9 @@ static int exchange_place(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
-  ExchangeCall call;
-  begin_exchange_call(L, self, &call);
+  NslModelCall call = nsl_begin_model_call(L, self->simulation);
   NsStatus status = ns_exchange_place(&self->of, t, z, &call.err);
-  end_exchange_call(L, self, &call, status);
+  nsl_end_model_call(L, self->simulation, &call, status);
   return 0;
 }
 

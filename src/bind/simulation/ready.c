@@ -76,6 +76,22 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what) {
   return self;
 }
 
+NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self) {
+  NslModelCall call = {.clock = self->ts->progress.t, .err = {NS_OK, ""}};
+  nsl_guard_begin(&call.guard, L);
+  call.edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
+  return call;
+}
+
+void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call, NsStatus status) {
+  self->ts->progress.t = call->clock;
+  nsl_leave(self->host, call->edge);
+  nsl_guard_end(&call->guard, L);
+  if (status == NS_OK) return;
+  if (call->err.text[0] == '\0') (void)ns_fail(&call->err, status, "%s", ns_status_message(status));
+  nsl_raise_step(L, &call->err);
+}
+
 /* Verbose mode: prints a line on stderr for each iteration. */
 static void simulation_tell(void *context, const NsNewtonReport *r) {
   NslTimeStepping *self = context;

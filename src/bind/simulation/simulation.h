@@ -5,6 +5,7 @@
 #ifndef NSL_SIMULATION_SIMULATION_H
 #define NSL_SIMULATION_SIMULATION_H
 
+#include "bind/lua/sigint.h"
 #include "bind/model/model.h"
 #include "simulation/solution.h"
 
@@ -62,6 +63,16 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 
 /* The same; raises also while an action of an event or observe{} runs inside a step. */
 NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
+
+/* A call of the engine that calls the model of an idle simulation. end: raises where it has failed. */
+typedef struct NslModelCall {
+  NslGuard guard;
+  NslEdge edge;
+  double clock;
+  NsError err;
+} NslModelCall;
+NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self);
+void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call, NsStatus status);
 
 /*
 ** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
