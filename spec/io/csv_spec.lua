@@ -1,7 +1,7 @@
 local host = require "host"
 
 require "nslua"
-local write = require("nslua.internal").csv_write
+local write = require("nslua.core").file_support.save_csv
 
 -- An independent reader: fields by line, quotes honoured.
 local function parse(text)

@@ -66,7 +66,7 @@ static void write_number(NsFile *file, double x, char after) {
 }
 
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows, const double *const *columns,
-                      const ptrdiff_t *strides, NsError *err) {
+                      NsError *err) {
   NsFile *file;
   size_t size;
   char *header = ns_csv_header(ncols, names, &size);
@@ -76,7 +76,7 @@ NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptr
   ns_free(header);
   if (status != NS_OK) return status;
   for (ptrdiff_t i = 0; i < nrows; i++)
-    for (int j = 0; j < ncols; j++) write_number(file, columns[j][i * (strides ? strides[j] : 1)], j + 1 < ncols ? ',' : '\n');
+    for (int j = 0; j < ncols; j++) write_number(file, columns[j][i], j + 1 < ncols ? ',' : '\n');
   return ns_file_commit(file, err);
 }
 

@@ -19,12 +19,12 @@ bool ns_csv_breaks_cell(const char *text, size_t size);
 bool ns_csv_needs_quotes(const char *text, size_t size);
 
 /*
-** Writes a header line of ncols names and nrows lines of numbers; element i of column j is columns[j][i * strides[j]] (strides
-** NULL: all 1). Numbers are written by ns_number_format and read back exactly; names are quoted where ns_csv_needs_quotes says
-** so. The file appears whole or not at all. NS_EIO, NS_ENOMEM.
+** Writes a header line of ncols names and nrows lines of numbers; element i of column j is columns[j][i]. Numbers are written by
+** ns_number_format and read back exactly; names are quoted where ns_csv_needs_quotes says so. The file appears whole or not at all.
+** NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows, const double *const *columns,
-                      const ptrdiff_t *strides, NsError *err);
+                      NsError *err);
 
 /* The header line as ns_csv_write writes it: *size bytes, to be freed by ns_free; NULL when there is no memory. */
 char *ns_csv_header(int ncols, const char *const *names, size_t *size);

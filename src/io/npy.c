@@ -22,13 +22,13 @@ enum { PREAMBLE = 10, ALIGNMENT = 64 };
 #endif
 
 /* Magic, version, length of the dictionary, the dictionary, blanks up to a multiple of 64 bytes, a newline. */
-size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols) {
+size_t ns_npy_header(char *header, ptrdiff_t rows, ptrdiff_t cols) {
   char shape[64];
   if (cols < 0) snprintf(shape, sizeof shape, "(%td,)", rows);
   else snprintf(shape, sizeof shape, "(%td, %td)", rows, cols);
   int length = snprintf(header + PREAMBLE, NS_NPY_HEADER - PREAMBLE,
-                        "{'descr': '" DESCRIPTION "', 'fortran_order': %s, 'shape': %s, }",
-                        order == NS_NPY_FORTRAN && cols >= 0 ? "True" : "False", shape);
+                        "{'descr': '" DESCRIPTION "', 'fortran_order': %s, 'shape': %s, }", cols >= 0 ? "True" : "False",
+                        shape);
   int total = (PREAMBLE + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   memset(header + PREAMBLE + length, ' ', (size_t)(total - PREAMBLE - length));
   header[total - 1] = '\n';
@@ -38,16 +38,13 @@ size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t c
   return (size_t)total;
 }
 
-NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data, ptrdiff_t ld,
-                      NsError *err) {
+NsStatus ns_npy_write(const char *path, ptrdiff_t rows, ptrdiff_t cols, const double *data, NsError *err) {
   NsFile *file;
   NsStatus status = ns_file_open(&file, path, err);
   if (status != NS_OK) return status;
   char header[NS_NPY_HEADER];
-  ns_file_write(file, header, ns_npy_header(header, order, rows, cols));
-  ptrdiff_t inner = cols < 0 || order == NS_NPY_FORTRAN ? rows : cols;
-  ptrdiff_t outer = cols < 0 ? 1 : order == NS_NPY_FORTRAN ? cols : rows;
-  for (ptrdiff_t k = 0; k < outer; k++) ns_file_write(file, data + k * ld, (size_t)inner * sizeof *data);
+  ns_file_write(file, header, ns_npy_header(header, rows, cols));
+  ns_file_write(file, data, (size_t)rows * (size_t)(cols < 0 ? 1 : cols) * sizeof *data);
   return ns_file_commit(file, err);
 }
 
@@ -118,7 +115,7 @@ NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError
   if (status == NS_OK) status = parse_shape(dictionary, array, err);
   if (status != NS_OK) return status;
   const char *order = npy_value_of(dictionary, "'fortran_order'");
-  array->order = order && *order == 'T' ? NS_NPY_FORTRAN : NS_NPY_C;
+  array->by_columns = order && *order == 'T';
   array->data = bytes + start + length;
   size_t cols = array->cols < 0 ? 1 : (size_t)array->cols, room = (size - start - length) / (size_t)array->width;
   if (cols > 0 && (size_t)array->rows > room / cols) return no_npy(err);
@@ -145,7 +142,7 @@ static double npy_element(const NsNpyArray *array, size_t index) {
 
 void ns_npy_read(const NsNpyArray *array, double *to) {
   ptrdiff_t rows = array->rows, cols = array->cols < 0 ? 1 : array->cols;
-  bool by_rows = array->order == NS_NPY_C && array->cols >= 0;
+  bool by_rows = !array->by_columns && array->cols >= 0;
   for (ptrdiff_t j = 0; j < cols; j++)
     for (ptrdiff_t i = 0; i < rows; i++) to[i + j * rows] = npy_element(array, (size_t)(by_rows ? i * cols + j : i + j * rows));
 }

@@ -10,31 +10,25 @@
 
 #include "base/error.h"
 
-typedef enum NsNpyOrder {
-  NS_NPY_FORTRAN, /* entry (i, j) is data[i + j * ld] */
-  NS_NPY_C        /* entry (i, j) is data[i * ld + j] */
-} NsNpyOrder;
-
 /*
-** Writes a rows x cols array with leading dimension ld; `order` is its order in memory and in the file. cols < 0: a
-** one-dimensional array of `rows` elements (ld is not used). The file appears whole or not at all. NS_EIO, NS_ENOMEM.
+** Writes a rows x cols array, column by column without gaps. cols < 0: a one-dimensional array of `rows` elements. The file appears whole or
+** not at all. NS_EIO, NS_ENOMEM.
 */
-NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data, ptrdiff_t ld,
-                      NsError *err);
+NsStatus ns_npy_write(const char *path, ptrdiff_t rows, ptrdiff_t cols, const double *data, NsError *err);
 
 /* Largest size of a header, in bytes. */
 enum { NS_NPY_HEADER = 192 };
 
 /* Writes the header of such an array into `header` (NS_NPY_HEADER bytes) and returns its length. */
-size_t ns_npy_header(char *header, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols);
+size_t ns_npy_header(char *header, ptrdiff_t rows, ptrdiff_t cols);
 
 /* An array in memory: `data` points into the bytes that were parsed. */
 typedef struct NsNpyArray {
   ptrdiff_t rows, cols; /* cols < 0: one-dimensional (a scalar is one of 1 element) */
-  NsNpyOrder order;
-  char kind;    /* 'f', 'i', 'u' or 'b' */
-  int width;    /* bytes per element */
-  bool swapped; /* its byte order is not the machine's */
+  bool by_columns;      /* its order, Fortran's; else by rows, C's */
+  char kind;            /* 'f', 'i', 'u' or 'b' */
+  int width;            /* bytes per element */
+  bool swapped;         /* its byte order is not the machine's */
   const char *data;
   bool foreign; /* the header is valid, but the array has an unsupported type or shape: texts, records, three dimensions ... */
 } NsNpyArray;

@@ -163,7 +163,7 @@ static int files_save_npy(lua_State *L) {
   ptrdiff_t rows, cols;
   NsError err = {NS_OK, ""};
   const double *data = flat(L, 2, &rows, &cols);
-  if (ns_npy_write(path, NS_NPY_FORTRAN, rows, cols, data, rows, &err) != NS_OK) return nsl_raise(L, &err);
+  if (ns_npy_write(path, rows, cols, data, &err) != NS_OK) return nsl_raise(L, &err);
   return 0;
 }
 
@@ -195,7 +195,7 @@ static NsStatus write_npz(const char *path, const NslNamed *list, int count, NsE
   if (status != NS_OK) return status;
   for (int i = 0; i < count && status == NS_OK; i++) {
     char header[NS_NPY_HEADER];
-    size_t length = ns_npy_header(header, NS_NPY_FORTRAN, list[i].rows, list[i].cols);
+    size_t length = ns_npy_header(header, list[i].rows, list[i].cols);
     size_t cols = list[i].cols < 0 ? 1 : (size_t)list[i].cols;
     NsZipPiece pieces[] = {{header, length}, {list[i].data, (size_t)list[i].rows * cols * sizeof(double)}};
     status = ns_zip_add(zip, list[i].name, pieces, 2, false, err);
@@ -253,7 +253,7 @@ static int files_save_csv(lua_State *L) {
     if (list[i].cols >= 0 || list[i].rows != list[0].rows)
       return luaL_error(L, "save: '%s': expected a column of %I numbers", list[i].name, (lua_Integer)list[0].rows);
   }
-  if (ns_csv_write(path, count, names, count ? list[0].rows : 0, columns, NULL, &err) != NS_OK) return nsl_raise(L, &err);
+  if (ns_csv_write(path, count, names, count ? list[0].rows : 0, columns, &err) != NS_OK) return nsl_raise(L, &err);
   return 0;
 }
 

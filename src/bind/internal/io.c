@@ -1,16 +1,12 @@
 /*
 ** io.c
-** CSV, .npy, atomic files and shared libraries, called from specs.
+** Numbers as text, atomic files and shared libraries, called from specs.
 */
 #include "bind/internal/internal.h"
 
-#include <string.h>
-
 #include "base/memory.h"
-#include "io/csv.h"
 #include "io/file.h"
 #include "io/library.h"
-#include "io/npy.h"
 #include "io/number.h"
 
 static const NslType file_type = {.name = "internal.file"};
@@ -19,62 +15,6 @@ typedef struct File {
   NslHead head;
   NsFile *file;
 } File;
-
-/* Replaces the sequence on top of the stack by memory that holds its numbers. */
-static double *take_doubles(lua_State *L, lua_Integer n) {
-  double *values = lua_newuserdatauv(L, (size_t)n * sizeof *values + 1, 0);
-  for (lua_Integer i = 0; i < n; i++) {
-    lua_rawgeti(L, -2, i + 1);
-    values[i] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
-  }
-  lua_remove(L, -2);
-  return values;
-}
-
-static int csv_write(lua_State *L) {
-  NsError err = {0};
-  const char *path = luaL_checkstring(L, 1);
-  int ncols = (int)luaL_len(L, 2);
-  const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names + 1, 0);
-  const double **columns = lua_newuserdatauv(L, (size_t)ncols * sizeof *columns + 1, 0);
-  lua_Integer nrows = 0;
-  luaL_checkstack(L, 2 * ncols + 4, NULL);
-  for (int j = 0; j < ncols; j++) {
-    lua_rawgeti(L, 2, j + 1);
-    names[j] = luaL_checkstring(L, -1);
-    lua_rawgeti(L, 3, j + 1);
-    lua_Integer n = luaL_len(L, -1);
-    if (j > 0 && n != nrows) return luaL_error(L, "columns of different lengths");
-    nrows = n;
-    columns[j] = take_doubles(L, n);
-  }
-  if (ns_csv_write(path, ncols, names, nrows, columns, NULL, &err) != NS_OK) return nsl_raise(L, &err);
-  return 0;
-}
-
-/* npy_write(path, rows, order): rows is a table of rows ("C", the default), of columns ("Fortran"), or of numbers. */
-static int npy_write(lua_State *L) {
-  NsError err = {0};
-  const char *path = luaL_checkstring(L, 1);
-  NsNpyOrder order = strcmp(luaL_optstring(L, 3, "C"), "Fortran") == 0 ? NS_NPY_FORTRAN : NS_NPY_C;
-  lua_Integer outer = luaL_len(L, 2), inner = -1;
-  lua_settop(L, 2);
-  lua_rawgeti(L, 2, 1);
-  if (lua_istable(L, -1)) inner = luaL_len(L, -1);
-  double *data = lua_newuserdatauv(L, (size_t)(outer * (inner < 0 ? 1 : inner)) * sizeof *data + 1, 0);
-  lua_pushvalue(L, 2);
-  if (inner < 0) data = take_doubles(L, outer);
-  for (lua_Integer i = 0; inner >= 0 && i < outer; i++) {
-    lua_rawgeti(L, 2, i + 1);
-    memcpy(data + i * inner, take_doubles(L, inner), (size_t)inner * sizeof *data);
-    lua_pop(L, 1);
-  }
-  lua_Integer rows = inner >= 0 && order == NS_NPY_FORTRAN ? inner : outer;
-  lua_Integer cols = inner >= 0 && order == NS_NPY_FORTRAN ? outer : inner;
-  if (ns_npy_write(path, order, rows, cols, data, inner, &err) != NS_OK) return nsl_raise(L, &err);
-  return 0;
-}
 
 static int number_format(lua_State *L) {
   char text[NS_NUMBER_TEXT];
@@ -164,8 +104,7 @@ static int file_abort(lua_State *L) {
 }
 
 void nsl_internal_io(lua_State *L) {
-  static const luaL_Reg functions[] = {{"csv_write", csv_write},         {"npy_write", npy_write},
-                                       {"number_format", number_format}, {"library_symbol", library_symbol},
+  static const luaL_Reg functions[] = {{"number_format", number_format}, {"library_symbol", library_symbol},
                                        {"file_open", file_open},         {"number_parse", number_parse},
                                        {"file_load", file_load},         {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", file_abort}, {NULL, NULL}};
