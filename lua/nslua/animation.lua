@@ -33,8 +33,7 @@ local known = { animation = "animation", interact = "animation.interact", animat
 
 local function check_keys(spec, who)
   if type(spec) ~= "table" then fail("%s: expected a table of options, got %s", who, show(spec)) end
-  local result, message = option_tables.check(spec, option_names[known[who]], who)
-  return result or fail("%s", message)
+  return option_tables.need(spec, option_names[known[who]], who, fail)
 end
 
 local function option(spec, who, name, kind, default)

@@ -66,9 +66,7 @@ return function(ns, support)
   local function take_options(options, known, who)
     options = options or {}
     if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-    local result, message = option_tables.check(options, known, who)
-    if not result then fail("%s", message) end
-    return result
+    return option_tables.need(options, known, who, fail)
   end
 
   local function positive(value, who, name, otherwise)

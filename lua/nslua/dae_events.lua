@@ -34,8 +34,7 @@ local function read_event(event, e, fail)
   for key, value in pairs(event) do
     if key ~= 1 then rest[key] = value end
   end
-  local known, message = option_tables.check(rest, OPTIONS, ("dae: event %d"):format(e))
-  if not known then fail("%s", message) end
+  option_tables.need(rest, OPTIONS, ("dae: event %d"):format(e), fail)
   local g, terminal, direction = event.g or event[1], event.terminal or false, event.direction or 0
   if not is_callable(g) then
     fail("dae: event %d: expected a function or a table with the function g, got %s", e, type(g))

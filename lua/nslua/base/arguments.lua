@@ -65,9 +65,7 @@ function arguments.options(options, name)
   local who = name:gsub("^:", "")
   options = options == nil and {} or options
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-  local result, message = option_tables.check(options, option_names[name], who)
-  if not result then fail("%s", message) end
-  return result
+  return option_tables.need(options, option_names[name], who, fail)
 end
 
 -- Whether the value is a simulation.

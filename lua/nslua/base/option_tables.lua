@@ -112,4 +112,10 @@ function tables.check(options, known, who, list)
   return result
 end
 
+-- As check(), but calls fail("%s", message), which raises, where check() returns nil and a message.
+function tables.need(options, known, who, fail, list)
+  local result, message = tables.check(options, known, who, list)
+  return result or fail("%s", message)
+end
+
 return tables

@@ -2,7 +2,7 @@
 -- page.
 --
 -- A frame has a shape and numbers. The shape is the list of operations with their styles; the numbers are
--- coordinates. Frames of the same shape share the shape, and the numbers that do not change. Coordinates are those
+-- coordinates. Frames of the same shape share the shape, and the numbers that do not change. Coordinates are
 -- of the world, y upwards. Widths of lines and sizes of letters and points are in pixels.
 
 local colours = require "nslua.plot.style"
@@ -116,8 +116,7 @@ end
 local function check_keys(kind, style)
   for key in pairs(style) do
     if not known[kind][key] then
-      local result, message = option_tables.check(style, table.concat(orders[kind], " "), kind)
-      return result or fail("%s", message)
+      return option_tables.need(style, table.concat(orders[kind], " "), kind, fail)
     end
   end
   return style

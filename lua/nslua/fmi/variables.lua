@@ -145,8 +145,7 @@ end
 
 local function record_of(part, group, entry)
   local what = ("%s: %s: '%s'"):format(WHO, part, entry.name)
-  local checked, message = option_tables.check(entry, group.keys, what)
-  if not checked then fail("%s", message) end
+  option_tables.need(entry, group.keys, what, fail)
   if entry.name == "" or entry.name:find "[%c]" then fail("%s: a name has printable characters", what) end
   variables.text(entry.name, what)
   if entry.name == "time" and group.starts and not group.state then

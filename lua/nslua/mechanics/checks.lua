@@ -41,9 +41,7 @@ return function(ns, core)
     if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is not a table of options
       fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
     end
-    local result, message = option_tables.check(o, known or option_names["mechanics.system:" .. who], who)
-    if not result then fail("%s", message) end
-    return result
+    return option_tables.need(o, known or option_names["mechanics.system:" .. who], who, fail)
   end
 
   -- Whether f is a function. Vectors and matrices are not, although a call gives their slices.

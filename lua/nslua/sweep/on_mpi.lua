@@ -306,8 +306,7 @@ end
 -- The options of `with`, checked.
 function on_mpi.options(given, who)
   who = who .. ": with"
-  local o, unknown = option_tables.check(given, "patience", who)
-  if not o then fail("%s", unknown) end
+  local o = option_tables.need(given, "patience", who, fail)
   local patience = o.patience == nil and PATIENCE or o.patience
   if type(patience) ~= "number" or patience ~= patience or patience < 2 * SIGN then
     fail("%s: patience: expected a number of %d or more, got %s", who, 2 * SIGN, arguments.describe(patience))

@@ -77,8 +77,7 @@ local on_parallel = { name = "parallel", shares_folder = true }
 -- The options of `with`, checked.
 function on_parallel.options(given, who)
   who = who .. ": with"
-  local o, unknown = option_tables.check(given, "hosts", who)
-  if not o then fail("%s", unknown) end
+  local o = option_tables.need(given, "hosts", who, fail)
   local hosts = o.hosts == nil and { ":" } or o.hosts
   if type(hosts) ~= "table" or #hosts == 0 then
     fail("%s: hosts: expected a list of hosts, got %s", who, arguments.describe(hosts))

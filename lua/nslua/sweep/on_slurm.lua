@@ -177,8 +177,7 @@ local on_slurm = { name = "slurm", shares_folder = true }
 -- The options of `with`, checked.
 function on_slurm.options(given, who)
   who = who .. ": with"
-  local o, unknown = option_tables.check(given, "sbatch throttle requeues patience", who)
-  if not o then fail("%s", unknown) end
+  local o = option_tables.need(given, "sbatch throttle requeues patience", who, fail)
   local list = o.sbatch == nil and {} or o.sbatch
   if type(list) ~= "table" then
     fail("%s: sbatch: expected a list of words, got %s", who, arguments.describe(list))

@@ -28,8 +28,7 @@ local function fail(text, ...) error(format(text, ...), 0) end
 
 local function check_keys(t, who, known)
   if type(t) ~= "table" then fail("%s: expected a table, got %s", who, show(t)) end
-  local result, message = option_tables.check(t, known, who, true)
-  return result or fail("%s", message)
+  return option_tables.need(t, known, who, fail, true)
 end
 
 local function text(value, who, name, default)
