@@ -10,7 +10,7 @@ local control = {}
 
 for file, list in pairs {
   system = "ss poles dcgain c2d ctrb obsv",
-  place = "place acker",
+  place = "place",
   riccati = "lyap dlyap care dare lqr dlqr lqe dlqe kalman",
   response = "step_response frequency_response",
   pictures = "bode_plot nyquist_plot root_locus_plot step_plot",

@@ -57,7 +57,8 @@ lazy.functions(ns, "spline", function() return { spline = require "nslua.analysi
 lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua.analysis.polynomial" end)
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
 lazy.functions(ns, "std var quantile median argsort", function() return require "nslua.analysis.statistics" end)
-for file, list in pairs { sensor = "LinearSensor", controller = "Actuator PID",
+for file, list in pairs { signals = "clock pwm sawtooth table_of_time follow", sensor = "LinearSensor",
+  controller = "Actuator PID",
   sliding = "LinearSMC ExplicitLinearSMC LinearSMCOT2 Twisting RegularTwisting ExplicitTwisting SuperTwisting "
     .. "ExplicitSuperTwisting",
   observer = "LuenbergerObserver SlidingReducedOrderObserver",

@@ -104,7 +104,7 @@ static NsStatus solve_inner(NsTimeStepping *ts, NsIsland *island, const NsStep *
   int most = island->newton_iterations;
   NsStatus status = ns_island_shift(&ts->islands, island, step->h, err);
   island->accounted = !counts;
-  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
+  ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   if (status == NS_OK) status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK) status = ns_island_rescue(ts, island, step, status, err);
   if (status == NS_OK) status = ns_island_accept(ts, island, step, err);

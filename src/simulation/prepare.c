@@ -38,7 +38,7 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
     for (int i = 0; nothing != 0 && i < ds->n; i++) {
       if (isfinite(ds->x[i])) continue;
       const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
-      ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+      ts->progress = (NsProgress){ns_ts_time(ts), ns_ts_time(ts), ts->k, 0};
       return ns_ts_locate(ts, ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] is %s", ds->name, i + 1, word), err);
     }
   }
@@ -63,7 +63,7 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
     if (status != NS_OK) return status;
   }
   if (ts->output_known) return NS_OK;
-  ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+  ts->progress = (NsProgress){ns_ts_time(ts), ns_ts_time(ts), ts->k, 0};
   NsStatus status = start_bounds(ts, err);
   if (status == NS_OK) status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
   ts->output_known = status == NS_OK;

@@ -58,6 +58,7 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   NsStatus same = check_numbers(ts, err);
   if (same != NS_OK) return same;
   ts->progress.newton = 0;
+  ts->progress.from = step->t_k;
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
@@ -146,7 +147,7 @@ NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *st
   NsError again = {NS_OK, ""};
   bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
   if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
-  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
+  ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   NsStatus status = bounds_stage(ts, island, step->t, &again);
   if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);
   if (status == NS_OK) status = solve_by_rescue(ts, island, &again);

@@ -18,7 +18,7 @@ static const double short_step = 0x1p-24;
 /* Solves one implicit step of length h at t0; does not accept it. */
 static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsError *err) {
   NsStep step = {.t_k = ns_ts_time(ts), .t = ns_ts_time(ts), .h = h, .implicit = true};
-  ts->progress = (NsProgress){step.t, 0, 0};
+  ts->progress = (NsProgress){step.t_k, step.t, 0, 0};
   NsStatus status = island->scheme->class->begin(island->scheme, &step, err);
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   ns_osnsp_read_bounds(island->problem, island->graph);

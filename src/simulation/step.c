@@ -67,7 +67,7 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 /* Solves the step of an island: by adaptive inner steps; or at once, if necessary in parts or by the rescue. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   bool adaptive = island->error != NULL, refine = !adaptive && ts->newton.max_substeps > 1 && !island->scheme->class->whole;
-  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
+  ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   island->accounted = false;
   if (island->owns) ns_osnsp_ask_like(island->problem, ts->problem);
   if (adaptive || refine || ts->islands.count > 1) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);

@@ -66,9 +66,9 @@ extern const NsField ns_newton_fields[], ns_projection_fields[], ns_adaptive_fie
 
 /* Where the simulation is now; for error messages. */
 typedef struct NsProgress {
-  double t;   /* the end of the present step */
-  long step;  /* its number, from 1 */
-  int newton; /* the iteration, from 1; 0 outside Newton */
+  double from, t; /* the start and the end of the present interval, in which data have no jump that is known before */
+  long step;      /* its number, from 1 */
+  int newton;     /* the iteration, from 1; 0 outside Newton */
 } NsProgress;
 
 /* The report on one Newton iteration, for verbose mode. */

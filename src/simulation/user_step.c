@@ -135,7 +135,7 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsStatus status = keep_state(ts, err);
   if (status != NS_OK) return status;
   if (ns_action_changes_begin(&ts->changes, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ts->progress = (NsProgress){ts->part.from, ts->k + 1, 0};
+  ts->progress = (NsProgress){ts->part.from, ts->part.from, ts->k + 1, 0};
   ts->nsds->busy = false;
   ts->nsds->acting = true;
   status = user->action(user->context, e, ts->part.from, err);
@@ -472,6 +472,7 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   NsStep step = rest_of_step(ts);
   double t = INFINITY;
   int event = -1;
+  ts->progress.from = step.t_k;
   if (!ts->computed) ns_ts_remember(ts->nsds);
   NsStatus status = ready_step_dense(ts, err);
   if (status == NS_OK) status = keep_state(ts, err);

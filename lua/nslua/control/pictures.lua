@@ -10,39 +10,32 @@ local fail, describe = arguments.fail, arguments.describe
 
 local pictures = {}
 
--- The options of a picture: those of the figure, and the others.
-local function split(options, who)
+-- The system and the options of a picture, its figure and, for one axes, these.
+local function begin(sys, options, who, rows)
   options = arguments.options(options, who)
-  return { figsize = options.figsize, dpi = options.dpi }, options
+  local fig, axes = plot.subplots(rows or 1, 1, { figsize = options.figsize, dpi = options.dpi })
+  local first = rows and axes[1] or axes
+  if options.title then first:title(options.title) end
+  return system.of(sys, who), options, fig, axes
 end
 
 function pictures.bode_plot(sys, options)
-  local who = "control.bode_plot"
-  local figure, own = split(options, who)
-  sys = system.of(sys, who)
+  local own, fig, axes
+  sys, own, fig, axes = begin(sys, options, "control.bode_plot", 2)
   local gain, phase, omega = response.frequency_response(sys, own.omega, { input = own.input, output = own.output })
-  local db, degrees = core.zeros(#omega), phase * (180 / math.pi)
-  for k = 1, #omega do db[k] = 20 * math.log(gain[k], 10) end
-  local fig, axes = plot.subplots(2, 1, figure)
-  axes[1]:semilogx(omega, db):ylabel("Gain (dB)"):grid(true)
-  if own.title then axes[1]:title(own.title) end
-  axes[2]:semilogx(omega, degrees)
+  axes[1]:semilogx(omega, gain:map(function(g) return 20 * math.log(g, 10) end)):ylabel("Gain (dB)"):grid(true)
+  axes[2]:semilogx(omega, phase * (180 / math.pi)):ylabel("Phase (degrees)"):grid(true)
     :xlabel(sys.dt and "Frequency (rad per time, sampled)" or "Frequency (rad per time)")
-    :ylabel("Phase (degrees)"):grid(true)
   return fig
 end
 
 function pictures.nyquist_plot(sys, options)
-  local who = "control.nyquist_plot"
-  local figure, own = split(options, who)
-  sys = system.of(sys, who)
-  local re, im = response.values(sys, own.omega, own, who)
-  local fig = plot.figure(figure)
-  local axes = fig:add_subplot(1, 1, 1)
+  local own, fig, axes
+  sys, own, fig, axes = begin(sys, options, "control.nyquist_plot")
+  local re, im = response.values(sys, own.omega, own, "control.nyquist_plot")
   axes:plot(re, im, { label = "positive frequencies" }):plot(re, im * -1, "--", { label = "negative frequencies" })
   axes:plot({ -1 }, { 0 }, "+", { color = "black", markersize = 10, label = "-1" })
   axes:xlabel("Real part"):ylabel("Imaginary part"):grid(true):legend()
-  if own.title then axes:title(own.title) end
   return fig
 end
 
@@ -73,10 +66,9 @@ function pictures.root_locus(sys, gains, own, who)
 end
 
 function pictures.root_locus_plot(sys, options)
-  local who = "control.root_locus_plot"
-  local figure, own = split(options, who)
-  sys = system.of(sys, who)
-  local list = pictures.root_locus(sys, own.gains, own, who)
+  local own, fig, axes
+  sys, own, fig, axes = begin(sys, options, "control.root_locus_plot")
+  local list = pictures.root_locus(sys, own.gains, own, "control.root_locus_plot")
   local re, im, re0, im0 = {}, {}, {}, {}
   for k, poles in ipairs(list) do
     for _, pole in ipairs(poles) do
@@ -84,30 +76,22 @@ function pictures.root_locus_plot(sys, options)
       if k == 1 then re0[#re0 + 1], im0[#im0 + 1] = pole.re, pole.im end
     end
   end
-  local fig = plot.figure(figure)
-  local axes = fig:add_subplot(1, 1, 1)
   axes:plot(re, im, ".", { markersize = 3 })
   axes:plot(re0, im0, "x", { color = "black", markersize = 9, label = "first gain" })
   axes:xlabel("Real part"):ylabel("Imaginary part"):grid(true):legend()
-  if own.title then axes:title(own.title) end
   return fig
 end
 
 function pictures.step_plot(sys, options)
-  local who = "control.step_plot"
-  local figure, own = split(options, who)
-  sys = system.of(sys, who)
+  local own, fig, axes
+  sys, own, fig, axes = begin(sys, options, "control.step_plot")
   local t, y = response.step_response(sys, own.T, { input = own.input })
-  local fig = plot.figure(figure)
-  local axes = fig:add_subplot(1, 1, 1)
-  local draw = sys.dt and axes.step or axes.plot
-  local count = core.ismatrix(y) and y:cols() or 1
-  for i = 1, count do
-    draw(axes, t, core.ismatrix(y) and y:column(i) or y, { label = ("$y_{%d}$"):format(i) })
+  if core.isvector(y) then y = y:column() end
+  for i = 1, y:cols() do
+    axes[sys.dt and "step" or "plot"](axes, t, y:column(i), { label = ("$y_{%d}$"):format(i) })
   end
   axes:xlabel("Time"):ylabel("Step response"):grid(true)
-  if count > 1 then axes:legend() end
-  if own.title then axes:title(own.title) end
+  if y:cols() > 1 then axes:legend() end
   return fig
 end
 

@@ -5,7 +5,6 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local system = require "nslua.control.system"
-local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 
@@ -200,23 +199,6 @@ function place.place(...)
     assign(state, step[1], step[2], step[3], who)
   end
   return state.F * -1
-end
-
--- Ackermann's formula, for one input.
-function place.acker(...)
-  local who = "control.acker"
-  local A, B, _, poles = system.split(who, ...)
-  local n = A:rows()
-  if B:cols() ~= 1 then fail("%s: B: expected one column, got %d; use place", who, B:cols()) end
-  local reals, pairs_ = poles_of(poles, n, who)
-  local value, one = core.eye(n), core.eye(n)
-  for _, pole in ipairs(reals) do value = value * (A - pole.re * one) end
-  for _, pole in ipairs(pairs_) do value = value * (A * A - 2 * pole.re * A + (pole.re ^ 2 + pole.im ^ 2) * one) end
-  local last = core.zeros(1, n)
-  last[1][n] = 1
-  local good, row = where.try(core.solve, system.ctrb(A, B):transpose(), last:transpose())
-  if not good then fail("%s: (A, B) is not controllable, or not to working precision: use place", who) end
-  return row:transpose() * value
 end
 
 return place

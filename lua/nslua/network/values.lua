@@ -1,7 +1,8 @@
 -- nslua.network.values: the values of sources: numbers, functions of time, and tables that describe a wave.
 --
 --   5                                                       a constant
---   function(t) return ... end                              any function; it should not jump
+--   function(t) return ... end                              any function; it should not jump, unless it is a signal,
+--                                                           as of ns.clock
 --   { amplitude = 10, frequency = 50, phase = 0, offset = 0, delay = 0 }     a sine
 --   { low = 0, high = 5, delay = 0, rise = 1e-6, fall = 1e-6, width = 5e-4, period = 1e-3 }     a pulse with slopes
 --   { times = { 0, 1, 2 }, values = { 0, 5, 0 } }           straight lines between points
@@ -14,6 +15,7 @@
 
 local arguments = require "nslua.base.arguments"
 local option_tables = require "nslua.base.option_tables"
+local signals = require "nslua.control.signals"
 
 local fail, floor, pi = arguments.fail, math.floor, math.pi
 
@@ -98,6 +100,7 @@ local values = { finite = finite, positive = positive, fields = fields }
 -- who: the beginning of a message.
 function values.read(value, who)
   if type(value) == "number" then return finite(value, who, "value"), false, none end
+  if signals.is(value) then return value, nil, function(from, to) return signals.instants(value, from, to) end end
   if type(value) == "function" then return value, nil, none end
   if type(value) == "table" then
     for _, kind in ipairs(kinds) do
@@ -136,6 +139,7 @@ local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16
 -- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a
 -- function g(t), whose jumps are its times, and is_on_after(t) at such a time.
 function values.gate(value, who)
+  value = signals.gate(value)
   if type(value) == "boolean" then return { on = function() return value end } end
   if type(value) == "function" then
     local function on(t)

@@ -209,12 +209,27 @@ static int support_callback(lua_State *L) {
   return 1;
 }
 
+/* interval(): start and end of the interval that a simulation computes; nothing outside of one. */
+static int support_interval(lua_State *L) {
+  const NsProgress *progress = nsl_host(L)->progress;
+  if (!progress) return 0;
+  lua_pushnumber(L, progress->from);
+  lua_pushnumber(L, progress->t);
+  return 2;
+}
+
 void nsl_open_discrete_support(lua_State *L) {
-  static const luaL_Reg functions[] = {{"places", support_places},     {"get", support_get},
-                                       {"put", support_put},           {"names", support_names},
-                                       {"first", support_first},       {"vary", support_vary},
-                                       {"slopes", support_slopes},     {"mix", support_mix},
-                                       {"callback", support_callback}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"places", support_places},
+                                       {"get", support_get},
+                                       {"put", support_put},
+                                       {"names", support_names},
+                                       {"first", support_first},
+                                       {"vary", support_vary},
+                                       {"slopes", support_slopes},
+                                       {"mix", support_mix},
+                                       {"callback", support_callback},
+                                       {"interval", support_interval},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }

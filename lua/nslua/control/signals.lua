@@ -1,0 +1,221 @@
+-- nslua.control.signals: functions of time that jump at known instants: clocks, pulses, saw-teeth, tables.
+--
+-- A signal is a function of Lua, for every place that takes a function of time. It has pieces, and looks which one
+-- the present interval of the simulation begins in: so at an instant the interval before it sees the value before,
+-- the next one the value after it. follow(simulation, signal) makes the instants ends of intervals.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local option_tables = require "nslua.base.option_tables"
+
+local fail, floor, huge = arguments.fail, math.floor, math.huge
+
+local signals = {}
+
+local known = setmetatable({}, { __mode = "k" }) -- signal -> { edges, next, gate, free, period }
+
+-- Times closer than this part of the period (or of the time) are the same: a grid has times that are rounded.
+local SAME = 2 ^ -40
+
+local function options_of(value, names, who)
+  local result, message = option_tables.check(value, names, who)
+  if not result then fail("%s", message) end
+  return result
+end
+
+local function positive(value, who, name)
+  if not (arguments.number(value, who, name) > 0 and value < huge) then
+    fail("%s: %s: expected a number above 0, got %s", who, name, arguments.describe(value))
+  end
+  return value
+end
+
+-- The signal of pieces(t) -> end of the piece that t is in, value(t) of that piece.
+local function make(who, pieces, info)
+  local function signal(t)
+    local from, to = core.discrete_support.interval()
+    local anchor = from and from <= t and t <= to and from or t
+    local last, value = pieces(anchor)
+    if t > last + SAME * (info.period or math.abs(t)) then
+      fail("%s: it jumps at t=%g, within a step of the simulation: ns.follow(simulation, signal) before the first "
+        .. "step", who, last)
+    end
+    return value(t)
+  end
+  function info.free(t)
+    local _, value = pieces(t)
+    return value(t)
+  end
+  known[signal] = info
+  return signal
+end
+
+-- A periodic signal: breaks (offsets within a period, the first one 0) and the value of each piece, at the time since
+-- the period has begun; before the delay the value `before`.
+local function periodic(who, period, delay, breaks, values, before, gate)
+  local edges = {}
+  for i, offset in ipairs(breaks) do edges[i] = { period = period, offset = delay + offset } end
+  return make(who, function(t)
+    local tolerance = SAME * (period + math.abs(t))
+    if t + tolerance < delay then return delay, function() return before end end
+    local base, i = delay + floor((t + tolerance - delay) / period) * period, #breaks
+    while i > 1 and base + breaks[i] > t + tolerance do i = i - 1 end
+    return base + (breaks[i + 1] or period), function(now) return values[i](now - base) end
+  end, { period = period, edges = edges, gate = gate })
+end
+
+local function constant(value) return function() return value end end
+
+-- The options of something periodic.
+local function timing(o, who)
+  return positive(o.period, who, "period"), arguments.number(o.delay or 0, who, "delay")
+end
+
+function signals.clock(options)
+  local who = "clock"
+  local o = options_of(options, "period duty delay low high", who)
+  local period, delay = timing(o, who)
+  local duty = arguments.number(o.duty or 0.5, who, "duty")
+  if not (duty > 0 and duty < 1) then fail("%s: duty: expected a number between 0 and 1, got %g", who, duty) end
+  local numbers = o.low ~= nil or o.high ~= nil
+  local on, off = numbers and (o.high or 1) or not numbers, numbers and (o.low or 0)
+  return periodic(who, period, delay, { 0, duty * period }, { constant(on), constant(off) }, off,
+    not numbers and { period = period, duty = duty, delay = delay } or nil)
+end
+
+function signals.sawtooth(options)
+  local who = "sawtooth"
+  local o = options_of(options, "period low high delay", who)
+  local period, delay = timing(o, who)
+  local low, high = arguments.number(o.low or 0, who, "low"), arguments.number(o.high or 1, who, "high")
+  return periodic(who, period, delay, { 0 }, { function(t) return low + (high - low) * (t / period) end }, low)
+end
+
+-- The values between the times: the last one (`previous`), or straight lines, and constants beyond them. Equal times
+-- are a jump.
+function signals.table_of_time(options)
+  local who = "table_of_time"
+  local o = options_of(options, "times values kind", who)
+  local xs = arguments.numbers(o.times, nil, who, "times")
+  local ys, kind, edges = arguments.numbers(o.values, #xs, who, "values"), o.kind or "previous", {}
+  if kind ~= "previous" and kind ~= "linear" then
+    fail("%s: kind: expected \"previous\" or \"linear\", got %s", who, arguments.describe(kind))
+  end
+  if #xs == 0 then fail("%s: times: expected at least one", who) end
+  for i = 2, #xs do
+    if xs[i] < xs[i - 1] then fail("%s: times must not fall: times[%d] = %g", who, i, xs[i]) end
+  end
+  for i = 1, #xs do edges[i] = { offset = xs[i] } end
+  return make(who, function(t)
+    local i = 0
+    while xs[i + 1] and xs[i + 1] <= t + SAME * math.abs(t) do i = i + 1 end
+    local last = xs[i + 1] or huge
+    if i == 0 or kind == "previous" or last == huge then return last, constant(ys[math.max(i, 1)]) end
+    return last, function(now) return ys[i] + (ys[i + 1] - ys[i]) * ((now - xs[i]) / (last - xs[i])) end
+  end, { edges = edges })
+end
+
+-- true while duty > carrier. The carrier rises from low to high in each period; duty is a number or a function of
+-- time that does not rise faster.
+function signals.pwm(options)
+  local who = "pwm"
+  local o = options_of(options, "duty carrier", who)
+  local c = options_of(o.carrier or {}, "period low high delay", who .. ": carrier")
+  local period, delay = timing(c, who)
+  local low, high, duty = c.low or 0, c.high or 1, o.duty
+  if type(duty) == "number" then
+    if duty > low and duty < high then
+      return signals.clock { period = period, delay = delay, duty = (duty - low) / (high - low) }
+    end
+    duty = constant(duty)
+  end
+  if type(duty) ~= "function" then
+    fail("%s: duty: expected a number or a function of time, got %s", who, arguments.describe(duty))
+  end
+  local function above(base, s) return duty(base + s) - (low + (high - low) * (s / period)) end
+  local last_base, last_cross
+  local function crossing(base) -- the time since base at which it goes off, by bisection to the last bit
+    if base == last_base then return last_cross end
+    local a, b = 0, period
+    if above(base, 0) <= 0 then b = 0 end
+    if above(base, period) > 0 then a = period end
+    while b - a > 0 and a + (b - a) / 2 ~= a and a + (b - a) / 2 ~= b do
+      local middle = a + (b - a) / 2
+      if above(base, middle) > 0 then a = middle else b = middle end
+    end
+    last_base, last_cross = base, math.max(a, b)
+    return last_cross
+  end
+  local function base_of(t) return delay + floor((t + SAME * (period + math.abs(t)) - delay) / period) * period end
+  local function next_crossing(t)
+    local base = math.max(delay, base_of(t))
+    local time = base + crossing(base)
+    if time > t + SAME * (period + math.abs(t)) then return time end
+    return base + period + crossing(base + period)
+  end
+  return make(who, function(t)
+    if t + SAME * (period + math.abs(t)) < delay then return delay, constant(false) end
+    local base = base_of(t)
+    local cross = base + crossing(base)
+    if t + SAME * (period + math.abs(t)) < cross then return cross, constant(true) end
+    return base + period, constant(false)
+  end, { period = period, edges = { { period = period, offset = delay } }, next = next_crossing })
+end
+
+-- ---- instants ----
+
+function signals.is(value) return value ~= nil and known[value] ~= nil end
+
+-- What a gate of ns.circuit is: a clock as a table, or a function that does not look at intervals.
+function signals.gate(value)
+  if value == nil or not known[value] then return value end
+  return known[value].gate or known[value].free
+end
+
+-- The instants of a signal between two times.
+function signals.instants(signal, from, to)
+  local list, info = {}, known[signal]
+  for _, edge in ipairs(info.edges) do
+    local k = edge.period and math.max(0, floor((from - edge.offset) / edge.period)) or 0
+    local time = edge.offset + k * (edge.period or 0)
+    while time <= to do
+      if time >= from then list[#list + 1] = time end
+      k = k + 1
+      time = edge.period and edge.offset + k * edge.period or huge
+    end
+  end
+  local time = info.next and info.next(from)
+  while time and time <= to do
+    list[#list + 1] = time
+    time = info.next(time)
+  end
+  return list
+end
+
+local function nothing() end
+
+-- Makes the instants of signals ends of the intervals of a simulation.
+function signals.follow(simu, ...)
+  if not arguments.is_simulation(simu) then
+    fail("follow: expected a simulation, got %s", arguments.describe(simu))
+  end
+  local first, last = simu:nsds():t0(), simu:nsds():finalT()
+  local function once(time, period)
+    simu:every { period = period or 2 * (last - first), offset = time, act = nothing }
+  end
+  for i = 1, select("#", ...) do
+    local signal = select(i, ...)
+    local info = known[signal]
+    if not info then fail("follow: expected a signal, as of ns.clock, got %s", arguments.describe(signal)) end
+    for _, edge in ipairs(info.edges) do
+      if edge.period or edge.offset >= first and edge.offset <= last then once(edge.offset, edge.period) end
+    end
+    local time = info.next and info.next(first)
+    while time and time <= last do
+      once(time)
+      time = info.next(time)
+    end
+  end
+  return simu
+end
+
+return signals
