@@ -20,8 +20,8 @@
 -- kinetic energy has the further term m_p (p . p')^2 / 2, which makes the mass matrix regular and is 0 on the
 -- constraint.
 --
--- The folder nslua/mechanics has a file for each part: checks, quantities, bodies, equations, joints, jacobians,
--- forms (the equations as integrators need them) and frames (frames, points and Kane's equations).
+-- The folder nslua/mechanics has a file for each part: checks, quantities, bodies, equations, joints, joint_laws,
+-- jacobians, forms (the equations as integrators need them) and frames (frames, points and Kane's equations).
 --
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
@@ -63,7 +63,7 @@ return function(ns, motion)
       fail("system: coordinates: expected a number of coordinates, got %s", describe(n))
     end
     local sys = setmetatable({ n = n, given = n, dimension = dimension, bodies = {}, actions = {}, joints = {},
-      moving = {}, held = {}, frame = o.frame, origin = o.origin }, System)
+      motions = {}, moving = {}, held = {}, frame = o.frame, origin = o.origin }, System)
     if o.compile ~= nil and type(o.compile) ~= "boolean" then
       fail("system: compile: expected true or false, got %s", describe(o.compile))
     end
@@ -83,6 +83,7 @@ return function(ns, motion)
 
   require "nslua.mechanics.bodies"(ns, System, Body, core)
   require "nslua.mechanics.equations"(ns, System, core)
+  require "nslua.mechanics.joint_laws"(ns, System, core)
   require "nslua.mechanics.joints"(ns, System, core)
   require "nslua.mechanics.jacobians"(ns, core)
   require "nslua.mechanics.forms"(ns, System, core)

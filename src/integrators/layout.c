@@ -201,8 +201,10 @@ bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixe
     changed = changed || edge->active != before;
     for (int i = 0; edge->active >= 0 && i < edge->m;) {
       NsLawGroup group = ns_interaction_group(edge->inter, i, !joint && !is_shut(edge, shut, i), s->part);
-      groups[p->ngroups++] = group.discs ? ns_layout_contact(edge->inter->law, &group, 1)
-                                         : ns_mixed_row(group.lower, group.upper);
+      NsMixedGroup *to = &groups[p->ngroups++];
+      *to = group.discs ? ns_layout_contact(edge->inter->law, &group, 1) : ns_mixed_row(group.lower, group.upper);
+      if (group.reactions > 0)
+        to->reaction = (NsMixedReaction){.mu = group.mu[0], .own = group.upper, .first = edge->active, .rows = group.reactions};
       for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
       i += group.dim;
     }

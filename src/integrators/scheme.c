@@ -18,6 +18,10 @@ double ns_step_part(const NsStep *step) {
   return step->whole > 0 ? step->h / step->whole : 1;
 }
 
+void ns_step_tell_length(const NsNsds *graph, const NsStep *step) {
+  for (int i = 0; i < graph->ninteractions; i++) graph->interactions[i]->h = step->whole > 0 ? step->whole : step->h;
+}
+
 NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h) {
   return (NsStep){t_k, t, h, step->implicit && t_k == step->t_k, step->whole > 0 ? step->whole : step->h};
 }

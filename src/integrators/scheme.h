@@ -62,6 +62,9 @@ typedef struct NsStep {
 /* The part of a step of the grid that the step is: 1, or less. */
 double ns_step_part(const NsStep *step);
 
+/* Tells the interactions the length of the step of the grid, for laws whose bounds are forces. */
+void ns_step_tell_length(const NsNsds *graph, const NsStep *step);
+
 /* The part of a step from t_k to t = t_k + h; of an implicit step the first part is implicit. */
 NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h);
 

@@ -291,6 +291,7 @@ static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
 NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   NsStepSystem *system = &T->system;
   T->rows.part = ns_step_part(&T->step);
+  ns_step_tell_length(T->graph, &T->step);
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);
@@ -431,6 +432,10 @@ static NsStatus tangent_check_graph(const NsNsds *graph, NsError *err) {
   for (int e = 0; e < graph->ninteractions && status == NS_OK; e++) {
     const NsInteraction *inter = graph->interactions[e];
     status = check_coefficients(inter->relation->class->model.fields, inter->relation, inter->name, err);
+    if (status == NS_OK && ns_law_needs(inter->law) & NS_NEEDS_REACTION)
+      return ns_fail(err, NS_EARG,
+                     "run: sensitivities: the friction of '%s' follows the reaction, and its steps have no derivative",
+                     inter->name);
     if (status == NS_OK && ns_law_needs(inter->law) & NS_NEEDS_POLYHEDRON)
       return ns_fail(err, NS_EARG,
                      "run: sensitivities: the law of '%s' is a %s, whose steps have no derivative; use EventDriven with a %s",

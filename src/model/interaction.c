@@ -56,7 +56,8 @@ bool ns_interaction_has_impulses(const NsInteraction *inter) {
 }
 
 double ns_interaction_share(const NsInteraction *inter, double part) {
-  return ns_interaction_has_impulses(inter) ? part : 1;
+  if (!ns_interaction_has_impulses(inter)) return 1;
+  return inter->law->class->forces ? part * inter->h : part;
 }
 
 double ns_interaction_slip(const NsInteraction *inter) {

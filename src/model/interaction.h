@@ -20,6 +20,7 @@ typedef struct NsInteraction {
   int m;
   NsArena arena;
   double *y, *lambda;     /* the accepted values; scripts have live views of them */
+  double h;               /* length of the step of the grid, for laws whose bounds are forces */
   double *ydot;           /* mechanics: the velocity dy/dt in the law; else 0 */
   double *y_k, *lambda_k; /* values at the start of the step */
   /* event-driven: how far y_i (first order: lambda_i) has been from 0 in the run; the same at the start of the step */

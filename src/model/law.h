@@ -29,7 +29,8 @@ typedef struct NsLawClass NsLawClass;
   X(fremond)                                                                                                                   \
   X(rolling)                                                                                                                   \
   X(stribeck)                                                                                                                  \
-  X(slip)
+  X(slip)                                                                                                                      \
+  X(joint_friction)
 
 #define X(name)                                                                                                                \
   extern const NsLawClass ns_law_##name;                                                                                       \
@@ -57,6 +58,7 @@ enum {
   NS_NEEDS_CONE_3D = 1 << 7,    /* Coulomb friction with two tangents */
   NS_NEEDS_MEAN = 1 << 8,       /* friction on the mean of the velocities before and after a step */
   NS_NEEDS_ROLLING = 1 << 9,    /* friction with rolling moments */
+  NS_NEEDS_REACTION = 1 << 10,  /* rows with a bound that grows with other multipliers of the law */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_MEAN
 };
@@ -120,6 +122,7 @@ typedef struct NsLawGroup {
   int dim, discs;          /* number of rows; of the discs of a contact, 0: a row with bounds */
   double lower, upper;     /* row: bounds of lambda */
   double mu[NS_LAW_DISCS]; /* contact: the coefficients of friction */
+  int reactions;           /* row: the bounds grow by mu[0] times the length of the law's first `reactions` multipliers */
 } NsLawGroup;
 
 /* The rows of a disc of a contact, and the disc (from 0) of its row k > 0. */
@@ -147,6 +150,7 @@ struct NsLawClass {
   const char *const *arguments; /* of the constructor, in order: field names, ended by NULL; "size?" is optional */
   unsigned goes_with;           /* NS_WITH_... */
   bool unilateral;              /* a contact, open or closed; while it is open, lambda = 0 and the law is not applied */
+  bool forces;                  /* mechanics: its bounds are forces, of which a step has the impulses; else they are impulses */
   bool joint;                   /* all rows are one contact: the normal, then the tangents; they open and close together */
   unsigned (*needs)(const NsLaw *law); /* NS_NEEDS_... */
 

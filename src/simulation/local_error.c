@@ -79,6 +79,14 @@ static void moment_put_bounds(const NsLocalError *e, const NsMoment *moment) {
     const NsInteraction *inter = e->graph->interactions[i];
     const NsLaw *law = inter->law;
     for (int row = 0; row < law->size; row++) moment->groups[first + row] = ns_law_group(law, row, false);
+    for (int row = 0; row < law->size; row++) {
+      NsLawGroup *group = &moment->groups[first + row];
+      double length = 0;
+      for (int k = 0; k < group->reactions; k++) length = hypot(length, inter->lambda[k]);
+      if (group->reactions == 0) continue;
+      group->upper += group->mu[0] * length / ns_interaction_share(inter, 1);
+      group->lower = -group->upper;
+    }
     if (ns_law_slides(law)) moment->groups[first].mu[0] = ns_law_friction_at(law, ns_interaction_slip(inter), NULL).mu;
   }
 }

@@ -142,7 +142,7 @@ static const char *advise(unsigned needs, unsigned handles) {
   if (needs & NS_NEEDS_POLYHEDRON) return "AVI";
   if (needs & NS_NEEDS_ROLLING) return "RollingFrictionContact or GenericMechanical";
   if (needs & NS_NEEDS_CONES) return "FrictionContact or GenericMechanical";
-  if (handles & NS_NEEDS_CONES) return "GenericMechanical";
+  if (handles & NS_NEEDS_CONES || needs & NS_NEEDS_REACTION) return "GenericMechanical";
   return needs & NS_NEEDS_BOX ? "Relay or MLCP" : "MLCP";
 }
 
@@ -268,7 +268,7 @@ static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
     problem->lower[row] = group->cone ? 0 : group->lower;
     problem->upper[row] = group->cone ? INFINITY : group->upper;
     for (int i = 1; i < group->dim; i++) problem->lower[row + i] = -INFINITY, problem->upper[row + i] = INFINITY;
-    contacts = contacts || group->cone;
+    contacts = contacts || group->cone || group->reaction.mu > 0;
   }
   return contacts;
 }
@@ -297,7 +297,7 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   options->keep = problem->again;
   NsStatus status = ns_mixed_slip_solve(problem->mixed, &mixed, p->groups, p->guess, problem->lambda, problem->y,
                                         &problem->info);
-  memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
+  (void)osnsp_read_groups(problem, p);
   return status;
 }
 

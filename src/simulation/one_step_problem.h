@@ -19,7 +19,7 @@
   X(NS_OSNSP_AVI, "AVI", NS_NEEDS_ROWS | NS_NEEDS_POLYHEDRON)                                                                  \
   X(NS_OSNSP_FRICTION, "FrictionContact", NS_NEEDS_CONES)                                                                      \
   X(NS_OSNSP_ROLLING, "RollingFrictionContact", NS_NEEDS_CONES | NS_NEEDS_ROLLING)                                             \
-  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES | NS_NEEDS_ROLLING)
+  X(NS_OSNSP_MECHANICAL, "GenericMechanical", NS_NEEDS_ROWS | NS_NEEDS_CONES | NS_NEEDS_ROLLING | NS_NEEDS_REACTION)
 
 typedef enum NsOsnspKind {
 #define X(code, name, handles) code,

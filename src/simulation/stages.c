@@ -49,8 +49,9 @@ static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
 }
 
 /* Evaluates the bounds that are functions of time, at the end of the step. */
-static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, double t, NsError *err) {
-  NsStatus status = ns_nsds_update_bounds(island->graph, t, err);
+static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, const NsStep *step, NsError *err) {
+  ns_step_tell_length(island->graph, step);
+  NsStatus status = ns_nsds_update_bounds(island->graph, step->t, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
@@ -62,7 +63,7 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
-  NsStatus status = bounds_stage(ts, island, step->t, err);
+  NsStatus status = bounds_stage(ts, island, step, err);
   if (status == NS_OK) status = begin_stage(ts, island, step, err);
   if (status == NS_OK) status = solve_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
@@ -148,7 +149,7 @@ NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *st
   bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
   if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
-  NsStatus status = bounds_stage(ts, island, step->t, &again);
+  NsStatus status = bounds_stage(ts, island, step, &again);
   if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);
   if (status == NS_OK) status = solve_by_rescue(ts, island, &again);
   if (status == NS_OK) return NS_OK;

@@ -83,6 +83,7 @@ local names = {
   ["mechanics.system:spring"] = "from p1 to p2 stiffness damping length",
   ["mechanics.system:constraint"] = "name f rows",
   ["mechanics.system:lagrangian"] = "q0 v0 t0 name",
+  ["mechanics.system:insert"] = "q0 v0 t0 name",
   ["mechanics.system:dae"] = FORM,
   ["mechanics.system:solve_dae"] = FORM .. " " .. STEPS,
   ["mechanics.system:embedded"] = "q0 v0 t0 independent",

@@ -103,9 +103,9 @@ return function(ns, System, core)
     return function(t, q, _, out) f(t, q, out) end
   end
 
-  function System:lagrangian(o)
-    o = take_options(o, "lagrangian")
-    local t0, q0, v0, m = take_start(self, o, "lagrangian")
+  -- The LagrangianDS of a system; the start; the number of equations.
+  function core.lagrangian_of(self, o, who)
+    local t0, q0, v0, m = take_start(self, o, who)
     refuse_moving(self, t0, q0)
     check_inertia(self, t0, q0)
     local n = self.n
@@ -130,8 +130,15 @@ return function(ns, System, core)
       end,
       potential = function(q) return self:energy(t0, ns.vector(q), ns.zeros(n)).potential end,
     }
+    return ds, t0, q0, m
+  end
+
+  function System:lagrangian(o)
+    o = take_options(o, "lagrangian")
+    core.refuse_laws(self, "lagrangian")
+    local ds, _, _, m = core.lagrangian_of(self, o, "lagrangian")
     if m == 0 then return ds end
-    local relation = ns.LagrangianRheonomousR { h = all_constraints(self), states = n, name = "joints" }
+    local relation = ns.LagrangianRheonomousR { h = all_constraints(self), states = self.n, name = "joints" }
     return ds, ns.Interaction(ns.EqualityConditionNSL(m), relation, "joints")
   end
 
@@ -226,6 +233,7 @@ return function(ns, System, core)
   end
 
   local function make_dae(sys, o)
+    core.refuse_laws(sys, "dae")
     local index, a, b = take_index(o)
     local t, q, v, m = take_start(sys, o, "dae")
     local n = sys.n
@@ -489,6 +497,7 @@ return function(ns, System, core)
 
   function System:embedded(o)
     o = take_options(o, "embedded")
+    core.refuse_laws(self, "embedded")
     local t, q, v, m = take_start(self, o, "embedded")
     if m >= self.n then fail("embedded: %d equations leave none of %d coordinates free", m, self.n) end
     local _, Cq = constraint_jacobian(self, t, q)

@@ -8,6 +8,7 @@
 --   sys:slider(one, p1, direction, other, p2 [, { angle = }])            -- in space: { orientation =, turning = }
 --   sys:weld(one, p1, other, p2 [, { angle = }])                         -- in space: { orientation = }
 --   sys:gear(one, other, ratio [, { offset = }])                         -- in space: { axis =, axis2 = } too
+--   friction, stops, play and free wheels of pins, sliders and gears: joint_laws.lua
 --
 -- Bodies may be sys.ground (or nil); p1 is a point of the first body in its own axes, p2 one of the other. The last
 -- argument is a table of options, with a name for messages, or the name alone. Number of equations: distance 1, pin
@@ -179,21 +180,39 @@ return function(ns, System, core)
     end
   end
 
+  -- The angle of the other body against the first about the axis of a hinge, between -pi and pi.
+  local function hinge_angle(one, other, a1, a2)
+    local turn1, turn2, b2 = one.turn, other.turn, (across(a2))
+    local b1, c1 = across(a1)
+    return function(t, q)
+      local x = turned(turn2(t, q), b2)
+      local R = turn1(t, q)
+      return atan(dot(turned(R, c1), x), dot(turned(R, b1), x))
+    end
+  end
+
   local function add_hinge(sys, one, other, together, o)
     if o.axis == nil then fail "pin: axis is missing (a ball joint leaves the axis free)" end
     local a1, a2 = unit(o.axis, 3, "pin", "axis"), unit(o.axis2 or o.axis, 3, "pin", "axis2")
     local b, c = across(a1)
     local held = right_angles(one, other, { { b, a2 }, { c, a2 } }, "pin")
     local joint = add_constraint(sys, "pin", o.name, function(t, q) return held(t, q, together(t, q)) end, 5)
-    return same_side(joint, one, other, { { a1, a2 } }, "the axes point to opposite sides")
+    same_side(joint, one, other, { { a1, a2 } }, "the axes point to opposite sides")
+    return core.add_motion(sys, joint, "pin", o, "torque", 3, hinge_angle(one, other, a1, a2), true)
   end
 
   function System:pin(one, p1, other, p2, o)
     one, other = two_bodies(self, one, other, "pin")
-    o = take_last(o, "pin", self.dimension == 3 and "axis axis2" or "")
+    o = take_last(o, "pin", core.motion_options "torque" .. (self.dimension == 3 and " axis axis2" or ""))
     local together = coincide(one, p1, other, p2)
     if self.dimension == 3 then return add_hinge(self, one, other, together, o) end
-    return add_constraint(self, "pin", o.name, together, 2)
+    local joint = add_constraint(self, "pin", o.name, together, 2)
+    local turn1, turn2 = one.turn, other.turn
+    return core.add_motion(self, joint, "pin", o, "torque", 2, function(t, q)
+      if not turn1 or not turn2 then turning(turn1 and other or one, "pin") end
+      local a, b = turn1(t, q), turn2(t, q)
+      return (type(b) == "table" and b[1] or b) - (type(a) == "table" and a[1] or a)
+    end)
   end
 
   function System:ball(one, p1, other, p2, o)
@@ -207,13 +226,18 @@ return function(ns, System, core)
     local turn2 = o.angle ~= false and angle_of(other, "slider")
     local angle = o.angle and number(o.angle, "slider", "angle") or 0
     local dx, dy = d[1], d[2]
-    return add_constraint(sys, "slider", o.name, function(t, q)
+    local joint = add_constraint(sys, "slider", o.name, function(t, q)
       local a, b, phi = x(t, q), y(t, q), turn(t, q)
       local co, si = cos(phi), sin(phi)
       local off = (co * dx - si * dy) * (b[2] - a[2]) - (si * dx + co * dy) * (b[1] - a[1])
       if turn2 then return { off, turn2(t, q) - phi - angle } end
       return { off }
     end, turn2 and 2 or 1)
+    return core.add_motion(sys, joint, "slider", o, "force", 1, function(t, q)
+      local a, b, phi = x(t, q), y(t, q), turn(t, q)
+      local co, si = cos(phi), sin(phi)
+      return (co * dx - si * dy) * (b[1] - a[1]) + (si * dx + co * dy) * (b[2] - a[2])
+    end)
   end
 
   local function add_space_slider(sys, one, p1, d, other, p2, o)
@@ -234,13 +258,17 @@ return function(ns, System, core)
       local out = { dot(turned(R, b), apart), dot(turned(R, c), apart) }
       return more and more(t, q, out) or out
     end, 2 + #held)
-    return #same > 0 and same_side(joint, one, other, same, "the axes are turned by more than a right angle") or joint
+    if #same > 0 then same_side(joint, one, other, same, "the axes are turned by more than a right angle") end
+    return core.add_motion(sys, joint, "slider", o, "force", 2, function(t, q)
+      return dot(turned(turn(t, q), d), minus(y(t, q), x(t, q)))
+    end)
   end
 
   -- The point p2 of the other body stays on the line through p1 along `direction` of the first.
   function System:slider(one, p1, direction, other, p2, o)
     one, other = two_bodies(self, one, other, "slider")
-    o = take_last(o, "slider", self.dimension == 2 and "angle" or "orientation turning")
+    local own = self.dimension == 2 and "angle" or "orientation turning"
+    o = take_last(o, "slider", ("%s %s"):format(own, core.motion_options "force"))
     local d = unit(direction, self.dimension, "slider", "direction")
     return (self.dimension == 2 and add_plane_slider or add_space_slider)(self, one, p1, d, other, p2, o)
   end
@@ -322,12 +350,16 @@ return function(ns, System, core)
   function System:gear(one, other, ratio, o)
     one, other = two_bodies(self, one, other, "gear")
     ratio = number(ratio, "gear", "ratio")
-    o = take_last(o, "gear", self.dimension == 2 and "offset" or "offset axis axis2")
+    o = take_last(o, "gear", self.dimension == 2 and "offset backlash restitution" or "offset axis axis2")
     if self.dimension == 3 then return add_space_gear(self, one, other, ratio, o) end
     local offset = number(o.offset or 0, "gear", "offset")
     local turn1, turn2 = angle_of(one, "gear"), angle_of(other, "gear")
-    return add_constraint(self, "gear", o.name, function(t, q)
-      return turn2(t, q) - ratio * turn1(t, q) - offset
-    end, 1)
+    local function off(t, q) return turn2(t, q) - ratio * turn1(t, q) - offset end
+    if not o.backlash then return add_constraint(self, "gear", o.name, off, 1) end
+    local half = number(o.backlash, "gear", "backlash", 0) / 2
+    if half == 0 then fail "gear: backlash: expected a number above 0, got 0" end
+    core.check_open(self, "gear")
+    core.add_play(self, o.name or ("gear %d"):format(#self.joints + #self.motions + 1), off, -half, half,
+      core.take_restitution(o.restitution, "gear", true))
   end
 end

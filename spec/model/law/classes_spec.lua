@@ -53,7 +53,7 @@ describe("every law's table", function()
 
       it("has known needs and goes with some relation", function()
         local of = internal.law_table(laws.make(class))
-        assert.is_true(of.needs.bits > 0 and of.needs.bits < 1024)
+        assert.is_true(of.needs.bits > 0 and of.needs.bits < 2048)
         assert.is_true(class.goes_with.bits > 0 and class.goes_with.bits < 8)
         assert.is_true(of.constrained >= 0 and of.constrained <= laws.make(class):size())
         if class.joint then assert.is_true(class.unilateral) end
@@ -185,7 +185,8 @@ describe("every law's table", function()
         for i, name in ipairs(class.arguments) do
           if laws.field(class, (name:gsub("%?", ""))).constant then
             local arguments = laws.arguments(class)
-            if type(arguments[i]) == "number" then arguments[i] = arguments[i] + 1
+            if math.type(arguments[i]) == "integer" then arguments[i] = arguments[i] - 1
+            elseif type(arguments[i]) == "number" then arguments[i] = arguments[i] + 1
             elseif type(arguments[i][1]) == "number" then arguments[i][1] = arguments[i][1] - 1
             else arguments[i][1][1] = arguments[i][1][1] + 1 end
             local another = laws.simulation(laws.make(class, arguments))

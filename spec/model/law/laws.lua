@@ -21,13 +21,13 @@ function laws.number(field, which)
   return least + (most - least) * (0.25 * which + 0.1) % (most - least)
 end
 
--- Arguments for the constructor of a class: 2 components, vectors that grow, matrices with 2 rows.
+-- Arguments for the constructor of a class: 2 components, other counts 1, vectors that grow, matrices with 2 rows.
 function laws.arguments(class)
   local list, vectors = {}, 0
   for i, name in ipairs(class.arguments) do
     local field = laws.field(class, (name:gsub("%?", "")))
     if field.type == "count" then
-      list[i] = math.max(math.tointeger(field.least), 2)
+      list[i] = math.max(math.tointeger(field.least), i == 1 and 2 or 1)
     elseif field.type == "number" then
       list[i] = laws.number(field, 1)
     elseif field.type == "vector" then

@@ -64,7 +64,7 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge) {
 
 static bool has_friction(const NsNsds *nsds) {
   for (int e = 0; e < nsds->ninteractions; e++)
-    if (ns_law_needs(nsds->interactions[e]->law) & NS_NEEDS_CONES) return true;
+    if (ns_law_needs(nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_REACTION)) return true;
   return false;
 }
 

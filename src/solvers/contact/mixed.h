@@ -20,6 +20,12 @@ typedef struct NsMixedSlip {
   double unit, next;
 } NsMixedSlip;
 
+/* A row whose bounds are +-(own + mu |z of `rows` rows from `first` on|); mu 0: they are numbers. next: workspace. */
+typedef struct NsMixedReaction {
+  double mu, own, next;
+  int first, rows;
+} NsMixedReaction;
+
 /* A group of consecutive rows: one row with bounds, or a contact. */
 typedef struct NsMixedGroup {
   const NsConeClass *cone; /* of a contact; NULL: a row with bounds */
@@ -30,7 +36,8 @@ typedef struct NsMixedGroup {
     };
     double mu[NS_CONE_DISCS]; /* of a contact: friction coefficients of its discs, >= 0 */
   };
-  NsMixedSlip slip; /* of the first disc of a contact */
+  NsMixedSlip slip;         /* of the first disc of a contact */
+  NsMixedReaction reaction; /* of a row */
 } NsMixedGroup;
 
 /* A row with bounds. */
@@ -110,11 +117,12 @@ NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *
                         NsSolverInfo *info);
 
 /*
-** ns_mixed_solve for the groups of p, `groups`, where contacts may have a `slip`: the coefficient is the one at the slip of the answer.
-** A problem with given coefficients is solved, and these are found by Newton's method for each contact alone: d|u| / dmu is the one of the
-** contact alone, while the others keep their forces. On return groups[].mu are the coefficients of the answer. They begin at those given, which should be
-** the ones at rest: where friction falls with the slip, several slips may obey the law, and the slowest is found, or the contact sticks.
-** NS_ENOCONV also when the coefficients do not converge; NS_ECALLBACK when one is nan.
+** ns_mixed_solve for the groups of p, `groups`, where contacts may have a `slip`, and rows a `reaction`: the friction is the one at the slip,
+** or at the reaction, of the answer. A problem with given friction is solved; then coefficients move by Newton's method for each contact alone
+** (d|u| / dmu is the one of the contact alone, while the others keep their forces), and bounds by substitution. On return `groups` has the
+** friction of the answer. Coefficients begin at those given, which should be the ones at rest: where friction falls with the slip, several
+** slips may obey the law, and the slowest is found, or the contact sticks. NS_ENOCONV also when the friction does not converge; NS_ECALLBACK
+** when a coefficient is nan.
 */
 NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, double *z,
                              double *w, NsSolverInfo *info);

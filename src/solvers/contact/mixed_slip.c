@@ -1,6 +1,6 @@
 /*
 ** mixed_slip.c
-** Finds coefficients of friction that depend on the slip.
+** Finds coefficients of friction that depend on the slip, and bounds of friction that grow with a reaction.
 */
 #include "solvers/contact/mixed.h"
 
@@ -53,36 +53,77 @@ static double slip_next(const NsMixedProblem *p, const NsMixedGroup *group, int 
   return regular >= SLIP_REGULAR ? fmax(0, mu + off / regular) : at;
 }
 
-static bool any_slides(const NsMixedProblem *p) {
-  for (int g = 0; g < p->ngroups; g++)
-    if (p->groups[g].cone && p->groups[g].slip.mu) return true;
-  return false;
+/* The bound of a row that grows with its reaction. */
+static double reaction_bound(const NsMixedReaction *reaction, const double *z) {
+  double length = 0;
+  for (int i = reaction->first; i < reaction->first + reaction->rows; i++) length = hypot(length, z[i]);
+  return reaction->own + reaction->mu * length;
+}
+
+/* The friction of a group depends on the answer: a coefficient on the slip, or bounds on the reaction. */
+static bool group_depends(const NsMixedGroup *group) {
+  return group->cone ? group->slip.mu != NULL : group->reaction.mu > 0;
+}
+
+static void group_take_bound(NsMixedGroup *group, double bound) {
+  group->lower = -bound, group->upper = bound;
+}
+
+/* The next friction of all groups, from the answer z, w: the largest change, as a part of it; NAN: a coefficient failed. */
+static double friction_next(const NsMixedProblem *p, NsMixedGroup *groups, const double *z, const double *w, bool damped) {
+  double most = 0, change;
+  for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
+    NsMixedGroup *group = &groups[g];
+    if (!group_depends(group)) continue;
+    if (group->cone) {
+      double next = slip_next(p, group, k, z, w, &change);
+      if (isnan(next)) return NAN;
+      group->slip.next = damped ? 0.5 * (next + group->mu[0]) : next;
+    } else {
+      double next = reaction_bound(&group->reaction, z);
+      change = next > 0 ? fabs(next - group->upper) / next : 0;
+      group->reaction.next = damped ? 0.5 * (next + group->upper) : next;
+    }
+    most = fmax(most, change);
+  }
+  return most;
+}
+
+static void friction_take(const NsMixedProblem *p, NsMixedGroup *groups) {
+  for (int g = 0; g < p->ngroups; g++) {
+    if (!group_depends(&groups[g])) continue;
+    if (groups[g].cone) groups[g].mu[0] = groups[g].slip.next;
+    else group_take_bound(&groups[g], groups[g].reaction.next);
+  }
+}
+
+/* The friction before the first answer. *any: some depends on the answer. False: a coefficient has failed. */
+static bool friction_begin(const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, bool *any) {
+  *any = false;
+  for (int g = 0; g < p->ngroups; g++) {
+    if (!group_depends(&groups[g])) continue;
+    *any = true;
+    if (groups[g].cone && isnan(groups[g].mu[0])) return false;
+    if (!groups[g].cone)
+      group_take_bound(&groups[g], guess ? reaction_bound(&groups[g].reaction, guess) : groups[g].reaction.own);
+  }
+  return true;
 }
 
 NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, double *z,
                              double *w, NsSolverInfo *info) {
-  for (int g = 0; g < p->ngroups; g++)
-    if (groups[g].cone && groups[g].slip.mu && isnan(groups[g].mu[0]))
-      return *info = (NsSolverInfo){.status = NS_ECALLBACK}, NS_ECALLBACK;
-  NsStatus status = ns_mixed_solve(solver, p, guess, z, w, info);
   double before = INFINITY;
   int iterations = 0;
-  if (!any_slides(p)) return status;
-  for (int i = 0; status == NS_OK; i++) {
-    double most = 0, change;
-    bool failed = false;
-    for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
-      if (!groups[g].cone || !groups[g].slip.mu) continue;
-      double next = slip_next(p, &groups[g], k, z, w, &change);
-      failed |= isnan(next), most = fmax(most, change);
-      groups[g].slip.next = i < SLIP_DAMPED ? next : 0.5 * (next + groups[g].mu[0]);
-    }
-    if (!failed && (most <= SLIP_FOUND || (most <= SLIP_STALLED && most >= before))) break;
-    if (failed) return info->status = NS_ECALLBACK;
+  bool any;
+  if (!friction_begin(p, groups, guess, &any)) return *info = (NsSolverInfo){.status = NS_ECALLBACK}, NS_ECALLBACK;
+  NsStatus status = ns_mixed_solve(solver, p, guess, z, w, info);
+  for (int i = 0; any && status == NS_OK; i++) {
+    double most = friction_next(p, groups, z, w, i >= SLIP_DAMPED);
+    if (isnan(most)) return info->status = NS_ECALLBACK;
+    if (most <= SLIP_FOUND || (most <= SLIP_STALLED && most >= before)) break;
     if (i == SLIP_ITERATIONS) return info->status = NS_ENOCONV;
     before = most;
-    for (int g = 0; g < p->ngroups; g++)
-      if (groups[g].cone && groups[g].slip.mu) groups[g].mu[0] = groups[g].slip.next;
+    friction_take(p, groups);
     iterations += info->iterations;
     status = ns_mixed_solve(solver, p, z, z, w, info);
   }
