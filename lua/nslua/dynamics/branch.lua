@@ -159,7 +159,7 @@ end
 -- orbit only touches the section, its motion changes the side to which it crosses. At a fold neither happens.
 local function turning(b, a, c)
   local q = b.problem
-  if q.kind ~= "autonomous" then return "fold" end
+  if not q.kind.free then return "fold" end
   local t0 = q.flow.t0
   local fa, fc = q.flow:field(t0, a.x0, a.p), q.flow:field(t0, c.x0, c.p)
   if fa:div(q.sizes):dot(fc:div(q.sizes)) < 0 then return "Hopf" end
@@ -257,7 +257,7 @@ local AT_START = 1e-6
 -- The name of an event that comes to the start of the orbit of a point, which has a fixed time; nil when none does.
 local function event_at_start(b, point)
   local q, t0 = b.problem, b.problem.flow.t0
-  if q.kind ~= "forced" or q.form == sequences.form then return nil end
+  if not q.kind.given or q.form == sequences.form then return nil end
   for _, event in ipairs(point.orbit.events) do
     local after = (event.t - t0) / point.T
     if math.min(after, 1 - after) < AT_START then return event.name end
@@ -268,7 +268,7 @@ end
 -- the unknowns jump. nil where none does.
 local function event_passing_start(b, a, c)
   local one, other, T = a.orbit.events, c.orbit.events, a.T
-  if b.problem.kind ~= "forced" or b.problem.form == sequences.form or #one ~= #other or #one == 0 then return nil end
+  if not b.problem.kind.given or b.problem.form == sequences.form or #one ~= #other or #one == 0 then return nil end
   local function distance(shift)
     local sum = 0
     for i, event in ipairs(one) do

@@ -49,7 +49,7 @@ end
 local function doubled(branch, b, found)
   local old, q = branch.base, {}
   for name, value in pairs(old) do q[name] = value end
-  if old.kind == "map" then
+  if old.kind.returns then
     local section = {}
     for name, value in pairs(old.section) do section[name] = value end
     section.count = 2 * old.section.count

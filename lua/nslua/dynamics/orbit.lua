@@ -8,6 +8,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local kinds = require "nslua.dynamics.orbit_kind"
 local newton = require "nslua.dynamics.newton"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
@@ -25,8 +26,6 @@ Orbit.__name = "orbit"
 
 -- At most so many unknowns: a full matrix of 128 MB, whose factors take some seconds.
 local UNKNOWNS = 4096
--- At most so many periods of a transient.
-local PERIODS = 1e6
 
 local function drift_of(options, n, who)
   local drifts, keep, all = {}, {}, {}
@@ -71,22 +70,13 @@ local function symmetry_of(options, n, who)
   return S
 end
 
-local function kind_of(options, who)
-  if options.section ~= nil then return flows.section(options.section, who, true).name and "map" or "autonomous" end
-  if options.autonomous then return "autonomous" end
-  if options.period == nil then
-    fail("%s: expected period =, section =, or autonomous = true with a guess of the period", who)
-  end
-  return "forced"
-end
-
 -- The problem of the options of ns.dynamics.periodic.
 function orbits.problem(options, who)
   local flow = flows.new(options, who)
   local guess = options.guess
   flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil
   local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess"), form = orbits.shooting }
-  q.kind = kind_of(options, who)
+  q.kind = kinds.of(options, who)
   if options.period ~= nil then q.period = flows.period(options.period, who, flow) end
   q.p = options.value
   if q.p == nil then q.p = flow.value end
@@ -94,10 +84,10 @@ function orbits.problem(options, who)
   q.keep, q.all = drift_of(options, #q.guess, who)
   q.symmetry = symmetry_of(options, #q.guess, who)
   if options.section ~= nil then q.section = flows.section(options.section, who, true) end
-  if q.kind == "map" and q.segments > 1 then
+  if q.kind.returns and q.segments > 1 then
     fail("%s: segments: a section that is an event takes one segment, got %d", who, q.segments)
   end
-  if q.kind == "autonomous" and not q.section and not q.period then
+  if q.kind.free and not q.section and not q.period then
     fail("%s: period: autonomous = true needs a guess of the period", who)
   end
   if q.segments * #q.guess > UNKNOWNS then
@@ -110,88 +100,17 @@ function orbits.problem(options, who)
   return q
 end
 
--- A motion whose first return takes less than this part of the second one began on the section: a start right after
--- the event, or a transient that ended there, up to rounding.
-local BEGAN_THERE = 2 ^ -20
-
--- The duration of the return when x, whose first crossing is at the time t, is on the section of a map; else nil.
-local function return_from(q, x, t, p)
-  local good, two = pcall(q.flow.crossings, q.flow, x, q.flow.t0, flows.counted(q.section, 2), p)
-  return good and t - q.flow.t0 < BEGAN_THERE * (two[2].t - t) and two[2].t - t or nil
-end
-
--- The first return to the section, which gives the period's guess and a start on the section.
-local function return_of(q, x, p)
-  q.section.span = q.T
-  local first = q.flow:crossings(x, q.flow.t0, flows.counted(q.section, 1), p)
-  local start = first[1].x
-  local two = q.flow:crossings(start, q.flow.t0, flows.counted(q.section, 2), p)
-  local T = two[1].t - q.flow.t0
-  if T < BEGAN_THERE * (two[2].t - q.flow.t0) then T = two[2].t - q.flow.t0 end
-  return start, T
-end
-
--- The state after the transient: whole periods where the period is known.
-local function settle(q, x, p)
-  local t0 = q.flow.t0
-  if q.kind ~= "forced" then return q.flow:run(x, t0, t0 + q.transient, p).x end
-  if q.transient / q.T > PERIODS then
-    fail("%s: transient: expected at most %g periods of %g, got %g", q.who, PERIODS, q.T, q.transient)
-  end
-  for _ = 1, math.ceil(q.transient / q.T) do x = q.flow:run(x, t0, t0 + q.T, p).x end
-  return x
-end
-
 -- Sizes of states and period from the course of the guess, and the condition of the phase.
 local function prepare(q)
-  local flow, x, p = q.flow, q.guess, q.p
+  local flow, p = q.flow, q.p
   q.T = q.period and q.period(p)
-  if q.transient then
-    x = settle(q, x, p)
-    q.guess, q.transient = x, nil
-  end
-  if q.section and q.kind == "autonomous" then
-    local start, T = return_of(q, x, p)
-    q.guess, q.T, x = start, T, start
-  elseif q.kind == "map" then
-    local list = flow:crossings(x, flow.t0, q.section, p)
-    local there = return_from(q, x, list[1].t, p)
-    if there or q.section.count > 1 or q.symmetry then -- a start that is not on the section is far from the orbit
-      x = list[#list].x
-      q.section.span = there or list[#list].t - flow.t0
-      q.guess, list = x, flow:crossings(x, flow.t0, q.section, p)
-    end
-    local first = list[#list].t - flow.t0
-    q.T = first / (q.symmetry and 1 / 2 or 1)
-    q.section.span = first * 1.5
-  end
+  if q.transient then q.guess, q.transient = q.kind.settle(q, q.guess, p), nil end
+  q.kind.begin(q, q.guess, p)
   flow.span = q.T
-  local t, rows = flow:course(x, flow.t0, flow.t0 + q.T, p)
+  local _, rows = flow:course(q.guess, flow.t0, flow.t0 + q.T, p)
   q.sizes = flows.sizes(flow, rows)
   q.shares = flows.shares(rows, q.sizes)
   q.T_size = q.T
-  local _ = t
-end
-
--- Fixes the phase at the orbit's start: a section, or the plane through x that is orthogonal to the motion.
-local function set_phase(q, x, p)
-  if q.kind ~= "autonomous" then return end
-  local section = q.section
-  if section then
-    local t0 = q.flow.t0
-    q.phase = function(y)
-      local slope
-      local good = pcall(function() slope = core.gradient(function(z) return section.g(t0, z) end, y) end)
-      if not good then
-        slope = flows.by_states(function(z) return core.vector { section.g(t0, z) }, {} end, y, q.sizes, ""):row(1)
-      end
-      return section.g(t0, y), slope
-    end
-    return
-  end
-  local rate = q.flow:field(q.flow.t0, x, p)
-  local normal = rate:div(q.sizes):div(q.sizes)
-  q.phase = function(y) return normal:dot(y - x), normal end
 end
 
 -- ---- unknowns ----
@@ -205,7 +124,7 @@ local function pack(q, nodes, T)
   for i, x in ipairs(nodes) do
     for _, j in ipairs(node_states(q, i)) do u[#u + 1] = x[j] / q.sizes[j] end
   end
-  if q.kind == "autonomous" then u[#u + 1] = T / q.T_size end
+  kinds.add_period(q, u, T)
   return core.vector(u)
 end
 
@@ -219,7 +138,7 @@ local function unpack_unknowns(q, u)
     end
     nodes[i] = x
   end
-  return nodes, q.kind == "autonomous" and u[k + 1] * q.T_size or nil
+  return nodes, kinds.period_at(q, u, k + 1)
 end
 
 -- For each unknown the size of its state as a part of the largest value, at most 1.
@@ -228,7 +147,7 @@ local function shares_of(q)
   for i = 1, q.segments do
     for _, j in ipairs(node_states(q, i)) do list[#list + 1] = q.shares[j] end
   end
-  if q.kind == "autonomous" then list[#list + 1] = 1 end
+  kinds.add_period(q, list, q.T_size)
   return list
 end
 
@@ -243,26 +162,16 @@ local function segment(q, x, ta, tb, p)
   end
 end
 
--- The part of the period that is run: all of it, or half where a symmetry gives the rest.
-local function part_of(q) return q.symmetry and 1 / 2 or 1 end
-
 -- The state at the end of that part of an orbit that begins at x.
 local function image_of(q, x) return q.symmetry and q.symmetry * x or x end
-
--- The return map of a section that is an event.
-local function step_map(q, x, p)
-  local list = q.flow:crossings(x, q.flow.t0, q.section, p)
-  local last = list[#list]
-  return { x = last.x, t = last.t, events = list.events }
-end
 
 -- The runs of all segments at the unknowns u.
 local function runs_of(q, u, p)
   local nodes, T = unpack_unknowns(q, u)
   local flow, m, state = q.flow, q.segments, { nodes = nodes, p = p, runs = {}, slopes = {} }
-  if q.kind == "map" then
-    local run = step_map(q, nodes[1], p)
-    state.T, state.runs[1] = (run.t - flow.t0) / part_of(q), run
+  if q.kind.returns then
+    local run = kinds.step_map(q, nodes[1], p)
+    state.T, state.runs[1] = (run.t - flow.t0) / kinds.part_of(q), run
     state.slopes[1] = function() return flow:section_derivative(nodes[1], q.section, p, q.sizes) end
     return state
   end
@@ -270,10 +179,9 @@ local function runs_of(q, u, p)
   if state.T ~= state.T or state.T <= (q.T_least or 0) then
     error(format("the period is %g in an iteration", state.T), 0)
   end
-  local span = state.T * part_of(q)
+  local span = state.T * kinds.part_of(q)
   for i = 1, m do
-    local ta, tb = flow.t0 + (i - 1) / m * span, flow.t0 + i / m * span
-    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + span / m end
+    local ta, tb = kinds.times(q, i, span)
     state.runs[i], state.slopes[i] = segment(q, nodes[i], ta, tb, p)
   end
   return state
@@ -285,10 +193,7 @@ local function residual(q, state)
     local target = i < m and state.nodes[i + 1] or image_of(q, state.nodes[1])
     for _, j in ipairs(node_states(q, i % m + 1)) do F[#F + 1] = (run.x[j] - target[j]) / q.sizes[j] end
   end
-  if q.kind == "autonomous" then
-    local value, slope = q.phase(state.nodes[1])
-    F[#F + 1] = value / slope:mul(q.sizes):norm()
-  end
+  kinds.add_phase(q, state.nodes[1], F)
   return core.vector(F)
 end
 
@@ -327,13 +232,11 @@ local function put_period(q, state, J)
   for i = 1, m do
     local run, target = state.runs[i], i % m + 1
     local rate = q.flow:velocity({ x = run.x, t = q.flow.t0 }, state.p)
-    local part = part_of(q) / m
+    local part = kinds.part_of(q) / m
     for a, j in ipairs(node_states(q, target)) do J[row + a][column] = rate[j] * part * q.T_size / q.sizes[j] end
     row = row + #node_states(q, target)
   end
-  local _, slope = q.phase(state.nodes[1])
-  local size = slope:mul(q.sizes):norm()
-  for b, k in ipairs(q.keep) do J[column][b] = slope[k] * q.sizes[k] / size end
+  kinds.put_phase(q, state.nodes[1], J[column])
 end
 
 -- F(u), a function that gives d F / d u, and the runs.
@@ -343,7 +246,7 @@ function orbits.evaluate(q, u, p)
   return F, function()
     local J = core.zeros(#F, #F)
     put_slopes(q, state, J)
-    if q.kind == "autonomous" then put_period(q, state, J) end
+    if q.kind.free then put_period(q, state, J) end
     return J
   end, state
 end
@@ -351,13 +254,13 @@ end
 -- d F / d p from the exact derivatives of all segments; nil where one of them has none, or the period depends on p.
 local function exact_by_parameter(q, state, p, size)
   if not state or not state.by_parameter or #state.by_parameter < q.segments then return nil end
-  local period = q.kind == "forced" and q.period
+  local period = q.kind.given and q.period
   if period and (period(p) ~= period(p + size) or period(p) ~= period(p - size)) then return nil end
   local column = {}
   for i, slope in ipairs(state.by_parameter) do
     for _, j in ipairs(node_states(q, i % q.segments + 1)) do column[#column + 1] = slope[j] / q.sizes[j] end
   end
-  if q.kind == "autonomous" then column[#column + 1] = 0 end
+  kinds.add_period(q, column, 0)
   return core.vector(column)
 end
 
@@ -396,24 +299,13 @@ local function add_events(list, run, shift)
   end
 end
 
--- The second half of a symmetric orbit as a run, and by how much its times are too early.
-local function second_half(q, state)
-  local t0, half, x = q.flow.t0, state.T / 2, state.runs[#state.runs].x
-  if q.kind == "map" then return step_map(q, x, state.p), half end
-  if q.kind == "autonomous" then return q.flow:run(x, t0, t0 + half, state.p), half end
-  return q.flow:run(x, t0 + half, t0 + state.T, state.p), 0
-end
-
 -- Events of one period, and with a symmetry the state at its end; of an autonomous orbit with several segments their
 -- times are moved to where they belong.
 local function events_of(q, state)
   local list = {}
-  for i, run in ipairs(state.runs) do
-    local shift = q.kind == "autonomous" and (i - 1) / q.segments * part_of(q) * state.T or 0
-    add_events(list, run, shift)
-  end
+  for i, run in ipairs(state.runs) do add_events(list, run, kinds.shift(q, i, state.T)) end
   if not q.symmetry then return list end
-  local run, shift = second_half(q, state)
+  local run, shift = q.kind.second_half(q, state.runs[#state.runs].x, state.T, state.p)
   add_events(list, run, shift)
   return list, run.x
 end
@@ -460,7 +352,7 @@ function orbits.result(q, orbit, solved)
   orbit.problem, orbit.t0 = q, q.flow.t0
   orbit.iterations, orbit.accuracy = solved and solved.iterations, solved and solved.correction
   orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
-  if q.kind == "autonomous" then
+  if q.kind.free then
     orbit.trivial, orbit.doubt = spectrum.take_trivial(orbit.multipliers)
   end
   if orbit.half then orbit.half_multipliers = spectrum.values(orbit.half) end
@@ -483,7 +375,7 @@ local function monodromy_elsewhere(q, state, p, events)
     near = near or after < AT_START * T or after > (1 - AT_START) * T
     times[#times + 1] = after
   end
-  if q.kind ~= "autonomous" or not near then return nil end
+  if not q.kind.free or not near then return nil end
   table.sort(times)
   local longest, place = 0, 0
   for k = 2, #times do
@@ -492,7 +384,7 @@ local function monodromy_elsewhere(q, state, p, events)
   end
   local x = flow:run(state.nodes[1], flow.t0, flow.t0 + place, p).x
   flow.inexact, flow.compared = nil, nil
-  local S, _, _, reason = flow:derivative(x, flow.t0, flow.t0 + T * part_of(q), p, q.sizes)
+  local S, _, _, reason = flow:derivative(x, flow.t0, flow.t0 + T * kinds.part_of(q), p, q.sizes)
   local whole, half = monodromy_of(q, { jacobians = { S } })
   return whole, half, reason
 end
@@ -541,7 +433,7 @@ end
 function Orbit:course()
   local q = self.problem
   local flow = q.flow
-  if q.segments == 1 or q.symmetry or q.kind ~= "autonomous" then
+  if q.segments == 1 or q.symmetry or not q.kind.free then
     local t, rows, events = flow:course(self.x0, flow.t0, flow.t0 + self.T, self.parameter)
     return core.vector(t), rows, events
   end
@@ -568,10 +460,9 @@ end })
 -- The nodes on the course from x0 over the period T.
 function orbits.nodes_from(q, x0, T, p)
   local flow, nodes = q.flow, { x0:copy() }
-  T = T * part_of(q)
+  T = T * kinds.part_of(q)
   for i = 2, q.segments do
-    local ta, tb = flow.t0 + (i - 2) / q.segments * T, flow.t0 + (i - 1) / q.segments * T
-    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + T / q.segments end
+    local ta, tb = kinds.times(q, i - 1, T)
     nodes[i] = flow:run(nodes[i - 1], ta, tb, p).x
   end
   return nodes
@@ -580,16 +471,16 @@ end
 -- The first unknowns: the nodes on the course of the guess.
 function orbits.first(q)
   prepare(q)
-  set_phase(q, q.guess, q.p)
+  kinds.set_phase(q, q.guess, q.p)
   return pack(q, orbits.nodes_from(q, q.guess, q.T, q.p), q.T)
 end
 
 -- The phase condition through the start of an orbit, for the next ones of a branch.
 function orbits.renew_phase(q, u, p)
-  if not q.section then set_phase(q, (unpack_unknowns(q, u))[1], p) end
+  kinds.renew_phase(q, (unpack_unknowns(q, u))[1], p)
 end
 
-orbits.pack, orbits.unpack, orbits.reduced, orbits.set_phase = pack, unpack_unknowns, reduced, set_phase
+orbits.pack, orbits.unpack, orbits.reduced = pack, unpack_unknowns, reduced
 orbits.events_of = events_of
 
 -- The formulation by shooting. Another one, for a fixed sequence of events, is in nslua.dynamics.sequence.
@@ -674,12 +565,12 @@ end
 function orbits.start(q)
   local fine, solved = pcall(function()
     local u = orbits.first(q)
-    q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
+    q.T_least = q.kind.free and SHRUNK * q.T_size or nil
     return orbits.solve(q, u, q.p)
   end)
   q.T_least = nil
   if fine and not solved.good then solved.reason = solved.reason .. why_singular(q, solved.u) end
-  local other = q.kind == "map" and not q.symmetry and q.section.count == 1 and not q.transient
+  local other = q.kind.returns and not q.symmetry and q.section.count == 1 and not q.transient
   if not fine and not other then error(solved, 0) end
   if not other or fine and solved.good then return solved end
   local guess = q.guess

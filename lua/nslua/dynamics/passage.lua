@@ -10,6 +10,7 @@
 -- has a square root. An orbit that comes no nearer belongs to another branch.
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local kinds = require "nslua.dynamics.orbit_kind"
 local orbits = require "nslua.dynamics.orbit"
 local points = require "nslua.dynamics.branch_point"
 local sequences = require "nslua.dynamics.sequence"
@@ -226,7 +227,7 @@ local function by_equations(b, last)
   local good, pieces, events, mode = pcall(sequences.pieces, base, given, last.p)
   if not good or not pieces then return nil end
   local orbit = { x0 = own.x0, T = own.T, events = events, mode = mode }
-  if base.kind == "autonomous" and not base.section then orbits.set_phase(base, last.x0, last.p) end
+  kinds.renew_phase(base, last.x0, last.p)
   base.flow.piece_sizes, base.flow.parameter_size = base.sizes, base.parameter_size
   local fine, lists = pcall(lists_at, b, last, pieces, orbit)
   local best, others = nil, {}
@@ -265,7 +266,7 @@ local function orbit_at(q, x0, T, p)
       { tol = q.options.tol, max_iterations = ITERATIONS, least = DAMPING })
     if not solved.good then return nil end
     local nodes, own = orbits.unpack(q, solved.u)
-    return { u = solved.u, x0 = nodes[1], T = own or q.kind == "map" and T or q.period(p), p = p, solved = solved,
+    return { u = solved.u, x0 = nodes[1], T = own or q.kind.returns and T or q.period(p), p = p, solved = solved,
       sequence = q.form.sequence_of(q, solved.state) }
   end)
   return good and found or nil

@@ -10,6 +10,7 @@
 -- nslua.dynamics.simulation_pieces. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
 local core = require "nslua.core"
 local ode = require "nslua.dynamics.ode_flow"
+local kinds = require "nslua.dynamics.orbit_kind"
 local orbits = require "nslua.dynamics.orbit"
 local simulation_pieces = require "nslua.dynamics.simulation_pieces"
 
@@ -58,7 +59,7 @@ local function unpack_unknowns(q, u)
     k = k + #x0 + 1
     times[i] = q.flow.t0 + u[k] * q.T_size
   end
-  return x0, before, times, q.kind == "autonomous" and u[k + 1] * q.T_size or nil
+  return x0, before, times, kinds.period_at(q, u, k + 1)
 end
 
 local function pack(q, x0, before, times, T)
@@ -68,7 +69,7 @@ local function pack(q, x0, before, times, T)
     for j = 1, #x0 do u[#u + 1] = before[i][j] / q.sizes[j] end
     u[#u + 1] = (times[i] - q.flow.t0) / q.T_size
   end
-  if q.kind == "autonomous" then u[#u + 1] = T / q.T_size end
+  kinds.add_period(q, u, T)
   return core.vector(u)
 end
 
@@ -79,7 +80,7 @@ local function shares_of(q)
     for j = 1, #q.shares do list[#list + 1] = q.shares[j] end
     list[#list + 1] = 1
   end
-  if q.kind == "autonomous" then list[#list + 1] = 1 end
+  kinds.add_period(q, list, q.T_size)
   return list
 end
 
@@ -100,9 +101,9 @@ local function runs_of(q, u, p)
     s.after[i] = q.pieces.reset(q.flow, event, s.times[i], s.before[i], p)
   end
   local K = #q.list
-  s.T = q.kind == "map" and s.times[K] - t0 or T or q.period(p)
+  s.T = q.kind.returns and s.times[K] - t0 or T or q.period(p)
   if s.T ~= s.T or s.T <= 0 then error("the period is not above 0 in an iteration", 0) end
-  s.last = q.kind == "map" and s.after[K] or smooth(q, K, s.after[K], s.times[K], t0 + s.T, p)
+  s.last = q.kind.returns and s.after[K] or smooth(q, K, s.after[K], s.times[K], t0 + s.T, p)
   return s
 end
 
@@ -113,10 +114,7 @@ local function residual(q, s)
     F[#F + 1] = q.pieces.guard(q.flow, event, s.times[i], s.before[i], s.p) / q.guard_sizes[i]
   end
   put(F, s.last, s.x0, q.sizes, q.keep)
-  if q.kind == "autonomous" then
-    local value, slope = q.phase(s.x0)
-    F[#F + 1] = value / slope:mul(q.sizes):norm()
-  end
+  kinds.add_phase(q, s.x0, F)
   return core.vector(F)
 end
 
@@ -125,7 +123,7 @@ local function differentiate(q, s)
   local K, flow, p, pieces = #q.list, q.flow, s.p, q.pieces
   s.S, s.P, s.guards, s.resets, s.rate_before, s.rate_after = {}, {}, {}, {}, {}, {}
   for i = 1, K + 1 do
-    local tb = i <= K and s.times[i] or q.kind == "map" and s.times[K] or flow.t0 + s.T
+    local tb = i <= K and s.times[i] or q.kind.returns and s.times[K] or flow.t0 + s.T
     s.S[i], s.P[i] = smooth_derivatives(q, i - 1, s.after[i - 1], s.times[i - 1], tb, p)
     local mode = mode_after(q, i - 1)
     s.rate_after[i - 1] = pieces.field(flow, s.times[i - 1], s.after[i - 1], p, mode)
@@ -139,7 +137,7 @@ end
 
 -- The rows of the flow number i into J and the column of the parameter, for the states in `rows`.
 local function put_flow(q, s, i, row, rows, J, column)
-  local n, K, mapped = #s.x0, #q.list, q.kind == "map" and i > #q.list
+  local n, K, mapped = #s.x0, #q.list, q.kind.returns and i > #q.list
   local first = #q.keep + (i - 2) * (n + 1) -- unknowns before the unknowns of event i - 1
   local S = i > 1 and s.S[i] * s.resets[i - 1].x or s.S[i]
   local by_start = i > 1 and s.S[i] * (s.resets[i - 1].t - (mapped and 0 or 1) * s.rate_after[i - 1])
@@ -154,8 +152,8 @@ local function put_flow(q, s, i, row, rows, J, column)
     local target = i <= K and #q.keep + (i - 1) * (n + 1) + a or a
     J[row + a][target] = J[row + a][target] - 1
     if i <= K then J[row + a][#q.keep + i * (n + 1)] = s.rate_before[i][j] * q.T_size / q.sizes[j] end
-    if i > K and q.kind == "autonomous" then J[row + a][#J] = s.rate_before[i][j] * q.T_size / q.sizes[j] end
-    local moved = i > K and q.kind == "forced" and s.rate_before[i][j] * q.period_slope(s.p) or 0
+    if i > K and q.kind.free then J[row + a][#J] = s.rate_before[i][j] * q.T_size / q.sizes[j] end
+    local moved = i > K and q.kind.given and s.rate_before[i][j] * q.period_slope(s.p) or 0
     column[row + a] = (by_p[j] + moved) / q.sizes[j]
   end
 end
@@ -163,7 +161,7 @@ end
 local function matrix_of(q, s)
   differentiate(q, s)
   local n, K = #s.x0, #q.list
-  local size = #q.keep + K * (n + 1) + (q.kind == "autonomous" and 1 or 0)
+  local size = #q.keep + K * (n + 1) + (q.kind.free and 1 or 0)
   local J, column, row = core.zeros(size, size), core.zeros(size), 0
   for i = 1, K do
     put_flow(q, s, i, row, q.all, J, column)
@@ -174,11 +172,7 @@ local function matrix_of(q, s)
     column[row] = guard.p / q.guard_sizes[i]
   end
   put_flow(q, s, K + 1, row, q.keep, J, column)
-  if q.kind == "autonomous" then
-    local _, slope = q.phase(s.x0)
-    local norm = slope:mul(q.sizes):norm()
-    for b, k in ipairs(q.keep) do J[size][b] = slope[k] * q.sizes[k] / norm end
-  end
+  kinds.put_phase(q, s.x0, J[size])
   s.column = column
   return J
 end
@@ -198,7 +192,7 @@ local function is_in_order(q, s)
   for i = 2, K do
     if s.times[i] < s.times[i - 1] then return false end
   end
-  return q.kind == "map" or K == 0 or s.times[K] <= s.times[1] + s.T
+  return q.kind.returns or K == 0 or s.times[K] <= s.times[1] + s.T
 end
 
 -- Labels of the events that the motion has: those of the list that are crossed from the right side, and, where these
@@ -211,7 +205,7 @@ local function sequence_of(q, s)
     if rate_of(q, s, i) * q.signs[i] > 0 then events[#events + 1] = { t = s.times[i], label = event.label } end
   end
   if #events < K then return orbits.sequence(events) end
-  for i = 1, q.kind == "map" and K or K + 1 do
+  for i = 1, q.kind.returns and K or K + 1 do
     local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, (s.times[1] or t0) + s.T)
     if i == 1 then ta = math.max(t0, s.times[K] - s.T) end
     local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, i - 1, s.after[i - 1], s.times[i - 1], ta, s.p)
@@ -238,10 +232,10 @@ local function monodromy_of(q, s)
     local guard, reset = s.guards[i], s.resets[i]
     local dt = guard.x * (-1 / (guard.t + guard.x:dot(s.rate_before[i])))
     local moved = reset.x * s.rate_before[i] + reset.t
-    if not (q.kind == "map" and i == K) then moved = moved - s.rate_after[i] end
+    if not (q.kind.returns and i == K) then moved = moved - s.rate_after[i] end
     M = (reset.x + moved:outer(dt)) * M
   end
-  if q.kind == "map" then return M end
+  if q.kind.returns then return M end
   return M and s.S[K + 1] * M or s.S[1]
 end
 
@@ -282,7 +276,7 @@ function sequences.form.orbit(q, u, p, solved)
 end
 
 function sequences.form.renew(q, u, p)
-  if q.kind == "autonomous" and not q.section then orbits.set_phase(q, (unpack_unknowns(q, u)), p) end
+  kinds.renew_phase(q, (unpack_unknowns(q, u)), p)
 end
 
 -- ---- making ----
@@ -291,7 +285,7 @@ end
 -- an ODE has not; nil where there are none.
 function sequences.pieces(q, orbit, p)
   if q.flow.f then return ode, orbit.events end
-  if q.kind == "map" then return nil end
+  if q.kind.returns then return nil end
   q.flow.piece_start = orbit.x0
   local good, events, mode = pcall(simulation_pieces.fit, q.flow, orbit, p)
   if not good or not events then return nil end
@@ -311,7 +305,7 @@ end
 local function within_period(q, orbit, events, p)
   local t0, x0, list = q.flow.t0, orbit.x0, {}
   for i, event in ipairs(events) do list[i] = event end
-  if q.kind == "map" or #list == 0 then return x0, list end
+  if q.kind.returns or #list == 0 then return x0, list end
   local function shifted(event, by)
     local copy = {}
     for name, value in pairs(event) do copy[name] = value end
@@ -332,7 +326,7 @@ end
 
 -- Whether the unknowns of an orbit are outside of its period.
 function sequences.is_outside(q, orbit)
-  if q.form ~= sequences.form or q.kind == "map" then return false end
+  if q.form ~= sequences.form or q.kind.returns then return false end
   local events, t0 = orbit.events, q.flow.t0
   if #events == 0 then return false end
   return events[1].t < t0 or events[#events].t > t0 + orbit.T
@@ -343,7 +337,7 @@ end
 -- that of the rate with which its guard is crossed; else it is that of the rate on the orbit.
 -- An orbit that is only a guess need not obey its equations.
 function sequences.with(q, orbit, p, is_guess)
-  local drifts = q.symmetry or #q.keep < #q.all and q.kind ~= "map"
+  local drifts = q.symmetry or #q.keep < #q.all and not q.kind.returns
   local one = {}
   for name, value in pairs(q) do one[name] = value end
   if drifts then return nil end
@@ -398,7 +392,7 @@ end
 -- The problem and the solution of the orbit with the events that the motion from the guess has: near a grazing
 -- shooting comes to an orbit from very near guesses only. nil where there is none.
 function sequences.start(q)
-  if q.kind == "map" then return nil end
+  if q.kind.returns then return nil end
   local good, run = pcall(q.flow.run, q.flow, q.guess, q.flow.t0, q.flow.t0 + q.T, q.p)
   if not good or not sequences.is_rough(q, run) then return nil end
   local one, u = sequences.with(q, { x0 = q.guess, T = q.T, events = run.events }, q.p, true)

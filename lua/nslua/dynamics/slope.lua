@@ -4,6 +4,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local kinds = require "nslua.dynamics.orbit_kind"
 
 local fail = arguments.fail
 local who = "orbit:slope"
@@ -19,9 +20,9 @@ local function size_of(options, p)
 end
 
 -- f() with the condition of the phase at the orbit's own start.
-local function at_own_phase(orbits, q, orbit, f)
+local function at_own_phase(q, orbit, f)
   local before = q.phase
-  if q.kind == "autonomous" and not q.section then orbits.set_phase(q, orbit.x0, orbit.parameter) end
+  kinds.renew_phase(q, orbit.x0, orbit.parameter)
   local good, result = pcall(f)
   q.phase = before
   if not good then error(result, 0) end
@@ -65,13 +66,13 @@ return function(orbits, orbit, options)
     fail("%s: the orbit has no parameter: args =, value = or parameter = of the model gives it one", who)
   end
   local size = size_of(options, p)
-  return at_own_phase(orbits, q, orbit, function()
+  return at_own_phase(q, orbit, function()
     local du, exact = solve(orbits, q, orbit, size)
     local x = core.zeros(#orbit.x0)
     for k, j in ipairs(q.keep) do x[j] = du[k] * q.sizes[j] end
     local T
-    if q.kind == "autonomous" then T = du[#du] * q.T_size
-    elseif q.kind == "map" then T = period_of_map(q, orbit, x, size)
+    if q.kind.free then T = du[#du] * q.T_size
+    elseif q.kind.returns then T = period_of_map(q, orbit, x, size)
     else T = period_of_function(q, p, size) end
     return { x0 = x, T = T, derivative = exact and "exact" or "differences" }
   end)
