@@ -17,6 +17,7 @@ local drawing = require "nslua.network.drawing"
 local model = require "nslua.circuit.model"
 local kinds = require "nslua.circuit.parts"
 local values = require "nslua.network.values"
+local sensitivity = require "nslua.circuit.sensitivity"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -67,8 +68,7 @@ return function(ns)
     for _, coupling in ipairs(one.couplings) do
       if coupling[1] == two then fail("couple: '%s' and '%s' are coupled already", first, second) end
     end
-    local M = k * math.sqrt(one.value * two.value)
-    one.couplings[#one.couplings + 1], two.couplings[#two.couplings + 1] = { two, M }, { one, M }
+    one.couplings[#one.couplings + 1], two.couplings[#two.couplings + 1] = { two, k }, { one, k }
     self.made = false
     return self
   end
@@ -221,7 +221,7 @@ return function(ns)
     local K = core.matrix(#coils, #coils)
     for i, coil in ipairs(coils) do
       K[i][i] = 1
-      for _, one in ipairs(coil.couplings) do K[i][place[one[1]]] = one[2] / math.sqrt(coil.value * one[1].value) end
+      for _, one in ipairs(coil.couplings) do K[i][place[one[1]]] = one[2] end
     end
     if #coils > 2 and not where.try(ns.cholesky, K) then
       fail("circuit: couplings of %s: expected numbers k whose matrix is positive definite",
@@ -250,6 +250,33 @@ return function(ns)
       return integrator
     end,
   })
+
+  -- run { ..., sensitivities = { "R1", ... } }: also returns the derivatives of the states by parts.
+  local plain_run = Circuit.run
+  function Circuit:run(options)
+    local names = type(options) == "table" and options.sensitivities
+    if not names then return plain_run(self, options) end
+    local rest, tran = {}, self.tran or {}
+    for key, value in pairs(options) do rest[key] = value end
+    rest.sensitivities, rest.rtol, rest.on_grazing = nil, nil, nil
+    local columns, sol = plain_run(self, rest)
+    return columns, sol, sensitivity.run(ns, self, names, rest.start or 0, rest.stop or tran.stop,
+      rest.step or tran.step, options)
+  end
+
+  -- gradient { stop =, step =, cost =, terminal =, parameters = { "R1", ... } }
+  function Circuit:gradient(options)
+    local known, rest = "start stop step integrator cost terminal parameters", {}
+    local o = drawing.options("gradient", options, known)
+    for _, key in ipairs { "start", "stop", "step", "integrator" } do rest[key] = o[key] end
+    return sensitivity.gradient(ns, self, self:simulation(rest), o.parameters, o)
+  end
+
+  -- parameter(name): for ns.fit.
+  function Circuit:parameter(name)
+    if not self.made then fail "parameter: expected a simulation of this circuit: call simulation or system first" end
+    return sensitivity.parameter(self, name)
+  end
 
   where.methods(Circuit, "a circuit", "c")
 

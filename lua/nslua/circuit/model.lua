@@ -9,6 +9,8 @@ local fail, huge = arguments.fail, math.huge
 
 -- ---- the equations of the parts ----
 
+local model = {}
+
 local Stamps = {}
 Stamps.__index = Stamps
 
@@ -126,17 +128,30 @@ local function input_of(by, functions)
   end
 end
 
--- A vector of inputs, and a callback (t, z, out) when one depends on time.
-local function inputs_of(list)
-  local constants, moves = {}, false
-  for i, one in ipairs(list) do
-    constants[i] = type(one) == "number" and one or 0
-    moves = moves or type(one) == "function"
+-- The sources of rows of inputs that depend on time: { row, name, f }, in an order that depends on names alone.
+function model.inputs_in_time(list, functions)
+  local terms = {}
+  for i, by in ipairs(list) do
+    for _, one in ipairs(functions) do
+      if by[one.name] then terms[#terms + 1] = { i, one.name, one.f } end
+    end
   end
-  if not moves then return constants end
-  return function(t, _, out)
-    for i, one in ipairs(list) do out[i] = type(one) == "function" and one(t) or one end
-  end
+  return terms
+end
+
+-- A vector of inputs; or a callback (t, z, out) when one depends on time, and z: the coefficients of the sources in
+-- inputs_in_time, then the constants of the rows.
+local function inputs_of(list, functions)
+  local constants, z, n = {}, {}, #list
+  for i, by in ipairs(list) do constants[i] = by["1"] or 0 end
+  local terms = model.inputs_in_time(list, functions)
+  if #terms == 0 then return constants end
+  for k, term in ipairs(terms) do z[k] = list[term[1]][term[2]] end
+  table.move(constants, 1, n, #z + 1, z)
+  return function(t, coefficients, out)
+    for i = 1, n do out[i] = coefficients[#terms + i] end
+    for k, term in ipairs(terms) do out[term[1]] = out[term[1]] + coefficients[k] * term[3](t) end
+  end, core.vector(z)
 end
 
 -- The bounds of lambda of a switch, which is w where `swapped`, j else; `on`: of its gate.
@@ -174,18 +189,16 @@ local function groups_of(m, D)
   return groups
 end
 
-local model = {}
-
 -- The numbers of the model: names, A, B, C, D, inputs of x' and y, initial states, and the expressions of the
--- columns.
-function model.numbers(circuit)
+-- columns. like (optional): the numbers of the same circuit with other values, which tell what is solved for.
+function model.numbers(circuit, like)
   local stamps = new_stamps()
   for _, part in ipairs(circuit.parts) do parts[part.kind].stamp(part, stamps) end
   for _, node in ipairs(circuit.nodes) do
     if stamps.kcl[node] then stamps:equation(stamps.kcl[node]) end
   end
   local solved, word, row, source = reduction.reduce(stamps.rows, stamps.class_of, stamps.pairs, stamps.rate_of,
-    stamps.slope_of)
+    stamps.slope_of, like and like.solved)
   if not solved then told(stamps, word, row, source) end
   local self = { states = {}, lambdas = {}, solved = solved, stamps = stamps, index = {} }
   for _, state in ipairs(stamps.states) do
@@ -206,8 +219,9 @@ function model.numbers(circuit)
   return self
 end
 
--- The parts of an unknown: coefficients of the states and of lambda, the input. Raises when it is not determined.
-local function expression(self, unknown)
+-- The parts of an unknown: coefficients of the states, of lambda and, by name, of the sources. Raises when it is not
+-- determined.
+local function terms_of(self, unknown)
   local of, by = reduction.expression(self.solved, unknown)
   local x, lambda = {}, {}
   for i = 1, #self.states do x[i] = 0 end
@@ -220,9 +234,24 @@ local function expression(self, unknown)
     end
     if class == "state" then x[i] = value else lambda[i] = value end
   end
+  return x, lambda, by
+end
+
+-- The same, with the input.
+local function expression(self, unknown)
+  local x, lambda, by = terms_of(self, unknown)
   return x, lambda, input_of(by, self.stamps.functions)
 end
-model.expression = expression
+
+-- The matrices A, B, C, D, and for each row of x' and y the coefficients of the sources, by name.
+function model.matrices(self)
+  local m = { A = {}, B = {}, C = {}, D = {}, b = {}, e = {} }
+  for i, state in ipairs(self.states) do
+    m.A[i], m.B[i], m.b[i] = terms_of(self, self.stamps.rate_of[state.name])
+  end
+  for k, one in ipairs(self.lambdas) do m.C[k], m.D[k], m.e[k] = terms_of(self, one.y) end
+  return m
+end
 
 -- Checks that initial values which follow from others are those that the script has given.
 local function check_initial(self, t0)
@@ -242,33 +271,36 @@ local function check_initial(self, t0)
   end
 end
 
--- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns.
-function model.objects(ns, circuit, t0)
+-- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns. from (optional):
+-- x, the states at t0, and gates, the time at which gates are looked at.
+function model.objects(ns, circuit, t0, from)
   local self = model.numbers(circuit)
-  check_initial(self, t0)
+  if not (from and from.x) then check_initial(self, t0) end
   local n, m = #self.states, #self.lambdas
   if n == 0 then fail "circuit: expected at least one capacitor or inductor that is free to change" end
-  local x0, names, A, B, C, D, b, e = {}, {}, {}, {}, {}, {}, {}, {}
+  local x0, names = {}, {}
   for i, state in ipairs(self.states) do
-    x0[i], names[i] = state.initial or 0, parts[state.part.kind].state .. "." .. state.part.name
-    A[i], B[i], b[i] = expression(self, self.stamps.rate_of[state.name])
+    x0[i] = from and from.x and from.x[i] or state.initial or 0
+    names[i] = parts[state.part.kind].state .. "." .. state.part.name
   end
-  for k, one in ipairs(self.lambdas) do C[k], D[k], e[k] = expression(self, one.y) end
-  local input = inputs_of(b)
-  local system = type(input) == "function" and ns.FirstOrderLinearDS or ns.FirstOrderLinearTIDS
-  local ds = system { x0 = x0, A = A, b = input, name = circuit.name }
+  local numbers = model.matrices(self)
+  local B, C, D = numbers.B, numbers.C, numbers.D
+  local input, z = inputs_of(numbers.b, self.stamps.functions)
+  local system = z and ns.FirstOrderLinearDS or ns.FirstOrderLinearTIDS
+  local ds = system { x0 = x0, A = numbers.A, b = input, name = circuit.name }
+  if z then ds:setzPtr(z) end
   ds:setNames(names)
-  local interactions, order, gates = {}, {}, {}
+  local interactions, order, gates, place = {}, {}, {}, {}
   for g, group in ipairs(m > 0 and groups_of(m, D) or {}) do
     local Cg, Dg, Bg, eg, lb, ub, who, plain = {}, {}, {}, {}, {}, {}, {}, true
     for i = 1, n do Bg[i] = {} end
     for r, k in ipairs(group) do
       local one = self.lambdas[k]
-      Cg[r], Dg[r], eg[r], who[r] = C[k], {}, e[k], one.switch.name
+      Cg[r], Dg[r], eg[r], who[r] = C[k], {}, numbers.e[k], one.switch.name
       for c, j in ipairs(group) do Dg[r][c] = D[k][j] end
       for i = 1, n do Bg[i][r] = B[i][k] end
       local gate = one.switch.law.gate
-      lb[r], ub[r] = bounds_of(one.switch, one.swapped, gate and gate.on(t0))
+      lb[r], ub[r] = bounds_of(one.switch, one.swapped, gate and gate.on(from and from.gates or t0))
       plain = plain and not next(one.switch.law)
       if gate and (gate.g or gate.period) then
         local coils = {}
@@ -280,12 +312,15 @@ function model.objects(ns, circuit, t0)
       order[#order + 1] = k
     end
     local law = plain and ns.ComplementarityConditionNSL(#group) or ns.RelayNSL(#group, lb, ub)
-    local inputs = inputs_of(eg)
-    local relation = (type(inputs) == "function" and ns.FirstOrderLinearR or ns.FirstOrderLinearTIR) { C = Cg, D = Dg,
-      B = Bg, e = inputs }
+    local inputs, of_relation = inputs_of(eg, self.stamps.functions)
+    local relation = (of_relation and ns.FirstOrderLinearR or ns.FirstOrderLinearTIR) { C = Cg, D = Dg, B = Bg,
+      e = inputs }
+    if of_relation then relation:setzPtr(of_relation) end
+    for r, k in ipairs(group) do place[k] = { g, r } end
     interactions[g] = ns.Interaction(law, relation, table.concat(who, "+"))
   end
-  return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates }
+  return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates,
+    place = place, names = names }
 end
 
 -- The rows of an interaction with an event at t, of the last events of a run.
@@ -370,6 +405,18 @@ function model.corners(objects, from, to)
   end
   table.sort(list)
   return list
+end
+
+-- Times of a grid with the corners of sources between them.
+function model.with_corners(objects, times)
+  local all, grid = table.move(times, 1, #times, 1, {}), {}
+  table.move(model.corners(objects, times[1], times[#times]), 1, 1000000, #all + 1, all)
+  table.sort(all)
+  for _, t in ipairs(all) do
+    if #grid == 0 or t - grid[#grid] > 1e-6 * (times[2] - times[1]) then grid[#grid + 1] = t end -- of a step
+  end
+  grid[#grid] = times[#times]
+  return grid
 end
 
 -- The columns of a solution: potentials, currents and powers by name.

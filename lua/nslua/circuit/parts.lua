@@ -41,14 +41,14 @@ parts.capacitor = { terminals = 2, state = "u", stamp = function(part, s)
   s:equation { [s:current(part, a, b)] = 1, [rate] = -part.value }
 end }
 
--- couplings: { { other inductor, mutual inductance }, ... }
+-- couplings: { { other inductor, k }, ... }
 parts.inductor = { terminals = 2, state = "i", stamp = function(part, s)
   local a, b = part.nodes[1], part.nodes[2]
   local x, rate = s:state(part, part.initial)
   local of = { [rate] = -part.value }
   for _, one in ipairs(part.couplings) do
     local _, other = s:state(one[1], one[1].initial)
-    of[other] = (of[other] or 0) - one[2]
+    of[other] = (of[other] or 0) - one[2] * math.sqrt(part.value * one[1].value)
   end
   s:equation(voltage(s, a, b, of))
   s:equation { [s:current(part, a, b)] = 1, [x] = -1 }

@@ -59,9 +59,9 @@ end
 local Tableau = {}
 Tableau.__index = Tableau
 
--- classes: class of each unknown by its name; pairs: { { first, second }, ... } of the switches.
-local function new_tableau(rows, class_of, switches)
-  local self = setmetatable({ open = {}, solved = {}, class_of = class_of, partner = {} }, Tableau)
+-- classes: class of each unknown by its name; pairs: { { first, second }, ... } of the switches; only: see reduce.
+local function new_tableau(rows, class_of, switches, only)
+  local self = setmetatable({ open = {}, solved = {}, class_of = class_of, partner = {}, only = only }, Tableau)
   for i, row in ipairs(rows) do self.open[i] = row_of(row.of, row.by) end
   for _, pair in ipairs(switches) do self.partner[pair[1]], self.partner[pair[2]] = pair[2], pair[1] end
   return self
@@ -75,7 +75,8 @@ function Tableau:largest(row, class, may)
   for unknown, value in pairs(row.of) do
     local here = abs(value) / most
     local better = here > part or here == part and best and unknown < best
-    if self.class_of[unknown] == class and better and (not may or may(unknown)) then best, part = unknown, here end
+    local free = (not may or may(unknown)) and (not self.only or self.only[unknown])
+    if self.class_of[unknown] == class and better and free then best, part = unknown, here end
   end
   return best, part
 end
@@ -163,11 +164,12 @@ end
 
 -- Reduces the equations. rows: { of = { unknown = number }, by = { source = number } }, of = by; class_of: "inner",
 -- "rate", "switch", "state" or "given" (never solved for) by unknown; switches: pairs of unknowns; rate_of: the rate
--- by state; slope_of: the source that is the derivative of a source, false where that is 0, nil where there is none.
+-- by state; slope_of: the source that is the derivative of a source, false where that is 0, nil where there is none;
+-- only (optional): the set of the unknowns that are solved for, as of the same circuit with other values.
 -- Returns the solved rows by unknown (coefficients of the unknowns that are not solved for, and of sources, with the
 -- unknown's own as 1), or nil, a word ("switches", "slope", "contradiction") and the row that can not be solved.
-function reduction.reduce(rows, class_of, switches, rate_of, slope_of)
-  local self = new_tableau(rows, class_of, switches)
+function reduction.reduce(rows, class_of, switches, rate_of, slope_of, only)
+  local self = new_tableau(rows, class_of, switches, only)
   self:eliminate "inner"
   self:eliminate "rate"
   while true do

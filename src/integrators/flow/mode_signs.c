@@ -196,6 +196,15 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
   return status;
 }
 
+/* A state below this part of what the terms of its rate make of it within LEAST_LENGTH of the step of the grid has been at rest. */
+#define AT_REST 1e-6
+
+/* The size of differential state j in the run; at rest, at 0, that which it gets by the terms of its last rate. */
+static double state_size(const NsFlow *flow, int j) {
+  double size = flow->memory.size[j], reach = LEAST_LENGTH * flow->mode->h * flow->sdot_terms[j];
+  return size < AT_REST * reach ? reach : size;
+}
+
 /* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */
 static void size_free_unknowns(NsFlow *flow) {
   const NsFlowRoom *room = &flow->room;
@@ -231,7 +240,8 @@ static void find_lambda_sizes(NsFlow *flow) {
   memset(room->v_terms, 0, nw * sizeof *room->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i], na = (size_t)flow->eq.na;
-    for (size_t j = 0; j < (size_t)flow->eq.nd; j++) room->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * memory->size[j];
+    for (size_t j = 0; j < (size_t)flow->eq.nd; j++)
+      room->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * state_size(flow, (int)j);
     for (size_t j = 0; j < na; j++) room->v_terms[row] += fabs(r->Rw[row + j * nw]) * memory->a_size[j];
     if (row >= na) room->v_terms[row] += memory->y_way[flow->active[row - na]];
   }
@@ -249,14 +259,14 @@ const double *ns_flow_lambda_sizes(NsFlow *flow) {
   return flow->memory.lambda_size;
 }
 
-/* sum plus |C| times sizes of differential states (nd), of a row. */
+/* sum plus |C| times sizes of differential states (nd; NULL: those in the run), of a row. */
 static double add_by_states(const NsFlow *flow, int row, double sum, const double *size) {
   const NsEquations *e = &flow->eq;
   for (int k = 0; k < e->nnodes; k++) {
     const NsEquationNode *node = &e->nodes[k];
     for (int j = 0; j < node->nd; j++) {
       int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
-      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * size[node->s + j];
+      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * (size ? size[node->s + j] : state_size(flow, node->s + j));
     }
   }
   return sum;
@@ -283,7 +293,7 @@ double ns_flow_output_rate_terms(NsFlow *flow, int row) {
 
 double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
-  double sum = add_by_states(flow, row, flow->y_terms[row], flow->memory.size);
+  double sum = add_by_states(flow, row, flow->y_terms[row], NULL);
   for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->memory.lambda_size[j];
   return add_by_algebraic_states(flow, row, sum + flow->memory.y_way[row]);
 }

@@ -1,0 +1,292 @@
+-- nslua.circuit.sensitivity: derivatives by the values of parts.
+--
+-- A part changes numbers of the model (entries of A, B, C, D, inputs, initial states). How much is found by
+-- differences of order 4 of the reduction alone, with the same unknowns solved for; the derivatives of the run by
+-- these numbers are those of the engine, and the chain rule joins both. Where gates have clocks, the run is made from
+-- instant to instant: the states are continuous there, and the instants do not depend on the parts.
+
+local core = require "nslua.core"
+local arguments = require "nslua.base.arguments"
+local model = require "nslua.circuit.model"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local sensitivity = {}
+
+-- Numbers of parts besides `value`; true: the model is linear in them, so that they may be 0.
+local FIELDS = { resistance = false, conductance = false, forward = true, breakdown = true, initial = true }
+
+local PART = 2.0 ^ -9 -- of the value: differences of order 4 then have errors of 1e-11 of the terms
+
+-- The part and the field of a name, as "R1" or "D1.resistance".
+local function find(circuit, who, name)
+  local base, field = tostring(name):match "^([%w_]+)%.?(%a*)$"
+  local part = circuit.named[base]
+  if type(name) ~= "string" or not part then
+    fail("%s: expected the name of a part, as \"R1\" or \"D1.resistance\", got %s", who, describe(name))
+  end
+  if field == "" then field = "value" end
+  local value = part[field]
+  if field == "initial" and (part.kind == "capacitor" or part.kind == "inductor") then value = value or 0 end
+  if type(value) ~= "number" or field ~= "value" and FIELDS[field] == nil then
+    fail("%s: %s '%s' has no number '%s'", who, part.kind, base, field)
+  end
+  if value == 0 and not FIELDS[field] then
+    fail("%s: %s of %s '%s' is 0 and tells no size for a difference; give it a small value", who, field, part.kind,
+      base)
+  end
+  return part, field, value
+end
+
+-- The matrices of the model with another value of a part; solved for the same unknowns as `base`.
+local function matrices_at(circuit, base, part, field, value)
+  local kept = part[field]
+  part[field] = value
+  local good, result = pcall(function()
+    local numbers = model.numbers(circuit, base)
+    return model.matrices(numbers)
+  end)
+  part[field] = kept
+  if not good then error(result, 0) end
+  return result
+end
+
+-- The derivatives of the matrices by a part: differences of order 4, entry by entry.
+local function slopes(circuit, base, part, field, value)
+  local h = value ~= 0 and math.abs(value) * PART or 1
+  local at = {}
+  for _, k in ipairs { -2, -1, 1, 2 } do at[k] = matrices_at(circuit, base, part, field, value + k * h) end
+  local function difference(name, i, j)
+    local function f(k) return at[k][name][i][j] or 0 end
+    local d = (8 * (f(1) - f(-1)) - (f(2) - f(-2))) / (12 * h)
+    local terms = 8 * (math.abs(f(1)) + math.abs(f(-1))) / (12 * h)
+    return math.abs(d) > 2.0 ^ -44 * terms and d or 0 -- else rounding
+  end
+  return difference
+end
+
+-- The numbers of the model that the parts change: { object, field, i [, j] }, and for each its derivatives by them.
+local function numbers_of(circuit, made, names, who)
+  local base, functions = made.numbers, made.numbers.stamps.functions
+  local specs, rows = {}, {}
+  local list, all = model.matrices(base), {}
+  local n, m = #base.states, #base.lambdas
+  for p, name in ipairs(names) do
+    local part, field, value = find(circuit, who, name)
+    all[p] = { slopes(circuit, base, part, field, value), field == "initial" and part }
+  end
+  local function put(spec, name, i, j)
+    local row, any = {}, false
+    for p, one in ipairs(all) do
+      row[p] = one[1](name, i, j)
+      any = any or row[p] ~= 0
+    end
+    if any then specs[#specs + 1], rows[#rows + 1] = spec, row end
+    return any
+  end
+  -- The inputs of an object; its rows have the numbers of `which` in the list.
+  local function put_inputs(object, name, which, constant)
+    local own = {}
+    for r, i in ipairs(which) do own[r] = list[name][i] end
+    local terms = model.inputs_in_time(own, functions)
+    for k, term in ipairs(terms) do put({ object, "z", k }, name, which[term[1]], term[2]) end
+    for r, i in ipairs(which) do
+      put(#terms > 0 and { object, "z", #terms + r } or { object, constant, r }, name, i, "1")
+    end
+  end
+  local rows_of, every = {}, {}
+  for i = 1, n do
+    every[i] = i
+    for j = 1, n do put({ made.ds, "A", i, j }, "A", i, j) end
+    for k = 1, m do put({ made.interactions[made.place[k][1]]:relation(), "B", i, made.place[k][2] }, "B", i, k) end
+    local row, any = {}, false
+    for p, one in ipairs(all) do
+      row[p] = one[2] == base.states[i].part and 1 or 0
+      any = any or row[p] ~= 0
+    end
+    if any then specs[#specs + 1], rows[#rows + 1] = { made.ds, "x0", i }, row end
+  end
+  put_inputs(made.ds, "b", every, "b")
+  for k = 1, m do
+    local g, r = table.unpack(made.place[k])
+    local relation = made.interactions[g]:relation()
+    rows_of[g] = rows_of[g] or {}
+    rows_of[g][r] = k
+    for j = 1, n do put({ relation, "C", r, j }, "C", k, j) end
+    for j = 1, m do
+      if made.place[j][1] == g then put({ relation, "D", r, made.place[j][2] }, "D", k, j) end
+    end
+  end
+  for g, which in ipairs(rows_of) do put_inputs(made.interactions[g]:relation(), "e", which, "e") end
+  return specs, rows
+end
+
+-- The instants of clocks between two times, with both.
+local function instants(made, start, stop)
+  local list, times = { start, stop }, { start }
+  for _, one in ipairs(made.gates) do
+    local gate = one.lambda.switch.law.gate
+    if one.lambda.switch.law.latches then
+      fail("sensitivities: %s latches: the run has no derivatives there", one.lambda.switch.name)
+    end
+    if not gate.period then
+      fail("sensitivities: the gate of %s is a function; expected a clock, true or false", one.lambda.switch.name)
+    end
+    for _, offset in pairs(gate.offsets) do
+      for k = math.max(0, math.ceil((start - offset) / gate.period)), math.floor((stop - offset) / gate.period) do
+        list[#list + 1] = offset + k * gate.period
+      end
+    end
+  end
+  table.sort(list)
+  for _, t in ipairs(list) do
+    if t - times[#times] > 1e-12 * (stop - start) then times[#times + 1] = t end -- closer ones are one instant
+  end
+  times[#times] = stop
+  return times
+end
+
+-- One piece of a run: the simulation of the model `made` from `a` to `b`.
+local function piece(ns, made, a, b, step, options)
+  local nsds, points = ns.NonSmoothDynamicalSystem(a, b), { a }
+  nsds:insertDynamicalSystem(made.ds)
+  for _, one in ipairs(made.interactions) do nsds:link(one, made.ds) end
+  local count = math.max(1, math.ceil((b - a) / step * (1 - 1e-9)))
+  for i = 1, count do points[#points + 1] = a + (b - a) * (i / count) end
+  local grid = ns.TimeDiscretisation(model.with_corners(made, points))
+  return ns.EventDriven(nsds, grid, options.integrator or ns.RadauOSI())
+end
+
+-- The numbers of the states with derivatives that a piece begins with: of initial values, which `specs` hold, or of S
+-- at the end of the piece before. Below 1e-12 of what they were (most) they are rounding: a law holds the state.
+local function at_start(S, most, specs, rows)
+  for i, spec in ipairs(S and {} or specs) do
+    if spec[2] == "x0" then
+      for p, d in ipairs(rows[i]) do most[spec[3]][p] = d end
+    end
+  end
+  local columns = {}
+  for j, row in ipairs(most) do
+    local any = false
+    for p, size in ipairs(row) do
+      local d = S and S[j][p] or not S and size or 0
+      row[p] = math.max(math.abs(d), math.abs(size))
+      any = any or math.abs(d) > 1e-12 * row[p]
+    end
+    if any then columns[#columns + 1] = j end
+  end
+  return columns
+end
+
+-- The derivatives of the states by parts, at the times of the grid and at instants of clocks. options: those of
+-- simulation, and names. Returns the times, for each the derivatives (n x p), and the model.
+local function forward(ns, circuit, names, start, stop, step, options)
+  local made = model.objects(ns, circuit, start)
+  local n, most, x, S = made.states, {}, nil, nil
+  local times, t_rows, S_rows = instants(made, start, stop), {}, {}
+  for j = 1, n do most[j] = ns.zeros(#names):totable() end
+  for k = 1, #times - 1 do
+    local a, b = times[k], times[k + 1]
+    made = model.objects(ns, circuit, a, { x = x, gates = (a + b) / 2 })
+    local specs, rows = numbers_of(circuit, made, names, "sensitivities")
+    local simu = piece(ns, made, a, b, step, options)
+    local asked, chain = { rtol = options.rtol, on_grazing = options.on_grazing }, {}
+    for _, j in ipairs(at_start(S, most, specs, rows)) do
+      local row = {}
+      for p = 1, #names do row[p] = S and S[j][p] or most[j][p] end
+      asked[#asked + 1], chain[#chain + 1] = { made.ds, "x0", j }, row
+    end
+    for i, spec in ipairs(specs) do
+      if spec[2] ~= "x0" then asked[#asked + 1], chain[#chain + 1] = spec, rows[i] end
+    end
+    local sol = #asked > 0 and simu:run { sensitivities = asked } or simu:run()
+    for row = k == 1 and 1 or 2, #sol do
+      t_rows[#t_rows + 1] = sol.t[row]
+      S_rows[#S_rows + 1] = #asked > 0 and sol.S[row] * ns.matrix(chain) or ns.zeros(n, #names)
+    end
+    S, x = S_rows[#S_rows], sol.x[#sol]
+  end
+  return t_rows, S_rows, made
+end
+
+-- A record for each part: t, and the derivatives of the states by their names.
+function sensitivity.run(ns, circuit, names, start, stop, step, options)
+  if type(names) ~= "table" or #names == 0 then
+    fail("sensitivities: expected a list of names of parts, got %s", describe(names))
+  end
+  local t, S, made = forward(ns, circuit, names, start, stop, step, options)
+  local states, files = made.names, require "nslua.files"(ns, core.file_support)
+  local result = {}
+  for p, name in ipairs(names) do
+    local labels, columns = { "t" }, { ns.vector(t) }
+    for i, state in ipairs(states) do
+      local values = {}
+      for row = 1, #t do values[row] = S[row][i][p] end
+      labels[i + 1], columns[i + 1] = state, ns.vector(values)
+    end
+    result[name] = files.columns(labels, columns)
+  end
+  return result
+end
+
+-- The derivative of a cost by the parts; simulation: of the model made last.
+function sensitivity.gradient(ns, circuit, simulation, names, options)
+  if type(names) ~= "table" or #names == 0 then
+    fail("gradient: parameters: expected a list of names of parts, got %s", describe(names))
+  end
+  if circuit.made.gates[1] then
+    fail("gradient: %s has a gate that changes; use run { sensitivities = ... }",
+      circuit.made.gates[1].lambda.switch.name)
+  end
+  local specs, rows = numbers_of(circuit, circuit.made, names, "gradient: parameters")
+  local value, by_numbers, sol = simulation:gradient { cost = options.cost, terminal = options.terminal,
+    parameters = #specs > 0 and specs or { "x0" } }
+  local gradient = ns.zeros(#names)
+  for i, row in ipairs(rows) do
+    for p = 1, #names do gradient[p] = gradient[p] + by_numbers[i] * row[p] end
+  end
+  return value, gradient, sol
+end
+
+-- A parameter for ns.fit: sets the value of a part in the model made last.
+function sensitivity.parameter(circuit, name)
+  local part, field, value = find(circuit, "parameter", name)
+  local made = circuit.made
+  local functions = made.numbers.stamps.functions
+  local function inputs(object, rows, set)
+    local terms, numbers = model.inputs_in_time(rows, functions), {}
+    for k, term in ipairs(terms) do numbers[k] = rows[term[1]][term[2]] end
+    for r, by in ipairs(rows) do numbers[#terms + r] = by["1"] or 0 end
+    if #terms > 0 then object:setzPtr(numbers) else object[set](object, numbers) end
+  end
+  return { name = name, start = value, set = function(number)
+    local list = matrices_at(circuit, made.numbers, part, field, number)
+    part[field] = number
+    made.ds:setAPtr(list.A)
+    inputs(made.ds, list.b, "setbPtr")
+    local blocks = {}
+    for k, place in ipairs(made.place) do
+      local g, r = table.unpack(place)
+      local block = blocks[g] or { C = {}, D = {}, B = {}, e = {}, order = {} }
+      blocks[g] = block
+      block.C[r], block.e[r], block.order[r] = list.C[k], list.e[k], k
+    end
+    for g, block in ipairs(blocks) do
+      local relation = made.interactions[g]:relation()
+      for r, k in ipairs(block.order) do
+        block.D[r] = {}
+        for c, j in ipairs(block.order) do block.D[r][c] = list.D[k][j] end
+      end
+      for i = 1, made.states do
+        block.B[i] = {}
+        for c, j in ipairs(block.order) do block.B[i][c] = list.B[i][j] end
+      end
+      relation:setCPtr(block.C)
+      relation:setDPtr(block.D)
+      relation:setBPtr(block.B)
+      inputs(relation, block.e, "setePtr")
+    end
+  end }
+end
+
+return sensitivity

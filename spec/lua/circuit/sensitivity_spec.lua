@@ -1,0 +1,131 @@
+-- Derivatives of circuits by the values of parts, against central differences of runs.
+local campaign = require "campaign"
+local circuits = require "random_circuits"
+local ns = require "nslua"
+
+local function message(c, method, ...)
+  local good, text = pcall(c[method], c, ...)
+  assert.is_false(good)
+  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
+end
+
+local function tight()
+  local integrator = ns.RungeKuttaOSI(1e-12)
+  integrator:setAmbiguity "leave"
+  return integrator
+end
+
+-- Compares the derivatives at the end by the number `name` with differences of order 4. make(value) makes the circuit.
+local function compare(make, value, name, options, tolerance)
+  local o = { sensitivities = { name } }
+  for key, one in pairs(options) do o[key] = one end
+  local _, _, S = make(value):run(o)
+  local h, at = value * 1e-3, {}
+  for _, k in ipairs { -2, -1, 1, 2 } do
+    local _, sol = make(value + k * h):run(options)
+    at[k] = sol.x[#sol]
+  end
+  local record = S[name]
+  for i, state in ipairs(record:names()) do
+    if i > 1 then
+      local function f(k) return at[k][i - 1] end
+      local wanted, here = (8 * (f(1) - f(-1)) - (f(2) - f(-2))) / (12 * h), record[state][#record]
+      local terms = (math.abs(f(1)) + math.abs(f(-1))) / value * 1e-3
+      for row = 1, #record do terms = math.max(terms, math.abs(record[state][row])) end
+      assert.near(wanted, here, tolerance * terms, ("%s by %s"):format(state, name))
+    end
+  end
+end
+
+-- A buck converter whose coil runs empty in each period.
+local function buck(v)
+  return ns.circuit():voltage("V1", "in", "0", v.V1 or 10):switch("S1", "in", "x", { period = 1e-4, duty = 0.3 })
+    :diode("D1", "0", "x", { forward = v.F or 0.5 }):inductor("L1", "x", "out", v.L1 or 1e-4)
+    :capacitor("C1", "out", "0", v.C1 or 1e-5, { initial = v.U or 1 }):resistor("R1", "out", "0", v.R1 or 20)
+end
+
+local values = { V1 = { "V1", 10 }, F = { "D1.forward", 0.5 }, L1 = { "L1", 1e-4 }, C1 = { "C1", 1e-5 },
+  U = { "C1.initial", 1 }, R1 = { "R1", 20 } }
+
+describe("nslua.circuit.sensitivity", function()
+  it("differentiates by values of parts, through clocks and the events of diodes #once", function()
+    for _, key in ipairs(require "sorted_names"(values)) do
+      local name, value = table.unpack(values[key])
+      compare(function(number) return buck { [key] = number } end, value, name,
+        { stop = 5e-4, step = 1e-4, integrator = tight() }, 1e-4)
+    end
+  end)
+
+  it("differentiates random circuits #once", function()
+    local n, report = campaign(4, 0.01)
+    math.randomseed(77)
+    local compared, tried = 0, 0
+    while compared < n do
+      tried = tried + 1
+      local list = circuits.parts(math.random(2, 4), math.random(0, 2))
+      local plain = {}
+      for _, part in ipairs(list) do
+        if type(part[5]) == "number" then plain[#plain + 1] = part end
+      end
+      local part = plain[math.random(#plain)]
+      local value = part[5]
+      local function make(number)
+        part[5] = number
+        local c = circuits.build(list)
+        part[5] = value
+        return c
+      end
+      if pcall(make(value).system, make(value)) then
+        compare(make, value, part[2], { stop = 1, step = 0.1, integrator = tight() }, 1e-4)
+        compared = compared + 1
+      end
+      assert.is_true(tried < 20 * n)
+    end
+    report("derivatives of circuits", n)
+  end)
+
+  it("gives gradients of costs, and parameters for fits", function()
+    local function charge(R) return ns.circuit():voltage("V1", "a", "0", { amplitude = 2, frequency = 0.5 })
+      :resistor("R1", "a", "b", R):capacitor("C1", "b", "0", 0.5) end
+    local options = { stop = 1, step = 0.1, integrator = tight(), parameters = { "R1", "C1" },
+      terminal = function(x) return x[1] ^ 2 end }
+    local value, gradient = charge(2):gradient(options)
+    local function cost(R)
+      local _, sol = charge(R):run { stop = 1, step = 0.1, integrator = tight() }
+      return sol.x[#sol][1] ^ 2
+    end
+    assert.near(cost(2), value, 1e-9)
+    assert.near((cost(2.001) - cost(1.999)) / 0.002, gradient[1], 1e-6)
+    local _, sol = charge(3):run { stop = 1, step = 0.1 }
+    local data = { t = {}, ["u.C1"] = {} }
+    for i = 2, #sol do data.t[i - 1], data["u.C1"][i - 1] = sol.t[i], sol.x[i][1] end
+    local c = charge(2)
+    local simu = c:simulation { stop = 1, step = 0.1 }
+    local fit = ns.fit { simulation = simu, data = data, parameters = { c:parameter "R1" } }
+    assert.near(3, fit.x[1], 1e-5)
+  end)
+
+  it("tells what it does not do", function()
+    local c = buck {}
+    local o = { stop = 1e-4, step = 1e-4 }
+    local function asked(name) o.sensitivities = { name } return message(c, "run", o) end
+    assert.equal("sensitivities: expected the name of a part, as \"R1\" or \"D1.resistance\", got 'R9'", asked "R9")
+    assert.equal("sensitivities: diode 'D1' has no number 'value'", asked "D1")
+    assert.equal("sensitivities: resistance of diode 'D1' is 0 and tells no size for a difference; give it a small value",
+      asked "D1.resistance")
+    o.sensitivities = {}
+    assert.equal("sensitivities: expected a list of names of parts, got table", message(c, "run", o))
+    assert.equal("gradient: S1 has a gate that changes; use run { sensitivities = ... }",
+      message(c, "gradient", { stop = 1e-4, step = 1e-4, cost = function() return 0 end, parameters = { "R1" } }))
+    assert.equal("parameter: expected a simulation of this circuit: call simulation or system first",
+      message(buck {}, "parameter", "R1"))
+    local gate = ns.circuit():voltage("V1", "a", "0", 1):switch("S1", "a", "b", function(t) return t > 0.5 end)
+      :resistor("R1", "b", "c", 1):capacitor("C1", "c", "0", 1)
+    assert.equal("sensitivities: the gate of S1 is a function; expected a clock, true or false",
+      message(gate, "run", { stop = 1, step = 0.1, sensitivities = { "R1" } }))
+    local latch = ns.circuit():voltage("V1", "a", "0", 1):thyristor("T1", "a", "b", { period = 1 })
+      :resistor("R1", "b", "c", 1):capacitor("C1", "c", "0", 1)
+    assert.equal("sensitivities: T1 latches: the run has no derivatives there",
+      message(latch, "run", { stop = 1, step = 0.1, sensitivities = { "R1" } }))
+  end)
+end)
