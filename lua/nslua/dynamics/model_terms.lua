@@ -66,8 +66,8 @@ local function add_system(model, system, k, from)
   if system.bound then
     fail("%s: '%s' has boundary conditions, which are not supported; use a constraint", model.who, ds:name())
   end
-  local own, count, places = #model.systems + 1, #system.f, model.places
-  model.systems[own], model.number[k], model.first[own] = k, own, model.n
+  local own, count, places = #model.systems + 1, system.n, model.places
+  model.systems[own], model.first[own] = k, model.n
   model.n = model.n + count
   if system.turns then
     model.turns = true
@@ -81,7 +81,7 @@ end
 -- A model of a family without systems; whole: what all models of the graph have.
 local function family(whole, mechanical)
   return { nsds = whole.nsds, who = whole.who, mechanical = mechanical, whole = whole, names = {}, rows = {},
-    first = {}, n = 0, charts = {}, turns = false, systems = {}, number = {}, interactions = {},
+    first = {}, n = 0, charts = {}, turns = false, systems = {},
     places = { states = {}, coordinates = {}, linear = {}, rows = {} } }
 end
 
@@ -104,12 +104,12 @@ function terms.models(options, who, t)
   local count = 0
   for k = 1, nsds:numberOfInteractions() do count = count + nsds:interaction(k):dimension() end
   local whole = { nsds = nsds, who = who, x = start_of(nsds, who), lambda = core.zeros(count) }
-  local systems, interactions = core.graph_support.terms(nsds, t or nsds:t0(), whole.x, whole.lambda)
+  local systems, interactions = core.graph_support.parts(nsds, t or nsds:t0())
   local families = { [false] = family(whole, false), [true] = family(whole, true) }
   local from, row = { states = 0, coordinates = 0, linear = 0 }, 0
   for k, system in ipairs(systems) do add_system(families[system.mechanical], system, k, from) end
   for k, interaction in ipairs(interactions) do
-    local model, name = families[systems[interaction.systems[1]].mechanical], nsds:interaction(k):name()
+    local model, name = families[interaction.mechanical], nsds:interaction(k):name()
     if interaction.polyhedron then
       fail("%s: the law of '%s' is a NormalConeNSL, which is not supported", who, name)
     end
@@ -121,10 +121,9 @@ function terms.models(options, who, t)
         fail("%s: '%s' has friction that depends on the slip, which is not supported", who, name)
       end
     end
-    model.interactions[#model.interactions + 1] = k
-    model.names[#model.interactions] = name
-    row = add_places(model.places.rows, row, #interaction.y)
-    add_rows(model, interaction, #model.interactions)
+    model.names[#model.names + 1] = name
+    row = add_places(model.places.rows, row, interaction.m)
+    add_rows(model, interaction, #model.names)
   end
   local list = {}
   for _, mechanical in ipairs { false, true } do
@@ -276,20 +275,6 @@ end
 
 -- ---- evaluation ----
 
--- to[row + i][col + j] += from[i][j]
-local function add(to, from, rows, cols)
-  for i, row in ipairs(rows) do
-    local into, source = to[row], from[i]
-    for j, col in ipairs(cols) do into[col] = into[col] + source[j] end
-  end
-end
-
-local function range(first, count)
-  local list = {}
-  for i = 1, count do list[i] = first + i end
-  return list
-end
-
 local function absolute(A)
   local out = A:copy()
   for i = 1, out:rows() do
@@ -311,89 +296,39 @@ local function cleaned(A, B)
   return out
 end
 
--- A matrix whose columns belong to coordinates of the systems, with those of the chart: A E, or by velocities: A T.
-local function in_charts(model, systems, x, A, name)
-  local from, to, cols = 0, 0, 0
-  for _, k in ipairs(systems) do cols = cols + size_at(model, k) end
-  local out = core.zeros(A:rows(), cols)
-  for _, k in ipairs(systems) do
+-- The derivatives of all coordinates by the coordinates of the charts, or those of their rates by the velocities.
+local function chart_map(model, x, name)
+  local all, row = core.zeros(model.coordinates, model.n), 0
+  for k, first in ipairs(model.first) do
     local n, base = size_at(model, k), model.charts[k]
-    local part = A:slice(1, A:rows(), from + 1, from + n + (base and 1 or 0))
+    local own, map = x:slice(first + 1, first + n), core.eye(n)
     if base then
-      local own = x:slice(model.first[k] + 1, model.first[k] + 6)
-      local map = name == "slopes" and charts.slopes(base, own) or charts.rates(charts.coordinates(base, own))
-      part = name == "sizes" and absolute(part) * absolute(map) or cleaned(part, map)
+      map = name == "slopes" and charts.slopes(base, own) or charts.rates(charts.coordinates(base, own))
     end
-    for i = 1, A:rows() do
-      for j = 1, n do out[i][to + j] = part[i][j] end
+    for i = 1, map:rows() do
+      for j = 1, n do all[row + i][first + j] = map[i][j] end
     end
-    from, to = from + n + (base and 1 or 0), to + n
+    row = row + map:rows()
   end
-  return out
+  return all
 end
 
-local function add_interaction(model, at, interaction, row, x)
-  local rows, cols = range(row, #interaction.y), {}
-  for _, k in ipairs(interaction.systems) do
-    for _, col in ipairs(range(model.first[k], size_at(model, k))) do cols[#cols + 1] = col end
-  end
-  local C, T = interaction.C, interaction.C
-  if model.turns and #rows > 0 then
-    C = in_charts(model, interaction.systems, x, C, "slopes")
-    T = in_charts(model, interaction.systems, x, T, "rates")
-    add(at.sizes, in_charts(model, interaction.systems, x, interaction.C, "sizes"):transpose(), cols, rows)
-  end
-  add(at.C, C, rows, cols)
-  add(at.D, interaction.D, rows, rows)
-  for i, r in ipairs(rows) do at.y[r] = interaction.y[i] end
-  if model.mechanical then
-    add(at.B, T:transpose(), cols, rows)
-    for i, r in ipairs(rows) do at.rate[r] = interaction.rate[i] end
-    if interaction.G and not model.turns then
-      at.curvature = at.curvature or core.zeros(model.n, model.n)
-      add(at.curvature, interaction.G, cols, cols)
-    end
-    at.inexact = at.inexact or model.turns or interaction.second and not interaction.G
-  else
-    add(at.B, interaction.B, cols, rows)
-    add(at.A, interaction.K, cols, cols)
-    for i, c in ipairs(cols) do at.f[c] = at.f[c] + interaction.r[i] end
-  end
-  return row + #rows
-end
-
--- The terms of the systems and interactions of a model; the other family stays at its start.
-local function own_terms(model, t, states, lambda)
-  local x, l = model.whole.x:copy(), model.whole.lambda:copy()
-  for i, place in ipairs(model.places.states) do x[place] = states[i] end
-  for i, place in ipairs(model.places.rows) do l[place] = lambda[i] end
-  local all, links = core.graph_support.terms(model.nsds, t, x, l)
-  local systems, interactions = {}, {}
-  for i, k in ipairs(model.systems) do systems[i] = all[k] end
-  for i, k in ipairs(model.interactions) do
-    interactions[i] = links[k]
-    for j, one in ipairs(links[k].systems) do links[k].systems[j] = model.number[one] end
-  end
-  return systems, interactions
-end
-
+-- The terms without the curvature. The other family stays at its start.
 local function evaluate(model, t, x, lambda)
-  local n, m = model.n, model.m
-  local systems, interactions = own_terms(model, t, terms.states(model, x), lambda)
-  local at = { f = core.zeros(n), M = core.zeros(n, n), A = core.zeros(n, n), B = core.zeros(n, m),
-    C = core.zeros(m, n), D = core.zeros(m, m), y = core.zeros(m), rate = core.zeros(m) }
-  if model.mechanical then at.V = core.zeros(n, n) end
-  if model.turns then at.sizes = core.zeros(n, m) end -- of B: sums of the terms of its elements
-  for k, system in ipairs(systems) do
-    local own = range(model.first[k], #system.f)
-    for i, c in ipairs(own) do at.f[c] = system.f[i] end
-    add(at.M, system.M, own, own)
-    add(at.A, model.charts[k] and in_charts(model, { k }, x, system.A, "slopes") or system.A, own, own)
-    if system.V then add(at.V, system.V, own, own) end
+  local states, l = model.whole.x:copy(), model.whole.lambda:copy()
+  local own = terms.states(model, x)
+  for i, place in ipairs(model.places.states) do states[place] = own[i] end
+  for i, place in ipairs(model.places.rows) do l[place] = lambda[i] end
+  local at = core.graph_support.terms(model.nsds, t, states, l, model.mechanical)
+  if not model.mechanical then return at end
+  local T = at.C
+  if model.turns then
+    local slopes, rates = chart_map(model, x, "slopes"), chart_map(model, x, "rates")
+    at.sizes = (absolute(T) * absolute(rates)):transpose() -- of B: sums of the terms of its elements
+    at.A, at.C, T, at.inexact = cleaned(at.A, slopes), cleaned(T, slopes), cleaned(T, rates), true
   end
-  local row = 0
-  for _, interaction in ipairs(interactions) do row = add_interaction(model, at, interaction, row, x) end
-  if model.mechanical and m > 0 then at.f = at.f + at.B * lambda end
+  at.B = T:transpose()
+  if model.m > 0 then at.f = at.f + at.B * lambda end
   return at
 end
 
@@ -459,7 +394,7 @@ end
 function terms.at(model, t, x, lambda)
   local at = evaluate(model, t, x, lambda)
   if at.inexact then add_curvature(model, at, t, x, lambda)
-  elseif at.curvature then at.A = at.A + at.curvature end
+  elseif at.G then at.A = at.A + at.G end
   return at
 end
 

@@ -4,51 +4,27 @@
 -- multipliers there: in mechanics forces.
 local core = require "nslua.core"
 
+local support = core.graph_support
 local rates = {}
-
--- The accelerations, or x' of first order, of one system; nil where M is singular.
-local function solved(system)
-  local good, rate = pcall(core.solve, system.M, system.f)
-  return good and rate or nil
-end
-
--- Adds the input of an interaction to f of its systems.
-local function add_input(systems, sizes, interaction, lambda)
-  local input = systems[1].mechanical and interaction.C:transpose() * lambda or interaction.r
-  local at = 0
-  for _, k in ipairs(interaction.systems) do
-    for i = 1, sizes[k] do systems[k].f[i] = systems[k].f[i] + input[at + i] end
-    at = at + sizes[k]
-  end
-end
 
 -- x' at (t, x) with the multipliers lambda; or nil and why it is not known. A model of both kinds and bodies with
 -- quaternions have none here.
 function rates.at(nsds, t, x, lambda)
-  local systems, interactions = core.graph_support.terms(nsds, t, x, lambda)
-  local sizes, row = {}, 0
-  for k, system in ipairs(systems) do
+  local systems = support.parts(nsds, t)
+  local mechanical = systems[1].mechanical
+  for _, system in ipairs(systems) do
     if system.turns then return nil, "a body with a quaternion" end
-    if system.mechanical ~= systems[1].mechanical then return nil, "systems of first order and mechanics" end
-    sizes[k] = #system.f
+    if system.mechanical ~= mechanical then return nil, "systems of first order and mechanics" end
   end
-  for _, interaction in ipairs(interactions) do
-    local m = #interaction.y
-    if m > 0 then add_input(systems, sizes, interaction, lambda:slice(row + 1, row + m)) end
-    row = row + m
-  end
-  local out, at = core.zeros(#x), 0
-  for k, system in ipairs(systems) do
-    local rate = solved(system)
-    if not rate then return nil, "a singular M" end
-    local n = sizes[k]
-    if system.mechanical then
-      for i = 1, n do out[at + i], out[at + n + i] = x[at + n + i], rate[i] end
-      at = at + 2 * n
-    else
-      for i = 1, n do out[at + i] = rate[i] end
-      at = at + n
-    end
+  local at = support.terms(nsds, t, x, lambda, mechanical)
+  local good, rate = pcall(core.solve, at.M, mechanical and #lambda > 0 and at.f + at.C:transpose() * lambda or at.f)
+  if not good then return nil, "a singular M" end
+  if not mechanical then return rate end
+  local out, from, first = core.zeros(#x), 0, 0
+  for _, system in ipairs(systems) do
+    local n = system.n
+    for i = 1, n do out[first + i], out[first + n + i] = x[first + n + i], rate[from + i] end
+    from, first = from + n, first + 2 * n
   end
   return out
 end
