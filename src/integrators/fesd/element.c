@@ -203,14 +203,28 @@ static NsStatus evaluate_node(NsFesd *w, double t, double h, NsFesdNode node, Ns
   return NS_OK;
 }
 
+/* Adds to the sizes of y what the rates of the states at the end of the element, `rate`, make of y: all terms may be 0 at its start. */
+static void add_later_motion(NsFesd *w, double h, double *rate, double *y_size) {
+  const NsFesdPoint *p = &w->point;
+  for (int i = 0; i < w->N; i++) rate[i] = fabs(h * rate[i]);
+  for (int k = 0; k < w->N; k++) {
+    double motion = size_by_rows(w->N, rate, p->M + (size_t)k * (size_t)w->N, 1);
+    for (int a = 0; a < w->m; a++) y_size[a] += fabs(p->C[a + k * w->m]) * motion;
+  }
+}
+
 NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
   const NsFesdNode *end = &w->end;
   double *later = w->guess.q, *y = end->y, *size = end->y_size; /* later: y of equal states at the end of the element */
+  double *rate = w->newton.rho;
   NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, end->x, end->lambda, false, err);
   if (status == NS_OK) memcpy(later, w->point.gap, (size_t)w->m * sizeof *later);
+  if (status == NS_OK) memcpy(rate, w->point.F, (size_t)w->N * sizeof *rate);
   if (status == NS_OK) status = ns_fesd_bounds(w, w->t, end->lower, end->upper, err);
   if (status == NS_OK) status = evaluate_node(w, w->t, h, w->end, err);
-  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) size[a] = fmax(size[a], fabs(later[a] - y[a]));
+  if (status != NS_OK || w->motion) return status;
+  add_later_motion(w, h, rate, size);
+  for (int a = 0; a < w->m; a++) size[a] = fmax(size[a], fabs(later[a] - y[a]));
   return status;
 }
 

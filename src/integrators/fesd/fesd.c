@@ -216,6 +216,16 @@ static NsStatus fesd_take_options(NsFesd *w, NsError *err) {
   return ns_fesd_prepare(w) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
+/* lambda of an interaction, put into the set of its law. Where bounds have jumped over it, its row was active: it stays within them. */
+static void take_lambda(NsFesd *w, const NsInteraction *inter, int row) {
+  const NsFesdNode *end = &w->end;
+  memcpy(end->lambda + row, inter->lambda_k, (size_t)inter->m * sizeof(double));
+  ns_law_project(inter->law, end->lambda + row);
+  for (int i = 0, a = row; i < inter->m && !w->first && !w->motion; i++, a++)
+    if (end->lambda[a] != inter->lambda_k[i])
+      end->lambda[a] = nextafter(end->lambda[a], end->lambda[a] == end->lower[a] ? end->upper[a] : end->lower[a]);
+}
+
 static NsStatus fesd_take_memory(NsFesd *w, NsError *err) {
   const NsFesdNode *end = &w->end;
   const NsNsds *nsds = w->base.nsds;
@@ -229,11 +239,9 @@ static NsStatus fesd_take_memory(NsFesd *w, NsError *err) {
   NsStatus status = ns_fesd_bounds(w, w->t_k, end->lower, end->upper, err);
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
     const NsInteraction *inter = nsds->interactions[e];
-    size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(end->lambda + row, inter->lambda_k, bytes);
     for (int a = row; a < row + inter->m; a++) w->rows.fixed[a] = end->lower[a] == end->upper[a] && !ns_law_varies(inter->law);
-    ns_law_project(inter->law, end->lambda + row);
-    if (w->motion) memcpy(w->rows.reach + row, inter->reach_k, bytes);
+    take_lambda(w, inter, row);
+    if (w->motion) memcpy(w->rows.reach + row, inter->reach_k, (size_t)inter->m * sizeof(double));
   }
   return status;
 }

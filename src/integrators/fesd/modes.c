@@ -251,6 +251,25 @@ static bool has_ties(const NsFesd *w) {
   return false;
 }
 
+/*
+** The modes by rates. At a time of the grid at which no switch was located, the present modes go on where they are one of several
+** possible ones: lambda has touched its bound. *good: there are modes.
+*/
+static NsStatus choose_or_go_on(NsFesd *w, double h, bool keep, bool *good, NsError *err) {
+  bool found;
+  NsStatus status = ns_fesd_choose_by_rates(w, &found, err);
+  if (w->ambiguous && keep && !w->anew && w->reached < 0) {
+    NsError why = {NS_OK, ""};
+    memcpy(w->rows.mode, w->rows.before, (size_t)w->m * sizeof *w->rows.mode);
+    NsStatus present = try_modes(w, h, good, &why);
+    if (present != NS_OK || !*good) return status;
+    w->ambiguous = false;
+    if (err) *err = why;
+    return NS_OK;
+  }
+  return status == NS_OK && found ? try_elements(w, h, MAX_SHORTER_BY_RATES, good, err) : status;
+}
+
 NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   const NsFesdRows *rows = &w->rows;
   bool good = false;
@@ -264,9 +283,7 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
     if (status != NS_OK || good) return status;
   }
   if (!w->motion && (ties || w->broken)) {
-    bool found;
-    status = ns_fesd_choose_by_rates(w, &found, err);
-    if (status == NS_OK && found) status = try_elements(w, h, MAX_SHORTER_BY_RATES, &good, err);
+    status = choose_or_go_on(w, h, keep, &good, err);
     if (status != NS_OK || good) return status;
     memcpy(rows->mode, rows->before, bytes);
   }

@@ -388,6 +388,33 @@ static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *p
   return ns_fesd_pass_by_euler(w, reached.row, err);
 }
 
+/* lambda of an active row within this part of its size of a bound has come to the bound. */
+static const double AT_BOUND = 1e-10;
+
+/* The largest distance of lambda of a row to a bound in the last element, from its first stage on. */
+static double fesd_farthest(const NsFesd *w, int row, double bound) {
+  const NsFesdElement *e = w->elements[w->count - 1];
+  double most = 0;
+  for (int k = 1; k <= w->tableau.s + 1; k++) most = fmax(most, fabs(e->lambda[(size_t)(k * w->m + row)] - bound));
+  return most;
+}
+
+/*
+** The next step knows the modes by the memories alone. lambda of a row that is active up to the end of the step, and comes to its bound
+** there, is left within it by its rounding error: the row is still active for the next step, which tells whether it leaves.
+*/
+static void keep_active(NsFesd *w) {
+  for (int a = 0; a < w->m && w->count > 0; a++) {
+    double *lambda = &w->end.lambda[a], lower = w->end.lower[a], upper = w->end.upper[a],
+           near = AT_BOUND * w->end.lambda_size[a];
+    bool at_lower = fabs(*lambda - lower) <= near, at_upper = fabs(*lambda - upper) <= near;
+    if (w->rows.mode[a] != MODE_ACTIVE || w->rows.fixed[a] || at_lower == at_upper) continue;
+    if (fesd_farthest(w, a, at_lower ? lower : upper) <= near) continue;
+    double rounding = 2 * DBL_EPSILON * w->end.lambda_size[a];
+    *lambda = at_lower ? fmax(*lambda, lower + rounding) : fmin(*lambda, upper - rounding);
+  }
+}
+
 NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   double length = w->h / elements, rest;
   int passes = 0, cycle;
@@ -413,5 +440,6 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
       status = ns_fesd_pass_accumulation(w, rest, cycle, err);
     }
   }
+  if (status == NS_OK && !w->motion) keep_active(w);
   return status;
 }

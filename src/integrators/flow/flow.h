@@ -130,6 +130,9 @@ bool ns_flow_is_determined(const NsFlow *flow);
 /* Notes how lambda of the active rows moves the rates of their y, at the last evaluation. */
 void ns_flow_note_strength(NsFlow *flow);
 
+/* How fast the largest lambda of the run moves y of a row that is active at the last evaluation; 0 for other rows. */
+double ns_flow_rate_by_lambda(const NsFlow *flow, int row);
+
 /*
 ** Whether lambda has lost its hold on the rate of y of active rows with two bounds, at the last evaluation: the derivative of the rate
 ** by lambda is below `part` of the largest one that was noted. These rows are set in `open` (m), and slide by the second derivative

@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The sum of |d(dy/dt)/dlambda| of active row k over the active rows, at the last reduction. */
-static double row_strength(const NsFlow *flow, int k) {
+/* The sum of |d(dy/dt)/dlambda| of active row k over the active rows, times the sizes of their lambda (NULL: 1), at the last reduction. */
+static double row_strength(const NsFlow *flow, int k, const double *lambda_size) {
   size_t nw = (size_t)flow->nw, nd = (size_t)flow->eq.nd, na = (size_t)flow->eq.na, row = na + (size_t)k;
   double strength = 0;
   for (size_t l = na; l < nw; l++) {
     double sum = 0;
     for (size_t j = 0; j < nd; j++) sum += flow->reduction.Rs[0][row + j * nw] * flow->Fw[j + l * nd];
-    strength += fabs(sum);
+    strength += fabs(sum) * (lambda_size ? lambda_size[flow->active[l - na]] : 1);
   }
   return strength;
 }
@@ -23,8 +23,14 @@ static double row_strength(const NsFlow *flow, int k) {
 void ns_flow_note_strength(NsFlow *flow) {
   for (int k = 0; k < flow->nactive; k++) {
     double *most = &flow->memory.strength[flow->active[k]];
-    *most = fmax(*most, row_strength(flow, k));
+    *most = fmax(*most, row_strength(flow, k, NULL));
   }
+}
+
+double ns_flow_rate_by_lambda(const NsFlow *flow, int row) {
+  for (int k = 0; k < flow->nactive; k++)
+    if (flow->active[k] == row) return row_strength(flow, k, flow->memory.lambda_most);
+  return 0;
 }
 
 void ns_flow_sharpen(NsFlow *flow) {
@@ -38,7 +44,7 @@ bool ns_flow_find_dull(NsFlow *flow, double part, bool *open) {
     int row = flow->active[k];
     bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
     double most = flow->memory.strength[row];
-    if (flow->tangent.dull[row] || !box || !(most > 0) || row_strength(flow, k) > part * most) continue;
+    if (flow->tangent.dull[row] || !box || !(most > 0) || row_strength(flow, k, NULL) > part * most) continue;
     any = open[row] = flow->tangent.dull[row] = true;
   }
   if (any) flow->planned = false;

@@ -285,9 +285,13 @@ static void leave_where_bounds_meet(NsSwitching *sw, bool *any) {
 /* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
 typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
 
-/* The rounding error of y after a motion over the step of the grid: states that have stood still at 0 have no other size. */
+/*
+** The rounding error of y after a motion over the step of the grid: states that have stood still at 0 have no other size. Where lambda
+** touches its bound all terms of the rate may be 0; they were as large as lambda before.
+*/
 static double rounding_of_motion(NsSwitching *sw, int row) {
-  return NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * (sw->run.t_next - sw->run.t_k) * ns_flow_output_rate_terms(sw->flow, row);
+  double rate = fmax(ns_flow_output_rate_terms(sw->flow, row), ns_flow_rate_by_lambda(sw->flow, row));
+  return NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * (sw->run.t_next - sw->run.t_k) * rate;
 }
 
 static RowPlace place_of_row(NsSwitching *sw, int row) {
@@ -347,22 +351,42 @@ static NsStatus start_anew(NsSwitching *sw, NsError *err) {
   return status == NS_OK ? ns_flow_project(sw->flow, sw->run.t, sw->run.u, err) : status;
 }
 
-/*
-** The mode at a time of the grid at which a row is at its limit. Where several modes are possible, the present one goes on if it is
-** one of them: nothing happens at this time, as where y touches 0.
-*/
-static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
-  NsError why = {NS_OK, ""};
+/* Evaluates in the mode sw->event.before. *goes: the motion in it keeps the laws. */
+static NsStatus try_to_go_on(NsSwitching *sw, bool *goes, NsError *err) {
   NsVerdict verdict = NS_VERDICT_AGAINST;
   NsSignPoint at = {sw->run.t, sw->run.u, sw->mode->open};
+  NsError against;
+  ns_flow_set_mode(sw->flow, sw->event.before);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, err);
+  if (status == NS_OK) status = ns_signs_of_mode(sw->flow, &at, &verdict, &against);
+  *goes = status == NS_OK && verdict != NS_VERDICT_AGAINST;
+  return status;
+}
+
+/* Rows at the limit of their mode whose lambda has touched its bound are active: the memories can not tell them from those that leave. */
+static bool take_as_active(NsSwitching *sw) {
+  bool any = false;
+  for (int i = 0; i < sw->m; i++) {
+    if (!sw->mode->open[i] || sw->event.before[i] == NS_ROW_ACTIVE) continue;
+    sw->event.before[i] = NS_ROW_ACTIVE;
+    any = true;
+  }
+  return any;
+}
+
+/*
+** The mode at a time of the grid at which a row is at its limit. Where several modes are possible, the present one goes on if it is
+** one of them: nothing happens at this time, as where y touches 0, or lambda its bound.
+*/
+static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
+  NsError why = {NS_OK, ""}, other = {NS_OK, ""};
+  bool goes = false;
   NsStatus status = choose_mode(sw, &why);
-  bool several = status == NS_ENOSOL && sw->event.choice.count > 1;
-  if (several) {
-    ns_flow_set_mode(sw->flow, sw->event.before);
-    status = ns_flow_evaluate(sw->flow, sw->run.t, sw->run.u, sw->room.rate, &why);
-    NsError against;
-    if (status == NS_OK) status = ns_signs_of_mode(sw->flow, &at, &verdict, &against);
-    if (status == NS_OK && verdict == NS_VERDICT_AGAINST) status = NS_ENOSOL;
+  if (status == NS_ENOSOL && sw->event.choice.count > 1) {
+    NsStatus present = try_to_go_on(sw, &goes, &other);
+    if (!goes && (present == NS_OK || present == NS_ENOSOL) && take_as_active(sw)) present = try_to_go_on(sw, &goes, &other);
+    if (present != NS_OK && present != NS_ENOSOL) status = present, why = other;
+    if (goes) return NS_OK;
   }
   if (status != NS_OK && err) *err = why;
   return status;

@@ -436,12 +436,30 @@ static bool switching_steps_are_short(const NsSwitching *sw) {
   return step->t - step->t_old < tangential_part(sw) * (sw->run.t_next - sw->run.t_k);
 }
 
-/* After a step that failed at every length: whether sliding ends there. */
+/* A rest of the way to the end of a step of the grid that is shorter than this many spacings of time can be passed over. */
+static const double REST = 64;
+
+/*
+** Passes over the rest of the way to the end of the step of the grid, where a jump at that end is all that is left: data that jump at a
+** time of the grid are not those of the step before, and the next step begins with them.
+*/
+static bool switching_passes_rest(NsSwitching *sw) {
+  double spacing = DBL_EPSILON * fmax(fabs(sw->run.t_next), sw->run.t_next - sw->run.t_k);
+  if (sw->run.t_next - sw->run.t > REST * spacing) return false;
+  sw->run.t = *sw->run.clock = sw->run.t_next;
+  return true;
+}
+
+/* After a step that failed at every length: whether the grid's step ends there, or sliding. */
 static bool switching_resumes(NsHybrid *run, NsStatus failed, NsError *err) {
   NsSwitching *sw = (NsSwitching *)run;
   NsError why = {NS_OK, ""};
   bool ends = false;
   if (failed != NS_ENOCONV) return false;
+  if (switching_passes_rest(sw)) {
+    if (err) *err = why;
+    return true;
+  }
   NsStatus status = ns_flow_evaluate(sw->flow, run->t, run->u, NULL, &why);
   if (status == NS_OK) status = ns_switch_end_tangential(sw, tangential_part(sw), &ends, &why);
   if (status == NS_OK && ends && err) *err = (NsError){NS_OK, ""};
