@@ -1,8 +1,6 @@
 -- nslua.control: design of controllers for linear systems, with the names of python-control.
 --
---   local l = ns.dynamics.linearise { nsds = nsds, at = point, inputs = inputs }
---   local K = ns.control.lqr(l, Q, R)
---   local sampled = ns.control.c2d(l, 0.01)
+--   local K = ns.control.lqr(ns.dynamics.linearise { nsds = nsds, at = point, inputs = inputs }, Q, R)
 local lazy = require "nslua.base.lazy"
 local names = require "nslua.base.names"
 

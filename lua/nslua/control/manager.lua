@@ -1,11 +1,6 @@
 -- nslua.control.manager: sensors, observers and controllers on a simulation, as clocks.
 --
---   local sim = ns.ControlZOHSimulation(0, 100, 0.05)
---   sim:addDynamicalSystem(plant)
---   local sensor = ns.LinearSensor(plant, C)
---   sim:addSensor(sensor, 0.05)
---   sim:addActuator(ns.PID(sensor, B, { K = { 1, 0.5, 0 } }), 0.05)
---   local sol = sim:run()
+--   sim:addSensor(sensor, 0.05):addActuator(ns.PID(sensor, B, { K = { 1, 0.5, 0 } }), 0.05)
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local names = require "nslua.base.names"
@@ -185,11 +180,11 @@ function Simulation:__tostring() return ("%s with %d controllers"):format(self.k
 -- The accuracy of the motion between two samples: rounding.
 local EXACT = 1e-14
 
-local function simulation(kind, t0, T, h, hold, rtol)
+local function simulation(kind, t0, T, h, hold, rtol, atol)
   for name, value in pairs { t0 = t0, T = T, h = h } do arguments.number(value, kind, name) end
   if t0 == nil or T == nil or h == nil then fail("%s: expected t0, T and h", kind) end
   local nsds = core.NonSmoothDynamicalSystem(t0, T)
-  local own = core.EventDriven(nsds, core.TimeDiscretisation(t0, h), core.RungeKuttaOSI(rtol))
+  local own = core.EventDriven(nsds, core.TimeDiscretisation(t0, h), core.RungeKuttaOSI(rtol, atol))
   return new(own, Simulation, { hold = hold and h or nil, kind = kind })
 end
 
@@ -197,8 +192,8 @@ end
 function manager.ControlZOHSimulation(t0, T, h) return simulation("ControlZOHSimulation", t0, T, h, true, EXACT) end
 
 -- b may be any function of the time.
-function manager.ControlLsodarSimulation(t0, T, h)
-  return simulation("ControlLsodarSimulation", t0, T, h, false, 1e-12)
+function manager.ControlLsodarSimulation(t0, T, h, rtol, atol)
+  return simulation("ControlLsodarSimulation", t0, T, h, false, rtol or 1e-12, atol)
 end
 
 return manager

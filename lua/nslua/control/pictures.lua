@@ -41,13 +41,8 @@ end
 
 -- Gains from small to large against the entries of A and B C.
 local function gains_of(sys, b, c)
-  local n = sys.A:rows()
-  local loop, size = 0, sys.A:norm()
-  for i = 1, n do
-    for j = 1, n do loop = loop + (b[i] * c[j]) ^ 2 end
-  end
-  local unit = size > 0 and loop > 0 and size / math.sqrt(loop) or 1
-  local list = { 0 }
+  local loop, size, list = b:outer(c):norm(), sys.A:norm(), { 0 }
+  local unit = size > 0 and loop > 0 and size / loop or 1
   for k = 0, 400 do list[#list + 1] = unit * 10 ^ (-3 + 5 * k / 400) end
   return list
 end

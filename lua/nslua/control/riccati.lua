@@ -52,8 +52,8 @@ end
 
 -- ---- units ----
 
--- Powers of two d: with the states x = d z, entries of the pencil's blocks have similar sizes (Osborne's iteration:
--- what grows with the unit of a state, against what falls).
+-- Powers of two d, as a diagonal matrix and its inverse: with the states x = d z, entries of the pencil's blocks have
+-- similar sizes (Osborne's iteration: what grows with the unit of a state, against what falls).
 local function units_of(A, G, Q)
   local n, d = A:rows(), {}
   for i = 1, n do d[i] = 1.0 end
@@ -75,28 +75,13 @@ local function units_of(A, G, Q)
     end
     if not changed then break end
   end
-  return d
-end
-
-local function scaled(M, rows, cols)
-  local out = M:copy()
-  for i = 1, M:rows() do
-    for j = 1, M:cols() do out[i][j] = M[i][j] * (rows and rows[i] or 1) * (cols and cols[j] or 1) end
-  end
-  return out
-end
-
-local function inverses(d)
-  local out = {}
-  for i = 1, #d do out[i] = 1 / d[i] end
-  return out
+  return core.diag(d), core.diag(core.vector(d):map(function(x) return 1 / x end))
 end
 
 -- Units of the inputs: R[i][i] between 1/2 and 2.
 local function input_units(R)
-  local e = {}
-  for i = 1, R:rows() do e[i] = R[i][i] > 0 and 2.0 ^ math.floor(-0.5 * math.log(R[i][i], 2) + 0.5) or 1.0 end
-  return e
+  local function unit(r) return r > 0 and 2.0 ^ math.floor(-0.5 * math.log(r, 2) + 0.5) or 1 end
+  return core.diag(R:diagonal():map(unit))
 end
 
 -- ---- Riccati ----
@@ -155,14 +140,9 @@ function DISCRETE.terms(p, X, K)
   return (AX * p.A):norm() + X:norm() + p.Q:norm() + K:norm() * (p.R:norm() * K:norm() + AX:norm() * p.B:norm())
 end
 
-function CONTINUOUS.stable(values)
-  for _, value in ipairs(values) do
-    if value.re >= 0 then return false end
-  end
-  return true
-end
+function CONTINUOUS.inside(value) return value.re < 0 end
 
-function DISCRETE.stable(values) return not values[1] or values[1].abs < 1 end
+function DISCRETE.inside(value) return value.abs < 1 end
 
 function CONTINUOUS.step(F, residual) return core.sylvester(T(F), F, residual * -1) end
 
@@ -212,31 +192,29 @@ local function solve(kind, who, A, B, Q, R, S)
   R = system.symmetric(R, m, who, "R", 1)
   S = S == nil and core.zeros(n, m) or system.matrix(S, n, m, who, "S")
   local e = input_units(R)
-  local Be, Re = scaled(B, nil, e), scaled(R, e, e)
-  local d = units_of(A, Be * T(Be), Q)
+  local d, inverse = units_of(A, B * e * e * T(B), Q)
   local p, X, rcond
   for _ = 1, PASSES do
-    local inverse = inverses(d)
-    p = { A = scaled(A, inverse, d), B = scaled(Be, inverse), Q = scaled(Q, d, d), R = Re, S = scaled(S, d, e) }
+    p = { A = inverse * A * d, B = inverse * B * e, Q = d * Q * d, R = e * R * e, S = d * S * e }
     X, rcond = subspace(kind, p, who)
     local size = X:norm()
     if rcond > CLEAR or not (rcond > 0 and size > 0 and size < math.huge) then break end
     local unit = 2.0 ^ -math.floor(0.5 * math.log(size, 2) + 0.5)
-    for i = 1, n do d[i] = d[i] * unit end
+    d, inverse = d * unit, inverse * (1 / unit)
   end
   if rcond < 2 ^ -52 then
     fail("%s: there is no stabilising solution: an unstable mode is not moved by the input", who)
   end
   local K, rest
   X, K, rest = refine(kind, p, X)
-  local inverse = inverses(d)
-  K = scaled(K, e, inverse)
+  K = e * K * inverse
   local values = spectrum.values(A - B * K)
-  local small = rest <= PROMISED * kind.terms(p, X, kind.gain(p, X))
-  if not small or not kind.stable(values) then
+  local good = rest <= PROMISED * kind.terms(p, X, kind.gain(p, X))
+  for _, value in ipairs(values) do good = good and kind.inside(value) end
+  if not good then
     fail("%s: no stabilising solution was found to working precision: an input hardly moves an unstable mode", who)
   end
-  return scaled(X, inverse, inverse), values, K
+  return inverse * X * inverse, values, K
 end
 
 local function definite(R, m, who)

@@ -14,18 +14,6 @@ local sensor = {}
 local Sensor = { __name = "sensor" }
 Sensor.__index = Sensor
 
--- A number or a vector of n as a vector; all at least 0.
-local function sizes(value, n, who, name)
-  if value == nil then return nil end
-  local v = type(value) == "number" and core.full(n, value) or core.vector(arguments.numbers(value, n, who, name))
-  for i = 1, n do
-    if not (v[i] >= 0 and v[i] < math.huge) then
-      fail("%s: %s: expected numbers of 0 or more, got %s", who, name, describe(v[i]))
-    end
-  end
-  return v
-end
-
 function sensor.LinearSensor(ds, C, D, options)
   local who = "LinearSensor"
   if options == nil and type(D) == "table" and #D == 0 then D, options = nil, D end
@@ -40,7 +28,8 @@ function sensor.LinearSensor(ds, C, D, options)
     fail("%s: dropout: expected a probability below 1, got %s", who, describe(dropout))
   end
   return setmetatable({ ds = ds, C = C, D = D, size = p, name = options.name, delay = options.delay,
-    noise = sizes(options.noise, p, who, "noise"), steps = sizes(options.quantisation, p, who, "quantisation"),
+    noise = options.noise and system.sizes(options.noise, p, who, "noise"),
+    steps = options.quantisation and system.sizes(options.quantisation, p, who, "quantisation"),
     dropout = dropout, seed = options.seed or 0 }, Sensor)
 end
 
@@ -84,9 +73,7 @@ end
 -- The last measurement.
 function Sensor:y(simu) return core.vector(simu:discrete(self.name).y) end
 
-function Sensor:__tostring()
-  return ("%s with %d outputs"):format(self.name and "sensor '" .. self.name .. "'" or "sensor", self.size)
-end
+function Sensor:__tostring() return ("sensor with %d outputs"):format(self.size) end
 
 where.strict(Sensor, "name C D")
 

@@ -195,6 +195,7 @@ local function nothing() end
 
 -- Makes the instants of signals ends of the intervals of a simulation.
 function signals.follow(simu, ...)
+  simu = type(simu) == "table" and rawget(simu, "simulation") or simu
   if not arguments.is_simulation(simu) then
     fail("follow: expected a simulation, got %s", arguments.describe(simu))
   end

@@ -27,14 +27,6 @@ local function surface(self, who)
   return S
 end
 
-local function gains(value, n, who, name)
-  local v = type(value) == "number" and core.full(n, value) or core.vector(arguments.numbers(value, n, who, name))
-  for i = 1, n do
-    if v[i] < 0 then fail("%s: %s: expected numbers of 0 or more, got %s", who, name, describe(v[i])) end
-  end
-  return v
-end
-
 -- ---- the equivalent control ----
 
 local function regular(M, who)
@@ -74,7 +66,7 @@ end
 local function parts(self, h, who)
   local S = surface(self, who)
   local A, Ad, Bd = controller.model(self, h, who)
-  return S, equivalent(self, S, A, Ad, Bd, who), gains(self.options.alpha, S:rows(), who, "alpha"), Ad, Bd
+  return S, equivalent(self, S, A, Ad, Bd, who), system.sizes(self.options.alpha, S:rows(), who, "alpha"), Ad, Bd
 end
 
 -- u = ueq - alpha sign(S y); with D, a boundary layer: sign(s) is s / D within it.
@@ -82,7 +74,7 @@ sliding.ExplicitLinearSMC = controller.class { name = "ExplicitLinearSMC", optio
   methods = { noUeq = no_ueq },
   prepare = function(self, h, who)
     local S, ueq, alpha = parts(self, h, who)
-    local D = self.options.D and gains(self.options.D, S:rows(), who, "D")
+    local D = self.options.D and system.sizes(self.options.D, S:rows(), who, "D")
     return function(_, y)
       local u, s = ueq(y), S * y
       for i = 1, #u do

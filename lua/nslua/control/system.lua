@@ -70,6 +70,17 @@ function system.symmetric(value, n, who, name, otherwise)
   return (M + M:transpose()) * 0.5
 end
 
+-- Numbers of 0 or more: a vector of n, or one number for all.
+function system.sizes(value, n, who, name)
+  local v = type(value) == "number" and core.full(n, value) or core.vector(arguments.numbers(value, n, who, name))
+  for i = 1, n do
+    if not (v[i] >= 0 and v[i] < math.huge) then
+      fail("%s: %s: expected numbers of 0 or more, got %s", who, name, describe(v[i]))
+    end
+  end
+  return v
+end
+
 local function make(A, B, C, D, dt, who)
   A = system.square(A, nil, who, "A")
   local n = A:rows()
