@@ -58,7 +58,7 @@ lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
 lazy.functions(ns, "std var quantile median argsort", function() return require "nslua.analysis.statistics" end)
 for file, list in pairs { signals = "clock pwm sawtooth table_of_time follow", sensor = "LinearSensor",
-  controller = "Actuator PID",
+  controller = "Actuator PID", hysteresis = "Hysteresis", surface = "SlidingSurfaceR",
   sliding = "LinearSMC ExplicitLinearSMC LinearSMCOT2 Twisting RegularTwisting ExplicitTwisting SuperTwisting "
     .. "ExplicitSuperTwisting",
   observer = "LuenbergerObserver SlidingReducedOrderObserver",

@@ -1,0 +1,93 @@
+-- nslua.control.hysteresis: a switch that turns on at one value of its input and off at another.
+--
+--   local heater = ns.Hysteresis(simu, { input = function(t, x) return x[1] end, on = 18, off = 20,
+--     values = { on = 15, off = 5 } })
+--   room:setbPtr(heater.output)    -- the discrete state, a vector; columns "hysteresis.output[1]", "hysteresis.on"
+--
+-- It is an event of the simulation, whose threshold depends on its state.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local option_tables = require "nslua.base.option_tables"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local who = "Hysteresis"
+
+-- The states of all systems in the order of the graph: x, of mechanics q and v.
+local function states_of(simulation)
+  local nsds, parts = simulation:nsds(), {}
+  for k = 1, nsds:numberOfDynamicalSystems() do
+    local ds = nsds:dynamicalSystem(k)
+    local good, v = where.try(ds.velocity, ds)
+    parts[#parts + 1] = good and ds:q() or ds:x()
+    if good then parts[#parts + 1] = v end
+  end
+  return core.concatenate(parts)
+end
+
+local function threshold(value, name)
+  local x = arguments.number(value, who, name)
+  if x == x and math.abs(x) < math.huge then return x end
+  fail("%s: %s: expected a finite number, got %s", who, name, describe(x))
+end
+
+-- The values of the output, as vectors of one length.
+local function values_of(values)
+  if values == nil then values = { on = 1, off = 0 } end
+  if type(values) ~= "table" then fail("%s: values: expected { on =, off = }, got %s", who, describe(values)) end
+  local list = {}
+  for _, name in ipairs { "on", "off" } do
+    local value = values[name]
+    local good, v = where.try(core.vector, type(value) == "number" and { value } or value)
+    if value == nil or not good then
+      fail("%s: values: %s: expected a number or a vector, got %s", who, name, describe(value))
+    end
+    list[name] = v
+  end
+  if #list.on ~= #list.off then
+    fail("%s: values: on has %d numbers, off has %d", who, #list.on, #list.off)
+  end
+  return list
+end
+
+-- Whether the switch is on at the start: as asked for, or as the input says; between the thresholds it is off.
+local function starts_on(simulation, o, side)
+  if o.start == "on" or o.start == "off" then return o.start == "on" end
+  if o.start ~= nil then fail("%s: start: expected 'on' or 'off', got %s", who, describe(o.start)) end
+  return side * (o.input(simulation:nsds():t0(), states_of(simulation)) - o.on) >= 0
+end
+
+local function Hysteresis(simulation, options)
+  if getmetatable(simulation) ~= "TimeStepping" then
+    fail("%s: expected a simulation, got %s", who, describe(simulation))
+  end
+  local o, message = option_tables.check(options, "name input on off values start", who)
+  if not o then fail("%s", message) end
+  local input, on, off = o.input, threshold(o.on, "on"), threshold(o.off, "off")
+  if type(input) ~= "function" then
+    fail("%s: input: expected a function of (t, x), got %s", who, describe(input))
+  end
+  if on == off then
+    fail("%s: off: expected another value than on, got %g twice; a relay has one (ns.RelayNSL)", who, on)
+  end
+  local side, values = on > off and 1 or -1, values_of(o.values)
+  local active = starts_on(simulation, o, side)
+  local s = simulation:addEvent {
+    name = o.name or "hysteresis", direction = "up",
+    state = { on = active and 1 or 0, output = (active and values.on or values.off):totable() },
+    g = function(t, x, s)
+      local u = input(t, x)
+      if s.on == 0 then return side * (u - on) end
+      return side * (off - u)
+    end,
+    action = function(_, s)
+      s.on = 1 - s.on
+      local value = s.on == 1 and values.on or values.off
+      for i = 1, #value do s.output[i] = value[i] end
+    end,
+  }
+  return s
+end
+
+return { Hysteresis = Hysteresis }
