@@ -2,6 +2,7 @@
 local core = require "nslua.core"
 local ns = require "nslua"
 local near = require("expect").near
+local modes = core.mode
 local sensitive = require "random_sensitive"
 
 local function event_driven(nsds) return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI()) end
@@ -9,8 +10,8 @@ local function event_driven(nsds) return ns.EventDriven(nsds, ns.TimeDiscretisat
 -- The mode in which a simulation is after a step, and what its words are.
 local function after_step(simu)
   simu:computeOneStep()
-  local m = core.mode.new(simu)
-  local mode = m:present()
+  local m = modes.new(simu)
+  local mode = modes.present(m)
   return m, mode, table.concat(mode, " ")
 end
 
@@ -29,9 +30,9 @@ describe("the motion in a given mode", function()
     local m, mode, words = after_step(one(bead, ns.EqualityConditionNSL(1), ring))
     assert.equal("active", words)
     local x = ns.vector { 1, 0, 0, 2 } -- q v' + v v = 0: v' = -4 along q
-    m:take(mode.block, 0, x)
-    near({ 0, 2, -4, -9.81 }, m:rate(0, x), 1e-14)
-    assert.same({}, m:guards())
+    modes.take(m, mode.block, 0, x)
+    near({ 0, 2, -4, -9.81 }, modes.rate(m, 0, x), 1e-14)
+    assert.same({}, modes.guards(m))
   end)
 
   it("follows a surface that moves while a relay slides, and goes on where the relay would switch", function()
@@ -41,12 +42,12 @@ describe("the motion in a given mode", function()
     assert.equal("active", words)
     for _, far in ipairs { 0, 3 } do -- lambda = (cos t + x) / 2 would be beyond its bound at x = sin t + 3
       local x = ns.vector { math.sin(0.3) + far }
-      m:take(mode.block, 0.3, x)
-      near({ math.cos(0.3) }, m:rate(0.3, x), 1e-13)
+      modes.take(m, mode.block, 0.3, x)
+      near({ math.cos(0.3) }, modes.rate(m, 0.3, x), 1e-13)
       local lambda = (math.cos(0.3) + x[1]) / 2
-      near({ 1 + lambda, 1 - lambda }, ns.vector { m:guard(0.3, x, 0)[1], m:guard(0.3, x, 1)[1] }, 1e-12)
+      near({ 1 + lambda, 1 - lambda }, ns.vector { modes.guard(m, 0.3, x, 0)[1], modes.guard(m, 0.3, x, 1)[1] }, 1e-12)
     end
-    assert.same({ { k = 0, event = "leave", row = 1 }, { k = 1, event = "leave", row = 1 } }, m:guards())
+    assert.same({ { k = 0, event = "leave", row = 1 }, { k = 1, event = "leave", row = 1 } }, modes.guards(m))
   end)
 
   it("has friction that depends on the slip", function()
@@ -56,9 +57,10 @@ describe("the motion in a given mode", function()
     local m, mode, words = after_step(one(block, law, ns.LagrangianLinearTIR(ns.eye(2))))
     assert.equal("active slip-", words)
     local x, e = ns.vector { 0, 0, 0, 0.5 }, 0.3 * math.exp(-(0.5 / 0.3) ^ 2)
-    m:take(mode.block, 0, x)
-    near({ 0, 0.5, 0, -10 * (0.2 + e) }, m:rate(0, x), 1e-14)
-    near({ 0, 1, 0, 10 * e * 2 * 0.5 / 0.3 ^ 2 }, m:rate(0, core.concatenate { x, ns.vector { 0, 0, 0, 1 } }):slice(5, 8), 1e-14)
+    modes.take(m, mode.block, 0, x)
+    near({ 0, 0.5, 0, -10 * (0.2 + e) }, modes.rate(m, 0, x), 1e-14)
+    local along = core.concatenate { x, ns.vector { 0, 0, 0, 1 } }
+    near({ 0, 1, 0, 10 * e * 2 * 0.5 / 0.3 ^ 2 }, modes.rate(m, 0, along):slice(5, 8), 1e-14)
   end)
 
   it("reads the numbers of the model when it is taken, and refuses the mode of another model", function()
@@ -68,25 +70,25 @@ describe("the motion in a given mode", function()
     local m, mode, words = after_step(one(ball, law, ns.LagrangianLinearTIR { { 1 } }))
     assert.equal("open", words)
     local function after()
-      m:take(mode.block, 0, { 0, -4 })
-      return m:reset(0, { 0, -4 }, 0, m:impact(0, { 0, -4 }, 0, { 0, 2 }))
+      modes.take(m, mode.block, 0, { 0, -4 })
+      return modes.reset(m, 0, { 0, -4 }, 0, modes.impact(m, 0, { 0, -4 }, 0, { 0, 2 }))
     end
     near({ 0, 2 }, after())
-    assert.same({ { k = 0, event = "impact", row = 1 } }, m:guards())
+    assert.same({ { k = 0, event = "impact", row = 1 } }, modes.guards(m))
     law:setEn(0.25)
     near({ 0, 1 }, after())
-    assert.has_error(function() m:take("x", 0, { 0, -4 }) end, "the mode is one of another model")
-    assert.has_error(function() m:impact(0, { 0, -4 }, 2, { 0, 2 }) end, "the guard has no impacts")
+    assert.has_error(function() modes.take(m, "x", 0, { 0, -4 }) end, "the mode is one of another model")
+    assert.has_error(function() modes.impact(m, 0, { 0, -4 }, 2, { 0, 2 }) end, "the guard has no impacts")
   end)
 
   it("is one of an EventDriven whose states are free numbers", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 0 }, { { -1 } }))
     local stepping = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(0.5), ns.LCP())
-    assert.has_error(function() core.mode.new(stepping) end, "expected an EventDriven")
+    assert.has_error(function() modes.new(stepping) end, "expected an EventDriven")
     local turning = ns.NonSmoothDynamicalSystem(0, 1)
     turning:insertDynamicalSystem(ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 1 }, 1, ns.eye(3)))
-    assert.has_error(function() core.mode.new(event_driven(turning)) end, "a body with a quaternion")
+    assert.has_error(function() modes.new(event_driven(turning)) end, "a body with a quaternion")
   end)
 end)
 
@@ -103,10 +105,10 @@ local function at_time(model, t)
   local simu = model.build(model.p)
   simu:addEvent { name = "end", g = function(time) return time - t end, direction = "up", terminal = true }
   simu:run()
-  local good, m = pcall(core.mode.new, simu)
+  local good, m = pcall(modes.new, simu)
   if not good then return assert.matches("quaternion", m) and nil end
-  local mode, x = m:present(), states_of(simu)
-  if mode then m:take(mode.block, t, x) end
+  local mode, x = modes.present(m), states_of(simu)
+  if mode then modes.take(m, mode.block, t, x) end
   return mode and m, x, mode
 end
 
@@ -125,7 +127,7 @@ end
 local function column(m, name, size, t, x, j, ...)
   local unit = core.zeros(#x)
   unit[j] = 1
-  local all = m[name](m, t, core.concatenate { x, unit }, ...)
+  local all = modes[name](m, t, core.concatenate { x, unit }, ...)
   return all and all:slice(size + 1, 2 * size)
 end
 
@@ -141,20 +143,20 @@ end
 local function check_smooth(name, sol, model, t, h)
   local m, x = at_time(model, t)
   if not m then return end
-  local rate, x1 = m:rate(t, x), {}
+  local rate, x1 = modes.rate(m, t, x), {}
   for k = -2, 2 do x1[k] = sol:at(t + k * h).x end
   local slope = ((x1[1] - x1[-1]) * 8 - (x1[2] - x1[-2])) * (1 / (12 * h))
   check_column(name .. ": rate", rate, slope)
   for j = 1, #x do
     local exact = column(m, "rate", #x, t, x, j)
     if not exact then break end
-    check_column(name .. ": J", exact, difference(function(y) return m:rate(t, y) end, x, j))
+    check_column(name .. ": J", exact, difference(function(y) return modes.rate(m, t, y) end, x, j))
   end
-  for _, guard in ipairs(m:guards()) do
+  for _, guard in ipairs(modes.guards(m)) do
     for j = 1, #x do
       local exact = column(m, "guard", 1, t, x, j, guard.k)
       if not exact then break end
-      check_column(name .. ": " .. guard.event, exact, difference(function(y) return m:guard(t, y, guard.k) end, x, j))
+      check_column(name .. ": " .. guard.event, exact, difference(function(y) return modes.guard(m, t, y, guard.k) end, x, j))
     end
   end
 end
@@ -173,17 +175,17 @@ local function check_impact(name, model, sol, event, t_before)
     row = row + nsds:interaction(i):dimension()
   end
   local before, after, hit = sol.x:row(k), sol.x:row(last), nil
-  m:take(mode.block, event.t, before)
-  for _, guard in ipairs(m:guards()) do
+  modes.take(m, mode.block, event.t, before)
+  for _, guard in ipairs(modes.guards(m)) do
     if guard.row == row + 1 then hit = guard.k end
   end
-  local ways = m:impact(event.t, before, hit, after)
+  local ways = modes.impact(m, event.t, before, hit, after)
   if not ways then return end
-  check_column(name .. ": reset", m:reset(event.t, before, hit, ways), after)
+  check_column(name .. ": reset", modes.reset(m, event.t, before, hit, ways), after)
   for j = 1, #before do
     local exact = column(m, "reset", #before, event.t, before, j, hit, ways)
     if not exact then break end
-    check_column(name .. ": A", exact, difference(function(y) return m:reset(event.t, y, hit, ways) end, before, j))
+    check_column(name .. ": A", exact, difference(function(y) return modes.reset(m, event.t, y, hit, ways) end, before, j))
   end
 end
 

@@ -279,7 +279,7 @@ end
 function simulation.mode(flow, x0, t0, t1, p)
   local model = started(flow, x0, t0, p)
   run_to(flow, model, t0, t1)
-  local mode = core.mode.new(model.simu):present()
+  local mode = core.mode.present(core.mode.new(model.simu))
   finish(model)
   return mode
 end

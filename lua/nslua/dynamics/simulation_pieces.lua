@@ -9,7 +9,7 @@ local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local simulation = require "nslua.dynamics.simulation_flow"
 
-local pieces = {}
+local modes, pieces = core.mode, {}
 
 -- Why derivatives of these pieces by the parameter are not exact.
 pieces.reason = "a fixed sequence of events of a simulation"
@@ -41,43 +41,43 @@ end
 -- at one time, friction in space, bodies with quaternions.
 function pieces.fit(flow, orbit, p)
   if orbit.mode then return orbit.events, orbit.mode end
-  local times, groups, modes = { flow.t0 }, grouped(orbit.events), {}
+  local times, groups, list = { flow.t0 }, grouped(orbit.events), {}
   for _, group in ipairs(groups) do
     if group.count > 1 then return nil end
     times[#times + 1] = group.t
   end
   times[#times + 1] = flow.t0 + orbit.T
   for i = 2, #times do
-    modes[i - 1] = simulation.mode(flow, orbit.x0, flow.t0, (times[i - 1] + times[i]) / 2, p)
-    if not modes[i - 1] then return nil end
+    list[i - 1] = simulation.mode(flow, orbit.x0, flow.t0, (times[i - 1] + times[i]) / 2, p)
+    if not list[i - 1] then return nil end
   end
   local events = {}
   for i, group in ipairs(groups) do
     local event = {}
     for name, value in pairs(group.event) do event[name] = value end
     event.label, event.before, event.after = group.labels, group.before, group.after
-    event.mode_before, event.mode = modes[i], modes[i + 1]
+    event.mode_before, event.mode = list[i], list[i + 1]
     events[i] = event
   end
-  return events, modes[1]
+  return events, list[1]
 end
 
 -- The model at p in a mode, near the point (t, x).
 local function motion(flow, t, x, p, mode)
   local model = simulation.model(flow, p)
-  model.motion = model.motion or core.mode.new(model.simu)
-  model.motion:take(mode.block, t, x)
+  model.motion = model.motion or modes.new(model.simu)
+  modes.take(model.motion, mode.block, t, x)
   return model.motion
 end
 
 -- ---- smooth motion ----
 
-function pieces.field(flow, t, x, p, mode) return motion(flow, t, x, p, mode):rate(t, x) end
+function pieces.field(flow, t, x, p, mode) return modes.rate(motion(flow, t, x, p, mode), t, x) end
 
 -- The run of the vector x in a mode; states: those with which it begins.
 local function run(states, flow, x, ta, tb, p, mode, options)
   local of = motion(flow, ta, states, p, mode)
-  local sol = core.solve_ivp(function(t, y) return of:rate(t, y) end, { ta, tb }, x, options)
+  local sol = core.solve_ivp(function(t, y) return modes.rate(of, t, y) end, { ta, tb }, x, options)
   if not sol.success then error(sol.message, 0) end
   return sol
 end
@@ -122,7 +122,7 @@ end
 
 function pieces.smooth_derivatives(flow, x, ta, tb, p, mode)
   local start, S = with_units(x), nil
-  if motion(flow, ta, x, p, mode):rate(ta, start) then -- X' = F_x X, carried along
+  if modes.rate(motion(flow, ta, x, p, mode), ta, start) then -- X' = F_x X, carried along
     local options, all = options_of(flow, tb), {}
     for j = 0, #x do all[j + 1] = options.atol * (j == 0 and 1 or 1 / flow.piece_sizes[j]) end
     options.atol = core.concatenate(all)
@@ -134,10 +134,10 @@ end
 
 -- ---- guards ----
 
--- The events of core.mode by the kinds of events.
-local ENDS = { impact = { impact = true }, release = { release = true }, stick = { stick = true },
-  cross = { stick = true, cross = true }, slip = { slip = true }, slide = { cross = true }, close = { cross = true },
-  open = { leave = true }, leave = { leave = true } }
+-- The events of core.mode by the kinds of events; whole: they belong to the first row of a contact.
+local ENDS = { impact = { impact = true, whole = true, acts = true }, release = { release = true, whole = true },
+  stick = { stick = true }, cross = { stick = true, cross = true }, slip = { slip = true }, slide = { cross = true },
+  close = { cross = true }, open = { leave = true }, leave = { leave = true } }
 
 -- The event of one that an orbit has, with its row; nil for another kind of event.
 function pieces.event(flow, one, p)
@@ -145,12 +145,13 @@ function pieces.event(flow, one, p)
   for k = 1, nsds:numberOfInteractions() do
     local interaction = nsds:interaction(k)
     if interaction:name() == one.name then
-      if not ENDS[one.kind] or not one.mode_before then return nil end
-      local component = (one.kind == "release" or one.kind == "impact") and 1 or one.component or 1
+      local ends = ENDS[one.kind]
+      if not ends or not one.mode_before then return nil end
+      local component = not ends.whole and one.component or 1
       if component > interaction:dimension() then return nil end
       return { name = one.name, label = one.label, kind = one.kind, component = one.component, guard = one.kind,
         place = row + component, mode = one.mode, mode_before = one.mode_before,
-        key = one.name .. ":" .. row + component, direction = one.kind == "impact" and -1 or nil }
+        key = one.name .. ":" .. row + component, direction = ends.acts and -1 or nil }
     end
     row = row + interaction:dimension()
   end
@@ -160,7 +161,7 @@ end
 -- it is the one of the mode after.
 local function guarded(flow, event, t, x, p)
   local of, found = motion(flow, t, x, p, event.mode_before), nil
-  for _, guard in ipairs(of:guards()) do
+  for _, guard in ipairs(modes.guards(of)) do
     local fits = guard.row == event.place and ENDS[event.kind][guard.event]
     if fits and (not found or event.mode[event.place] == "upper") then found = guard.k end
   end
@@ -170,13 +171,14 @@ end
 
 function pieces.guard(flow, event, t, x, p)
   local of, k = guarded(flow, event, t, x, p)
-  return of:guard(t, x, k)[1]
+  return modes.guard(of, t, x, k)[1]
 end
 
 function pieces.guard_derivatives(flow, event, t, x, p)
   local function at(time, y, value) return core.vector { pieces.guard(flow, event, time, y, value) } end
   local of, k = guarded(flow, event, t, x, p)
-  local slopes = matrix_of(of:guard(t, with_units(x), k), 1) or by_states(flow, function(y) return at(t, y, p) end, x)
+  local slopes = matrix_of(modes.guard(of, t, with_units(x), k), 1) or
+    by_states(flow, function(y) return at(t, y, p) end, x)
   return { x = slopes:row(1),
     t = by_time(flow, function(time) return at(time, x, p) end, t)[1],
     p = by_parameter(flow, function(value) return at(t, x, value) end, p)[1] }
@@ -185,9 +187,9 @@ end
 -- The events on the way: a list of { t, label, key }. Guards are above 0 in the mode.
 function pieces.roots(flow, x, ta, tb, p, mode)
   local of, events, found = motion(flow, ta, x, p, mode), {}, {}
-  local guards, names, nsds = of:guards(), {}, simulation.model(flow, p).simu:nsds()
+  local guards, names, nsds = modes.guards(of), {}, simulation.model(flow, p).simu:nsds()
   for k, guard in ipairs(guards) do
-    events[k] = { direction = -1, g = function(t, y) return of:guard(t, y, guard.k)[1] end }
+    events[k] = { direction = -1, g = function(t, y) return modes.guard(of, t, y, guard.k)[1] end }
   end
   if #guards == 0 then return found end
   for k = 1, nsds:numberOfInteractions() do
@@ -210,17 +212,17 @@ end
 
 -- Fills in how an event's impact acts; false where that is not known.
 function pieces.prepare(flow, event, one, p)
-  if event.kind ~= "impact" then return true end
+  if not ENDS[event.kind].acts then return true end
   local of, k = guarded(flow, event, one.t, one.before, p)
-  event.ways = of:impact(one.t, one.before, k, one.after)
+  event.ways = modes.impact(of, one.t, one.before, k, one.after)
   return event.ways ~= nil
 end
 
 -- The states after an event, and the derivatives of them along what is behind x.
 local function reset(flow, event, t, x, p)
-  if event.kind ~= "impact" then return x:copy() end
+  if not ENDS[event.kind].acts then return x:copy() end
   local of, k = guarded(flow, event, t, x:slice(1, #flow.piece_sizes), p)
-  return of:reset(t, x, k, event.ways)
+  return modes.reset(of, t, x, k, event.ways)
 end
 
 pieces.reset = reset

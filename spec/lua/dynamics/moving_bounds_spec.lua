@@ -218,11 +218,12 @@ describe("orbits with moving bounds", function()
       { { 0, 0 }, { 0.4, 0 } }, nil, nil, { { 1, 0 }, { 0, 1 } }), "both"), ds)
     local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI())
     simu:computeOneStep()
-    local m = require("nslua.core").mode.new(simu)
-    local mode, x = m:present(), ns.vector { 0.5, -0.4 * upper(0.7) }
+    local modes = require("nslua.core").mode
+    local m = modes.new(simu)
+    local mode, x = modes.present(m), ns.vector { 0.5, -0.4 * upper(0.7) }
     assert.same({ "upper", "active" }, { table.unpack(mode) })
-    m:take(mode.block, 0.7, x)
-    local rate = m:rate(0.7, x)
+    modes.take(m, mode.block, 0.7, x)
+    local rate = modes.rate(m, 0.7, x)
     near(-0.4 * 0.5 * math.cos(0.7), rate[2], 1e-11)
     near(-0.5 + upper(0.7), rate[1], 1e-12)
   end)

@@ -47,7 +47,7 @@ static int new_mode(lua_State *L) {
   return mode_remake(L, self), 1;
 }
 
-/* m:present(): the mode of the simulation: a word for each row, and `block`, for take; nil where a row has no word. */
+/* present(mode): the mode of the simulation: a word for each row, and `block`, for take; nil where a row has no word. */
 static int mode_present(lua_State *L) {
   NslMode *self = check_mode(L);
   mode_remake(L, self);
@@ -76,7 +76,7 @@ static const double *mode_states(lua_State *L, const NslMode *self, int idx, int
   return to;
 }
 
-/* m:take(block, t, x) */
+/* take(mode, block, t, x) */
 static int mode_take(lua_State *L) {
   NslMode *self = check_mode(L);
   size_t size;
@@ -89,7 +89,7 @@ static int mode_take(lua_State *L) {
   return nsl_end_model_call(L, self->simulation, &call, status), 0;
 }
 
-/* m:guards(): a list of { k, event, row }: the number of a guard, the kind of its event, its row. */
+/* guards(mode): a list of { k, event, row }: the number of a guard, the kind of its event, its row. */
 static int mode_guards(lua_State *L) {
   const NslMode *self = check_mode(L);
   lua_newtable(L);
@@ -105,7 +105,7 @@ static int mode_guards(lua_State *L) {
   return 1;
 }
 
-/* m:NAME(t, x, k, ways): a map of simulation/mode.h; nil where the derivatives along what is behind x are not exact. */
+/* NAME(mode, t, x, k, ways): a map of simulation/mode.h; nil where the derivatives along what is behind x are not exact. */
 static int mode_map(lua_State *L, NsModeMap *map, bool number) {
   lua_settop(L, 5);
   NslMode *self = check_mode(L);
@@ -132,7 +132,7 @@ static int mode_reset(lua_State *L) {
   return mode_map(L, ns_mode_reset, false);
 }
 
-/* m:impact(t, before, k, after): the ways in which the rows take part; nil: the states do not tell. */
+/* impact(mode, t, before, k, after): the ways in which the rows take part; nil: the states do not tell. */
 static int mode_impact(lua_State *L) {
   NslMode *self = check_mode(L);
   double t = luaL_checknumber(L, 2);
@@ -146,11 +146,10 @@ static int mode_impact(lua_State *L) {
 }
 
 void nsl_open_mode(lua_State *L) {
-  static const luaL_Reg functions[] = {{"new", new_mode}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", free_mode}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"present", mode_present}, {"take", mode_take},   {"guards", mode_guards},
-                                     {"rate", mode_rate},       {"guard", mode_guard}, {"reset", mode_reset},
-                                     {"impact", mode_impact},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new", new_mode},       {"present", mode_present}, {"take", mode_take},
+                                       {"guards", mode_guards}, {"rate", mode_rate},       {"guard", mode_guard},
+                                       {"reset", mode_reset},   {"impact", mode_impact},   {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", free_mode}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
   nsl_register_type(L, &mode_type, meta, methods);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "mode");
