@@ -1,4 +1,6 @@
 -- Drivelines from their parts: closed forms, published runs of machines, derivatives, and the text of every error.
+local campaign = require "campaign"
+local drivelines = require "random_drivelines"
 local ns = require "nslua"
 
 local pi, exp = math.pi, math.exp
@@ -250,6 +252,49 @@ describe("ns.driveline", function()
     d = ns.driveline():inertia("J", "a", 1):brake("B", "a", function(t) return 0.5 - t end)
     local text = message(d, "run", { stop = 1, step = 1 })
     assert.is_truthy(text:find "brake 'B': capacity: t=[%d.]+: expected a number of 0 or more, got %-", text)
+  end)
+end)
+
+describe("ns.driveline, random ones,", function()
+  local count, tell = campaign(6, 0.015)
+  it("have the motion of the models written by hand #once", function()
+    for seed = 1, count do
+      local d, model, n = drivelines.make(seed)
+      local c = d:run { stop = 3, step = 0.1 }
+      local sol = model:simulation(3, 0.1):run()
+      for i = 1, n do
+        for name, x in pairs { phi = sol.x[#sol][i], w = sol.x[#sol][n + i] } do
+          local off = math.abs(last(c, name .. ".n" .. i) - x)
+          assert.is_true(off <= 1e-7 * (1 + math.abs(x)), ("seed %d, %s.n%d: %g"):format(seed, name, i, off))
+        end
+      end
+      assert.is_true(imbalance(d, c) < 1e-12)
+    end
+    tell("drivelines", count)
+  end)
+
+  it("have the derivatives of differences by their numbers #once", function()
+    local function draw(o)
+      local d = ns.driveline():inertia("J1", "a", o.J1, { speed = 3 }):inertia("J2", "b", o.J2):inertia("J3", "c", 1)
+      d:spring("K", "b", "c", o.K):damper("D", "c", "0", o.D):clutch("C", "a", "b", o.C):torque("T", "c", o.T)
+      return d:friction("F", "c", { coulomb = o.F, viscous = 0.05 })
+    end
+    local options = { stop = 1.5, step = 0.25, integrator = ns.RungeKuttaOSI() }
+    local fields = { J1 = "inertia", J2 = "inertia", K = "stiffness", D = "damping", C = "capacity", T = "value", F = "coulomb" }
+    local base = { J1 = 1, J2 = 2, K = 30, D = 0.4, C = 3, T = 1, F = 0.7 }
+    local d, list, order = draw(base), {}, {}
+    local simu = d:simulation(options)
+    for part, field in pairs(fields) do list[#list + 1], order[#order + 1] = d:parameter(part, field), part end
+    local sol = simu:run { sensitivities = list }
+    for i, part in ipairs(order) do
+      local function final(factor)
+        local o = setmetatable({ [part] = base[part] * factor }, { __index = base })
+        local x = draw(o):simulation(options):run().x
+        return x[#x]
+      end
+      local difference = (final(1 + 1e-4) - final(1 - 1e-4)) / (2e-4 * base[part])
+      for j = 1, 6 do assert.near(difference[j], sol.S[#sol][j][i], 1e-6 * (1 + math.abs(difference[j]))) end
+    end
   end)
 end)
 

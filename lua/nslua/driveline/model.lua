@@ -334,15 +334,25 @@ local function set_number(self, simulation, place, value, row)
   if row and not row.leader then set_bounds(self, row, simulation, nil, rest, value) end
 end
 
+-- Clocks switch a gate at their instants, a function where it jumps.
+local function attach_gate(self, row, simu)
+  local gate, name = row.gate, row.part.name
+  for _, word in ipairs(gate.period and { "on", "off" } or {}) do
+    simu:every { name = name .. ":" .. word, period = gate.period, offset = gate.offsets[word],
+      act = function(_, _, simulation) set_bounds(self, row, simulation, word == "on") end }
+  end
+  if gate.g then
+    simu:addEvent { name = name .. ":gate", g = gate.g, action = function(simulation)
+      set_bounds(self, row, simulation, gate.is_on_after(simulation:startingTime()))
+    end }
+  end
+end
+
 -- Adds the events of a simulation: of gates, of static friction, and of capacities that begin and end.
 function model.attach(objects, simu)
   local self, static, names = objects.sheet, {}, {}
   for _, row in ipairs(self.rows) do
-    if row.gate and row.gate.g then
-      simu:addEvent { name = row.part.name .. ":gate", g = row.gate.g, action = function(simulation)
-        set_bounds(self, row, simulation, row.gate.is_on_after(simulation:startingTime()))
-      end }
-    end
+    if row.gate then attach_gate(self, row, simu) end
     if row.normed and row.static ~= 1 then
       local name = row.interaction
       if not static[name] then static[name], names[#names + 1] = {}, name end

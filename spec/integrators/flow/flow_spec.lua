@@ -195,6 +195,19 @@ describe("a state that has been at rest at 0", function()
     end
   end)
 
+  -- v1' = sin t, and a damper to a shaft that a brake holds.
+  it("begins to move under a force that is 0 at the start", function()
+    local shafts = ns.FirstOrderNonLinearDS { x0 = { 0, 0, 0, 0 }, f = function(t, x, _, f)
+      f[1], f[2], f[3] = x[3], x[4], math.sin(t) - (x[3] - x[4])
+      f[4] = x[3] - x[4]
+    end }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(shafts)
+    nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 0, 0, 0, 1 } }, { { 0 }, { 0 }, { 0 }, { 1 } })), shafts)
+    ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10)):run()
+    assert.near((math.exp(-1) + math.sin(1) - math.cos(1)) / 2, shafts:x()[3], 1e-10)
+  end)
+
   -- A shaft at rest that a brake holds against cos(6 t) - sin(6 t) / 10, which is at most sqrt(1.01) of the 5 that it has: its
   -- speed is rounding, and its angle the integral of that.
   it("stays there beside a state that a law holds at 0, in any units", function()

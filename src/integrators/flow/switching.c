@@ -197,7 +197,7 @@ static void switching_allow_held(NsSwitching *sw, double h, double noise) {
   const double *terms = ns_flow_rate_terms(sw->flow);
   bool held = false;
   for (int i = 0; i < sw->run.n; i++) {
-    double rounding = h * noise * terms[i];
+    double rounding = h * noise * fmax(terms[i], sw->ahead[i]);
     bool is_held = rounding > 0 && sw->now->size[i] <= HELD * rounding;
     sw->run.sample[i] = sw->run.u[i] + (is_held ? rounding : 0);
     held = held || is_held;
@@ -205,8 +205,8 @@ static void switching_allow_held(NsSwitching *sw, double h, double noise) {
   if (!held) return;
   memset(sw->run.sample + sw->run.n, 0, (size_t)sw->m * sizeof *sw->run.sample);
   NsError none = {NS_OK, ""};
-  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->held, &none) != NS_OK) return;
-  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.sample, sw->room.next_rate, &none) != NS_OK) return;
+  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.sample, sw->held, &none) != NS_OK) return;
+  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &none) != NS_OK) return;
   for (int i = 0; i < sw->run.n; i++)
     sw->run.atol[i] = fmax(sw->run.atol[i], h * fabs(sw->room.next_rate[i] - sw->held[i]) / sw->run.unit[i]);
 }
@@ -236,7 +236,8 @@ static void switching_weigh(NsSwitching *sw, double h) {
 static const double AT_REST = 1e-6;
 
 /*
-** A model that starts at rest, at 0, has no sizes yet, and an implicit method can not solve its equations without a tolerance.
+** A model that starts at rest, at 0, has no sizes yet: an implicit method can not solve its equations without a tolerance, and an
+** explicit one makes steps of no length.
 ** sw->ahead (nd + m) = the terms of the rates, and the sizes of lambda, after a time h: each explicit step of that length reaches
 ** states that the one before has driven. The looks end when all sizes are known, but not before there were `least` of them.
 */
@@ -287,7 +288,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
   *length = fmin(way, 4 * pow(sw->run.options.rtol, sw->run.method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
-  return status == NS_OK && sw->run.method->implicit ? switching_look_ahead(sw, h, 0, err) : status;
+  return status == NS_OK ? switching_look_ahead(sw, h, 0, err) : status;
 }
 
 /* ---- from event to event ---- */
@@ -329,7 +330,7 @@ static NsStatus switching_begin(NsHybrid *run, NsError *err) {
 */
 static NsStatus switching_wake(NsSwitching *sw, bool *woken, NsError *err) {
   double h = fmin(AHEAD * (sw->run.t_next - sw->run.t_k), sw->run.t_next - sw->run.t);
-  NsStatus status = ns_flow_wake(sw->flow, sw->run.t, sw->run.u, h, woken, err);
+  NsStatus status = ns_flow_wake(sw->flow, sw->run.t + h, sw->run.u, h, woken, err);
   if (status == NS_OK) status = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, err);
   if (status == NS_OK) status = switching_look_ahead(sw, h, LOOKS - 1, err);
   for (int i = 0; i < sw->run.n; i++) *woken = *woken || sw->run.atol[i] == 0;
