@@ -255,7 +255,7 @@ static bool has_ties(const NsFesd *w) {
 ** The modes by rates. At a time of the grid at which no switch was located, the present modes go on where they are one of several
 ** possible ones: lambda has touched its bound. *good: there are modes.
 */
-static NsStatus choose_or_go_on(NsFesd *w, double h, bool keep, bool *good, NsError *err) {
+static NsStatus fesd_choose_or_go_on(NsFesd *w, double h, bool keep, bool *good, NsError *err) {
   bool found;
   NsStatus status = ns_fesd_choose_by_rates(w, &found, err);
   if (w->ambiguous && keep && !w->anew && w->reached < 0) {
@@ -283,7 +283,7 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
     if (status != NS_OK || good) return status;
   }
   if (!w->motion && (ties || w->broken)) {
-    status = choose_or_go_on(w, h, keep, &good, err);
+    status = fesd_choose_or_go_on(w, h, keep, &good, err);
     if (status != NS_OK || good) return status;
     memcpy(rows->mode, rows->before, bytes);
   }

@@ -200,7 +200,7 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
 #define AT_REST 1e-6
 
 /* The size of differential state j in the run; at rest, at 0, that which it gets by the terms of its last rate. */
-static double state_size(const NsFlow *flow, int j) {
+static double signs_state_size(const NsFlow *flow, int j) {
   double size = flow->memory.size[j], reach = LEAST_LENGTH * flow->mode->h * flow->sdot_terms[j];
   return size < AT_REST * reach ? reach : size;
 }
@@ -241,7 +241,7 @@ static void find_lambda_sizes(NsFlow *flow) {
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i], na = (size_t)flow->eq.na;
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++)
-      room->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * state_size(flow, (int)j);
+      room->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * signs_state_size(flow, (int)j);
     for (size_t j = 0; j < na; j++) room->v_terms[row] += fabs(r->Rw[row + j * nw]) * memory->a_size[j];
     if (row >= na) room->v_terms[row] += memory->y_way[flow->active[row - na]];
   }
@@ -266,7 +266,7 @@ static double add_by_states(const NsFlow *flow, int row, double sum, const doubl
     const NsEquationNode *node = &e->nodes[k];
     for (int j = 0; j < node->nd; j++) {
       int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
-      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * (size ? size[node->s + j] : state_size(flow, node->s + j));
+      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * (size ? size[node->s + j] : signs_state_size(flow, node->s + j));
     }
   }
   return sum;
