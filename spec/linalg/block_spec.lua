@@ -63,20 +63,6 @@ describe("a block matrix", function()
     assert.are.equal(4, internal.block({dim = 2, n = 6, i = {1, 2}, j = {6, 5}, v = {1, 1}}).count)
   end)
 
-  it("knows whether it is symmetric", function()
-    for dim = 1, 5 do
-      local A = random(dim, 4)
-      local S = A + A:transpose()
-      assert.is_true(internal.block({dim = dim, M = S}).symmetric)
-      S[1][dim * 4] = S[1][dim * 4] + 1e-6
-      assert.is_false(internal.block({dim = dim, M = S, tolerance = 1e-8}).symmetric)
-      assert.is_true(internal.block({dim = dim, M = S, tolerance = 1e-4}).symmetric)
-      S = ns.matrix(dim * 4, dim * 4)
-      S[1][dim * 4] = 1
-      assert.is_false(internal.block({dim = dim, M = S, tolerance = 0.5}).symmetric)
-    end
-  end)
-
   it("refuses what it can not be, and is not made then", function()
     local function status(expected, from)
       local r = internal.block(from)

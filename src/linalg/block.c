@@ -5,7 +5,6 @@
 #include "linalg/block.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -140,32 +139,4 @@ NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A) {
   if (!status) status = ns_sparse_from_triplets(out, A->nb * d, A->nb * d, total, i, j, A->value);
   ns_arena_release(&work);
   return status;
-}
-
-/* The block (i, j), NULL when it is not stored. */
-static const double *block_find(const NsBlock *A, int i, int j) {
-  int low = A->rowptr[i], high = A->rowptr[i + 1];
-  while (low < high) {
-    int middle = low + (high - low) / 2;
-    if (A->col[middle] < j) low = middle + 1;
-    else high = middle;
-  }
-  return low < A->rowptr[i + 1] && A->col[low] == j ? A->value + (size_t)low * (size_t)(A->dim * A->dim) : NULL;
-}
-
-static double block_asymmetry(const double *a, const double *b, int d) {
-  double worst = 0;
-  for (int c = 0; c < d; c++)
-    for (int r = 0; r < d; r++) worst = fmax(worst, fabs(a[r + c * d] - (b ? b[c + r * d] : 0)));
-  return worst;
-}
-
-bool ns_block_symmetric(const NsBlock *A, double tolerance) {
-  size_t size = (size_t)(A->dim * A->dim), total = (size_t)ns_block_count(A) * size;
-  double largest = 0;
-  for (size_t k = 0; k < total; k++) largest = fmax(largest, fabs(A->value[k]));
-  for (int i = 0; i < A->nb; i++)
-    for (int p = A->rowptr[i]; p < A->rowptr[i + 1]; p++)
-      if (block_asymmetry(A->value + (size_t)p * size, block_find(A, A->col[p], i), A->dim) > tolerance * largest) return false;
-  return true;
 }

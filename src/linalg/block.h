@@ -77,7 +77,4 @@ static inline void ns_block_row_outside(const NsBlock *A, int i, const double *x
 /* The sparse matrix with all entries of the stored blocks, zeros included. Status as ns_sparse_new. */
 NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A);
 
-/* Whether |A_ij - A_ji| <= tolerance max |A| for all entries. */
-bool ns_block_symmetric(const NsBlock *A, double tolerance);
-
 #endif

@@ -114,10 +114,6 @@ bool ns_law_field_varies(const NsLaw *law, const NsField *field) {
   return false;
 }
 
-const char *ns_law_varying(const NsLaw *law) {
-  return law->class->joint ? "a coefficient of friction that is a function of time" : "bounds that are functions of time";
-}
-
 NsStatus ns_law_check(const NsLaw *law, NsError *err) {
   if (law->closed) return ns_fail(err, NS_ECLOSED, "%s is closed", ns_law_name(law));
   for (int i = 0; i < law->size; i++) {

@@ -249,9 +249,6 @@ static inline bool ns_law_varies(const NsLaw *law) {
 const NsField *ns_law_timed_field(const NsLawClass *class, int k);
 bool ns_law_field_varies(const NsLaw *law, const NsField *field);
 
-/* What of a law with functions they are, for messages: "bounds that are functions of time". */
-const char *ns_law_varying(const NsLaw *law);
-
 /* NS_EARG when lb or ub of a component is nan or lb > ub ("RelayNSL: lb[2] = 1 is above ub[2] = 0"). NS_ECLOSED. */
 NsStatus ns_law_check(const NsLaw *law, NsError *err);
 

@@ -47,6 +47,17 @@ int *nsl_internal_integers(lua_State *L, int idx, const char *name, int n);
 NslMatrix *nsl_internal_matrix(lua_State *L, int idx, const char *name);
 NslMatrix *nsl_internal_square(lua_State *L, int idx, const char *name);
 
+/* Push a list of integers; set a field of the table on top to a list of numbers, of integers, of the texts up to NULL. */
+void nsl_push_integers(lua_State *L, int n, const int *x);
+void nsl_set_list(lua_State *L, const char *name, int n, const double *x);
+void nsl_set_integers(lua_State *L, const char *name, int n, const int *x);
+void nsl_set_texts(lua_State *L, const char *name, const char *const *texts);
+
+/* Element i, from 1, of the list at idx: a number, an integer (0 for anything else). Whether a field of the table at idx is true. */
+double nsl_list_number(lua_State *L, int idx, lua_Integer i);
+int nsl_list_integer(lua_State *L, int idx, lua_Integer i);
+bool nsl_field_flag(lua_State *L, int idx, const char *name);
+
 /* Pushes n zeros as memory; the first n numbers of the list at idx (nil: zeros); raises what is not NS_OK by its name. */
 double *nsl_internal_room(lua_State *L, int n);
 double *nsl_internal_list(lua_State *L, int idx, int n);

@@ -376,7 +376,7 @@ static NsStatus spec_solvers_read_block(lua_State *L, SolverParts *c, int dim) {
                                 nsl_internal_vector(L, 1, "v", count, 0));
 }
 
-/* block{dim, M, sparse | n, i, j, v; x, q, tolerance}: indices from 1. */
+/* block{dim, M, sparse | n, i, j, v; x, q}: indices from 1. */
 static int spec_solvers_block(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   int dim = (int)nsl_field_number(L, 1, "dim", 1);
@@ -392,7 +392,6 @@ static int spec_solvers_block(lua_State *L) {
   double *x = nsl_internal_vector(L, 1, "x", n, 1), *q = nsl_internal_vector(L, 1, "q", n, 0), *y = nsl_internal_room(L, n),
          *outside = nsl_internal_room(L, n);
   NslMatrix *D = nsl_push_matrix(L, n, n, NULL);
-  bool symmetric = ns_block_symmetric(A, nsl_field_number(L, 1, "tolerance", 0));
   ns_block_product(A, x, q, y);
   for (int i = 0; i < A->nb; i++) ns_block_row_outside(A, i, x, outside + (size_t)A->dim * (size_t)i);
   ns_sparse_free(c->other);
@@ -400,7 +399,6 @@ static int spec_solvers_block(lua_State *L) {
   ns_sparse_to_dense(c->other, D->data, n > 0 ? n : 1);
   lua_newtable(L);
   set_status(L, NS_OK);
-  nsl_set_boolean(L, "symmetric", symmetric);
   nsl_set_vector(L, "y", n, y);
   nsl_set_vector(L, "outside", n, outside);
   set_matrix(L, "dense", n, n, D->data);
