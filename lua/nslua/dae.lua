@@ -36,6 +36,7 @@
 local core = require "nslua.core"
 local format = core.number_support.format
 local events = require "nslua.dae_events"
+local is_callable = require "nslua.base.arguments".is_callable
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
@@ -527,8 +528,7 @@ return function(ns, support)
   end
 
   local function check_function(f, who, what, expected)
-    local meta = getmetatable(f)
-    if type(f) ~= "function" and meta ~= "compiled function" and not (type(meta) == "table" and meta.__call) then
+    if not is_callable(f) then
       fail("%s: %s: expected %s, got %s", who, what, expected or "a function", describe(f))
     end
   end
@@ -589,7 +589,7 @@ return function(ns, support)
     local bind = take_args(dae, options.args)
     dae.user_residual, dae.residual = residual, bind(dae.residual)
     dae.jacobian = bind(dae.options.jac)
-    dae.events = events.read(options.events, fail, bind)
+    dae.events = events.read(options.events, bind)
     if kind == "ida" then
       dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
     end

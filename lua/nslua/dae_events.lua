@@ -1,67 +1,20 @@
 -- nslua.dae_events: events of ns.dae, and the run from event to event.
 
 local format = require "nslua.core".number_support.format
-local option_tables = require "nslua.base.option_tables"
+local event_options = require "nslua.base.event_options"
 local where = require "nslua.base.where"
 
 local public = {}
 
-local OPTIONS = "g apply direction terminal name"
-
-local function is_callable(f)
-  local meta = getmetatable(f)
-  return type(f) == "function" or meta == "compiled function" or (type(meta) == "table" and meta.__call ~= nil)
-end
-
-local function is_single(value)
-  if is_callable(value) then return true end
-  for key in pairs(value) do
-    if type(key) == "string" and (" " .. OPTIONS .. " "):find(" " .. key .. " ", 1, true) then return true end
-  end
-  return false
-end
-
--- Reads the event number e: a function, or a table of options.
-local function read_event(event, e, fail)
-  if is_callable(event) then event = { g = event } end
-  if type(event) ~= "table" then
-    fail("dae: event %d: expected a function or a table with the function g, got %s", e, type(event))
-  end
-  local function check(good, name, expected)
-    if not good then fail("dae: event %d: %s: expected %s, got %s", e, name, expected, type(event[name])) end
-  end
-  local rest = {}
-  for key, value in pairs(event) do
-    if key ~= 1 then rest[key] = value end
-  end
-  option_tables.need(rest, OPTIONS, ("dae: event %d"):format(e), fail)
-  local g, terminal, direction = event.g or event[1], event.terminal or false, event.direction or 0
-  if not is_callable(g) then
-    fail("dae: event %d: expected a function or a table with the function g, got %s", e, type(g))
-  end
-  check(event.apply == nil or is_callable(event.apply), "apply", "a function")
-  check(event.name == nil or type(event.name) == "string", "name", "a string")
-  check(type(direction) == "number", "direction", "a number")
-  check(type(terminal) == "boolean" or (math.type(terminal) == "integer" and terminal >= 0), "terminal",
-    "a boolean or a number of occurrences")
-  return { g = g, apply = event.apply, user_g = g, user_apply = event.apply,
-    acts = event.apply ~= nil, name = event.name,
-    direction = direction > 0 and 1 or direction < 0 and -1 or 0,
-    terminal = terminal == true and 1 or terminal or 0,
-    text = event.name and ("event %d (%s)"):format(e, event.name) or ("event %d"):format(e) }
-end
-
 -- Reads the option `events`: an event or a list of events; bind(f): f with the arguments of the option `args`. nil:
 -- there are none.
-function public.read(value, fail, bind)
+function public.read(value, bind)
   if value == nil then return nil end
-  if not is_callable(value) and type(value) ~= "table" then
-    fail("dae: events: expected a function or a list of events, got %s", type(value))
-  end
-  local events = {}
-  for e, event in ipairs(is_single(value) and { value } or value) do
-    events[e] = read_event(event, e, fail)
-    events[e].g, events[e].apply = bind(events[e].g), bind(events[e].apply)
+  local events = event_options.read(value, "dae", "a function or a list of events", "")
+  for e, event in ipairs(events) do
+    event.user_g, event.user_apply, event.acts = event.g, event.apply, event.apply ~= nil
+    event.g, event.apply = bind(event.g), bind(event.apply)
+    event.text = event.name and ("event %d (%s)"):format(e, event.name) or ("event %d"):format(e)
   end
   return events
 end

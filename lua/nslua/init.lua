@@ -9,7 +9,7 @@ local hidden = { class_support = true, class_callbacks = true, dae_support = tru
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
-  discrete_support = true }
+  discrete_support = true, on_events = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -26,6 +26,7 @@ core.on_unknown(function(class, what, known, name, sure)
 end)
 
 core.on_option(function(...) return require "nslua.base.option_tables".respell(...) end)
+core.on_events(function(...) return require "nslua.base.event_options".lists(...) end)
 
 local ns = {}
 for name, value in pairs(core) do

@@ -19,6 +19,13 @@ function arguments.describe(value)
   return type(value) == "string" and "'" .. value .. "'" or type(value)
 end
 
+-- Whether f can be called as a function. Vectors and matrices are no functions, although a call gives their slices.
+function arguments.is_callable(f)
+  local name, meta = getmetatable(f), debug.getmetatable(f)
+  if type(name) == "string" and (name:find "vector" or name:find "matrix") then return false end
+  return type(f) == "function" or meta ~= nil and meta.__call ~= nil
+end
+
 function arguments.number(value, who, name)
   if type(value) ~= "number" or value ~= value then
     fail("%s: %s: expected a number, got %s", who, name, arguments.describe(value))

@@ -2,6 +2,7 @@
 -- wrong ones.
 
 local format = require "nslua.core".number_support.format
+local is_callable = require "nslua.base.arguments".is_callable
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
@@ -42,13 +43,6 @@ return function(ns, core)
       fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
     end
     return option_tables.need(o, known or option_names["mechanics.system:" .. who], who, fail)
-  end
-
-  -- Whether f is a function. Vectors and matrices are not, although a call gives their slices.
-  local function is_callable(f)
-    local name, meta = getmetatable(f), debug.getmetatable(f)
-    if type(name) == "string" and (name:find "vector" or name:find "matrix") then return false end
-    return type(f) == "function" or (meta ~= nil and meta.__call ~= nil)
   end
 
   local function number(value, who, what, least)

@@ -284,16 +284,6 @@ bool nsl_is_callable(lua_State *L, int idx) {
   return lua_pop(L, 1), true;
 }
 
-long nsl_read_terminal(lua_State *L, int idx, const char *who) {
-  int good = 1, type = lua_getfield(L, idx, "terminal");
-  lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
-  if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
-  if (!good || terminal < 0)
-    luaL_error(L, "%s: terminal: expected a boolean or a number of occurrences, got %s", who, nsl_describe(L, -1));
-  lua_pop(L, 1);
-  return (long)terminal;
-}
-
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what) {
   int good;
   lua_Integer value = lua_type(L, idx) == LUA_TNUMBER ? lua_tointegerx(L, idx, &good) : (good = 0);

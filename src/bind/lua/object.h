@@ -148,9 +148,6 @@ void nsl_at_most(lua_State *L, int most, const char *who);
 /* Whether the value at idx can be called: a function, or an object with __call. */
 bool nsl_is_callable(lua_State *L, int idx);
 
-/* Field `terminal` of the event in the table at idx: 0, never; k: its occurrence k (true: the first) ends the run. */
-long nsl_read_terminal(lua_State *L, int idx, const char *who);
-
 /* The integer / the finite number at idx, else an error worded as nsl_bad. */
 lua_Integer nsl_integer(lua_State *L, int idx, const char *who, const char *what);
 double nsl_finite(lua_State *L, int idx, const char *who, const char *what);

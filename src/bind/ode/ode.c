@@ -52,8 +52,9 @@ enum {
   EVENT_LIST,
   APPLIES,
   NAMES,
-  EVENT_DATA,
-  DENSE
+  EVENT_DATA, /* first the list of directions, and behind it, for a while, the list of terminals */
+  DENSE,
+  TERMINALS = DENSE
 };
 
 #define SOLVE_OPTIONS                                                                                                          \
@@ -141,128 +142,48 @@ static void read_steps(lua_State *L, NsIvpOptions *o) {
 
 /* ---- events ---- */
 
-static const char event_options[] = "g, apply, direction, terminal, name";
+static const char events_key; /* its address is the registry key of the function given to on_events */
 
-static bool is_event_option(lua_State *L, int idx) {
-  static const char *const all[] = {"g", "apply", "direction", "terminal", "name"};
-  const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (strcmp(key, all[i]) == 0) return true;
-  return false;
-}
-
-/* Wraps the single event at EVENTS in a list. */
-static void make_list(lua_State *L) {
-  bool single = !lua_istable(L, EVENTS) || nsl_is_callable(L, EVENTS);
-  if (single) nsl_ode_check_function(L, who, EVENTS, "events");
-  for (lua_pushnil(L); !single && lua_next(L, EVENTS); lua_pop(L, 1)) single = is_event_option(L, -2);
-  lua_settop(L, PLAIN);
-  if (!single) return;
-  lua_createtable(L, 1, 0);
-  lua_pushvalue(L, EVENTS);
-  lua_rawseti(L, -2, 1);
-  lua_replace(L, EVENTS);
-}
-
-static int read_direction(lua_State *L, int idx, int e) {
-  double direction = 0;
-  if (lua_getfield(L, idx, "direction") != LUA_TNIL) {
-    if (lua_type(L, -1) != LUA_TNUMBER)
-      luaL_error(L, "%s: event %d: direction: expected a number, got %s", who, e, nsl_describe(L, -1));
-    direction = lua_tonumber(L, -1);
-  }
-  lua_pop(L, 1);
-  return (direction > 0) - (direction < 0);
-}
-
-/* What is known of the events besides their functions. Arrays in one block. */
-typedef struct EventData {
-  int *direction;
-  long *terminal;
-  bool *acts;
-  const char **name;
-} EventData;
-
-/* Stores the field `name` of the event at idx in the list at `list`; false when it is absent. Returns whether it is given. */
-static bool keep_field(lua_State *L, int idx, const char *name, int list, int e) {
-  bool given = lua_getfield(L, idx, name) != LUA_TNIL;
-  if (!given) lua_pop(L, 1), lua_pushboolean(L, false);
-  lua_rawseti(L, list, e);
-  return given;
-}
-
-/* Reads the options in the table of event e (from 1) at idx, and puts its function on top. */
-static void read_event_table(lua_State *L, int idx, int e, const EventData *data) {
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    bool first = lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) == 1;
-    if (first || is_event_option(L, -2)) continue;
-    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : nsl_describe(L, -2);
-    luaL_error(L, "%s: event %d: unknown option '%s' of an event (known: %s)", who, e, key, event_options);
-  }
-  data->direction[e - 1] = read_direction(L, idx, e);
-  data->terminal[e - 1] = nsl_read_terminal(L, idx, lua_pushfstring(L, "%s: event %d", who, e));
-  lua_pop(L, 1);
-  data->acts[e - 1] = keep_field(L, idx, "apply", APPLIES, e);
-  bool named = keep_field(L, idx, "name", NAMES, e);
-  lua_rawgeti(L, APPLIES, e);
-  if (data->acts[e - 1] && !nsl_is_callable(L, -1))
-    luaL_error(L, "%s: event %d: apply: expected a function, got %s", who, e, nsl_describe(L, -1));
-  lua_rawgeti(L, NAMES, e);
-  if (named && lua_type(L, -1) != LUA_TSTRING)
-    luaL_error(L, "%s: event %d: name: expected a string, got %s", who, e, nsl_describe(L, -1));
-  data->name[e - 1] = named ? lua_tostring(L, -1) : NULL;
-  if (lua_getfield(L, idx, "g") == LUA_TNIL) lua_rawgeti(L, idx, 1);
-}
-
-/* Reads event e (from 1) at the top of the stack, and replaces it by its function. */
-static void read_event(lua_State *L, int e, const EventData *data) {
-  int idx = lua_gettop(L);
-  data->direction[e - 1] = 0;
-  data->terminal[e - 1] = 0;
-  data->acts[e - 1] = false;
-  data->name[e - 1] = NULL;
-  if (lua_istable(L, idx) && !nsl_is_callable(L, idx)) {
-    read_event_table(L, idx, e, data);
-    lua_replace(L, idx);
-    lua_settop(L, idx);
-  }
-  if (!nsl_is_callable(L, idx))
-    luaL_error(L, "%s: event %d: expected a function or a table with the function g, got %s", who, e, nsl_describe(L, idx));
-}
-
-/* Raises for a misspelt option, which would otherwise make a list of more events out of one event. */
-static void check_list(lua_State *L) {
-  for (lua_pushnil(L); lua_next(L, EVENTS); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING)
-      luaL_error(L, "%s: events: unknown option '%s' of an event (known: %s)", who, lua_tostring(L, -2), event_options);
-  }
+/* on_events(f): f(events, who) reads the option `events` (lists() of nslua.base.event_options). */
+static int on_events(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &events_key);
+  return 0;
 }
 
 /* Pushes the lists of functions, of applies and of names, and the block with the rest. */
 static void read_events(lua_State *L, NsIvpOptions *o) {
-  if (!lua_isnil(L, EVENTS)) make_list(L);
-  if (lua_istable(L, EVENTS)) check_list(L);
-  lua_Integer count = lua_isnil(L, EVENTS) ? 0 : luaL_len(L, EVENTS);
-  if (count > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
-  size_t size = (size_t)count;
-  o->events.count = (int)count;
-  for (int list = EVENT_LIST; list <= NAMES; list++) lua_createtable(L, o->events.count, 0);
-  EventData data;
-  char *block = lua_newuserdatauv(L, size * (sizeof *data.name + sizeof *data.terminal + sizeof *data.direction + 1) + 1, 0);
-  data.name = (const char **)(void *)block;
-  data.terminal = (long *)(void *)(block + size * sizeof *data.name);
-  data.direction = (int *)(void *)(data.terminal + size);
-  data.acts = (bool *)(void *)(data.direction + size);
-  for (int e = 0; e < o->events.count; e++) {
-    lua_geti(L, EVENTS, e + 1);
-    read_event(L, e + 1, &data);
-    lua_rawseti(L, EVENT_LIST, e + 1);
-    if (data.acts[e]) o->apply = nsl_ode_apply;
+  lua_settop(L, PLAIN);
+  if (lua_isnil(L, EVENTS)) {
+    for (int list = EVENT_LIST; list <= TERMINALS; list++) lua_newtable(L);
+  } else {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &events_key) != LUA_TFUNCTION) luaL_error(L, "%s: events: nslua is not loaded", who);
+    lua_pushvalue(L, EVENTS);
+    lua_pushstring(L, who);
+    lua_call(L, 2, TERMINALS - PLAIN);
   }
-  o->events.direction = data.direction;
-  o->events.terminal = data.terminal;
-  o->events.names = data.name;
-  o->events.acts = o->apply ? data.acts : NULL;
+  size_t size = lua_rawlen(L, EVENT_LIST);
+  if (size > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
+  const char **name = lua_newuserdatauv(L, size * (sizeof *name + sizeof(long) + sizeof(int) + 1) + 1, 0);
+  long *terminal = (long *)(void *)(name + size);
+  int *direction = (int *)(void *)(terminal + size);
+  bool *acts = (bool *)(void *)(direction + size);
+  for (size_t e = 0; e < size; e++, lua_pop(L, 4)) {
+    for (int list = APPLIES; list <= TERMINALS; list++) lua_rawgeti(L, list, (lua_Integer)e + 1);
+    acts[e] = lua_toboolean(L, -4);
+    name[e] = lua_tostring(L, -3); /* the list keeps it */
+    direction[e] = (int)lua_tointeger(L, -2);
+    terminal[e] = (long)lua_tointeger(L, -1);
+    if (acts[e]) o->apply = nsl_ode_apply;
+  }
+  lua_replace(L, EVENT_DATA);
+  lua_settop(L, EVENT_DATA);
+  o->events.count = (int)size;
+  o->events.direction = direction;
+  o->events.terminal = terminal;
+  o->events.names = name;
+  o->events.acts = o->apply ? acts : NULL;
 }
 
 /* ---- the pattern of the Jacobian ---- */
@@ -539,6 +460,7 @@ static int ivp_gradient(lua_State *L) {
 
 void nsl_open_ode(lua_State *L) {
   nsl_open_ode_dense(L);
+  nsl_set_cfunction(L, "on_events", on_events);
   nsl_set_cfunction(L, "solve_ivp", solve_ivp);
   nsl_set_cfunction(L, "ivp_gradient", ivp_gradient);
 }

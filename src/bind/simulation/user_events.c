@@ -187,6 +187,17 @@ static int user_direction(lua_State *L, int idx) {
   return direction;
 }
 
+/* Field `terminal` of the table at 2: 0, never; k: its occurrence k (true: the first) ends the run. */
+static long user_terminal(lua_State *L) {
+  int good = 1, type = lua_getfield(L, 2, "terminal");
+  lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
+  if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
+  if (!good || terminal < 0)
+    luaL_error(L, "addEvent: terminal: expected a boolean or a number of occurrences, got %s", nsl_describe(L, -1));
+  lua_pop(L, 1);
+  return (long)terminal;
+}
+
 /* The function in a field of the table at idx, left on the stack; nil when it is absent and `optional`. */
 static bool user_function(lua_State *L, int idx, const char *who, const char *name, bool optional) {
   int type = lua_getfield(L, idx, name);
@@ -270,7 +281,7 @@ int nsl_simulation_add_event(lua_State *L) {
   if (ns_ts_accepts_events(self->ts, "addEvent", &err) != NS_OK) return nsl_raise(L, &err);
   user_name(L, 2, &self->ts->user, &event, "addEvent", "event");
   event.direction = user_direction(L, 2);
-  event.terminal = nsl_read_terminal(L, 2, "addEvent");
+  event.terminal = user_terminal(L);
   lua_getfield(L, 2, "state"); /* 3 */
   push_user_events(L, 1);
   lua_newtable(L); /* 5 */
