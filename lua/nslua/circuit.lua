@@ -14,6 +14,7 @@
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local drawing = require "nslua.network.drawing"
+local figures = require "nslua.circuit.figures"
 local model = require "nslua.circuit.model"
 local kinds = require "nslua.circuit.parts"
 local values = require "nslua.network.values"
@@ -255,11 +256,15 @@ return function(ns)
   local plain_run = Circuit.run
   function Circuit:run(options)
     local names = type(options) == "table" and options.sensitivities
-    if not names then return plain_run(self, options) end
-    local rest, tran = {}, self.tran or {}
-    for key, value in pairs(options) do rest[key] = value end
-    rest.sensitivities, rest.rtol, rest.on_grazing = nil, nil, nil
+    local rest, tran = options, self.tran or {}
+    if names then
+      rest = {}
+      for key, value in pairs(options) do rest[key] = value end
+      rest.sensitivities, rest.rtol, rest.on_grazing = nil, nil, nil
+    end
     local columns, sol = plain_run(self, rest)
+    self.last = columns
+    if not names then return columns, sol end
     return columns, sol, sensitivity.run(ns, self, names, rest.start or 0, rest.stop or tran.stop,
       rest.step or tran.step, options)
   end
@@ -276,6 +281,19 @@ return function(ns)
   function Circuit:parameter(name)
     if not self.made then fail "parameter: expected a simulation of this circuit: call simulation or system first" end
     return sensitivity.parameter(self, name)
+  end
+
+  -- plot { "v.out", "i.L1", ... }, harmonics(name, { frequency = }), efficiency(sources, loads): of the last run.
+  function Circuit:plot(names, options)
+    return figures.plot(ns, self, names, drawing.options("plot", options, "columns figsize title"))
+  end
+
+  function Circuit:harmonics(name, options)
+    return figures.harmonics(self, name, drawing.options("harmonics", options, "frequency count periods columns"))
+  end
+
+  function Circuit:efficiency(sources, loads, options)
+    return figures.efficiency(self, sources, loads, drawing.options("efficiency", options, "span columns"))
   end
 
   where.methods(Circuit, "a circuit", "c")

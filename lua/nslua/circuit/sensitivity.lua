@@ -7,6 +7,7 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local kinds = require "nslua.circuit.parts"
 local model = require "nslua.circuit.model"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -27,7 +28,7 @@ local function find(circuit, who, name)
   end
   if field == "" then field = "value" end
   local value = part[field]
-  if field == "initial" and (part.kind == "capacitor" or part.kind == "inductor") then value = value or 0 end
+  if field == "initial" and kinds[part.kind].state then value = value or 0 end
   if type(value) ~= "number" or field ~= "value" and FIELDS[field] == nil then
     fail("%s: %s '%s' has no number '%s'", who, part.kind, base, field)
   end

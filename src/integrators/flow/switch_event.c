@@ -392,6 +392,22 @@ static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
   return status;
 }
 
+/* Multipliers that differ by more than this part of their size from those of the last step: a script has changed the laws. */
+static const double LAMBDA_JUMPS = 1e-3;
+
+/* Tells the side after an action of a script that has let multipliers jump, in a mode that goes on. */
+static NsStatus tell_new_lambda(NsSwitching *sw, NsError *err) {
+  bool jumped = false;
+  for (int i = 0; i < sw->m; i++) {
+    double now = sw->now->lambda[i];
+    const NsInteraction *inter = sw->run.base.nsds->interactions[ns_flow_interaction(sw->flow, i)];
+    double last = inter->lambda_k[ns_flow_component(sw->flow, i)];
+    double size = fmax(sw->now->lambda_most[i], fmax(fabs(now), fabs(last)));
+    jumped = jumped || fabs(now - last) > LAMBDA_JUMPS * size;
+  }
+  return jumped && !sw->run.sensitivity ? ns_hybrid_tell_side(&sw->run, err) : NS_OK;
+}
+
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   const NsSwitchChange *event = &sw->event;
   bool first = sw->run.t == sw->run.base.nsds->t0, outside = true, limit = false;
@@ -403,7 +419,8 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
     status = start_anew(sw, err);
     return status == NS_OK ? ns_switch_sense_start(sw, err) : status;
   }
-  if (status != NS_OK || !(outside || limit)) return status;
+  if (status != NS_OK) return status;
+  if (!outside && !limit) return tell_new_lambda(sw, err);
   ns_hybrid_keep_side(&sw->run);
   status = ns_switch_sense_before(sw, -1, err);
   if (status == NS_OK && sw->run.sensitivity) status = ns_hybrid_tell_side(&sw->run, err);
