@@ -23,6 +23,12 @@ void ns_bernstein_of_dense(double start, int rows, const double *F, double *b);
 /* The k-th of the NS_BERNSTEIN_SIZE Chebyshev-Lobatto points in [0, 1]: 0, 0.038, 0.146, ... 1. */
 double ns_bernstein_node(int k);
 
+/* The nodes at which the defect of a dense output is looked at: the 3rd, 5th and 7th. */
+enum { NS_DEFECTS = 3 };
+static inline int ns_defect_node(int i) {
+  return 2 * i + 2;
+}
+
 /*
 ** b (NS_BERNSTEIN_SIZE) = the coefficients of the polynomial of degree NS_BERNSTEIN_DEGREE with the values v at the nodes.
 ** Returns an estimate of the interpolation error for a function that the nodes resolve: the size of the last three Chebyshev

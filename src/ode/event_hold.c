@@ -139,14 +139,23 @@ static double node_slope(const NsEventSearch *s, const double *v, ptrdiff_t stri
   return ns_bernstein_slope(NS_BERNSTEIN_DEGREE, b, x) / (s->dense.t - s->dense.t_old);
 }
 
-/* *speed = how fast event e changes at node k by the defect of the dense output: its slope there less the derivatives of the state. */
-static NsStatus speed_by_defect(NsEventSearch *s, int e, int k, double *speed, NsError *err) {
+/* s->ydot = the defect of the dense output at node k: its slope less the derivatives of the state there. */
+static NsStatus defect_at_node(NsEventSearch *s, int k, NsError *err) {
   const NsDenseOutput *c = &s->dense;
+  double x = ns_bernstein_node(k);
+  NsStatus status = c->rate(c->context, c->t_old + (c->t - c->t_old) * x, s->nodes + (ptrdiff_t)k * s->n, s->ydot, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) s->ydot[i] = node_slope(s, s->nodes + i, s->n, x) - s->ydot[i];
+  return status;
+}
+
+/* *speed = how fast event e changes by the defect of the dense output, at the place-th of the nodes where it is looked at. */
+static NsStatus speed_by_defect(NsEventSearch *s, int e, int place, double *speed, NsError *err) {
+  const NsDenseOutput *c = &s->dense;
+  int k = ns_defect_node(place);
   const double *y = s->nodes + (ptrdiff_t)k * s->n;
   double length = c->t - c->t_old, t = c->t_old + length * ns_bernstein_node(k), step = length / DEFECT_PART, g[2];
-  NsStatus status = c->rate(c->context, t, y, s->ydot, err);
-  for (int i = 0; i < s->n && status == NS_OK; i++)
-    s->moved[i] = step * (node_slope(s, s->nodes + i, s->n, ns_bernstein_node(k)) - s->ydot[i]);
+  NsStatus status = c->defect ? c->defect(c->context, place, s->ydot, err) : defect_at_node(s, k, err);
+  for (int i = 0; i < s->n; i++) s->moved[i] = step * s->ydot[i];
   for (int side = 0; side < 2 && status == NS_OK; side++) {
     for (int i = 0; i < s->n; i++) s->y[i] = side == 0 ? y[i] - s->moved[i] : y[i] + s->moved[i];
     status = ns_event_search_value(s, e, t, s->y, &g[side], err);
@@ -174,19 +183,24 @@ static NsStatus speed_at_node(NsEventSearch *s, int e, int k, double *speed, NsE
 ** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event.
 */
 static NsStatus motion_moves_event(NsEventSearch *s, int e, bool *moves, double *errors, NsError *err) {
-  static const int NODES[] = {2, 4, 6};
   double length = fabs(s->dense.t - s->dense.t_old), own = 0, defect = 0, speed = 0, by_defect = 0, grain = 0;
   NsStatus status = ns_event_search_grain(s, e, &grain, err);
   if (status == NS_OK) status = states_at_nodes(s, err);
-  for (size_t i = 0; i < sizeof NODES / sizeof *NODES && status == NS_OK; i++) {
-    status = speed_by_defect(s, e, NODES[i], &by_defect, err);
-    if (status == NS_OK) status = speed_at_node(s, e, NODES[i], &speed, err);
+  for (int i = 0; i < NS_DEFECTS && status == NS_OK; i++) {
+    status = speed_by_defect(s, e, i, &by_defect, err);
+    if (status == NS_OK) status = speed_at_node(s, e, ns_defect_node(i), &speed, err);
     defect = fmax(defect, fabs(by_defect));
-    own = fmax(own, fabs(speed - by_defect));
+    own = isnan(by_defect) ? INFINITY : fmax(own, fabs(speed - by_defect));
   }
   *errors = defect * length;
   *moves = own > defect && own * length > NODE_PART * grain;
   return status;
+}
+
+NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors,
+                               NsError *err) {
+  search->dense = *dense;
+  return motion_moves_event(search, e, moves, errors, err);
 }
 
 /* The same where no other derivatives are known: the event is farther from zero than the errors that the run allows. */

@@ -45,6 +45,8 @@ typedef struct NsDenseOutput {
 
   /* ydot (n) = the exact derivatives of the state y at t, for ns_event_search_restart. NULL: not known. */
   NsStatus (*rate)(void *context, double t, const double *y, double *ydot, NsError *err);
+  /* ydot (n) = its slope less the derivatives of the state, at the k-th of the NS_DEFECTS nodes. NULL: by `rate`, where this is known. */
+  NsStatus (*defect)(void *context, int k, double *ydot, NsError *err);
   bool rough; /* below the tolerances the dense output may be far from the solution: where an event acts its slope is checked */
   bool sloped; /* `rate` takes derivatives from the slope of the dense output, where `at` does not give them */
   const double
@@ -150,6 +152,12 @@ void ns_event_search_kept(NsEventSearch *search);
 ** of the events there are rounding, too.
 */
 NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, NsError *err);
+
+/*
+** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the dense output does: an
+** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event. For a dense output with defects or rates.
+*/
+NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors, NsError *err);
 
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any dense output. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);

@@ -34,15 +34,18 @@ static NsStatus dense_take_side(void *context, double t, const double *values, N
   return NS_OK;
 }
 
-static NsStatus dense_take_piece(void *context, double t_old, double t, const double *values, NsError *err) {
+static NsStatus dense_take_piece(void *context, double t_old, double t, const double *values, const double *defects,
+                                 NsError *err) {
   NsIslandDense *c = context;
-  size_t n = (size_t)c->ncols * NS_BERNSTEIN_SIZE;
+  size_t n = (size_t)c->ncols * NS_BERNSTEIN_SIZE, moved = (size_t)c->nx * NS_DEFECTS;
   if (!(t > t_old)) return NS_OK;
-  if (!dense_grow(&c->spans, c->npieces, c->pieces_room, 2) || !dense_grow(&c->pieces, c->npieces, c->pieces_room, n))
+  if (!dense_grow(&c->spans, c->npieces, c->pieces_room, 2) || !dense_grow(&c->pieces, c->npieces, c->pieces_room, n) ||
+      !dense_grow(&c->defects, c->npieces, c->pieces_room, moved))
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   if (c->npieces == c->pieces_room) c->pieces_room = 2 * c->pieces_room + 8;
   c->spans[2 * c->npieces] = t_old;
   c->spans[2 * c->npieces + 1] = t;
+  for (size_t i = 0; i < moved; i++) c->defects[(size_t)c->npieces * moved + i] = defects ? defects[i] : NAN;
   double *piece = c->pieces + (size_t)c->npieces++ * n;
   size_t told = (size_t)c->told, more = (size_t)c->ncols - told;
   for (size_t k = 0; k < NS_BERNSTEIN_SIZE; k++, piece += c->ncols) {
@@ -81,7 +84,7 @@ static NsStatus dense_make_island(NsStepDense *dense, NsIslandDense *c, const Ns
   c->told = c->nx + 2 * m;
   c->ncols = c->told + (sensitivity ? c->nx * sensitivity->p : 0);
   c->place = ns_arena_ints(&dense->arena, c->ncols);
-  c->sink = (NsDenseSink){c, dense_take_side, NULL};
+  c->sink = (NsDenseSink){.context = c, .side = dense_take_side};
   return dense->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -112,6 +115,7 @@ void ns_step_dense_free(NsStepDense *dense) {
   for (int i = 0; i < dense->count; i++) {
     ns_free(dense->of[i].spans);
     ns_free(dense->of[i].pieces);
+    ns_free(dense->of[i].defects);
     ns_free(dense->of[i].times);
     ns_free(dense->of[i].sides);
   }
@@ -127,6 +131,10 @@ void ns_step_dense_begin(NsStepDense *dense, double from, double to, NsPieces pi
     dense->of[i].only_first = pieces == NS_PIECES_FIRST;
     dense->of[i].sink.piece = pieces != NS_PIECES_NONE ? dense_take_piece : NULL;
   }
+}
+
+void ns_step_dense_want_defects(NsStepDense *dense, bool wanted) {
+  for (int i = 0; i < dense->count; i++) dense->of[i].sink.wants_defects = wanted;
 }
 
 void ns_step_dense_watch(NsStepDense *dense, NsPieceWatch watch, void *context) {
@@ -185,6 +193,16 @@ void ns_step_dense_at(const NsStepDense *dense, double t, bool before, bool stat
     if (c->npieces == 0) continue;
     dense_value(c, dense_piece(c, t, before), t, n, dense->row);
     for (int j = 0; j < n; j++) values[c->place[j]] = dense->row[j];
+  }
+}
+
+void ns_step_dense_defects(const NsStepDense *dense, double t, int k, double *defects) {
+  for (int i = 0; i < dense->count; i++) {
+    const NsIslandDense *c = &dense->of[i];
+    long p = dense_piece(c, t, true);
+    for (int j = 0; j < c->nx; j++)
+      defects[c->place[j]] = p < c->npieces ? c->defects[((size_t)p * NS_DEFECTS + (size_t)k) * (size_t)c->nx + (size_t)j]
+                                            : NAN;
   }
 }
 

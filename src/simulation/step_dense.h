@@ -22,6 +22,7 @@ typedef struct NsIslandDense {
   long npieces, pieces_room;
   double *spans;  /* t_old and t of each piece */
   double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
+  double *defects; /* of each piece: nx at each of NS_DEFECTS nodes, see NsDenseSink; nan where they are not known */
   long nsides, sides_room;
   double *times;      /* of each side */
   double *sides;      /* ncols values of each side */
@@ -50,6 +51,12 @@ typedef enum NsPieces { NS_PIECES_NONE, NS_PIECES_ALL, NS_PIECES_FIRST } NsPiece
 
 /* Forgets everything, before a step from `from` to `to`. */
 void ns_step_dense_begin(NsStepDense *dense, double from, double to, NsPieces pieces);
+
+/* Whether the schemes shall tell the defects of the pieces from now on: more evaluations of the model. */
+void ns_step_dense_want_defects(NsStepDense *dense, bool wanted);
+
+/* defects (nx): how fast the errors of the dense output move x at the k-th of the NS_DEFECTS nodes of the pieces in which t lies; nan: not known. */
+void ns_step_dense_defects(const NsStepDense *dense, double t, int k, double *defects);
 
 /* Calls `watch` after each piece of an island, until it is NULL again. */
 void ns_step_dense_watch(NsStepDense *dense, NsPieceWatch watch, void *context);

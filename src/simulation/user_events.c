@@ -27,6 +27,7 @@ const NsField ns_user_event_fields[] = {
     NS_FIELD_A_COUNT("side", NsUserEvent, side, -1, 1, EVENT_RUN),
     NS_FIELD_A_LONG("crowded", NsUserEvent, crowded, 0, INFINITY, EVENT_RUN),
     NS_FIELD_A_FLAG("pending", NsUserEvent, pending, EVENT_RUN),
+    NS_FIELD_A_FLAG("held", NsUserEvent, held, EVENT_RUN),
     NS_FIELD_END};
 
 NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, const char *who, NsError *err) {

@@ -27,6 +27,7 @@ typedef struct NsUserEvent {
   double fired; /* the time of the last one */
   int side; /* the sign of g when it was last farther from 0 than rounding; 0: since then it has passed 0, or arrived there */
   double still; /* g counts as 0 up to this size while side = 0 */
+  bool held;    /* the motion has held g at 0 since it occurred, to the errors of its integration */
   double
       behind; /* g at the end of the last interval, where it had jumped to the other side within the rounding of time; else 0 */
   long crowded; /* the number of occurrences that followed the one before at once */

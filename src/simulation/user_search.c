@@ -155,12 +155,20 @@ void ns_ts_restore_kept(NsTimeStepping *ts) {
   for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
 }
 
+/* Whether an event has not left 0 since it occurred. */
+static bool any_at_zero(const NsTimeStepping *ts) {
+  for (int e = 0; e < ts->user.count; e++)
+    if (ts->user.of[e].side == 0 && ts->user.of[e].count > 0 && !ns_user_event_ticks(&ts->user.of[e])) return true;
+  return false;
+}
+
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err) {
   NsStep step = interval->step;
   if (t != step.t) step.h = t - step.t_k;
   step.t = t;
   ts->part.stop = INFINITY;
   ts->part.stopping = -1;
+  ns_step_dense_want_defects(&ts->dense, pieces && any_at_zero(ts));
   NsStatus status = NS_OK;
   bool again = true;
   while (again && status == NS_OK) {
@@ -196,7 +204,7 @@ static NsStatus look_at_events(void *context, double t, NsError *err) {
     if (status == NS_OK && last[e] == 0) status = ns_ts_grain(ts, e, t, watch->interval->x, &grain, err);
     if (status != NS_OK) return status;
     ts->user.of[e].reach = fmax(ts->user.of[e].reach, fabs(g));
-    if (last[e] == 0 && fabs(g) <= grain) continue;
+    if (last[e] == 0 && fabs(g) <= fmax(grain, ts->user.of[e].still)) continue;
     if (ns_ts_crosses(&ts->user.of[e], last[e], g)) watch->passed = t;
     last[e] = g;
   }
@@ -231,7 +239,8 @@ typedef struct UserSearch {
   const NsInterval *interval;
   int event;
   double sides[2];
-  double a, b;          /* the smooth piece */
+  double a, b; /* the smooth piece */
+  NsEventSearch *search;
   double *last, *start; /* values at the end of the last piece, and at the start of this one; 0 where they are 0 to rounding */
   bool *quiet;          /* of each event: on the whole piece g is not above its rounding; its value at the start counts */
 } UserSearch;
@@ -247,6 +256,13 @@ static NsStatus user_search_at(void *context, double t, double *x, NsError *err)
   const UserSearch *s = context;
   (void)err;
   ns_step_dense_at(&s->ts->dense, t, true, true, x);
+  return NS_OK;
+}
+
+static NsStatus user_search_defect(void *context, int k, double *ydot, NsError *err) {
+  const UserSearch *s = context;
+  (void)err;
+  ns_step_dense_defects(&s->ts->dense, s->b, k, ydot);
   return NS_OK;
 }
 
@@ -269,7 +285,7 @@ static NsStatus piece_grain(UserSearch *s, int event, double t, double *grain, N
     status = piece_value(s, event, other, &there, err);
     *grain += fabs(there - here);
   }
-  if (of->side == 0 && s->a == s->interval->step.t_k) *grain = fmax(*grain, of->still);
+  if (s->interval->side[event] == 0) *grain = fmax(*grain, of->still);
   return status;
 }
 
@@ -288,6 +304,18 @@ static NsStatus is_beyond(UserSearch *s, int event, double from, double to, int 
   return status;
 }
 
+/* Whether g is farther from 0 somewhere between two times of the piece than at the first: it goes away before it comes to a root at the second. */
+static NsStatus goes_away(UserSearch *s, int event, double from, double to, bool *away, NsError *err) {
+  double first, g;
+  NsStatus status = piece_value(s, event, from, &first, err);
+  *away = false;
+  for (int i = 1; i < PLACES && status == NS_OK && !*away; i++) {
+    status = piece_value(s, event, from + (to - from) * i / PLACES, &g, err);
+    *away = fabs(g) > fabs(first);
+  }
+  return status;
+}
+
 /*
 ** An NsEventAccept: g comes to the root from the other side, where it was farther from 0 than rounding. Where g jumps over 0 it
 ** must also get farther from 0 than rounding behind it; else the mode holds it at the jump: the event is quiet from there on.
@@ -299,7 +327,9 @@ static NsStatus comes_from_side(void *context, int event, double from, double t,
   double g;
   *accepted = before != 0 && (way == 0 || before == -way);
   NsStatus status = before != 0 ? NS_OK : is_beyond(s, event, from, t, -way, accepted, err);
-  if (!*accepted) of->skipped = true;
+  bool away = false;
+  if (status == NS_OK && !*accepted && !of->held) status = goes_away(s, event, from, t, &away, err);
+  of->skipped = of->skipped || away;
   if (status == NS_OK) status = piece_value(s, event, t, &g, err);
   if (status != NS_OK || t >= s->b || fabs(g) <= SUSPECT * of->reach) return status;
   if (*accepted) status = is_beyond(s, event, t, s->b, way, accepted, err);
@@ -318,6 +348,36 @@ static NsStatus settle_in_piece(UserSearch *s, int event, double t, double *g, N
   return status;
 }
 
+/* The dense output of the piece. */
+static NsDenseOutput dense_of_piece(UserSearch *s) {
+  return (NsDenseOutput){.t_old = s->a, .t = s->b, .at = user_search_at, .defect = user_search_defect, .context = s};
+}
+
+/*
+** *held: whether g, which has not left 0, is moved on the piece by the errors of the dense output alone: the motion holds it at 0. It then counts as 0
+** up to the size that they can give it.
+*/
+static NsStatus stays_by_motion(UserSearch *s, int event, bool *held, NsError *err) {
+  enum { MARGIN = 2 }; /* for the nodes between those at which the defect is known */
+  NsUserEvent *of = &s->ts->user.of[event];
+  NsDenseOutput dense = dense_of_piece(s);
+  bool moves = true;
+  double errors = 0, grain = 0, g;
+  NsStatus status = NS_OK;
+  *held = false;
+  if (s->interval->side[event] != 0 || of->count == 0) return NS_OK;
+  status = ns_event_search_moves(s->search, &dense, event, &moves, &errors, err);
+  if (status == NS_OK && !moves) status = piece_grain(s, event, s->b, &grain, err);
+  double most = fmax(grain, of->still) + MARGIN * errors;
+  for (int i = 1; i <= PLACES && status == NS_OK && !moves; i++) {
+    status = piece_value(s, event, s->a + (s->b - s->a) * i / PLACES, &g, err);
+    moves = fabs(g) > most;
+  }
+  *held = !moves;
+  if (*held) of->held = true, of->still = most;
+  return status;
+}
+
 /* The values at the start of the piece, 0 where they are 0 to rounding; what they tell of events that had not left 0. */
 static NsStatus start_piece(UserSearch *s, NsError *err) {
   NsTimeStepping *ts = s->ts;
@@ -327,6 +387,9 @@ static NsStatus start_piece(UserSearch *s, NsError *err) {
     double *g = &s->start[e];
     bool beyond = true;
     s->quiet[e] = false;
+    status = stays_by_motion(s, e, &s->quiet[e], err);
+    if (s->quiet[e]) *g = 0;
+    if (status != NS_OK || s->quiet[e]) continue;
     status = piece_value(s, e, s->a, g, err);
     if (status != NS_OK || (side[e] != 0 && *g == s->last[e]) || is_clear(&ts->user.of[e], *g, side[e])) continue;
     double raw = *g;
@@ -387,7 +450,7 @@ static NsStatus sides_at_root(UserSearch *s, double t, NsError *err) {
 }
 
 /* Goes along the smooth pieces. *root: INFINITY when there is none; *jump: the root is a jump at that time. */
-static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root, bool *jump, NsError *err) {
+static NsStatus search_pieces(UserSearch *s, double *root, bool *jump, NsError *err) {
   NsTimeStepping *ts = s->ts;
   const NsInterval *in = s->interval;
   NsStatus status = NS_OK;
@@ -408,16 +471,16 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root
       s->sides[0] = s->last[s->event], s->sides[1] = s->start[s->event];
       break;
     }
-    NsDenseOutput dense = {.t_old = s->a, .t = s->b, .at = user_search_at, .context = s};
+    NsDenseOutput dense = dense_of_piece(s);
     NsEventRoots found;
-    ns_event_search_resume(search, s->start);
-    status = ns_event_search_along(search, &dense, &found, err);
+    ns_event_search_resume(s->search, s->start);
+    status = ns_event_search_along(s->search, &dense, &found, err);
     if (status != NS_OK) break;
     if (found.count > 0) {
       *root = found.roots[0].t, s->event = found.roots[0].event;
       status = sides_at_root(s, *root, err);
     } else {
-      status = end_piece(s, ns_event_search_last(search), err);
+      status = end_piece(s, ns_event_search_last(s->search), err);
       if (s->event >= 0) *root = s->b;
     }
   }
@@ -433,7 +496,6 @@ static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *e
   long *terminal = ns_alloc(n, sizeof *terminal);
   double *last = ns_alloc(2 * n, sizeof *last);
   bool *quiet = ns_alloc(n, sizeof *quiet);
-  NsEventSearch *search = NULL;
   NsEvents events = {.count = count,
                      .value = user_search_value,
                      .context = s,
@@ -443,10 +505,10 @@ static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *e
   NsStatus status = direction && terminal && last && quiet ? NS_OK : NS_ENOMEM;
   s->last = last, s->start = last + n, s->quiet = quiet;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
-  if (status == NS_OK) status = ns_event_search_new(&search, ts->dense.nx, &events);
-  if (status == NS_OK) status = search_pieces(s, search, root, jump, err);
+  if (status == NS_OK) status = ns_event_search_new(&s->search, ts->dense.nx, &events);
+  if (status == NS_OK) status = search_pieces(s, root, jump, err);
   else ns_fail(err, status, "not enough memory");
-  ns_event_search_free(search);
+  ns_event_search_free(s->search);
   ns_free(direction);
   ns_free(terminal);
   ns_free(last);

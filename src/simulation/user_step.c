@@ -20,7 +20,7 @@ enum {
 };
 
 /* A value of g at an event up to this part of its size is what the location left of it; a larger one is due to a jump. */
-static const double LOCATED = 1e-6;
+static const double LOCATED = 1e-3;
 
 /* Occurrences closer than this part of the step of the grid are crowded: what happens between them is not seen any more. */
 static const double CROWDED = 0x1p-30;
@@ -203,6 +203,7 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
     event->count++;
     event->fired = t;
     event->side = 0;
+    event->held = false;
     event->still = fabs(g[e]) <= LOCATED * size[e] ? 2 * fabs(g[e]) : 0;
   }
   return status;
@@ -317,6 +318,7 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
     double g = room->after[e];
     if (ns_user_event_ticks(&ts->user.of[e])) continue;
     ns_ts_states(ts, false, room->x);
+    if (room->side[e] == 0 && fabs(g) <= ts->user.of[e].still) g = 0;
     status = ns_ts_settle(ts, e, t, room->x, room->side[e], &g, err);
     bool crosses = ns_ts_crosses(&ts->user.of[e], room->side[e], g);
     ts->user.of[e].side = ns_ts_side(g);

@@ -58,7 +58,7 @@ static NsStatus fesd_dense_piece(NsFesd *w, const NsDenseSink *sink, const NsFes
   NsStatus status = NS_OK;
   for (int j = 0; j < NS_BERNSTEIN_SIZE && status == NS_OK; j++)
     status = fesd_dense_element(w, e, ns_bernstein_node(j), w->values + (ptrdiff_t)j * columns, err);
-  return status != NS_OK ? status : sink->piece(sink->context, e->t, end, w->values, err);
+  return status != NS_OK ? status : sink->piece(sink->context, e->t, end, w->values, NULL, err);
 }
 
 NsStatus ns_fesd_dense(NsFesd *w, const NsDenseSink *sink, NsError *err) {

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "integrators/hybrid/hybrid.h"
+#include "ode/bernstein.h"
 #include "ode/control.h"
+
+/* The defect moves the unknowns in a piece's length / DEFECT_PART, for differences. */
+enum { DEFECT_PART = 64 };
 
 void ns_hybrid_state(const NsHybrid *run, const double *v, double *u) {
   for (int i = 0; i < run->unknowns; i++) u[i] = run->unit ? v[i] * run->unit[i] : v[i];
@@ -53,6 +57,43 @@ NsStatus ns_hybrid_tell_side(NsHybrid *run, NsError *err) {
   return ns_hybrid_tell_kept(run, run->t, err);
 }
 
+/* slope (unknowns) = the slope of the dense output less the rate of the motion, at place x of the dense output. run->sample: the unknowns there. */
+static NsStatus hybrid_defect(NsHybrid *run, double x, NsError *err) {
+  const NsDenseRows *d = &run->dense;
+  double length = d->t - d->t_old, t = d->t_old + length * x, F[NS_BERNSTEIN_DEGREE], b[NS_BERNSTEIN_SIZE];
+  for (int i = 0; i < d->n; i++) run->slope[i] = run->unit ? run->sample[i] / run->unit[i] : run->sample[i];
+  long count = 0;
+  NsStatus status = ns_ode_rate(&run->stepper->problem, t, run->slope, run->rate, &count, err);
+  for (int i = 0; i < d->n && status == NS_OK; i++) {
+    for (int r = 0; r < d->rows; r++) F[r] = d->F[(ptrdiff_t)r * d->n + i];
+    ns_bernstein_of_dense(d->y_old[i], d->rows, F, b);
+    run->slope[i] = ns_bernstein_slope(d->rows, b, x) / length - (run->unit ? run->unit[i] : 1) * run->rate[i];
+  }
+  return status;
+}
+
+/* run->defects, from the row at the unknowns moved by their defects for a part of the piece. */
+static NsStatus hybrid_defects(NsHybrid *run, NsError *err) {
+  const NsDenseRows *d = &run->dense;
+  double part = (d->t - d->t_old) / DEFECT_PART;
+  NsStatus status = NS_OK;
+  int nx = 0;
+  for (int s = 0; s < run->base.nsds->nds; s++) nx += run->base.nsds->ds[s]->n;
+  for (int k = 0; k < NS_DEFECTS && status == NS_OK; k++) {
+    int node = ns_defect_node(k);
+    double x = ns_bernstein_node(node), t = d->t_old + (d->t - d->t_old) * x;
+    const double *here = run->values + (ptrdiff_t)node * run->columns;
+    *run->clock = t;
+    ns_hybrid_at(run, t, run->sample);
+    status = hybrid_defect(run, x, err);
+    for (int i = 0; i < d->n; i++) run->sample[i] += part * run->slope[i];
+    if (status == NS_OK) status = run->class->evaluate(run, t, run->sample, err);
+    if (status == NS_OK) run->class->row(run, run->sample, run->moved);
+    for (int i = 0; i < nx && status == NS_OK; i++) run->defects[(ptrdiff_t)k * nx + i] = (run->moved[i] - here[i]) / part;
+  }
+  return status;
+}
+
 NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err) {
   if (!run->sink || !run->sink->piece) return NS_OK;
   NsStatus status = ns_hybrid_interpolate(run, run->stepper->problem.context, err);
@@ -64,7 +105,9 @@ NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err) {
     status = run->class->evaluate(run, t, run->sample, err);
     if (status == NS_OK) run->class->row(run, run->sample, run->values + (ptrdiff_t)k * run->columns);
   }
-  return status == NS_OK ? run->sink->piece(run->sink->context, d->t_old, d->t, run->values, err) : status;
+  if (status == NS_OK && run->sink->wants_defects) status = hybrid_defects(run, err);
+  const double *defects = run->sink->wants_defects ? run->defects : NULL;
+  return status == NS_OK ? run->sink->piece(run->sink->context, d->t_old, d->t, run->values, defects, err) : status;
 }
 
 /* ---- derivatives ---- */

@@ -13,6 +13,10 @@ void ns_hybrid_take(NsHybrid *run, int most, int columns) {
   run->columns = columns;
   run->side = ns_arena_doubles(arena, columns);
   run->values = ns_arena_matrix(arena, columns, NS_BERNSTEIN_SIZE);
+  run->moved = ns_arena_doubles(arena, columns);
+  run->defects = ns_arena_matrix(arena, columns, NS_DEFECTS);
+  run->slope = ns_arena_doubles(arena, most);
+  run->rate = ns_arena_doubles(arena, most);
 }
 
 void ns_hybrid_start(NsHybrid *run, const NsStep *step, const NsDrive *drive) {
