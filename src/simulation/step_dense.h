@@ -20,8 +20,8 @@ typedef struct NsIslandDense {
   const NsSensitivity *sensitivity; /* NULL: no S */
   int *place;                       /* ncols: the column of the whole graph */
   long npieces, pieces_room;
-  double *spans;  /* t_old and t of each piece */
-  double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
+  double *spans;   /* t_old and t of each piece */
+  double *pieces;  /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
   double *defects; /* of each piece: nx at each of NS_DEFECTS nodes, see NsDenseSink; nan where they are not known */
   long nsides, sides_room;
   double *times;      /* of each side */
