@@ -157,7 +157,8 @@ NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, 
 ** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the dense output does: an
 ** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event. For a dense output with defects or rates.
 */
-NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors, NsError *err);
+NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors,
+                               NsError *err);
 
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any dense output. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);

@@ -113,14 +113,14 @@ struct NsHybrid {
   const NsStepperClass *method;
   NsStepper *stepper;
   int n, unknowns;
-  double *unit;          /* unknowns: the stepper has u / unit; NULL: u */
-  double *atol;          /* unknowns: accepted errors of the next step */
-  NsDenseRows dense;     /* the dense output of the last step, of u: see ns_hybrid_interpolate */
-  double *from, *rows;   /* unknowns, of that step: u at its start; method->rows rows */
+  double *unit;                  /* unknowns: the stepper has u / unit; NULL: u */
+  double *atol;                  /* unknowns: accepted errors of the next step */
+  NsDenseRows dense;             /* the dense output of the last step, of u: see ns_hybrid_interpolate */
+  double *from, *rows;           /* unknowns, of that step: u at its start; method->rows rows */
   double *sample, *slope, *rate; /* unknowns: workspace */
-  int columns;           /* of a row of values */
-  double *side, *values; /* columns: one side of an event; NS_BERNSTEIN_SIZE rows */
-  double *moved, *defects; /* columns: a row of values; NS_DEFECTS x the size of x, see NsDenseSink */
+  int columns;                   /* of a row of values */
+  double *side, *values;         /* columns: one side of an event; NS_BERNSTEIN_SIZE rows */
+  double *moved, *defects;       /* columns: a row of values; NS_DEFECTS x the size of x, see NsDenseSink */
 };
 
 /* NsSchemeClass.drive. */
