@@ -108,6 +108,38 @@ local function block_error(build, p)
 end
 
 describe("derivatives of time-stepping runs #once", function()
+  it("come back by the adjoint where contacts slip in space, on a slope of springs", function()
+    local function slide()
+      local ds = ns.LagrangianLinearTIDS({ 0, 0.1, -0.2 }, { 0, 1.2, 1.6 }, 1.5 * ns.eye(3), ns.diag { 0, 2, 5 })
+      ds:setFExtPtr { -15, 0.3, -0.2 }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.3)
+      nsds:insertDynamicalSystem(ds)
+      local law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR(ns.eye(3))), ds)
+      return stepping(nsds, 0.02, ns.MoreauJeanOSI(0.5)), { { law, "mu" }, { ds, "velocity0" }, { ds, "fExt" } }
+    end
+    local simu, parameters = slide()
+    local sol = simu:run { sensitivities = parameters }
+    simu, parameters = slide()
+    local _, gradient = simu:gradient { terminal = function(x) return x[2] + 2 * x[6] end, parameters = parameters }
+    local S = sol.S[#sol]
+    for j = 1, #gradient do assert.near(S[2][j] + 2 * S[6][j], gradient[j], 1e-9) end
+  end)
+
+  -- A contact that a weight presses has a velocity that is rounding of h g: it is not hit in each step.
+  it("are there for a block at rest on a floor, whatever its mass", function()
+    for _, mass in ipairs { 0.3, 0.7, 1.1, 1.5, 2.3, 3e5, 1e-7 } do
+      local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 2 }, ns.diag { mass, mass })
+      ds:setFExtPtr { -mass * 9.81, 0 }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.2)
+      nsds:insertDynamicalSystem(ds)
+      local law = ns.NewtonImpactFrictionNSL(0.3, 0, 0.2, 2)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR(ns.eye(2))), ds)
+      local sol = stepping(nsds, 0.01, ns.MoreauJeanOSI(0.5)):run { sensitivities = { { law, "mu" } } }
+      assert.near(-9.81 * 0.2, sol.S[#sol][4][1], 1e-9)
+    end
+  end)
+
   local draw_simulation, part = sensitive.simulate, sensitive.part
   after_each(function() sensitive.simulate, sensitive.part = draw_simulation, part end)
 

@@ -343,4 +343,6 @@ void ns_step_measure(NsStepEquations *T) {
   memset(sizes->y_terms, 0, (size_t)T->M * sizeof *sizes->y_terms);
   for (int i = 0; i < T->N; i++)
     for (int r = 0; r < T->M; r++) sizes->y_terms[r] += fabs(T->system.C[r + (ptrdiff_t)i * T->M]) * sizes->w[i];
+  for (int j = 0; j < T->M; j++) /* what the multipliers keep at 0 is 0 up to the rounding of their terms */
+    for (int r = 0; r < T->M; r++) sizes->y_terms[r] += fabs(T->system.P[r + (ptrdiff_t)j * T->M]) * sizes->lambda[j];
 }
