@@ -6,10 +6,10 @@ require "nslua.sweep.settings" -- it keeps the words that the script was started
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, adjoint = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
-  result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
+  result_fields_meta = true, file_support = true, on = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
-  discrete_support = true, on_events = true }
+  discrete_support = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -18,15 +18,16 @@ local function strict(who)
     return names.strict(who)(...)
   end
 end
-core.on_unknown(function(class, what, known, name, sure)
+core.on("unknown", function(class, what, known, name, sure)
   local caller = debug.getinfo(3, "S")
   if name:find "^_" or not caller or require "nslua.base.where".is_ours(caller) then return nil end
   names = names or require "nslua.base.names"
   return names.of_object(class, what, known, name, sure)
 end)
 
-core.on_option(function(...) return require "nslua.base.option_tables".respell(...) end)
-core.on_events(function(...) return require "nslua.base.event_options".lists(...) end)
+core.on("option", function(...) return require "nslua.base.option_tables".respell(...) end)
+core.on("events", function(...) return require "nslua.base.event_options".lists(...) end)
+core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 
 local ns = {}
 for name, value in pairs(core) do

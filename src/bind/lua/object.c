@@ -64,13 +64,27 @@ static int object_refuse_field(lua_State *L) {
 
 /* ---- names that are not there ---- */
 
-static const char unknown_key; /* its address is the registry key of the function given to on_unknown */
+bool nsl_push_hook(lua_State *L, const char *name) {
+  lua_pushfstring(L, "nslua.on %s", name);
+  if (lua_rawget(L, LUA_REGISTRYINDEX) == LUA_TFUNCTION) return true;
+  return lua_pop(L, 1), false;
+}
+
+/* on(name, f): f is the hook of that name, see open.h. */
+static int object_on(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_settop(L, 2);
+  lua_pushfstring(L, "nslua.on %s", luaL_checkstring(L, 1));
+  lua_insert(L, 2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+  return 0;
+}
 
 int nsl_no_such_name(lua_State *L, const char *type, const char *what, int known, int idx, bool sure) {
   if (lua_type(L, idx) != LUA_TSTRING) return lua_pushnil(L), 1;
   known = lua_absindex(L, known);
   idx = lua_absindex(L, idx);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &unknown_key) != LUA_TFUNCTION) {
+  if (!nsl_push_hook(L, "unknown")) {
     if (sure) luaL_error(L, "%s: it has no %s'%s'", type, what, lua_tostring(L, idx));
     return lua_pushnil(L), 1;
   }
@@ -115,15 +129,8 @@ int nsl_get_method(lua_State *L, int idx, const char *name) {
   return type;
 }
 
-static int on_unknown(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &unknown_key);
-  return 0;
-}
-
 void nsl_open_support(lua_State *L) {
-  nsl_set_cfunction(L, "on_unknown", on_unknown);
+  nsl_set_cfunction(L, "on", object_on);
 }
 
 /* ---- types ---- */

@@ -84,6 +84,9 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
 int nsl_no_such_name(lua_State *L, const char *type, const char *what, int known, int idx, bool sure);
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
 
+/* Pushes the function that the Lua side has given for what the core asks it (open.h); false, nothing pushed, when there is none. */
+bool nsl_push_hook(lua_State *L, const char *name);
+
 /* Pushes the method `name` of the object at idx from its table of methods, nil if there is none. Returns its type. */
 int nsl_get_method(lua_State *L, int idx, const char *name);
 

@@ -9,8 +9,7 @@
 
 /* X(name) stands for nsl_open_name, in the file whose banner tells what it adds. */
 #define NSL_OPEN_LIST(X)                                                                                                       \
-  X(support) /* on_unknown(f): f(class, what, known, name, sure) gives the message of nsl_no_such_name, nil for none */        \
-  X(options) /* on_option */                                                                                                   \
+  X(support) /* on(name, f) */                                                                                                 \
   X(vector)                                                                                                                    \
   X(matrix)                                                                                                                    \
   X(elementwise) /* methods of vectors and matrices */                                                                         \
@@ -66,6 +65,14 @@
   X(thin)       /* thin_support = { rises, columns, distance, corners } */                                                     \
   X(files)      /* file_support = { load_csv, load_npy, load_npz, save_csv, ... } */                                           \
   X(files_hdf5) /* file_support.load_h5, save_h5 */
+
+/*
+** What the core asks the Lua side, by on(name, f):
+**   unknown  f(class, what, known, name, sure): the message of nsl_no_such_name, nil for none
+**   option   f(options, known, who): the options with other spellings replaced (nslua.base.option_tables)
+**   events   f(events, who): the events of solve_ivp as lists (nslua.base.event_options)
+**   columns  f(systems, interactions, observed): the names of the columns of a run (nslua.base.column_names)
+*/
 
 /* Each gets the module's table on top of the stack and leaves it there. */
 #define X(name) void nsl_open_##name(lua_State *L);

@@ -3,7 +3,6 @@
 ** Checks of option tables.
 */
 #include "bind/lua/options.h"
-#include "bind/lua/open.h"
 
 #include <lauxlib.h>
 #include <string.h>
@@ -31,8 +30,6 @@ static const char *options_list(lua_State *L, const char *const *known) {
   return lua_tostring(L, -1);
 }
 
-static const char respell_key; /* its address is the registry key of the function given to on_option */
-
 /* Pushes a key of the table at idx that is not among the known ones; false, nothing pushed, when there is none. */
 static bool push_unknown_option(lua_State *L, int idx, const char *const *known) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
@@ -46,10 +43,7 @@ static bool push_unknown_option(lua_State *L, int idx, const char *const *known)
 
 /* Replaces the table at idx by a copy with known names instead of other spellings. */
 static void respell_options(lua_State *L, int idx, const char *who, const char *const *known) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &respell_key) != LUA_TFUNCTION) {
-    lua_pop(L, 1);
-    return;
-  }
+  if (!nsl_push_hook(L, "option")) return;
   lua_pushvalue(L, idx);
   options_list(L, known);
   lua_pushstring(L, who);
@@ -69,16 +63,4 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
   const char *key = lua_tostring(L, -1);
   if (!key) key = luaL_typename(L, -1);
   luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, options_list(L, known));
-}
-
-/* on_option(f): f(options, known, who) replaces other spellings (respell() of nslua.base.option_tables). */
-static int on_option(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &respell_key);
-  return 0;
-}
-
-void nsl_open_options(lua_State *L) {
-  nsl_set_cfunction(L, "on_option", on_option);
 }

@@ -142,23 +142,13 @@ static void read_steps(lua_State *L, NsIvpOptions *o) {
 
 /* ---- events ---- */
 
-static const char events_key; /* its address is the registry key of the function given to on_events */
-
-/* on_events(f): f(events, who) reads the option `events` (lists() of nslua.base.event_options). */
-static int on_events(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &events_key);
-  return 0;
-}
-
 /* Pushes the lists of functions, of applies and of names, and the block with the rest. */
 static void read_events(lua_State *L, NsIvpOptions *o) {
   lua_settop(L, PLAIN);
   if (lua_isnil(L, EVENTS)) {
     for (int list = EVENT_LIST; list <= TERMINALS; list++) lua_newtable(L);
   } else {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &events_key) != LUA_TFUNCTION) luaL_error(L, "%s: events: nslua is not loaded", who);
+    if (!nsl_push_hook(L, "events")) luaL_error(L, "%s: events: nslua is not loaded", who);
     lua_pushvalue(L, EVENTS);
     lua_pushstring(L, who);
     lua_call(L, 2, TERMINALS - PLAIN);
@@ -460,7 +450,6 @@ static int ivp_gradient(lua_State *L) {
 
 void nsl_open_ode(lua_State *L) {
   nsl_open_ode_dense(L);
-  nsl_set_cfunction(L, "on_events", on_events);
   nsl_set_cfunction(L, "solve_ivp", solve_ivp);
   nsl_set_cfunction(L, "ivp_gradient", ivp_gradient);
 }

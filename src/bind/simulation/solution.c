@@ -40,152 +40,43 @@ static int count_columns(const NsSolution *s) {
 
 /* ---- names ---- */
 
-/* Appends the name on top, which is popped, to the list at `names` and, unless it is taken, to the index at names + 1. */
-static void add_name(lua_State *L, int names) {
-  lua_Integer c = (lua_Integer)lua_rawlen(L, names) + 1;
-  lua_pushvalue(L, -1);
-  if (lua_rawget(L, names + 1) == LUA_TNIL) {
-    lua_pushvalue(L, -2);
-    lua_pushinteger(L, c);
-    lua_rawset(L, names + 1);
-  }
-  lua_pop(L, 1);
-  lua_rawseti(L, names, c);
-}
-
-/* State of walk_state_names: stack indices, and the number of states so far. */
-typedef struct StateNames {
-  int names, uses; /* names: the list; uses: a table that counts the uses of each name */
-  int count, coordinates, velocities;
-} StateNames;
-
-/* Counts the name on top, and pops it. */
-static void count_use(lua_State *L, int uses) {
-  lua_pushvalue(L, -1);
-  lua_rawget(L, uses);
-  lua_pushinteger(L, lua_tointeger(L, -1) + 1);
-  lua_replace(L, -2);
-  lua_rawset(L, uses);
-}
-
-/* Replaces the name on top by "ds 2.v" when two systems have a state of that name. */
-static void tell_apart(lua_State *L, int uses, const char *system) {
-  lua_pushvalue(L, -1);
-  lua_rawget(L, uses);
-  bool shared = lua_tointeger(L, -1) > 1;
-  lua_pop(L, 1);
-  if (!shared) return;
-  lua_pushfstring(L, "%s.%s", system, lua_tostring(L, -1));
-  lua_remove(L, -2);
-}
-
-/*
-** Counts or, when `add`, adds the names of a system's states: the names given by setNames; else x1, x2, ..., counted over all systems; in
-** mechanics q1, ..., v1, ...
-*/
-static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {
-  const NslDs *ds = lua_touserdata(L, ds_idx);
-  lua_getiuservalue(L, ds_idx, NSL_FIELDS);
-  bool named = lua_getfield(L, -1, "anchor names") == LUA_TTABLE;
-  int given = lua_gettop(L);
-  for (int i = 1; i <= ds->ds->n; i++) {
-    if (named) lua_rawgeti(L, given, i);
-    else if (ns_ds_family(ds->ds) == NS_FIRST_ORDER) lua_pushfstring(L, "x%d", ++s->count);
-    else if (i <= ds->ds->nx) lua_pushfstring(L, "q%d", s->coordinates + i);
-    else lua_pushfstring(L, "v%d", s->velocities + i - ds->ds->nx);
-    if (add) {
-      tell_apart(L, s->uses, ds->ds->name);
-      add_name(L, s->names);
-    } else {
-      count_use(L, s->uses);
-    }
-  }
-  if (named) s->count += ns_ds_family(ds->ds) == NS_FIRST_ORDER ? ds->ds->n : 0;
-  s->coordinates += ds->ds->nx;
-  s->velocities += ds->ds->nr;
-  lua_settop(L, given - 2);
-}
-
-/* Whether a name was given by linking: "interaction 3". */
-static bool is_given_by_number(const char *name) {
-  static const char stem[] = "interaction ";
-  size_t length = sizeof stem - 1;
-  return strncmp(name, stem, length) == 0 && strspn(name + length, "0123456789") == strlen(name + length);
-}
-
-/* Whether a column has the name on top, which stays. */
-static bool is_taken(lua_State *L, int names) {
-  lua_pushvalue(L, -1);
-  bool taken = lua_rawget(L, names + 1) != LUA_TNIL;
-  lua_pop(L, 1);
-  return taken;
-}
-
-/*
-** Adds the names of y or lambda (`stem`) of all interactions. An interaction with a name of its own gives "tyre.y" or
-** "tyre.y[2]"; the others give y1, y2, ..., counted over all interactions. These numbered names find every column. uses: a
-** table that counts the names of the interactions.
-*/
-static void add_outputs(lua_State *L, int names, int uses, const NsNsds *nsds, const char *stem) {
-  for (int i = 0, number = 1; i < nsds->ninteractions; i++) {
-    const NsInteraction *inter = nsds->interactions[i];
-    lua_getfield(L, uses, inter->name);
-    bool own = inter->name[0] && !is_given_by_number(inter->name) && lua_tointeger(L, -1) == 1;
-    lua_pop(L, 1);
-    for (int row = 1; row <= inter->m; row++, number++) {
-      if (inter->m == 1) lua_pushfstring(L, "%s.%s", inter->name, stem);
-      else lua_pushfstring(L, "%s.%s[%d]", inter->name, stem, row);
-      bool by_name = own && !is_taken(L, names);
-      lua_pushfstring(L, "%s%d", stem, number);
-      if (by_name) lua_pushvalue(L, -2);
-      else lua_pushvalue(L, -1);
-      add_name(L, names);
-      lua_pushinteger(L, (lua_Integer)lua_rawlen(L, names));
-      lua_rawset(L, names + 1); /* the numbered name finds the column too */
-      lua_pop(L, 1);
-    }
-  }
-}
-
-/* Pushes a table that counts the uses of each interaction's name. */
-static void push_interaction_uses(lua_State *L, const NsNsds *nsds) {
+/* Pushes the list of {name, n, nx, nr, first_order, names} of all systems. */
+static void push_systems(lua_State *L, int simulation) {
   lua_newtable(L);
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    lua_pushstring(L, nsds->interactions[i]->name);
-    count_use(L, lua_gettop(L) - 1);
-  }
-}
-
-/* Fills names and index for the graph of the simulation at `simulation`. */
-static void add_names(lua_State *L, int names, int simulation, const NsNsds *nsds) {
-  int top = lua_gettop(L), list = top + 4;
-  StateNames states = {names, top + 1, 0, 0, 0};
-  lua_pushliteral(L, "t");
-  add_name(L, names);
-  lua_newtable(L);
+  int list = lua_gettop(L);
   lua_getiuservalue(L, simulation, NSL_TS_NSDS);
   lua_getiuservalue(L, -1, 1);
   lua_getfield(L, -1, "ds");
-  for (int add = 0; add < 2; add++, states = (StateNames){names, top + 1, 0, 0, 0}, lua_settop(L, list))
-    for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list))
-      walk_state_names(L, &states, list + 1, add);
-  lua_settop(L, top);
-  push_interaction_uses(L, nsds);
-  add_outputs(L, names, top + 1, nsds, "lambda");
-  add_outputs(L, names, top + 1, nsds, "y");
-  lua_settop(L, top);
-  lua_pushliteral(L, "newton_iterations");
-  add_name(L, names);
+  for (lua_Integer i = 1; lua_rawgeti(L, list + 3, i) != LUA_TNIL; i++, lua_settop(L, list + 3)) {
+    const NsDs *ds = ((const NslDs *)lua_touserdata(L, -1))->ds;
+    lua_getiuservalue(L, -1, NSL_FIELDS);
+    lua_newtable(L);
+    nsl_set_string(L, "name", ds->name);
+    nsl_set_integer(L, "n", ds->n);
+    nsl_set_integer(L, "nx", ds->nx);
+    nsl_set_integer(L, "nr", ds->nr);
+    nsl_set_boolean(L, "first_order", ns_ds_family(ds) == NS_FIRST_ORDER);
+    if (lua_getfield(L, -2, "anchor names") == LUA_TTABLE) lua_setfield(L, -2, "names"), lua_pushnil(L);
+    lua_pop(L, 1);
+    lua_rawseti(L, list, i);
+  }
+  lua_settop(L, list);
 }
 
-/* Adds the names in the list at `observed`. */
-static void add_observed(lua_State *L, int names, int observed) {
-  int count = (int)lua_rawlen(L, observed);
-  for (int i = 1; i <= count; i++) {
-    lua_rawgeti(L, observed, i);
-    if (is_taken(L, names)) luaL_error(L, "run: observe: '%s' is a column of the solution already", lua_tostring(L, -1));
-    add_name(L, names);
+/* Pushes the list of names, and the columns by name; observed: the list of further names, 0: none. */
+static void push_names_of_columns(lua_State *L, int simulation, const NsNsds *nsds, int observed) {
+  if (!nsl_push_hook(L, "columns")) luaL_error(L, "run: nslua is not loaded");
+  push_systems(L, simulation);
+  lua_createtable(L, nsds->ninteractions, 0);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    lua_createtable(L, 0, 2);
+    nsl_set_string(L, "name", nsds->interactions[i]->name);
+    nsl_set_integer(L, "m", nsds->interactions[i]->m);
+    lua_rawseti(L, -2, i + 1);
   }
+  if (observed) lua_pushvalue(L, observed);
+  else lua_pushnil(L);
+  lua_call(L, 3, 2);
 }
 
 /* Keeps the interactions of the present graph alive in the table on top, until the run ends: their columns are known by them. */
@@ -211,10 +102,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   keep_interactions(L, simulation);
-  lua_newtable(L);
-  lua_newtable(L);
-  add_names(L, idx + 2, simulation, ts->nsds);
-  if (observed) add_observed(L, idx + 2, observed);
+  push_names_of_columns(L, simulation, ts->nsds, observed);
   lua_setfield(L, idx + 1, "index");
   lua_setfield(L, idx + 1, "names");
   if (parameters) lua_pushvalue(L, parameters), lua_setfield(L, idx + 1, "sensitivities");
