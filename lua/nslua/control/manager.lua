@@ -49,8 +49,6 @@ local function plant_of(self, ds, period, rows, who)
   return link.on
 end
 
--- ---- parts ----
-
 local function check_new(self, part, kind, who)
   if type(part) ~= "table" or type(rawget(part, "declare") or getmetatable(part) and part.declare) ~= "function" then
     fail("%s: expected %s, got %s", who, kind, describe(part))
@@ -109,7 +107,6 @@ end
 Manager.addSensorPtr, Manager.addObserverPtr, Manager.addActuatorPtr = Manager.addSensor, Manager.addObserver,
   Manager.addActuator
 
--- For scripts of Siconos: everything is ready at once.
 function Manager:initialize() return self end
 
 local function new(simulation, meta, fields)

@@ -51,7 +51,6 @@ function Observer:declare(simu, period, link)
   end }
 end
 
--- The estimate.
 function Observer:y(simu) return core.vector(simu:discrete(self.name).x) end
 
 function Observer:__tostring() return ("%s of %d states"):format(self.class, self.size) end

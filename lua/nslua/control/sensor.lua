@@ -70,7 +70,6 @@ function Sensor:declare(simu, period, who)
   end }
 end
 
--- The last measurement.
 function Sensor:y(simu) return core.vector(simu:discrete(self.name).y) end
 
 function Sensor:__tostring() return ("sensor with %d outputs"):format(self.size) end

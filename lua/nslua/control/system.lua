@@ -1,7 +1,7 @@
 -- nslua.control.system: linear systems x' = A x + B u, y = C x + D u, or with a period dt x(k + 1) = A x(k) + B u(k).
 --
--- A system is what ss() returns, a linear model of ns.dynamics.linearise, or a table with A, B, C, D and dt, by name
--- or in this order.
+-- A system is what ss() returns, a linear model of ns.dynamics.linearise, an orbit of ns.dynamics.periodic (its
+-- period map), or a table with A, B, C, D and dt, by name or in this order.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local spectrum = require "nslua.dynamics.spectrum"
@@ -96,12 +96,16 @@ end
 
 -- Whether a value is a system, or a table that tells one.
 function system.is(value)
-  return type(value) == "table" and (value.A ~= nil or type(value[1]) ~= "number" and #value >= 2 and #value <= 5
-    and (type(value[1]) == "table" and type(value[1][1]) == "table" or core.ismatrix(value[1])))
+  if type(value) ~= "table" then return false end
+  local first = value[1]
+  return value.A ~= nil or rawget(value, "monodromy") ~= nil or #value >= 2 and #value <= 5
+    and (type(first) == "table" and type(first[1]) == "table" or core.ismatrix(first))
 end
 
 function system.of(value, who)
   if getmetatable(value) == System then return value end
+  local monodromy = type(value) == "table" and rawget(value, "monodromy")
+  if monodromy then return make(monodromy, nil, nil, nil, value.T, who) end
   if not system.is(value) then
     fail("%s: system: expected a linear system: ns.control.ss(A, B, C, D), a linear model, or { A =, B =, C =, D = }"
       .. ", got %s", who, describe(value))

@@ -44,8 +44,9 @@ function flows.sizes(flow, rows)
     for _, row in ipairs(rows) do
       low, high, most = math.min(low, row[i]), math.max(high, row[i]), math.max(most, math.abs(row[i]))
     end
-    sizes[i] = flow.scale and flow.scale[i] or math.max(high - low, most * 2 ^ -10)
-    if sizes[i] == 0 and flow.nx and i > flow.nx then sizes[i] = 1 end
+    local held = flow.nx and i > flow.nx -- what actions change has no scale of the user
+    sizes[i] = flow.scale and not held and flow.scale[i] or math.max(high - low, most * 2 ^ -10)
+    if sizes[i] == 0 and held then sizes[i] = 1 end
     if sizes[i] == 0 then
       fail("%s: scale: state %d stays 0 on the motion from the guess: give scale = {...}, the size of each state",
         flow.who, i)

@@ -32,7 +32,8 @@ local function graph_of(options, who)
   for _, event in ipairs(name == "simulation" and given:userEvents() or {}) do
     if event.period then
       fail("%s: simulation: its clock '%s' acts at instants, which the equations of a mode do not have: give nsds = "
-        .. "for the plant alone, and dynamics.periodic has the multipliers of the sampled loop", who, event.name)
+        .. "for the plant alone; dynamics.periodic has the multipliers of the sampled loop, and ns.control.ss(orbit) "
+        .. "its matrix", who, event.name)
     end
   end
   return nsds

@@ -90,6 +90,30 @@ describe("a control simulation", function()
     end
   end)
 
+  it("is linearised at rest: the matrix of the sampled loop", function()
+    local K, h = { 1, 0.2, 2 }, 0.1
+    local function make()
+      local ds = ns.FirstOrderLinearTIDS({ 0, 0 }, { { 0, 1 }, { 0, 0 } })
+      local sim, sensor = ns.ControlZOHSimulation(0, 1, h), ns.LinearSensor(ds, { 1, 0 })
+      sim:addDynamicalSystem(ds)
+      sim:addSensor(sensor, h)
+      sim:addActuator(ns.PID(sensor, { 0, 1 }, { K = K, ref = 1 }), h)
+      return sim.simulation
+    end
+    local orbit = ns.dynamics.periodic { simulation = make, period = h, guess = { 1, 0 }, scale = { 1, 1 } }
+    local a, b, c = K[1] + K[3] / h + K[2] * h, -K[1] - 2 * K[3] / h, K[3] / h
+    -- x1, x2, u, e1, e2, with e = -x1 beside rest
+    local B = { h * h / 2, h }
+    local matrix = ns.matrix { { 1 - B[1] * a, h, B[1], B[1] * b, B[1] * c }, { -B[2] * a, 1, B[2], B[2] * b, B[2] * c },
+      { -a, 0, 1, b, c }, { -1, 0, 0, 0, 0 }, { 0, 0, 0, 1, 0 } }
+    local system, want = ns.control.ss(orbit), ns.control.poles { A = matrix, dt = h }
+    assert.are.equal(h, system.dt)
+    for i = 1, 4 do
+      local pole = ns.control.poles(system)[i]
+      expect.near({ want[i].re, want[i].im }, ns.vector { pole.re, pole.im }, 1e-9)
+    end
+  end)
+
   it("has data in columns, and names", function()
     local sim = loop(0.2)
     fails("data: there was no run", sim.data, sim)
