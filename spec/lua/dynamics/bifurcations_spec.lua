@@ -156,6 +156,21 @@ describe("impacts of a simulation #once", function()
     assert.same({ true, false }, { branch.points[1].stable, branch.points[#branch.points].stable })
   end)
 
+  it("are followed beside a system of first order, which goes its own way", function()
+    local function simulation(A)
+      local simu, lag = oscillator(0, 1, 1)(A), ns.FirstOrderLinearDS({ 0 }, { { -1 } }, { 0 })
+      lag:setComputebFunction(function(t, _, b) b[1] = math.cos(t) end)
+      simu:nsds():insertDynamicalSystem(lag)
+      return simu
+    end
+    local branch = dynamics.continuation { simulation = simulation, guess = { 0.0262, 0.998358, 0.5 },
+      period = 2 * math.pi, range = { 0.1003, 0.0998 }, value = 0.09997203, step = 1 / 16, max_points = 7 }
+    assert.same({ "fold" }, kinds(branch))
+    near(0.0999707536283, branch.bifurcations[1].p, 1e-11)
+    near(0.5, branch.bifurcations[1].x0[3], 1e-10)
+    assert.equal("a fixed sequence of events of a simulation", branch.bifurcations[1].orbit.derivative_message)
+  end)
+
   it("pass the start of the orbit", function()
     local branch = dynamics.continuation { simulation = oscillator(0.0759, 1, 1), guess = { 0.999, -1.36 }, period = 2 * math.pi,
       range = { 1.005, 0.99 } }
