@@ -27,8 +27,10 @@ typedef struct Impulse {
   NsFlow *flow;
   NsArena arena;
   NsBox *box;
-  bool *grows, *row_grows; /* nw: unknowns and rows that are of order 1/h */
-  double *M, *q, *lower, *upper, *p, *w;
+  bool *grows, *row_grows;               /* nw: unknowns and rows that are of order 1/h */
+  double *M, *q, *lower, *upper, *p, *w; /* of up to 2 nw unknowns */
+  double *D;                             /* nw x nw: how unknowns that grow are in rows that grow */
+  NsRank rank;
   double *way; /* nd */
 } Impulse;
 
@@ -37,11 +39,13 @@ static NsStatus impulse_take(Impulse *z, NsFlow *flow, NsError *err) {
   *z = (Impulse){.flow = flow};
   z->grows = ns_arena_take(&z->arena, (size_t)n, sizeof *z->grows);
   z->row_grows = ns_arena_take(&z->arena, (size_t)n, sizeof *z->row_grows);
-  z->M = ns_arena_matrix(&z->arena, n, n);
+  z->M = ns_arena_matrix(&z->arena, 2 * n, 2 * n);
+  z->D = ns_arena_matrix(&z->arena, n, n);
+  ns_rank_take(&z->rank, &z->arena, n);
   double **vectors[] = {&z->q, &z->lower, &z->upper, &z->p, &z->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&z->arena, n);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&z->arena, 2 * n);
   z->way = ns_arena_doubles(&z->arena, flow->eq.nd);
-  bool good = !z->arena.failed && ns_box_new(&z->box, n) == NS_OK;
+  bool good = !z->arena.failed && ns_box_new(&z->box, 2 * n) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -79,40 +83,97 @@ static double impulse_effect(const NsFlow *flow, int i, int j) {
   return sum;
 }
 
-/* The problem of a step of length h (0: its leading terms). Rows and unknowns that grow are multiplied by h. */
-static void impulse_problem(Impulse *z, double h) {
-  const NsFlow *flow = z->flow;
-  int nw = flow->nw, na = flow->eq.na;
-  for (int i = 0; i < nw; i++) {
-    double q = flow->G[i];
-    bool of_state = i >= na;
-    for (int j = 0; j < nw; j++) {
-      double direct = impulse_contains(flow, i, j) ? flow->reduction.Rw[i + (size_t)j * (size_t)nw] : 0;
-      double effect = impulse_effect(flow, i, j), *entry = &z->M[i + (size_t)j * (size_t)nw];
-      q -= direct * (j < na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - na]]);
-      if (z->row_grows[i]) *entry = z->grows[j] ? direct + h * effect : h * (direct + h * effect);
-      else *entry = z->grows[j] ? effect : direct + h * effect;
-      of_state = of_state && direct == 0;
-    }
-    if (of_state && fabs(q) <= IMPULSE_ZERO * ns_flow_output_size(flow, flow->active[i - na])) q = 0;
-    z->q[i] = z->row_grows[i] ? h * q : q;
+static double impulse_direct(const NsFlow *flow, int i, int j) {
+  return impulse_contains(flow, i, j) ? flow->reduction.Rw[(size_t)i + (size_t)j * (size_t)flow->nw] : 0;
+}
+
+/* Row i without the unknowns. */
+static double impulse_constant(const NsFlow *flow, int i) {
+  double q = flow->G[i];
+  bool of_state = i >= flow->eq.na;
+  for (int j = 0; j < flow->nw; j++) {
+    double direct = impulse_direct(flow, i, j);
+    q -= direct * (j < flow->eq.na ? flow->mode->a[j] : flow->mode->lambda[flow->active[j - flow->eq.na]]);
+    of_state = of_state && direct == 0;
   }
-  for (int j = 0; j < nw; j++) {
-    int row = j < na ? -1 : flow->active[j - na];
+  bool zero = of_state && fabs(q) <= IMPULSE_ZERO * ns_flow_output_size(flow, flow->active[i - flow->eq.na]);
+  return zero ? 0 : q;
+}
+
+static void impulse_bounds(Impulse *z, double h) {
+  const NsFlow *flow = z->flow;
+  for (int j = 0; j < flow->nw; j++) {
+    int row = j < flow->eq.na ? -1 : flow->active[j - flow->eq.na];
     double lower = row < 0 ? -INFINITY : flow->lower[row], upper = row < 0 ? INFINITY : flow->upper[row];
     z->lower[j] = isfinite(lower) && z->grows[j] ? h * lower : lower;
     z->upper[j] = isfinite(upper) && z->grows[j] ? h * upper : upper;
   }
 }
 
-static NsStatus impulse_solve(Impulse *z, double t, NsError *err) {
-  NsFlow *flow = z->flow;
-  NsBoxProblem problem = {flow->nw, z->M, flow->nw, z->q, z->lower, z->upper, 0};
+/* The problem of a step of length h (0: its leading terms). Rows and unknowns that grow are multiplied by h. */
+static void impulse_problem(Impulse *z, double h) {
+  const NsFlow *flow = z->flow;
+  int nw = flow->nw;
+  for (int i = 0; i < nw; i++) {
+    double q = impulse_constant(flow, i);
+    for (int j = 0; j < nw; j++) {
+      double direct = impulse_direct(flow, i, j), effect = impulse_effect(flow, i, j);
+      double *entry = &z->M[i + (size_t)j * (size_t)nw];
+      if (z->row_grows[i]) *entry = z->grows[j] ? direct + h * effect : h * (direct + h * effect);
+      else *entry = z->grows[j] ? effect : direct + h * effect;
+    }
+    z->q[i] = z->row_grows[i] ? h * q : q;
+  }
+  impulse_bounds(z, h);
+}
+
+/*
+** The problem of impulses p that cancel in all rows that grow, D p = 0: there the terms of the next order decide, q + N p + D v with
+** the finite part v of the multipliers. p is in the cone of the solutions of 0 <= D p _|_ p >= 0, and q + N p in its dual, for a
+** positive semidefinite D. returns the number of unknowns: independent rows and columns of D are taken.
+*/
+static int impulse_null_problem(Impulse *z) {
+  const NsFlow *flow = z->flow;
+  int nw = flow->nw;
+  for (int i = 0; i < nw; i++)
+    for (int j = 0; j < nw; j++)
+      z->D[i + (size_t)j * (size_t)nw] = z->row_grows[i] && z->grows[j] ? impulse_direct(flow, i, j) : 0;
+  ns_rank_factor(&z->rank, z->D, NULL, nw, nw);
+  int n = nw + z->rank.rank;
+  memset(z->M, 0, (size_t)n * (size_t)n * sizeof *z->M);
+  for (int i = 0; i < nw; i++) {
+    z->q[i] = impulse_constant(flow, i);
+    for (int j = 0; j < nw; j++)
+      z->M[i + (size_t)j * (size_t)n] = z->grows[j] ? impulse_effect(flow, i, j) : impulse_direct(flow, i, j);
+  }
+  impulse_bounds(z, 0);
+  for (int k = nw; k < n; k++) {
+    z->q[k] = 0, z->lower[k] = -INFINITY, z->upper[k] = INFINITY;
+    for (int i = 0; i < nw; i++) {
+      z->M[i + (size_t)k * (size_t)n] = z->D[i + (size_t)z->rank.col[k - nw] * (size_t)nw];
+      z->M[k + (size_t)i * (size_t)n] = z->D[z->rank.row[k - nw] + (size_t)i * (size_t)nw];
+    }
+  }
+  return n;
+}
+
+static bool impulse_found(Impulse *z, int n) {
+  NsBoxProblem problem = {n, z->M, n, z->q, z->lower, z->upper, 0};
   NsSolverInfo info;
+  return ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK;
+}
+
+static NsStatus impulse_solve(Impulse *z, double t, NsError *err) {
+  int nw = z->flow->nw;
   impulse_problem(z, 0);
-  if (ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK) return NS_OK;
-  impulse_problem(z, IMPULSE_SHORT * flow->mode->h);
-  if (ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK) return NS_OK;
+  if (impulse_found(z, nw)) {
+    for (int j = 0; j < nw; j++)
+      if (z->grows[j] && z->p[j] != 0) return NS_OK;
+    if (!impulse_found(z, impulse_null_problem(z))) memset(z->p, 0, (size_t)nw * sizeof *z->p);
+    return NS_OK;
+  }
+  impulse_problem(z, IMPULSE_SHORT * z->flow->mode->h);
+  if (impulse_found(z, nw)) return NS_OK;
   return ns_fail(err, NS_ENOSOL, "no impulse makes the state at t=%g consistent", t);
 }
 

@@ -30,6 +30,7 @@ typedef struct Start {
   double *effect; /* nd x n: the change of s by each impulse */
   double *N, *q, *lower, *upper, *p, *w, *alg;
   NsBox *box;
+  bool strict, refused; /* impulses of multipliers with one bound are left to ns_mode_impulse; one was */
 } Start;
 
 /* An equation, or a law with one bound: lambda is unbounded on a side. */
@@ -151,11 +152,16 @@ static NsStatus fail_constraint(const Start *z, const NsFlowConstraint *c, NsErr
   return ns_fail(err, NS_ENOSOL, "the state at t=%g does not fulfil derivative %d of %s", z->t, c->level, name);
 }
 
+/* Whether the law of a row forbids the impulse p of its lambda; `zero`: its rounding. A multiplier with two bounds has none. */
+static bool impulse_forbidden(const NsFlow *flow, int row, double p, double zero) {
+  return (isfinite(flow->lower[row]) && p < -zero) || (isfinite(flow->upper[row]) && p > zero);
+}
+
 /*
 ** The impulse of the unknowns w in null directions of G_w that brings the constraints of level 0 to 0: s += Fw V k with
-** (gradient Fw V) k = -value. A multiplier with two bounds has no impulse.
+** (gradient Fw V) k = -value. all: of multipliers with one bound, too, the law decides; what corrects an impulse may have any sign.
 */
-static NsStatus impulse_to_constraints(Start *z, NsError *err) {
+static NsStatus impulse_to_constraints(Start *z, bool all, NsError *err) {
   NsFlow *flow = z->flow;
   NsFlowConstraints *constraints = &flow->constraints;
   NsRank *rank = &flow->reduction.rank[0];
@@ -185,7 +191,10 @@ static NsStatus impulse_to_constraints(Start *z, NsError *err) {
       terms += fabs(V[j + (size_t)k * (size_t)nw] * constraints->multiplier[k]);
     }
     bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
-    if (box && fabs(sum) > START_ZERO * terms) return fail_constraint(z, &constraints->of[0], err);
+    bool one_sided = isfinite(flow->lower[row]) != isfinite(flow->upper[row]);
+    z->refused = z->refused || (z->strict && one_sided && fabs(sum) > START_ZERO * terms);
+    if (z->refused || ((box || all) && impulse_forbidden(flow, row, sum, START_ZERO * terms)))
+      return fail_constraint(z, &constraints->of[0], err);
   }
   for (int k = 0; k < free; k++)
     for (int i = 0; i < nd; i++) z->s[i] += move[i + (size_t)k * (size_t)nd] * constraints->multiplier[k];
@@ -205,13 +214,13 @@ static NsStatus broken_constraint(Start *z, double zero, const bool *open, const
   return status;
 }
 
-/* Brings s onto the constraints of the mode; each round solves the linearised problem. */
-static NsStatus start_constraints(Start *z, bool *jumped, NsError *err) {
+/* Brings s onto the constraints of the mode; each round solves the linearised problem. all: see impulse_to_constraints. */
+static NsStatus start_constraints(Start *z, bool all, bool *jumped, NsError *err) {
   const NsFlowConstraint *broken;
   NsStatus status = broken_constraint(z, START_ZERO, NULL, &broken, err);
   for (int round = 0; round < IMPULSES && status == NS_OK && broken && broken->level == 0; round++) {
     *jumped = true;
-    status = impulse_to_constraints(z, err);
+    status = impulse_to_constraints(z, all && round == 0, err);
     if (status == NS_OK) status = broken_constraint(z, START_ZERO, NULL, &broken, err);
   }
   return status == NS_OK && broken ? fail_constraint(z, broken, err) : status;
@@ -243,7 +252,7 @@ static NsStatus start_once(Start *z, NsRowMode *mode, bool *open, NsAmbiguity ru
     ns_flow_set_mode(z->flow, mode);
     status = ns_mode_choose(z->flow, z->t, z->s, open, rule, choice, err);
   }
-  if (status == NS_OK) status = start_constraints(z, &moved, err);
+  if (status == NS_OK) status = start_constraints(z, true, &moved, err);
   if (status == NS_OK && moved) status = ns_mode_choose(z->flow, z->t, z->s, open, rule, choice, err);
   choice->jumped = jumped || moved;
   return status;
@@ -263,6 +272,8 @@ static NsStatus start_after_impulse(Start *z, const double *x, const double *lam
                                     NsAmbiguity rule, NsModeChoice *choice, NsError *err) {
   bool jumped = false;
   NsError other = {NS_OK, ""};
+  bool refused = z->refused;
+  z->refused = false;
   start_at(z, x, lambda);
   NsStatus status = ns_mode_impulse(z->flow, z->t, z->s, &jumped, &other);
   if (status == NS_OK && jumped) {
@@ -270,6 +281,7 @@ static NsStatus start_after_impulse(Start *z, const double *x, const double *lam
     status = start_once(z, mode, open, rule, choice, &other);
     choice->jumped = true;
   }
+  z->refused = refused;
   bool helped = status != NS_ENOSOL && jumped;
   if (status == NS_OK && jumped) return NS_OK;
   if (helped || choice->count > 1) *err = other; /* the reason is another one now */
@@ -293,8 +305,15 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
     memcpy(from, x, n * sizeof *x);
     memcpy(with, lambda, m * sizeof *lambda);
     start_at(&z, from, with);
+    z.strict = true;
     status = start_once(&z, mode, open, rule, choice, err);
+    z.strict = false;
     if (status == NS_ENOSOL && choice->count <= 1) status = start_after_impulse(&z, from, with, mode, open, rule, choice, err);
+    if (status == NS_ENOSOL && z.refused) {
+      z.refused = false;
+      start_at(&z, from, with);
+      status = start_once(&z, mode, open, rule, choice, err);
+    }
   }
   ns_box_free(z.box);
   ns_arena_release(&z.arena);
@@ -309,7 +328,7 @@ NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool 
   NsStatus status = start_take(&z, flow, t, s, err);
   if (status != NS_OK) return status;
   status = broken_constraint(&z, JUMP_ZERO, open, &broken, err);
-  if (status == NS_OK && broken) status = start_constraints(&z, jumped, err);
+  if (status == NS_OK && broken) status = start_constraints(&z, false, jumped, err);
   ns_box_free(z.box);
   ns_arena_release(&z.arena);
   return status;
