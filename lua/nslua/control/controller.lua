@@ -202,8 +202,10 @@ function controller.class(class)
     for key, value in pairs(class.options) do
       if value ~= controller.NONE then self.options[key] = value end
     end
-    for i = 1, math.min(rest.n, class.first and #class.first or 1) do
-      if class.first then self.options[class.first[i]] = rest[i] else self.given_B = rest[i] end
+    local first = class.first or { "B" }
+    if rest.n > #first then fail("%s: expected a sensor, %s and options", class.name, table.concat(first, ", ")) end
+    for i = 1, rest.n do
+      if first[i] == "B" then self.given_B = rest[i] else self.options[first[i]] = rest[i] end
     end
     take_options(self, class, given)
     self.name = self.options.name

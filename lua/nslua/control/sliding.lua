@@ -62,6 +62,13 @@ local function no_ueq(self, value)
   return self
 end
 
+local function set_D(self, value)
+  self.options.D = value
+  return self
+end
+
+local SMC_METHODS = { noUeq = no_ueq, setSaturationMatrix = set_D, setSaturationMatrixPtr = set_D }
+
 -- S, ueq, the gains, and the model of the plant.
 local function parts(self, h, who)
   local S = surface(self, who)
@@ -71,7 +78,7 @@ end
 
 -- u = ueq - alpha sign(S y); with D, a boundary layer: sign(s) is s / D within it.
 sliding.ExplicitLinearSMC = controller.class { name = "ExplicitLinearSMC", options = SMC,
-  methods = { noUeq = no_ueq },
+  methods = SMC_METHODS, first = { "B", "D" },
   prepare = function(self, h, who)
     local S, ueq, alpha = parts(self, h, who)
     local D = self.options.D and system.sizes(self.options.D, S:rows(), who, "D")
@@ -94,7 +101,8 @@ local function solve_relay(M, q, alpha, who)
 end
 
 -- u = ueq + us, -us / alpha the sign of S x at the next sample.
-sliding.LinearSMC = controller.class { name = "LinearSMC", options = SMC, methods = { noUeq = no_ueq },
+sliding.LinearSMC = controller.class { name = "LinearSMC", options = SMC, methods = SMC_METHODS,
+  first = { "B", "D" },
   state = function(_, m) return { us = core.zeros(m), ueq = core.zeros(m) } end,
   prepare = function(self, h, who)
     local S, ueq, alpha, Ad, Bd = parts(self, h, who)

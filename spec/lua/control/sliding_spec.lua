@@ -93,6 +93,16 @@ describe("an implicit sliding mode", function()
     expect.near_number(0, sol.x1[#sol] + sol.x2[#sol], 1e-6)
   end)
 
+  it("takes D as a third argument and by Siconos' setters", function()
+    local plant = ns.FirstOrderLinearTIDS({ 1 }, { { 0 } })
+    local sensor = ns.LinearSensor(plant)
+    local smc = ns.LinearSMC(sensor, { { 1 } }, { { 0.5 } }):setCsurface({ { 1 } }):noUeq(true)
+    assert.are.equal(0.5, smc.options.D[1][1])
+    assert.is_false(smc.options.ueq)
+    assert.are.equal(2, smc:setSaturationMatrix({ { 2 } }).options.D[1][1])
+    fails("PID: expected a sensor, B and options", ns.PID, sensor, { { 1 } }, { { 1 } })
+  end)
+
   it("refuses", function()
     fails("LinearSMC: S B must be above 0, got -", run, "LinearSMC", 0.05, { Csurface = { -1, -1 } })
     fails("LinearSMC: S B is singular: the input does not move the sliding variable", run, "LinearSMC", 0.05,
