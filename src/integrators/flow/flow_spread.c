@@ -74,15 +74,13 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
 /* The limits of a free unknown z: w + z v is within its bounds, and the outputs that depend on it are allowed, for least <= z <= most. */
 typedef struct SpreadRange {
   double least, most, least_terms, most_terms; /* with the terms that they were computed from */
-  double first, last;                          /* the smallest and the largest limit of all */
+  double least_norm;                           /* the mean of the z at which the multipliers are 0 */
 } SpreadRange;
 
 /* Adds the limit value + z slope >= 0. */
 static void spread_limit(SpreadRange *range, double value, double slope, double terms) {
   if (slope == 0 || !isfinite(value)) return;
   double z = -value / slope;
-  range->first = fmin(range->first, z);
-  range->last = fmax(range->last, z);
   if (slope > 0 && z > range->least) range->least = z, range->least_terms = terms / slope;
   if (slope < 0 && z < range->most) range->most = z, range->most_terms = -terms / slope;
 }
@@ -103,11 +101,13 @@ static void spread_outputs(NsFlow *flow) {
 }
 
 static SpreadRange spread_range(NsFlow *flow) {
-  SpreadRange range = {-INFINITY, INFINITY, 0, 0, INFINITY, -INFINITY};
+  SpreadRange range = {-INFINITY, INFINITY, 0, 0, 0};
+  int count = 0;
   spread_outputs(flow);
   for (int k = 0; k < flow->nactive; k++) {
     int row = flow->active[k];
     double lambda = flow->mode->lambda[row], v = flow->room.v[flow->eq.na + k], terms = flow->lambda_terms[row];
+    if (v != 0) range.least_norm -= lambda / v, count++;
     spread_limit(&range, lambda - flow->lower[row], v, terms);
     spread_limit(&range, flow->upper[row] - lambda, -v, terms);
   }
@@ -117,21 +117,24 @@ static SpreadRange spread_range(NsFlow *flow) {
     if (mode == NS_ROW_ACTIVE || ns_flow_is_fixed(flow, row)) continue;
     spread_limit(&range, sign * flow->eq.y[row], sign * flow->room.yt[row], flow->y_terms[row]);
   }
+  if (count > 0) range.least_norm /= count;
   return range;
 }
 
+/* The distance from a single limit, as a part of that between the limit and the least multipliers: above rounding, and small. */
+#define SPREAD_INSIDE 0x1p-20
+
 /*
 ** The change of a free unknown: to the middle of its range, where both limits come to 0 at once when the range ends, and to where they
-** are broken least when there is none. With one limit it stays where it is, as long as it keeps that; then it goes away from it by as
-** much as the limits differ (by 1 where they do not).
+** are broken least when there is none. With one limit it goes to the least multipliers, or as near to them as the limit allows.
 */
 static double spread_middle(const SpreadRange *range) {
-  if (isfinite(range->least) && isfinite(range->most)) return (range->least + range->most) / 2;
-  double limit = isfinite(range->least) ? range->least : range->most, way = range->last - range->first;
-  bool kept = isfinite(range->least) ? limit < 0 : limit > 0;
-  if (!isfinite(limit) || kept) return 0;
-  if (!(way > 0)) way = limit != 0 ? fabs(limit) : 1;
-  return isfinite(range->least) ? limit + way : limit - way;
+  bool below = isfinite(range->least), above = isfinite(range->most);
+  if (below && above) return (range->least + range->most) / 2;
+  if (!below && !above) return 0;
+  double limit = below ? range->least : range->most, way = range->least_norm - limit;
+  bool inside = below ? way > 0 : way < 0;
+  return inside ? range->least_norm : limit - SPREAD_INSIDE * way;
 }
 
 /* Moves the unknowns along the null vector number j; returns whether they have moved by more than rounding. */
