@@ -258,9 +258,13 @@ static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *gues
   return status;
 }
 
-/* Reads the bounds of every row; tangents of a contact are free. Returns false when all groups are single rows. */
-static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
+/*
+** Reads the bounds of every row; tangents of a contact are free. Returns false when all groups are single rows with bounds that are numbers.
+** *depends: some friction depends on the answer.
+*/
+static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p, bool *depends) {
   bool contacts = false;
+  *depends = false;
   memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
   problem->ngroups = p->ngroups;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
@@ -268,7 +272,8 @@ static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
     problem->lower[row] = group->cone ? 0 : group->lower;
     problem->upper[row] = group->cone ? INFINITY : group->upper;
     for (int i = 1; i < group->dim; i++) problem->lower[row + i] = -INFINITY, problem->upper[row + i] = INFINITY;
-    contacts = contacts || group->cone || group->reaction.mu > 0;
+    *depends = *depends || ns_mixed_depends(group);
+    contacts = contacts || group->cone || *depends;
   }
   return contacts;
 }
@@ -289,15 +294,17 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   }
   if (problem->edge && p->interaction) memcpy(problem->edge, p->interaction, (size_t)p->n * sizeof *problem->edge);
   memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
-  if (!osnsp_read_groups(problem, p) && p->W) return solve_rows(problem, p->q, p->guess);
+  bool depends;
+  if (!osnsp_read_groups(problem, p, &depends) && p->W) return solve_rows(problem, p->q, p->guess);
   NsMixedProblem mixed = mixed_problem(p);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
   options->keep = problem->again;
+  if (!depends) return ns_mixed_solve(problem->mixed, &mixed, p->guess, problem->lambda, problem->y, &problem->info);
   NsStatus status = ns_mixed_slip_solve(problem->mixed, &mixed, p->groups, p->guess, problem->lambda, problem->y,
                                         &problem->info);
-  (void)osnsp_read_groups(problem, p);
+  (void)osnsp_read_groups(problem, p, &depends);
   return status;
 }
 

@@ -76,7 +76,7 @@ static NsStatus event_solve(NsMotionProblem *p, const NsMotion *motion, const in
 */
 static void scale_bounds(NsMotionProblem *p, int exponent, int speed) {
   for (int g = 0; g < p->ngroups; g++) {
-    p->groups[g].slip.unit = ldexp(p->groups[g].slip.unit, speed);
+    if (p->groups[g].cone) p->groups[g].slip.unit = ldexp(p->groups[g].slip.unit, speed);
     if (p->groups[g].cone) continue;
     p->groups[g].lower = ldexp(p->groups[g].lower, -exponent);
     p->groups[g].upper = ldexp(p->groups[g].upper, -exponent);

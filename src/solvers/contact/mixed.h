@@ -36,9 +36,16 @@ typedef struct NsMixedGroup {
     };
     double mu[NS_CONE_DISCS]; /* of a contact: friction coefficients of its discs, >= 0 */
   };
-  NsMixedSlip slip;         /* of the first disc of a contact */
-  NsMixedReaction reaction; /* of a row */
+  union {
+    NsMixedSlip slip;         /* of the first disc of a contact */
+    NsMixedReaction reaction; /* of a row */
+  };
 } NsMixedGroup;
+
+/* Whether the friction of a group depends on the answer: a coefficient on the slip, or bounds on the reaction (ns_mixed_slip_solve). */
+static inline bool ns_mixed_depends(const NsMixedGroup *group) {
+  return group->cone ? group->slip.mu != NULL : group->reaction.mu > 0;
+}
 
 /* A row with bounds. */
 static inline NsMixedGroup ns_mixed_row(double lower, double upper) {

@@ -60,11 +60,6 @@ static double reaction_bound(const NsMixedReaction *reaction, const double *z) {
   return reaction->own + reaction->mu * length;
 }
 
-/* The friction of a group depends on the answer: a coefficient on the slip, or bounds on the reaction. */
-static bool group_depends(const NsMixedGroup *group) {
-  return group->cone ? group->slip.mu != NULL : group->reaction.mu > 0;
-}
-
 static void group_take_bound(NsMixedGroup *group, double bound) {
   group->lower = -bound, group->upper = bound;
 }
@@ -74,7 +69,7 @@ static double friction_next(const NsMixedProblem *p, NsMixedGroup *groups, const
   double most = 0, change;
   for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
     NsMixedGroup *group = &groups[g];
-    if (!group_depends(group)) continue;
+    if (!ns_mixed_depends(group)) continue;
     if (group->cone) {
       double next = slip_next(p, group, k, z, w, &change);
       if (isnan(next)) return NAN;
@@ -91,7 +86,7 @@ static double friction_next(const NsMixedProblem *p, NsMixedGroup *groups, const
 
 static void friction_take(const NsMixedProblem *p, NsMixedGroup *groups) {
   for (int g = 0; g < p->ngroups; g++) {
-    if (!group_depends(&groups[g])) continue;
+    if (!ns_mixed_depends(&groups[g])) continue;
     if (groups[g].cone) groups[g].mu[0] = groups[g].slip.next;
     else group_take_bound(&groups[g], groups[g].reaction.next);
   }
@@ -101,7 +96,7 @@ static void friction_take(const NsMixedProblem *p, NsMixedGroup *groups) {
 static bool friction_begin(const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, bool *any) {
   *any = false;
   for (int g = 0; g < p->ngroups; g++) {
-    if (!group_depends(&groups[g])) continue;
+    if (!ns_mixed_depends(&groups[g])) continue;
     *any = true;
     if (groups[g].cone && isnan(groups[g].mu[0])) return false;
     if (!groups[g].cone)
