@@ -83,3 +83,34 @@ describe("an event of the script that the motion holds at zero", function()
     end
   end)
 end)
+
+describe("bounces by an action of the script", function()
+  it("are told to accumulate, on floors that move, with every restitution, integrator, tolerance and grid", function()
+    local rng = ns.rng(73)
+    for _ = 1, 10 * count do
+      local e, h, rtol = 10 ^ rng:uniform(-4, -0.1), 10 ^ rng:uniform(-1, 0.5), 10 ^ rng:uniform(-10, -3)
+      local floor, speed, unit = rng:uniform(-2, 2), rng:uniform(-1, 1), 10.0 ^ rng:integers(-6, 6)
+      local osi = rng:uniform(0, 1) < 0.5 and "RungeKuttaOSI" or "RadauOSI"
+      local nsds = ns.NonSmoothDynamicalSystem(0, 10 * h)
+      nsds:insertDynamicalSystem(ns.FirstOrderNonLinearDS { x0 = { (floor + 1) * unit, 0 }, f = function(_, x, _, f)
+        f[1], f[2] = x[2], -9.81 * unit - 0.1 * unit * math.sin(x[2] / unit)
+      end })
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns[osi] { rtol = rtol, atol = rtol / 100 * unit })
+      simu:addEvent { name = "hit", direction = rng:integers(-1, 0),
+        g = function(t, x) return x[1] - (floor + speed * t) * unit end,
+        action = function(run)
+          local ball = run:nsds():dynamicalSystem(1)
+          ball:setX { ball:x()[1], speed * unit - e * (ball:x()[2] - speed * unit) }
+        end }
+      local good, message = pcall(simu.run, simu)
+      local last = simu:userEvents()[1]
+      local what = ("%s %g e=%g h=%g v=%g unit=%g: %s"):format(osi, rtol, e, h, speed, unit, tostring(message))
+      if good then
+        assert.is_true(nsds:dynamicalSystem(1):x()[1] / unit - floor - speed * simu:startingTime() > -1e-3, what)
+      else
+        assert.matches("event 'hit' occurs again and again near t=", message, 1, true)
+      end
+      assert.is_true(last.count > 0, what)
+    end
+  end)
+end)

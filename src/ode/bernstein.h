@@ -23,10 +23,10 @@ void ns_bernstein_of_dense(double start, int rows, const double *F, double *b);
 /* The k-th of the NS_BERNSTEIN_SIZE Chebyshev-Lobatto points in [0, 1]: 0, 0.038, 0.146, ... 1. */
 double ns_bernstein_node(int k);
 
-/* The nodes at which the defect of a dense output is looked at: the 3rd, 5th and 7th. */
-enum { NS_DEFECTS = 3 };
+/* The nodes at which the defect of a dense output is looked at: the start, then the 3rd, 5th and 7th. */
+enum { NS_DEFECTS = 4 };
 static inline int ns_defect_node(int i) {
-  return 2 * i + 2;
+  return 2 * i;
 }
 
 /*

@@ -186,7 +186,7 @@ static NsStatus motion_moves_event(NsEventSearch *s, int e, bool *moves, double 
   double length = fabs(s->dense.t - s->dense.t_old), own = 0, defect = 0, speed = 0, by_defect = 0, grain = 0;
   NsStatus status = ns_event_search_grain(s, e, &grain, err);
   if (status == NS_OK) status = states_at_nodes(s, err);
-  for (int i = 0; i < NS_DEFECTS && status == NS_OK; i++) {
+  for (int i = 1; i < NS_DEFECTS && status == NS_OK; i++) {
     status = speed_by_defect(s, e, i, &by_defect, err);
     if (status == NS_OK) status = speed_at_node(s, e, ns_defect_node(i), &speed, err);
     defect = fmax(defect, fabs(by_defect));
@@ -201,6 +201,24 @@ NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense
                                NsError *err) {
   search->dense = *dense;
   return motion_moves_event(search, e, moves, errors, err);
+}
+
+NsStatus ns_event_search_leaves(NsEventSearch *search, const NsDenseOutput *dense, int e, int *sign, NsError *err) {
+  NsEventSearch *s = search;
+  double step = (dense->t - dense->t_old) / DEFECT_PART, g[2] = {0}, grain = 0;
+  s->dense = *dense;
+  NsStatus status = ns_event_search_grain(s, e, &grain, err);
+  if (status == NS_OK) status = states_at_nodes(s, err);
+  if (status == NS_OK && dense->defect) status = dense->defect(dense->context, 0, s->moved, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++)
+    s->moved[i] = node_slope(s, s->nodes + i, s->n, 0) - (dense->defect && !isnan(s->moved[i]) ? s->moved[i] : 0);
+  for (int side = 0; side < 2 && status == NS_OK; side++) {
+    double h = side == 0 ? -step : step;
+    for (int i = 0; i < s->n; i++) s->y[i] = s->nodes[i] + h * s->moved[i];
+    status = ns_event_search_value(s, e, dense->t_old + h, s->y, &g[side], err);
+  }
+  *sign = fabs(g[1] - g[0]) <= 2 * grain ? 0 : g[1] > g[0] ? 1 : -1;
+  return status;
 }
 
 /* The same where no other derivatives are known: the event is farther from zero than the errors that the run allows. */

@@ -160,6 +160,9 @@ NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, 
 NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors,
                                NsError *err);
 
+/* *sign: to which side event e leaves the start of the dense output, by the derivatives of the states there; 0: its speed is rounding. */
+NsStatus ns_event_search_leaves(NsEventSearch *search, const NsDenseOutput *dense, int e, int *sign, NsError *err);
+
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any dense output. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);
 

@@ -242,6 +242,7 @@ typedef struct UserSearch {
   double a, b; /* the smooth piece */
   NsEventSearch *search;
   double *last, *start; /* values at the end of the last piece, and at the start of this one; 0 where they are 0 to rounding */
+  int *leaves;          /* of each event that has just acted: the side to which its slope takes it; else 0 */
   bool *quiet;          /* of each event: on the whole piece g is not above its rounding; its value at the start counts */
 } UserSearch;
 
@@ -304,15 +305,16 @@ static NsStatus is_beyond(UserSearch *s, int event, double from, double to, int 
   return status;
 }
 
-/* Whether g is farther from 0 somewhere between two times of the piece than at the first: it goes away before it comes to a root at the second. */
-static NsStatus goes_away(UserSearch *s, int event, double from, double to, bool *away, NsError *err) {
-  double first, g;
+/*
+** Whether g goes straight from its value at one time of the piece to 0 at another: it is nearly half in the middle. So goes a g whose root was located
+** to tolerances only. One that first goes away, or falls from rest (3/4 in the middle), comes to another root.
+*/
+static NsStatus goes_straight(UserSearch *s, int event, double from, double to, bool *straight, NsError *err) {
+  static const double NEARLY_HALF = 0.6;
+  double first = 0, middle = 0;
   NsStatus status = piece_value(s, event, from, &first, err);
-  *away = false;
-  for (int i = 1; i < PLACES && status == NS_OK && !*away; i++) {
-    status = piece_value(s, event, from + (to - from) * i / PLACES, &g, err);
-    *away = fabs(g) > fabs(first);
-  }
+  if (status == NS_OK) status = piece_value(s, event, from + (to - from) / 2, &middle, err);
+  *straight = status == NS_OK && fabs(middle) < NEARLY_HALF * fabs(first);
   return status;
 }
 
@@ -327,9 +329,9 @@ static NsStatus comes_from_side(void *context, int event, double from, double t,
   double g;
   *accepted = before != 0 && (way == 0 || before == -way);
   NsStatus status = before != 0 ? NS_OK : is_beyond(s, event, from, t, -way, accepted, err);
-  bool away = false;
-  if (status == NS_OK && !*accepted && !of->held) status = goes_away(s, event, from, t, &away, err);
-  of->skipped = of->skipped || away;
+  bool straight = true;
+  if (status == NS_OK && !*accepted && !of->held) status = goes_straight(s, event, from, t, &straight, err);
+  of->skipped = of->skipped || !straight;
   if (status == NS_OK) status = piece_value(s, event, t, &g, err);
   if (status != NS_OK || t >= s->b || fabs(g) <= SUSPECT * of->reach) return status;
   if (*accepted) status = is_beyond(s, event, t, s->b, way, accepted, err);
@@ -434,6 +436,35 @@ static NsStatus end_piece(UserSearch *s, const double *values, NsError *err) {
   return status;
 }
 
+/*
+** Before the search of a piece: to which side the events leave that have just acted, s->leaves (0: not known). After it: what leaves to one side and is
+** on the other at t has come back unseen.
+*/
+static NsStatus tell_leaving(UserSearch *s, NsError *err) {
+  NsTimeStepping *ts = s->ts;
+  NsDenseOutput dense = dense_of_piece(s);
+  NsStatus status = NS_OK;
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    const NsUserEvent *of = &ts->user.of[e];
+    bool just = of->acts && of->count > 0 && of->fired == s->a && !s->quiet[e] && s->start[e] == 0;
+    s->leaves[e] = 0;
+    if (just) status = ns_event_search_leaves(s->search, &dense, e, &s->leaves[e], err);
+  }
+  return status;
+}
+
+static NsStatus find_returned(UserSearch *s, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  double g, grain;
+  for (int e = 0; e < s->ts->user.count && status == NS_OK; e++) {
+    if (s->leaves[e] == 0 || e == s->event) continue;
+    status = piece_grain(s, e, t, &grain, err);
+    if (status == NS_OK) status = piece_value(s, e, t, &g, err);
+    if (status == NS_OK && s->leaves[e] * g < -grain) s->ts->user.of[e].skipped = true;
+  }
+  return status;
+}
+
 /* The sides of the other events at the root t in the piece: where g is 0 there, or on another side, that before it. */
 static NsStatus sides_at_root(UserSearch *s, double t, NsError *err) {
   double *side = s->interval->side, g, grain, before = s->a + (t - s->a) * (PLACES - 1) / PLACES;
@@ -473,6 +504,8 @@ static NsStatus search_pieces(UserSearch *s, double *root, bool *jump, NsError *
     }
     NsDenseOutput dense = dense_of_piece(s);
     NsEventRoots found;
+    status = tell_leaving(s, err);
+    if (status != NS_OK) break;
     ns_event_search_resume(s->search, s->start);
     status = ns_event_search_along(s->search, &dense, &found, err);
     if (status != NS_OK) break;
@@ -483,6 +516,7 @@ static NsStatus search_pieces(UserSearch *s, double *root, bool *jump, NsError *
       status = end_piece(s, ns_event_search_last(s->search), err);
       if (s->event >= 0) *root = s->b;
     }
+    if (status == NS_OK) status = find_returned(s, fmin(*root, s->b), err);
   }
   return status;
 }
@@ -496,14 +530,15 @@ static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *e
   long *terminal = ns_alloc(n, sizeof *terminal);
   double *last = ns_alloc(2 * n, sizeof *last);
   bool *quiet = ns_alloc(n, sizeof *quiet);
+  int *leaves = ns_alloc(n, sizeof *leaves);
   NsEvents events = {.count = count,
                      .value = user_search_value,
                      .context = s,
                      .direction = direction,
                      .terminal = terminal,
                      .accept = comes_from_side};
-  NsStatus status = direction && terminal && last && quiet ? NS_OK : NS_ENOMEM;
-  s->last = last, s->start = last + n, s->quiet = quiet;
+  NsStatus status = direction && terminal && last && quiet && leaves ? NS_OK : NS_ENOMEM;
+  s->last = last, s->start = last + n, s->quiet = quiet, s->leaves = leaves;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
   if (status == NS_OK) status = ns_event_search_new(&s->search, ts->dense.nx, &events);
   if (status == NS_OK) status = search_pieces(s, root, jump, err);
@@ -513,6 +548,7 @@ static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *e
   ns_free(terminal);
   ns_free(last);
   ns_free(quiet);
+  ns_free(leaves);
   return status;
 }
 
