@@ -240,6 +240,8 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
   s->n = sw->run.n;
   ns_sensitivity_begin(s, sw->run.t_k);
   s->keeps_nodes = sw->run.sink && sw->run.sink->piece;
+  w->rates.sw = sw;
+  w->lin.size = sw->now->size;
   w->lin.n = sw->run.n;
   w->lin.h = h;
   status = ns_flow_begin(w->flow, sw->run.t_k, h, err);
