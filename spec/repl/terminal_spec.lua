@@ -181,7 +181,7 @@ describe("the prompt on a terminal #once", function()
       terminal:send("ns.lins", "<Tab>", "(0, 1, 3)", "<Enter>")
       terminal:wait "> ns.linspace%(0, 1, 3%)\n%[0, 0.5, 1%]\n> *$"
       terminal:send("ns.Newton", "<Tab>")
-      terminal:wait "\nNewtonEuler1DR +NewtonEulerR%s+NewtonEuler3DR [^>]*\n> ns.Newton$"
+      terminal:wait "\nNewtonEuler1DR +NewtonImpactFrictionNSL%s+NewtonEuler3DR [^>]*\n> ns.Newton$"
       fresh()
       terminal:send("func", "<Tab>")
       terminal:wait "> function$"

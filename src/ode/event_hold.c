@@ -148,14 +148,18 @@ static NsStatus defect_at_node(NsEventSearch *s, int k, NsError *err) {
   return status;
 }
 
-/* *speed = how fast event e changes by the defect of the dense output, at the place-th of the nodes where it is looked at. */
+/* *speed = how fast event e changes by the defect of the dense output, at the place-th of the nodes where it is looked at; nan: not known. */
 static NsStatus speed_by_defect(NsEventSearch *s, int e, int place, double *speed, NsError *err) {
   const NsDenseOutput *c = &s->dense;
   int k = ns_defect_node(place);
   const double *y = s->nodes + (ptrdiff_t)k * s->n;
   double length = c->t - c->t_old, t = c->t_old + length * ns_bernstein_node(k), step = length / DEFECT_PART, g[2];
   NsStatus status = c->defect ? c->defect(c->context, place, s->ydot, err) : defect_at_node(s, k, err);
-  for (int i = 0; i < s->n; i++) s->moved[i] = step * s->ydot[i];
+  *speed = NAN;
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    if (isnan(s->ydot[i])) return NS_OK;
+    s->moved[i] = step * s->ydot[i];
+  }
   for (int side = 0; side < 2 && status == NS_OK; side++) {
     for (int i = 0; i < s->n; i++) s->y[i] = side == 0 ? y[i] - s->moved[i] : y[i] + s->moved[i];
     status = ns_event_search_value(s, e, t, s->y, &g[side], err);

@@ -1,6 +1,6 @@
 /*
 ** user_search.c
-** Finds the first root of the user's events in an interval: on the dense output of the step, or by repeating the step.
+** Finds the first root of the user's events in an interval on the dense output of the step.
 */
 #include "simulation/user_search.h"
 
@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "ode/bracket.h"
 #include "simulation/step.h"
 
 enum {
   MAX_CORRECTIONS = 8, /* of the time of an event, each with a repeated step; three are usual */
-  SAME = 16,           /* spacings of numbers within which two times are the same */
   LOOKS =
       8 /* looks at the events while the number of pieces of the dense output doubles: few calls of g, and at most 1/8 too far */
 };
@@ -22,166 +20,8 @@ enum {
 /* Places between two times at which g is looked at, to tell whether it has left 0. */
 enum { PLACES = 8 };
 
-/*
-** Relative changes of t and of each state within which g is not known: the rounding of the formulas of a step and of its
-** interpolation (a sliding y of size 0 has 2 DBL_EPSILON of its terms there), and the spacings of t within which a root is found.
-*/
-static const double STATE_ROUNDING = 32 * DBL_EPSILON, TIME_ROUNDING = 4 * DBL_EPSILON;
-
-/* Whether a value is rounding is asked where it is below this part of the largest one in the interval. */
-static const double SUSPECT = 1e-6;
-
 /* A value of g below this part of its largest value in the interval counts as 0: some roundings of its terms. */
 static const double ZERO = 8 * DBL_EPSILON;
-
-/* Where a step is repeated: how soon after an event the sign of g is looked at, in units of the step of the grid. 2^-34. */
-static const double SOON = 0x1p-34;
-
-double ns_ts_rounding(double t) {
-  return SAME * DBL_EPSILON * fabs(t);
-}
-
-void ns_ts_states(const NsTimeStepping *ts, bool memory, double *x) {
-  for (int d = 0; d < ts->nsds->nds; x += ts->nsds->ds[d++]->n) {
-    const NsDs *ds = ts->nsds->ds[d];
-    memcpy(x, memory ? ds->x_k : ds->x, (size_t)ds->n * sizeof *x);
-  }
-}
-
-NsStatus ns_ts_value(const NsTimeStepping *ts, int event, double t, const double *x, double *g, NsError *err) {
-  NsStatus status = ts->user.value(ts->user.context, event, t, x, g, err);
-  if (status == NS_OK && isnan(*g))
-    return ns_fail(err, NS_ENAN, "event '%s': g is nan (t=%.10g step %ld)", ts->user.of[event].name, t, ts->k + 1);
-  return status;
-}
-
-NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, double *g, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int e = 0; e < ts->user.count && status == NS_OK; e++) status = ns_ts_value(ts, e, t, x, &g[e], err);
-  return status;
-}
-
-/* By how much g changes from the value g to that at (t, x). A value that is not a number tells nothing. */
-static NsStatus change_of_value(const NsTimeStepping *ts, int event, double t, const double *x, double g, double *change,
-                                NsError *err) {
-  double moved;
-  NsStatus status = ts->user.value(ts->user.context, event, t, x, &moved, err);
-  *change = status == NS_OK && isfinite(moved - g) ? fabs(moved - g) : 0;
-  return status;
-}
-
-/* The sum of the changes of g, see ns_ts_grain; part: of the roundings. */
-static NsStatus sum_of_changes(const NsTimeStepping *ts, int event, double part, double t, double *x, double *sum,
-                               NsError *err) {
-  double g, up, down = 0, back = part * (t > ns_time_grid_at(ts->grid, 0) ? -TIME_ROUNDING : TIME_ROUNDING);
-  NsStatus status = ns_ts_value(ts, event, t, x, &g, err);
-  if (status == NS_OK) status = change_of_value(ts, event, t * (1 + back), x, g, sum, err);
-  for (int i = 0; i < ts->dense.nx && status == NS_OK; i++) {
-    double old = x[i];
-    if (old == 0) continue;
-    x[i] = old * (1 + part * STATE_ROUNDING);
-    status = change_of_value(ts, event, t, x, g, &up, err);
-    x[i] = old * (1 - part * STATE_ROUNDING);
-    if (status == NS_OK) status = change_of_value(ts, event, t, x, g, &down, err);
-    x[i] = old;
-    *sum += fmax(up, down); /* g may jump to one side */
-  }
-  return status;
-}
-
-NsStatus ns_ts_grain(const NsTimeStepping *ts, int event, double t, double *x, double *grain, NsError *err) {
-  return sum_of_changes(ts, event, 1, t, x, grain, err);
-}
-
-NsStatus ns_ts_jumps_ahead(const NsTimeStepping *ts, int event, double t, const double *x, double g, bool *ahead,
-                           NsError *err) {
-  double later = 0;
-  NsStatus status = ns_ts_value(ts, event, t + TIME_ROUNDING * fabs(t), x, &later, err);
-  *ahead = ns_ts_side(later) == -ns_ts_side(g);
-  return status;
-}
-
-NsStatus ns_ts_value_in_grain(const NsTimeStepping *ts, int event, double t, double *x, double g, double side, double *value,
-                              NsError *err) {
-  double whole, part;
-  *value = 0;
-  if (side == 0 || g == 0) return NS_OK;
-  NsStatus status = sum_of_changes(ts, event, 1, t, x, &whole, err);
-  if (status == NS_OK) status = sum_of_changes(ts, event, 1.0 / 8, t, x, &part, err);
-  if (status == NS_OK && whole >= fabs(g) && part > whole / 2) *value = copysign(g, side);
-  return status;
-}
-
-/* What counts as a small change of t. */
-static double near_time(double t) {
-  return TIME_ROUNDING * fabs(t);
-}
-
-/* Whether the rounding of g need not be computed: g is far above it, and on its side. */
-static bool is_clear(const NsUserEvent *event, double g, double side) {
-  return side != 0 && ns_ts_side(g) == ns_ts_side(side) && fabs(g) > SUSPECT * event->reach;
-}
-
-NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, double side, double *g, NsError *err) {
-  double grain, change, here, earlier = t - near_time(t), value = 0;
-  if (*g == 0 || is_clear(&ts->user.of[event], *g, side)) return NS_OK;
-  NsStatus status = ns_ts_grain(ts, event, t, x, &grain, err);
-  if (status == NS_OK && fabs(*g) <= grain) status = ns_ts_value_in_grain(ts, event, t, x, *g, side, &value, err);
-  if (status == NS_OK && value == 0 && ns_step_dense_is_smooth(&ts->dense) && earlier > ts->dense.from) {
-    ns_step_dense_at(&ts->dense, t, true, true, x);
-    status = ns_ts_value(ts, event, t, x, &here, err);
-    ns_step_dense_at(&ts->dense, earlier, true, true, x);
-    if (status == NS_OK) status = change_of_value(ts, event, earlier, x, here, &change, err);
-    if (status == NS_OK) grain += change;
-  }
-  if (status == NS_OK && fabs(*g) <= grain) *g = value;
-  return status;
-}
-
-bool ns_ts_crosses(const NsUserEvent *event, double g, double h) {
-  bool up = g < 0 && h >= 0, down = g > 0 && h <= 0;
-  return (up && event->direction >= 0) || (down && event->direction <= 0);
-}
-
-void ns_ts_kept_walk(void *object, NsVisitor visitor, void *context) {
-  NsTimeStepping *ts = object;
-  ns_nsds_visit(ts->nsds, visitor, context);
-  ns_user_events_visit_discrete(&ts->user, visitor, context);
-}
-
-void ns_ts_restore_kept(NsTimeStepping *ts) {
-  if (ts->kept_version != ts->nsds->version) return;
-  (void)ns_snapshot_restore(&ts->kept, ns_ts_kept_walk, ts);
-  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
-}
-
-/* Whether an event has not left 0 since it occurred. */
-static bool any_at_zero(const NsTimeStepping *ts) {
-  for (int e = 0; e < ts->user.count; e++)
-    if (ts->user.of[e].side == 0 && ts->user.of[e].count > 0 && !ns_user_event_ticks(&ts->user.of[e])) return true;
-  return false;
-}
-
-NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err) {
-  NsStep step = interval->step;
-  if (t != step.t) step.h = t - step.t_k;
-  step.t = t;
-  ts->part.stop = INFINITY;
-  ts->part.stopping = -1;
-  ns_step_dense_want_defects(&ts->dense, pieces && any_at_zero(ts));
-  NsStatus status = NS_OK;
-  bool again = true;
-  while (again && status == NS_OK) {
-    int stopping = ts->part.stopping;
-    if (stopping >= 0) ns_ts_restore_kept(ts);
-    ts->energy = ts->energy_k;
-    ns_step_dense_begin(&ts->dense, step.t_k, t, pieces ? NS_PIECES_ALL : NS_PIECES_NONE);
-    status = ns_step(ts, &step, err);
-    again = ts->islands.count > 1 && ts->part.stopping != stopping; /* the other islands go to the same time */
-  }
-  ts->dense.to = fmin(t, ts->part.stop);
-  return status;
-}
 
 /* ---- on the way through a step ---- */
 
@@ -278,7 +118,7 @@ static NsStatus piece_value(UserSearch *s, int event, double t, double *g, NsErr
 
 /* The rounding of an event at a time of the piece, which is rounded itself. While g has not left 0 it is at least `still`. */
 static NsStatus piece_grain(UserSearch *s, int event, double t, double *grain, NsError *err) {
-  double here, there, near = near_time(t), other = t + near < s->b ? t + near : t - near;
+  double here, there, near = ns_ts_near_time(t), other = t + near < s->b ? t + near : t - near;
   const NsUserEvent *of = &s->ts->user.of[event];
   NsStatus status = piece_value(s, event, t, &here, err);
   if (status == NS_OK) status = ns_ts_grain(s->ts, event, t, s->interval->x, grain, err);
@@ -333,7 +173,7 @@ static NsStatus comes_from_side(void *context, int event, double from, double t,
   if (status == NS_OK && !*accepted && !of->held) status = goes_straight(s, event, from, t, &straight, err);
   of->skipped = of->skipped || !straight;
   if (status == NS_OK) status = piece_value(s, event, t, &g, err);
-  if (status != NS_OK || t >= s->b || fabs(g) <= SUSPECT * of->reach) return status;
+  if (status != NS_OK || t >= s->b || fabs(g) <= NS_TS_SUSPECT * of->reach) return status;
   if (*accepted) status = is_beyond(s, event, t, s->b, way, accepted, err);
   s->quiet[event] = status == NS_OK && !*accepted;
   return status;
@@ -393,7 +233,7 @@ static NsStatus start_piece(UserSearch *s, NsError *err) {
     if (s->quiet[e]) *g = 0;
     if (status != NS_OK || s->quiet[e]) continue;
     status = piece_value(s, e, s->a, g, err);
-    if (status != NS_OK || (side[e] != 0 && *g == s->last[e]) || is_clear(&ts->user.of[e], *g, side[e])) continue;
+    if (status != NS_OK || (side[e] != 0 && *g == s->last[e]) || ns_ts_is_clear(&ts->user.of[e], *g, side[e])) continue;
     double raw = *g;
     status = settle_in_piece(s, e, s->a, g, err);
     if (side[e] == 0) side[e] = ns_ts_side(*g);
@@ -426,7 +266,7 @@ static NsStatus end_piece(UserSearch *s, const double *values, NsError *err) {
     NsUserEvent *event = &ts->user.of[e];
     double g = s->quiet[e] ? s->start[e] : values[e];
     event->reach = fmax(event->reach, fabs(g));
-    if (g != 0 && !s->quiet[e] && !is_clear(event, g, side[e])) status = settle_in_piece(s, e, s->b, &g, err);
+    if (g != 0 && !s->quiet[e] && !ns_ts_is_clear(event, g, side[e])) status = settle_in_piece(s, e, s->b, &g, err);
     s->last[e] = g;
     bool arrives = s->last[e] == 0 && s->b < s->interval->step.t && ns_ts_crosses(event, side[e], 0);
     if (arrives && s->event < 0) s->event = e;
@@ -552,12 +392,6 @@ static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *e
   return status;
 }
 
-/* The value of an event at the state to which the step has just gone. */
-static NsStatus value_here(NsTimeStepping *ts, const NsInterval *in, int event, double t, double *g, NsError *err) {
-  ns_ts_states(ts, false, in->x);
-  return ns_ts_value(ts, event, t, in->x, g, err);
-}
-
 /* The slope of g at t on the dense output, from the change over `width` before t. */
 static NsStatus dense_slope(NsTimeStepping *ts, const NsInterval *in, int event, double t, double width, double *slope,
                             NsError *err) {
@@ -570,12 +404,6 @@ static NsStatus dense_slope(NsTimeStepping *ts, const NsInterval *in, int event,
   return status;
 }
 
-/* t within the interval; a time that is an end of the interval, to rounding, is that end. */
-static double within_interval(const NsInterval *in, double t) {
-  double near = ns_ts_rounding(in->step.t);
-  return t > in->step.t - near ? in->step.t : t < in->step.t_k + near ? in->step.t_k : t;
-}
-
 /*
 ** Repeats the step up to the root *t of the smooth piece, and corrects the root within the piece by secants, until g is 0 to
 ** rounding or comes no nearer.
@@ -584,7 +412,7 @@ static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
   NsTimeStepping *ts = s->ts;
   const NsInterval *in = s->interval;
   int event = s->event;
-  double now = within_interval(in, *t), best = now, g_best = INFINITY, slope, g;
+  double now = ns_ts_within_interval(in, *t), best = now, g_best = INFINITY, slope, g;
   double zero = ZERO * fmax(fabs(in->g[event]), fabs(in->g_to[event]));
   double width = fmin(1e-4 * (in->step.t - in->step.t_k), now - s->a);
   *t = now;
@@ -592,24 +420,17 @@ static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
   NsStatus status = width > 0 ? dense_slope(ts, in, event, now, width, &slope, err) : NS_OK;
   for (int i = 0; status == NS_OK; i++) {
     status = ns_ts_go_to(ts, in, now, false, err);
-    if (status == NS_OK) status = value_here(ts, in, event, now, &g, err);
+    if (status == NS_OK) status = ns_ts_value_here(ts, in, event, now, &g, err);
     if (status != NS_OK || fabs(g) >= fabs(g_best)) break;
     if (i > 0) slope = (g - g_best) / (now - best);
     best = now, g_best = g;
     if (fabs(g) <= zero || i == MAX_CORRECTIONS || !(width > 0)) break;
-    double next = within_interval(in, now - g / slope);
+    double next = ns_ts_within_interval(in, now - g / slope);
     if (!(next > s->a && next <= s->b) || next == now) break;
     now = next;
   }
   *t = best;
   return status;
-}
-
-/* Goes to t, unless the last computed step ended there and told what is recorded of it. */
-static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, NsError *err) {
-  bool pieces = ts->recorder && (ts->recorder->pieces != NS_PIECES_NONE || ts->islands.count > 1);
-  if (ts->dense.to == t && (!pieces || ns_step_dense_is_smooth(&ts->dense))) return NS_OK;
-  return ns_ts_go_to(ts, in, t, pieces, err);
 }
 
 /*
@@ -618,7 +439,7 @@ static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, Ns
 */
 static NsStatus check_jump(UserSearch *s, double t, NsError *err) {
   double g, before = s->sides[0], after = s->sides[1];
-  NsStatus status = value_here(s->ts, s->interval, s->event, t, &g, err);
+  NsStatus status = ns_ts_value_here(s->ts, s->interval, s->event, t, &g, err);
   if (status != NS_OK || fabs(g - after) <= fabs(g - before)) return status;
   return ns_fail(err, NS_EARG,
                  "event '%s': g gives both %.6g and %.6g (t=%.10g step %ld): it must depend on its arguments t and x alone",
@@ -633,86 +454,8 @@ static NsStatus locate_by_dense(NsTimeStepping *ts, const NsInterval *in, double
   if (status != NS_OK || *t == INFINITY) return status;
   if (jump) *t = fmin(*t + 2 * ns_ts_rounding(in->step.t), in->step.t); /* behind the jump: the step must contain it */
   else status = correct_root(&s, t, err);
-  if (status == NS_OK && *t > in->step.t_k) status = settle_at(ts, in, *t, err);
+  if (status == NS_OK && *t > in->step.t_k) status = ns_ts_settle_at(ts, in, *t, err);
   return status == NS_OK && jump && *t > in->step.t_k ? check_jump(&s, *t, err) : status;
-}
-
-/* ---- by repeating the step ---- */
-
-/* g of an event at the end of a step up to t, for ns_bracket_root. */
-static NsStatus value_of_length(void *context, double t, double *g, NsError *err) {
-  const UserSearch *s = context;
-  NsStatus status = ns_ts_go_to(s->ts, s->interval, t, false, err);
-  return status == NS_OK ? value_here(s->ts, s->interval, s->event, t, g, err) : status;
-}
-
-/*
-** For an event that has just occurred, when g has at the end the sign that its next occurrence would give it: whether g first
-** went to the other side and came back. Then *from and *g are a point on the other side. g is looked at soon after the event.
-*/
-static NsStatus find_return(UserSearch *s, double g_to, double *from, double *g, NsError *err) {
-  const NsStep *step = &s->interval->step;
-  double soon = fmax(SOON * step->h, 4 * ns_ts_rounding(step->t)), first;
-  *from = INFINITY;
-  if (!(step->t - step->t_k > 2 * soon)) return NS_OK;
-  NsStatus status = value_of_length(s, step->t_k + soon, &first, err);
-  if (status != NS_OK || first == 0 || (first > 0) == (g_to > 0)) return status;
-  for (double length = (step->t - step->t_k) / 2; length > soon && status == NS_OK; length /= 2) {
-    status = value_of_length(s, step->t_k + length, g, err);
-    *from = step->t_k + length;
-    if (*g != 0 && (*g > 0) != (g_to > 0)) return status;
-  }
-  *from = step->t_k + soon;
-  *g = first;
-  return status;
-}
-
-/* Finds the root of an event in the interval up to `to`, where its value is g_to; INFINITY: there is none. */
-static NsStatus root_of_length(UserSearch *s, double to, double g_to, double *root, NsError *err) {
-  const NsUserEvent *event = &s->ts->user.of[s->event];
-  double from = s->interval->step.t_k, g = s->interval->g[s->event];
-  NsStatus status = NS_OK;
-  *root = INFINITY;
-  bool back = g == 0 && event->side == 0 && ns_ts_crosses(event, -g_to, g_to) && event->acts;
-  if (back) status = find_return(s, g_to, &from, &g, err);
-  bool still = event->side == 0 && fabs(g_to) <= event->still;
-  if (status != NS_OK || still || from == INFINITY || from >= to || !ns_ts_crosses(event, g, g_to)) return status;
-  status = ns_bracket_root(value_of_length, s, from, g, to, g_to, 0, root, err);
-  if (status == NS_OK) *root = within_interval(s->interval, *root);
-  return status;
-}
-
-/*
-** Takes the events one after the other; each shortens the interval in which the next is looked for. The values at the present
-** end are in g_end (count).
-*/
-static NsStatus first_length(NsTimeStepping *ts, const NsInterval *in, double *g_end, double *t, int *event, NsError *err) {
-  double to = in->step.t;
-  NsStatus status = NS_OK;
-  *t = INFINITY;
-  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
-    UserSearch s = {.ts = ts, .interval = in, .event = e};
-    double root;
-    status = root_of_length(&s, to, g_end[e], &root, err);
-    if (status != NS_OK || root >= (*t == INFINITY ? INFINITY : to)) continue;
-    *t = to = root;
-    *event = e;
-    if (to == in->step.t_k) return NS_OK;
-    status = ns_ts_go_to(ts, in, to, false, err);
-    if (status == NS_OK) ns_ts_states(ts, false, in->x);
-    if (status == NS_OK) status = ns_ts_values(ts, to, in->x, g_end, err);
-  }
-  return status;
-}
-
-static NsStatus locate_by_length(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
-  double *g_end = ns_alloc((size_t)ts->user.count, sizeof *g_end);
-  if (!g_end) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  memcpy(g_end, in->g_to, (size_t)ts->user.count * sizeof *g_end);
-  NsStatus status = first_length(ts, in, g_end, t, event, err);
-  ns_free(g_end);
-  double end = *t == INFINITY ? in->step.t : *t;
-  return status == NS_OK && end > in->step.t_k ? settle_at(ts, in, end, err) : status;
 }
 
 NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
@@ -731,5 +474,5 @@ NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *in, double *t,
   }
   if (*t == in->step.t_k) return NS_OK;
   if (ns_step_dense_is_smooth(&ts->dense)) return locate_by_dense(ts, in, t, event, err);
-  return locate_by_length(ts, in, t, event, err);
+  return ns_ts_locate_by_length(ts, in, t, event, err);
 }

@@ -54,6 +54,27 @@ NsStatus ns_ts_value_in_grain(const NsTimeStepping *ts, int event, double t, dou
 /* Whether a change from g to h passes through 0 (or arrives there) in a direction that counts for the event. */
 bool ns_ts_crosses(const NsUserEvent *event, double g, double h);
 
+/* What counts as a small change of t. */
+double ns_ts_near_time(double t);
+
+/* Whether a value is rounding is asked where it is below this part of the largest one in the interval. */
+#define NS_TS_SUSPECT 1e-6
+
+/* Whether the rounding of g need not be computed: g is far above it, and on its side. */
+bool ns_ts_is_clear(const NsUserEvent *event, double g, double side);
+
+/* The value of an event at the state to which the step has just gone. */
+NsStatus ns_ts_value_here(NsTimeStepping *ts, const NsInterval *interval, int event, double t, double *g, NsError *err);
+
+/* t within the interval; a time that is an end of the interval, to rounding, is that end. */
+double ns_ts_within_interval(const NsInterval *interval, double t);
+
+/* Goes to t, unless the last computed step ended there and told what is recorded of it. */
+NsStatus ns_ts_settle_at(NsTimeStepping *ts, const NsInterval *interval, double t, NsError *err);
+
+/* ns_ts_locate_event for steps without a dense output. */
+NsStatus ns_ts_locate_by_length(NsTimeStepping *ts, const NsInterval *interval, double *t, int *event, NsError *err);
+
 /*
 ** Locates the first event in the interval, whose step has been computed (its values at the end are known). *t: its time; it
 ** stays INFINITY when there is none, and is the start of the interval when the event occurs there (at t0 several may: they are

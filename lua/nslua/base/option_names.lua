@@ -27,6 +27,7 @@ local names = {
 
   ["LinearSensor"] = "name delay noise quantisation dropout seed",
   ["LuenbergerObserver"] = "name model",
+  ["SlidingReducedOrderObserver"] = "name model",
   ["control.bode_plot"] = "omega input output title figsize dpi",
   ["control.frequency_response"] = "input output",
   ["control.nyquist_plot"] = "omega input output title figsize dpi",

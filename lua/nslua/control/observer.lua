@@ -18,7 +18,7 @@ Observer.__index = Observer
 local function make(class, correct)
   return function(source, start, C, L, options)
     if not sensor.is(source) then fail("%s: expected a sensor, got %s", class, describe(source)) end
-    options = arguments.options(options, "LuenbergerObserver")
+    options = arguments.options(options, class)
     local A = options.model or plant.matrix(source.ds)
     if A == nil then fail("%s: the plant is not linear: give model = A", class) end
     A = system.square(A, nil, class, "model")

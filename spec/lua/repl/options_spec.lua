@@ -8,6 +8,10 @@ local function solution()
   return ns.TimeStepping(n, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1), ns.Relay()):run()
 end
 
+local function graph()
+  return ns.NonSmoothDynamicalSystem(0, 1)
+end
+
 local function system(dimension)
   return ns.mechanics.system { dimension = dimension, coordinates = 1, gravity = dimension == 2 and { 0, 0 } or { 0, 0, 0 } }
 end
@@ -49,7 +53,9 @@ local function known_of(f)
     { { 0, 1 }, { 0, 1 }, { 0, 1 }, bad }, { nothing, bad }, { { 0, 1 }, { 0, 1 }, function() return 1, 1 end, bad },
     { 0, 0, "s", bad }, { "s", bad }, { 1, 1, 1, bad }, { "s.png", bad }, { "s.gif", bad }, { solution(), bad }, { { 0, 1 }, bad },
     { nothing, 0, 1, bad }, { 0, 1, bad }, { 0, 0, 1, "s", bad }, { 1, { a = { 0, 1 } }, bad }, { "x", "y", bad },
-    { "symlog", bad } }
+    { "symlog", bad }, { { { { -1 } }, { { 1 } } }, 1, bad }, { { { { -1 } }, { { 1 } } }, { 1 }, bad } }
+  tries[#tries + 1] = { graph(), bad }
+  tries[#tries + 1] = { ns.LinearSensor(ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), { { 1 } }), { 0 }, { { 1 } }, { { 1 } }, bad }
   for _, arguments in ipairs(tries) do
     local good, message = pcall(f, table.unpack(arguments))
     local list = not good and tostring(message):match "unknown .-known: ([^)]*)%)"
