@@ -208,13 +208,6 @@ function simulation.run(flow, x0, t0, t1, p)
   return run
 end
 
--- Whether a run has no derivatives since an orbit begins where a contact rests, or on a surface of switching.
-local function begins_on_surface(message)
-  local text = tostring(message)
-  return text:find("is closed where the run starts", 1, true)
-    or text:find("switches, and a parameter decides on which side", 1, true)
-end
-
 -- The run and its derivative by the start, and that by the parameter where it is the field of an object and its runs
 -- carry it; else the third is nil, and the fourth tells why. Nothing where the segment does not begin at the
 -- simulation's start: there runs carry none.
@@ -229,8 +222,8 @@ local function with_sensitivities(flow, x0, t0, t1, p, parameter, sizes)
     return go()
   end
   local good, sol, S = pcall(attempt)
-  if not good and begins_on_surface(sol) then
-    options.sensitivities.on_grazing = "one-sided" -- it stays on the side that the run goes
+  if not good and tostring(sol):find("is closed where the run starts", 1, true) then
+    options.sensitivities.on_grazing = "one-sided" -- it stays closed: the orbit begins while a contact rests
     model = started(flow, x0, t0, p)
     good, sol, S = true, attempt()
   end
@@ -448,14 +441,8 @@ function simulation.exact_crossing(flow, x0, t0, section, p)
   local start = model_at(flow, p).start
   if t0 ~= start then return nil, "the runs of a simulation carry derivatives from its start alone" end
   local n = #x0
-  local function crossings(parameter, on_grazing)
-    local options = { sensitivities = { "x0", parameter, on_grazing = on_grazing } }
-    return simulation.crossings(flow, x0, t0, section, p, options)
-  end
   local function attempt(parameter)
-    local good, list, sol = pcall(crossings, parameter)
-    if not good and begins_on_surface(list) then list, sol = crossings(parameter, "one-sided")
-    elseif not good then error(list, 0) end
+    local list, sol = simulation.crossings(flow, x0, t0, section, p, { sensitivities = { "x0", parameter } })
     local last = list[section.count]
     local S = slopes_at(flow, sol, last)
     return list, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil, last.dt:slice(1, n)

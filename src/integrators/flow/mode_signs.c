@@ -197,7 +197,7 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
 }
 
 /* A state below this part of what the terms of its rate make of it within LEAST_LENGTH of the step of the grid has been at rest. */
-#define AT_REST 1e-6
+#define AT_REST 1e-15
 
 /* The size of differential state j in the run; at rest, at 0, that which it gets by the terms of its last rate. */
 static double signs_state_size(const NsFlow *flow, int j) {
