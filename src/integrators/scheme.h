@@ -172,8 +172,8 @@ typedef struct NsDenseSink {
 
   /*
   ** Is called for each smooth piece [t_old, t] of the step, in order, with the values at its NS_BERNSTEIN_SIZE nodes
-  ** (ns_bernstein_node), one node after the other. NULL: nobody asks. defects: NS_DEFECTS x the size of x, how fast the errors of the dense
-  ** output move x at the nodes ns_defect_node; NULL where they are not wanted, or not known.
+  ** (ns_bernstein_node), one node after the other. NULL: nobody asks. defects: NS_DEFECTS x the size of x, how fast the errors
+  ** of the dense output move x at the nodes ns_defect_node; NULL where they are not wanted, or not known.
   */
   NsStatus (*piece)(void *context, double t_old, double t, const double *values, const double *defects, NsError *err);
   bool wants_defects;

@@ -38,8 +38,9 @@ static inline int ns_defect_node(int i) {
 double ns_bernstein_interpolate(const double *v, double *b);
 
 /*
-** The polynomials whose values at the nodes are in `nodes`, the values at a node `stride` after the values at the node before. between: out (count) =
-** their values at x. measure: of the first one the error above, the largest |value| at a node, and NS_BERNSTEIN_SIZE times its integral.
+** The polynomials whose values at the nodes are in `nodes`, the values at a node `stride` after the values at the node before.
+** between: out (count) = their values at x. measure: of the first one the error above, the largest |value| at a node, and
+** NS_BERNSTEIN_SIZE times its integral.
 */
 typedef struct NsBernsteinMeasure {
   double error, most, sum;

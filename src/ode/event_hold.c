@@ -9,9 +9,10 @@
 #include "ode/bernstein.h"
 
 /*
-** Largest speed of an event that is held at zero, as part of its speed on the way to the stop (at a start: of the speed of its terms), and the
-** largest change of this speed in as much time as the way takes. A bounce keeps the restitution as part, and falls on with the acceleration of the
-** way: as part 1/4 and more. What an action makes zero is so to rounding, or to the tolerances.
+** Largest speed of an event that is held at zero, as part of its speed on the way to the stop (at a start: of the speed of its
+** terms), and the largest change of this speed in as much time as the way takes. A bounce keeps the restitution as part, and
+** falls on with the acceleration of the way: as part 1/4 and more. What an action makes zero is so to rounding, or to the
+** tolerances.
 */
 static const double HELD_SPEED = 1e-3, HELD_CHANGE = 1e-2;
 
@@ -19,8 +20,8 @@ static const double HELD_SPEED = 1e-3, HELD_CHANGE = 1e-2;
 enum { SPEED_PART = 1024, CHANGE_PART = 128 };
 
 /*
-** The defect of a dense output moves an event in the time length / DEFECT_PART, for differences by a direction. Differences along a dense output are taken
-** over its length / NODE_PART: the polynomials of degree 8 and less are straight there to 1e-4.
+** The defect of a dense output moves an event in the time length / DEFECT_PART, for differences by a direction. Differences
+** along a dense output are taken over its length / NODE_PART: the polynomials of degree 8 and less are straight there to 1e-4.
 */
 enum { DEFECT_PART = 64, NODE_PART = 2048 };
 
@@ -36,7 +37,10 @@ static const double HELD_SLOPE = 0.03, HELD_SIZE = 0.1;
 */
 static const double HELD_ERRORS = 128;
 
-/* *sum = the changes of event e at (t, y) when t becomes t_new and each element of y, one at a time, becomes the element of y_new. */
+/*
+** *sum = the changes of event e at (t, y) when t becomes t_new and each element of y, one at a time, becomes the element of
+** y_new.
+*/
 static NsStatus sum_of_event_changes(NsEventSearch *s, int e, double t, double *y, double t_new, const double *y_new,
                                      double *sum, NsError *err) {
   double g, moved;
@@ -131,7 +135,10 @@ static NsStatus states_at_nodes(NsEventSearch *s, NsError *err) {
   return status;
 }
 
-/* The slope at x of the polynomial through the values v at the nodes, v[stride k]; x in units of the dense output, the slope by the time. */
+/*
+** The slope at x of the polynomial through the values v at the nodes, v[stride k]; x in units of the dense output, the slope by
+** the time.
+*/
 static double node_slope(const NsEventSearch *s, const double *v, ptrdiff_t stride, double x) {
   double at[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) at[k] = v[k * stride];
@@ -148,7 +155,10 @@ static NsStatus defect_at_node(NsEventSearch *s, int k, NsError *err) {
   return status;
 }
 
-/* *speed = how fast event e changes by the defect of the dense output, at the place-th of the nodes where it is looked at; nan: not known. */
+/*
+** *speed = how fast event e changes by the defect of the dense output, at the place-th of the nodes where it is looked at; nan:
+** not known.
+*/
 static NsStatus speed_by_defect(NsEventSearch *s, int e, int place, double *speed, NsError *err) {
   const NsDenseOutput *c = &s->dense;
   int k = ns_defect_node(place);
@@ -183,8 +193,9 @@ static NsStatus speed_at_node(NsEventSearch *s, int e, int k, double *speed, NsE
 }
 
 /*
-** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the dense output does: an
-** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event.
+** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the
+** dense output does: an event that the motion holds changes by the defect alone. *errors: the size that the defect can give the
+** event.
 */
 static NsStatus motion_moves_event(NsEventSearch *s, int e, bool *moves, double *errors, NsError *err) {
   double length = fabs(s->dense.t - s->dense.t_old), own = 0, defect = 0, speed = 0, by_defect = 0, grain = 0;

@@ -45,7 +45,10 @@ typedef struct NsDenseOutput {
 
   /* ydot (n) = the exact derivatives of the state y at t, for ns_event_search_restart. NULL: not known. */
   NsStatus (*rate)(void *context, double t, const double *y, double *ydot, NsError *err);
-  /* ydot (n) = its slope less the derivatives of the state, at the k-th of the NS_DEFECTS nodes. NULL: by `rate`, where this is known. */
+  /*
+  ** ydot (n) = its slope less the derivatives of the state, at the k-th of the NS_DEFECTS nodes. NULL: by `rate`, where this is
+  ** known.
+  */
   NsStatus (*defect)(void *context, int k, double *ydot, NsError *err);
   bool rough; /* below the tolerances the dense output may be far from the solution: where an event acts its slope is checked */
   bool sloped; /* `rate` takes derivatives from the slope of the dense output, where `at` does not give them */
@@ -131,10 +134,11 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsDenseOutput *dense
 ** leads back and the dense output does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
 ** dense output from the same start. So it is when a rough dense output crosses zero against the event's slope.
 **
-** An event that is zero at a start or after it acted is held there while it does not change faster than 1/1000 of what it did before. It has no roots
-** until the motion lets it go: until its derivative by dense.rate is more than rounding, and than what the defect of the dense output makes of it (without
-** rates: until it exceeds the errors which the run allows in y, summed over the dense outputs since). From then on a root counts where the event
-** comes from farther than these errors. At the start it counts once, in any direction.
+** An event that is zero at a start or after it acted is held there while it does not change faster than 1/1000 of what it did
+** before. It has no roots until the motion lets it go: until its derivative by dense.rate is more than rounding, and than what
+** the defect of the dense output makes of it (without rates: until it exceeds the errors which the run allows in y, summed over
+** the dense outputs since). From then on a root counts where the event comes from farther than these errors. At the start it
+** counts once, in any direction.
 **
 ** An event that acted and is zero, and is not held, leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next dense output do
 ** not count when it is only rounding up to the last of them.
@@ -154,13 +158,17 @@ void ns_event_search_kept(NsEventSearch *search);
 NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, NsError *err);
 
 /*
-** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the dense output does: an
-** event that the motion holds changes by the defect alone. *errors: the size that the defect can give the event. For a dense output with defects or rates.
+** *moves: whether the motion itself changes event e along the dense output, by more than rounding and than the defect of the
+** dense output does: an event that the motion holds changes by the defect alone. *errors: the size that the defect can give the
+** event. For a dense output with defects or rates.
 */
 NsStatus ns_event_search_moves(NsEventSearch *search, const NsDenseOutput *dense, int e, bool *moves, double *errors,
                                NsError *err);
 
-/* *sign: to which side event e leaves the start of the dense output, by the derivatives of the states there; 0: its speed is rounding. */
+/*
+** *sign: to which side event e leaves the start of the dense output, by the derivatives of the states there; 0: its speed is
+** rounding.
+*/
 NsStatus ns_event_search_leaves(NsEventSearch *search, const NsDenseOutput *dense, int e, int *sign, NsError *err);
 
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any dense output. */

@@ -55,7 +55,10 @@ void ns_step_dense_begin(NsStepDense *dense, double from, double to, NsPieces pi
 /* Whether the schemes shall tell the defects of the pieces from now on: more evaluations of the model. */
 void ns_step_dense_want_defects(NsStepDense *dense, bool wanted);
 
-/* defects (nx): how fast the errors of the dense output move x at the k-th of the NS_DEFECTS nodes of the pieces in which t lies; nan: not known. */
+/*
+** defects (nx): how fast the errors of the dense output move x at the k-th of the NS_DEFECTS nodes of the pieces in which t
+** lies; nan: not known.
+*/
 void ns_step_dense_defects(const NsStepDense *dense, double t, int k, double *defects);
 
 /* Calls `watch` after each piece of an island, until it is NULL again. */

@@ -146,8 +146,9 @@ static NsStatus is_beyond(UserSearch *s, int event, double from, double to, int 
 }
 
 /*
-** Whether g goes straight from its value at one time of the piece to 0 at another: it is nearly half in the middle. So goes a g whose root was located
-** to tolerances only. One that first goes away, or falls from rest (3/4 in the middle), comes to another root.
+** Whether g goes straight from its value at one time of the piece to 0 at another: it is nearly half in the middle. A root that
+** was located to tolerances only is found again so. A g that first goes away, or falls from rest (3/4 in the middle), comes to
+** another root.
 */
 static NsStatus goes_straight(UserSearch *s, int event, double from, double to, bool *straight, NsError *err) {
   static const double NEARLY_HALF = 0.6;
@@ -196,8 +197,8 @@ static NsDenseOutput dense_of_piece(UserSearch *s) {
 }
 
 /*
-** *held: whether g, which has not left 0, is moved on the piece by the errors of the dense output alone: the motion holds it at 0. It then counts as 0
-** up to the size that they can give it.
+** *held: whether g, which has not left 0, is moved on the piece by the errors of the dense output alone: the motion holds it at
+** 0. It then counts as 0 up to the size that they can give it.
 */
 static NsStatus stays_by_motion(UserSearch *s, int event, bool *held, NsError *err) {
   enum { MARGIN = 2 }; /* for the nodes between those at which the defect is known */
@@ -277,8 +278,8 @@ static NsStatus end_piece(UserSearch *s, const double *values, NsError *err) {
 }
 
 /*
-** Before the search of a piece: to which side the events leave that have just acted, s->leaves (0: not known). After it: what leaves to one side and is
-** on the other at t has come back unseen.
+** Before the search of a piece: to which side the events leave that have just acted, s->leaves (0: not known). After it: what
+** leaves to one side and is on the other at t has come back unseen.
 */
 static NsStatus tell_leaving(UserSearch *s, NsError *err) {
   NsTimeStepping *ts = s->ts;

@@ -57,7 +57,10 @@ NsStatus ns_hybrid_tell_side(NsHybrid *run, NsError *err) {
   return ns_hybrid_tell_kept(run, run->t, err);
 }
 
-/* slope (unknowns) = the slope of the dense output less the rate of the motion, at place x of the dense output. run->sample: the unknowns there. */
+/*
+** slope (unknowns) = the slope of the dense output less the rate of the motion, at place x of the dense output. run->sample:
+** the unknowns there.
+*/
 static NsStatus hybrid_defect(NsHybrid *run, double x, NsError *err) {
   const NsDenseRows *d = &run->dense;
   double length = d->t - d->t_old, t = d->t_old + length * x, F[NS_BERNSTEIN_DEGREE], b[NS_BERNSTEIN_SIZE];

@@ -12,15 +12,19 @@
 typedef struct NsHybrid NsHybrid;
 
 /*
-** The motion in a given mode, apart from any run: at every state, whatever the signs of its guards (simulation/mode.h). lin: the context of an
-** NsLinearisation without parameters, which `make` makes and `drop` frees. States are the unknowns u of the run.
+** The motion in a given mode, apart from any run: at every state, whatever the signs of its guards (simulation/mode.h). lin:
+** the context of an NsLinearisation without parameters, which `make` makes and `drop` frees. States are the unknowns u of the
+** run.
 */
 typedef struct NsGivenMode {
   /* NS_EARG: the states are no free numbers (quaternions, algebraic states); NS_ENOMEM. */
   NsStatus (*make)(NsHybrid *run, NsLinearisation **lin, NsError *err);
   void (*drop)(void *lin);
 
-  /* The present mode of the run: its block, *bytes long, for `take`; a word for each row, NULL for one that scripts can't follow. */
+  /*
+  ** The present mode of the run: its block, *bytes long, for `take`; a word for each row, NULL for one that scripts can't
+  ** follow.
+  */
   const void *(*block)(const NsHybrid *run, size_t *bytes);
   const char *(*word)(const NsHybrid *run, int row);
 
@@ -34,8 +38,9 @@ typedef struct NsGivenMode {
   NsStatus (*slope)(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
 
   /*
-  ** An impact. NULL: there are none. impact: how the rows take part when `hit` closes and u before becomes u after, two numbers for each row;
-  ** not *known: these do not tell. reset: u after such an impact; A (n x n; NULL: not wanted) = its derivative, where *exact.
+  ** An impact. NULL: there are none. impact: how the rows take part when `hit` closes and u before becomes u after, two numbers
+  ** for each row; not *known: these do not tell. reset: u after such an impact; A (n x n; NULL: not wanted) = its derivative,
+  ** where *exact.
   */
   NsStatus (*impact)(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
                      NsError *err);
