@@ -34,8 +34,9 @@ local function capacity_of(value, who, name)
     local largest = math.max(at_least(jump.before, 0, who, name), at_least(jump.after, 0, who, name))
     return largest, nil, jump
   end
-  local f, _, corners = values.read(value, who)
+  local f, _, corners = values.read(value, who, name)
   if type(f) == "number" then return at_least(f, 0, who, name) end
+  if type(value) == "function" then f = value end -- checked here, with the time
   return function(t)
     local now = f(t)
     if type(now) ~= "number" or now ~= now or now < 0 then
@@ -47,7 +48,7 @@ end
 
 -- A number that is not negative, or a function.
 local function characteristic(value, who, name)
-  if type(value) == "function" then return value end
+  if type(value) == "function" then return values.checked(value, who, name) end
   return at_least(value, 0, who, name)
 end
 
@@ -56,7 +57,7 @@ local function curve_of(value, who)
   if value == nil or type(value) == "function" then return value end
   if type(value) ~= "table" then fail("%s: curve: expected a function or a table, got %s", who, describe(value)) end
   local o = values.fields(value, "speeds values", who)
-  return (values.read({ times = o.speeds, values = o.values }, who))
+  return (values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve"))
 end
 
 return function(ns, noun, domain)
@@ -150,6 +151,7 @@ return function(ns, noun, domain)
     if o.efficiency ~= nil or o.friction ~= nil then
       local eta = o.efficiency or 1
       if type(eta) ~= "table" then eta = { eta, eta } end
+      if #eta ~= 2 then fail("%s: efficiency: expected a number or 2 numbers, got %d", who, #eta) end
       for i = 1, 2 do
         if positive(eta[i], who, "efficiency") > 1 then
           fail("%s: efficiency: expected at most 1, got %g", who, eta[i])

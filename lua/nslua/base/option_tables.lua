@@ -100,6 +100,9 @@ end
 -- As respell(), and also returns nil and a message for a key that is not known; the message lists the known names.
 -- With `list` the table may have elements 1, 2, ... too.
 function tables.check(options, known, who, list)
+  if type(options) ~= "table" then
+    return nil, ("%s: options: expected a table, got %s"):format(who, type(options))
+  end
   local result, message = tables.respell(options, known, who)
   if not result then return nil, message end
   local names, set = list_of(known)

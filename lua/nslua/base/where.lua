@@ -53,6 +53,24 @@ end
 -- user's code. An error of a callback is raised unchanged.
 function where.call(who, f, ...) return told(who, pcall(f, ...)) end
 
+-- Whether the name of a file, as errors write it, is of nslua. Long ones have "..." for their beginning.
+local function is_our_file(name)
+  return name:sub(1, #directory - 1) == directory:sub(2) or name:find "^%.%.%..*nslua[/\\][%w_/\\]+%.lua$" ~= nil
+end
+
+local function passed_on(good, first, ...)
+  if good then return first, ... end
+  if type(first) ~= "string" or is_from_outside(first) then error(first, 0) end
+  local name, message = first:match "^([^\n:]+):%d+: (.*)$"
+  if not name then where.fail(first) end
+  if is_our_file(name) then where.fail(message) end
+  error(first, 0)
+end
+
+-- Calls a function for code of the user. An error without a place, or at one in nslua, is raised with the place in
+-- the user's code.
+function where.pass(f, ...) return passed_on(pcall(f, ...)) end
+
 -- Makes the methods of a class check their self, so that fig.show() and ax.plot(t, x), with a point in place of the
 -- colon, raise. The table of the class is the metatable of its objects. In the message `noun` is what was expected
 -- and `name` a variable in an example. It also makes unknown methods raise, as strict() does.

@@ -3,6 +3,7 @@
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local values = require "nslua.network.values"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 
@@ -20,7 +21,9 @@ end
 local function column_of(who, columns, name)
   local column = type(name) == "string" and columns[name]
   if not column then
-    fail("%s: expected the name of a column (%s), got %s", who, table.concat(columns:names(), ", "), describe(name))
+    local known = columns.names and columns:names() or {}
+    for key in pairs(columns.names and {} or columns) do known[#known + 1] = tostring(key) end
+    fail("%s: expected the name of a column (%s), got %s", who, table.concat(known, ", "), describe(name))
   end
   return column
 end
@@ -43,7 +46,8 @@ function figures.plot(ns, circuit, names, options)
     end
     table.insert(at[letter], name)
   end
-  local fig = ns.plot.figure { figsize = options.figsize or { 8, 1.2 + 2 * #panels }, title = options.title }
+  local fig = where.pass(ns.plot.figure,
+    { figsize = options.figsize or { 8, 1.2 + 2 * #panels }, title = options.title })
   local first
   for k, panel in ipairs(panels) do
     local ax = fig:subplot(#panels, 1, k, { sharex = first })

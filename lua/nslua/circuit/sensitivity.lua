@@ -9,6 +9,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local kinds = require "nslua.circuit.parts"
 local model = require "nslua.circuit.model"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 
@@ -200,7 +201,7 @@ local function forward(ns, circuit, names, start, stop, step, options)
     for i, spec in ipairs(specs) do
       if spec[2] ~= "x0" then asked[#asked + 1], chain[#chain + 1] = spec, rows[i] end
     end
-    local sol = #asked > 0 and simu:run { sensitivities = asked } or simu:run()
+    local sol = #asked > 0 and where.pass(simu.run, simu, { sensitivities = asked }) or where.pass(simu.run, simu)
     for row = k == 1 and 1 or 2, #sol do
       t_rows[#t_rows + 1] = sol.t[row]
       S_rows[#S_rows + 1] = #asked > 0 and sol.S[row] * ns.matrix(chain) or ns.zeros(n, #names)
@@ -261,6 +262,7 @@ function sensitivity.parameter(circuit, name)
     if #terms > 0 then object:setzPtr(numbers) else object[set](object, numbers) end
   end
   return { name = name, start = value, set = function(number)
+    arguments.number(number, "parameter", name)
     local list = matrices_at(circuit, made.numbers, part, field, number)
     part[field] = number
     made.ds:setAPtr(list.A)

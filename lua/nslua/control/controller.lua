@@ -81,6 +81,9 @@ function controller.model(self, h, who)
   local A = self.options.model or plant.matrix(self.sensor.ds)
   if A == nil then fail("%s: the plant is not linear: give model = A", who) end
   A = system.square(A, self.B:rows(), who, "model")
+  if self.sensor.size ~= A:rows() then
+    fail("%s: sensor: expected one of the whole state, %d numbers, got %d", who, A:rows(), self.sensor.size)
+  end
   local Ad, Ai = system.hold(A, core.eye(A:rows()), h)
   return A, Ad, Ai * self.B, Ai
 end
@@ -131,7 +134,11 @@ function Base:declare(simu, period, on)
   if delayed then state.queue, state.last = line.new(stages.k, state.u), core.zeros(size) end
   local source, name = self.sensor, self.name
   simu:every { name = name, period = period, state = state, act = function(t, s, simulation)
-    s.u:assign(law(t, source:y(simulation), s, simulation))
+    local u = law(t, source:y(simulation), s, simulation)
+    if not where.try(s.u.assign, s.u, u) then
+      fail("%s: law: expected %d numbers, got %s", name, size,
+        type(u) == "table" and "a list of " .. #u or describe(u))
+    end
     if stages then
       local v = stage(stages, s.u, delayed and s.last or s.out, period)
       if delayed then
@@ -184,6 +191,10 @@ function controller.class(class)
   for key, f in pairs(Base) do methods[key] = f end
   for option in pairs(class.options) do
     local function set(self, value)
+      if getmetatable(self) ~= methods then
+        local name = setter_name(option)
+        fail("%s: expected a %s before a colon, as in c:%s(...)", name, class.name, name)
+      end
       self.options[option] = value
       return self
     end
@@ -226,6 +237,13 @@ controller.Actuator = controller.class { name = "Actuator",
   prepare = function(self, _, who)
     local law = self.options.law
     if type(law) ~= "function" then fail("%s: law: expected a function law(t, y, s), got %s", who, describe(law)) end
+    local state = self.options.state
+    if state ~= nil and type(state) ~= "table" then
+      fail("%s: state: expected a table, got %s", who, describe(state))
+    end
+    for _, key in ipairs { "u", "out", "queue", "last" } do
+      if state and state[key] ~= nil then fail("%s: state: '%s' is one of the controller's own", who, key) end
+    end
     return law
   end }
 
@@ -236,9 +254,15 @@ controller.PID = controller.class { name = "PID",
   prepare = function(self, h, who)
     local K = core.vector(arguments.numbers(self.options.K, 3, who, "K"))
     local d, ref = self.options.deltaT or h, self.options.ref
+    if arguments.number(d, who, "deltaT") <= 0 then
+      fail("%s: deltaT: expected a number above 0, got %g", who, d)
+    end
     local now, before, last = K[1] + K[3] / d + K[2] * d, -K[1] - 2 * K[3] / d, K[3] / d
     return function(t, y, s)
-      local e = (type(ref) == "function" and ref(t) or ref) - y[1]
+      local target = ref
+      if type(ref) == "function" then target = ref(t) end
+      if type(target) ~= "userdata" then arguments.number(target, who, "ref") end
+      local e = target - y[1]
       local command = s.command + now * e + before * s.e1 + last * s.e2
       s.command, s.e1, s.e2 = command, e, s.e1
       return { command }

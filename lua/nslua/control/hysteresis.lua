@@ -51,11 +51,17 @@ local function values_of(values)
   return list
 end
 
+-- The number that a function of the user gives, or a dual one.
+local function compared(input, t, x)
+  local u = input(t, x)
+  return type(u) == "userdata" and u or arguments.number(u, who, "input")
+end
+
 -- Whether the switch is on at the start: as asked for, or as the input says; between the thresholds it is off.
 local function starts_on(simulation, o, side)
   if o.start == "on" or o.start == "off" then return o.start == "on" end
   if o.start ~= nil then fail("%s: start: expected 'on' or 'off', got %s", who, describe(o.start)) end
-  return side * (o.input(simulation:nsds():t0(), states_of(simulation)) - o.on) >= 0
+  return side * (compared(o.input, simulation:nsds():t0(), states_of(simulation)) - o.on) >= 0
 end
 
 local function Hysteresis(simulation, options)
@@ -73,11 +79,11 @@ local function Hysteresis(simulation, options)
   end
   local side, values = on > off and 1 or -1, values_of(o.values)
   local active = starts_on(simulation, o, side)
-  local s = simulation:addEvent {
+  local s = where.pass(simulation.addEvent, simulation, {
     name = o.name or "hysteresis", direction = "up",
     state = { on = active and 1 or 0, output = (active and values.on or values.off):totable() },
     g = function(t, x, s)
-      local u = input(t, x)
+      local u = compared(input, t, x)
       if s.on == 0 then return side * (u - on) end
       return side * (off - u)
     end,
@@ -86,7 +92,7 @@ local function Hysteresis(simulation, options)
       local value = s.on == 1 and values.on or values.off
       for i = 1, #value do s.output[i] = value[i] end
     end,
-  }
+  })
   return s
 end
 

@@ -63,11 +63,21 @@ local function keep(self, part, list)
   return self
 end
 
+-- Raises where a system is not in the graph of the simulation.
+local function check_system(self, ds, who)
+  local nsds = self.simulation:nsds()
+  for i = 1, nsds:numberOfDynamicalSystems() do
+    if nsds:dynamicalSystem(i) == ds then return end
+  end
+  fail("%s: its system, '%s', is not in the graph of the simulation", who, ds:name())
+end
+
 function Manager:addSensor(sensor, period)
   local who = "addSensor"
   check_new(self, sensor, "a sensor", who)
+  check_system(self, sensor.ds, who)
   sensor.name = free_name(self, sensor.name, "sensor", who)
-  sensor:declare(self.simulation, period_of(period, who), who)
+  where.pass(sensor.declare, sensor, self.simulation, period_of(period, who), who)
   return keep(self, sensor)
 end
 
@@ -86,7 +96,7 @@ function Manager:addObserver(observer, period)
       link.on.name)
   end
   observer.name = free_name(self, observer.name, observer.class, who)
-  observer:declare(self.simulation, period_of(period, who), link)
+  where.pass(observer.declare, observer, self.simulation, period_of(period, who), link)
   return keep(self, observer, self.observers)
 end
 
@@ -99,7 +109,7 @@ function Manager:addActuator(controller, period)
   who = controller.name
   controller:prepare(period, who)
   local on = plant_of(self, controller.sensor.ds, period, controller.B:rows(), who)
-  controller:declare(self.simulation, period, on)
+  where.pass(controller.declare, controller, self.simulation, period, on)
   table.insert(on.controllers, controller)
   return keep(self, controller, self.controllers)
 end
@@ -134,15 +144,23 @@ for key, f in pairs(Manager) do
 end
 
 function Simulation:addDynamicalSystem(ds, name)
-  self.simulation:nsds():insertDynamicalSystem(ds)
-  if name then ds:setName(name) end
+  where.pass(function()
+    self.simulation:nsds():insertDynamicalSystem(ds)
+    if name then ds:setName(name) end
+  end)
   return self
 end
 
 function Simulation:run(options)
   local own = { rows = "grid" }
+  if getmetatable(self) ~= Simulation then
+    fail "run: expected a control simulation before a colon, as in sim:run(...)"
+  end
+  if options ~= nil and type(options) ~= "table" then
+    fail("run: options: expected a table, got %s", describe(options))
+  end
   for key, value in pairs(options or {}) do own[key] = value end
-  self.solution = self.simulation:run(own)
+  self.solution = where.pass(self.simulation.run, self.simulation, own)
   return self.solution
 end
 
@@ -180,8 +198,10 @@ local EXACT = 1e-14
 local function simulation(kind, t0, T, h, hold, rtol, atol)
   for name, value in pairs { t0 = t0, T = T, h = h } do arguments.number(value, kind, name) end
   if t0 == nil or T == nil or h == nil then fail("%s: expected t0, T and h", kind) end
-  local nsds = core.NonSmoothDynamicalSystem(t0, T)
-  local own = core.EventDriven(nsds, core.TimeDiscretisation(t0, h), core.RungeKuttaOSI(rtol, atol))
+  local own = where.pass(function()
+    local nsds = core.NonSmoothDynamicalSystem(t0, T)
+    return core.EventDriven(nsds, core.TimeDiscretisation(t0, h), core.RungeKuttaOSI(rtol, atol))
+  end)
   return new(own, Simulation, { hold = hold and h or nil, kind = kind })
 end
 

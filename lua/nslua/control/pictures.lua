@@ -5,6 +5,7 @@ local plot = require "nslua.plot"
 local response = require "nslua.control.response"
 local spectrum = require "nslua.dynamics.spectrum"
 local system = require "nslua.control.system"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 
@@ -13,7 +14,7 @@ local pictures = {}
 -- The system and the options of a picture, its figure and, for one axes, these.
 local function begin(sys, options, who, rows)
   options = arguments.options(options, who)
-  local fig, axes = plot.subplots(rows or 1, 1, { figsize = options.figsize, dpi = options.dpi })
+  local fig, axes = where.pass(plot.subplots, rows or 1, 1, { figsize = options.figsize, dpi = options.dpi })
   local first = rows and axes[1] or axes
   if options.title then first:title(options.title) end
   return system.of(sys, who), options, fig, axes

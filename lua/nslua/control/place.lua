@@ -12,7 +12,7 @@ local place = {}
 
 -- A pole: a number, { re, im }, or a table with re and im.
 local function pole_of(value, who, i)
-  if type(value) == "number" then return { re = value, im = 0 } end
+  if type(value) == "number" and value - value == 0 then return { re = value, im = 0 } end
   local re = type(value) == "table" and (value.re or value[1])
   local im = type(value) == "table" and (value.im or value[2] or 0)
   if type(re) ~= "number" or type(im) ~= "number" or re - re ~= 0 or im - im ~= 0 then

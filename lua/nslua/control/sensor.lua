@@ -27,6 +27,10 @@ function sensor.LinearSensor(ds, C, D, options)
   if not (arguments.number(dropout, who, "dropout") >= 0 and dropout < 1) then
     fail("%s: dropout: expected a probability below 1, got %s", who, describe(dropout))
   end
+  if options.name ~= nil and type(options.name) ~= "string" then
+    fail("%s: name: expected a string, got %s", who, describe(options.name))
+  end
+  arguments.integer(options.seed or 0, 0, who, "seed")
   return setmetatable({ ds = ds, C = C, D = D, size = p, name = options.name, delay = options.delay,
     noise = options.noise and system.sizes(options.noise, p, who, "noise"),
     steps = options.quantisation and system.sizes(options.quantisation, p, who, "quantisation"),

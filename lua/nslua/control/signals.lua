@@ -6,6 +6,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local option_tables = require "nslua.base.option_tables"
+local where = require "nslua.base.where"
 
 local fail, floor, huge = arguments.fail, math.floor, math.huge
 
@@ -32,6 +33,7 @@ end
 -- The signal of pieces(t) -> end of the piece that t is in, value(t) of that piece.
 local function make(who, pieces, info)
   local function signal(t)
+    if type(t) ~= "number" then fail("%s: t: expected a number, got %s", who, arguments.describe(t)) end
     local from, to = core.discrete_support.interval()
     local anchor = from and from <= t and t <= to and from or t
     local last, value = pieces(anchor)
@@ -77,7 +79,8 @@ function signals.clock(options)
   local duty = arguments.number(o.duty or 0.5, who, "duty")
   if not (duty > 0 and duty < 1) then fail("%s: duty: expected a number between 0 and 1, got %g", who, duty) end
   local numbers = o.low ~= nil or o.high ~= nil
-  local on, off = numbers and (o.high or 1) or not numbers, numbers and (o.low or 0)
+  local on, off = true, false
+  if numbers then on, off = arguments.number(o.high or 1, who, "high"), arguments.number(o.low or 0, who, "low") end
   return periodic(who, period, delay, { 0, duty * period }, { constant(on), constant(off) }, off,
     not numbers and { period = period, duty = duty, delay = delay } or nil)
 end
@@ -121,8 +124,11 @@ function signals.pwm(options)
   local o = options_of(options, "duty carrier", who)
   local c = options_of(o.carrier or {}, "period low high delay", who .. ": carrier")
   local period, delay = timing(c, who)
-  local low, high, duty = c.low or 0, c.high or 1, o.duty
+  local low, high = arguments.number(c.low or 0, who, "carrier: low"), c.high or 1
+  local duty = o.duty
+  arguments.number(high, who, "carrier: high")
   if type(duty) == "number" then
+    arguments.number(duty, who, "duty")
     if duty > low and duty < high then
       return signals.clock { period = period, delay = delay, duty = (duty - low) / (high - low) }
     end
@@ -131,7 +137,9 @@ function signals.pwm(options)
   if type(duty) ~= "function" then
     fail("%s: duty: expected a number or a function of time, got %s", who, arguments.describe(duty))
   end
-  local function above(base, s) return duty(base + s) - (low + (high - low) * (s / period)) end
+  local function above(base, s)
+    return arguments.number(duty(base + s), who, "duty") - (low + (high - low) * (s / period))
+  end
   local last_base, last_cross
   local function crossing(base) -- the time since base at which it goes off, by bisection to the last bit
     if base == last_base then return last_cross end
@@ -199,9 +207,10 @@ function signals.follow(simu, ...)
   if not arguments.is_simulation(simu) then
     fail("follow: expected a simulation, got %s", arguments.describe(simu))
   end
-  local first, last = simu:nsds():t0(), simu:nsds():finalT()
+  local nsds = where.pass(simu.nsds, simu)
+  local first, last = nsds:t0(), nsds:finalT()
   local function once(time, period)
-    simu:every { period = period or 2 * (last - first), offset = time, act = nothing }
+    where.pass(simu.every, simu, { period = period or 2 * (last - first), offset = time, act = nothing })
   end
   for i = 1, select("#", ...) do
     local signal = select(i, ...)

@@ -130,6 +130,9 @@ sliding.LinearSMCOT2 = controller.class { name = "LinearSMCOT2", options = { Csu
   prepare = function(self, h, who)
     local S, limit = surface(self, who), self.options.limit
     if S:rows() ~= 1 then fail("%s: Csurface: expected one row, got %d", who, S:rows()) end
+    if arguments.number(limit, who, "limit") <= 0 then
+      fail("%s: limit: expected a number above 0, got %g", who, limit)
+    end
     local _, Ad, Bd = controller.model(self, h, who)
     local row = S:row(1):copy()
     local sum = row:sum()
@@ -157,9 +160,14 @@ local function twisting_input(self, who)
     if not (beta > 0 and beta < 1) then
       fail("%s: beta: expected a number between 0 and 1, got %s", who, describe(beta))
     end
+    if arguments.number(gain, who, "gain") <= 0 then
+      fail("%s: gain: expected a number above 0, got %g", who, gain)
+    end
     self.given_B = { { 0, 0 }, { gain, gain * beta } }
   end
-  return controller.find_B(self, who)
+  local B = controller.find_B(self, who)
+  if B:cols() ~= 2 then fail("%s: B: expected 2 columns, for the two parts of u, got %d", who, B:cols()) end
+  return B
 end
 
 local function twisting_class(name, prepare)

@@ -17,6 +17,10 @@ local function row(value, what, n)
   if not good or value == nil then
     arguments.fail("%s: %s: expected a list of numbers, got %s", who, what, arguments.describe(value))
   end
+  if #v == 0 then arguments.fail("%s: %s: expected a list of numbers, got an empty one", who, what) end
+  for i = 1, #v do
+    if v[i] - v[i] ~= 0 then arguments.fail("%s: %s[%d] is %s", who, what, i, arguments.describe(v[i])) end
+  end
   if n and #v ~= n then arguments.fail("%s: %s: expected %d numbers, got %d", who, what, n, #v) end
   return v:totable()
 end

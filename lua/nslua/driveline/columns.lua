@@ -1,5 +1,6 @@
 -- nslua.driveline.columns: the columns of a solution: angles and speeds of nodes, torques, modes and powers of parts.
 
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local coordinates = require "nslua.driveline.coordinates"
 local kinds = require "nslua.driveline.parts"
@@ -93,6 +94,10 @@ end
 -- The columns of a solution, by name.
 function columns.of(ns, objects, sol)
   local self, rows = objects.sheet, #sol.t
+  if self.lambdas > 0 and sol.lambda:cols() ~= self.lambdas then
+    arguments.fail("columns: sol: expected a solution with %d multipliers, got one with %d", self.lambdas,
+      sol.lambda:cols())
+  end
   self.node_at = {}
   for _, node in ipairs(self.nodes) do
     self.node_at[node] = coordinates.reduced(self, { [node] = 1 })

@@ -155,7 +155,7 @@ function drawing.methods(ns, Class, own)
     local _, _, nsds = self:system(start, stop)
     self.steps = nil
     local grid = grid_of(ns, own.corners(self.made, start, stop), start, stop, step)
-    return self:attach(method(nsds, grid, integrator or own.integrator(self.made, method)))
+    return self:attach(where.pass(method, nsds, grid, integrator or own.integrator(self.made, method)))
   end
 
   -- attach(simulation): adds the events of parts, to a simulation of the graph of system().
@@ -164,7 +164,7 @@ function drawing.methods(ns, Class, own)
     if not arguments.is_simulation(simulation) then
       fail("attach: expected a simulation, got %s", describe(simulation))
     end
-    own.attach(self.made, simulation)
+    where.pass(own.attach, self.made, simulation)
     return simulation
   end
 
@@ -175,7 +175,8 @@ function drawing.methods(ns, Class, own)
     end
     local good, x = where.try(function() return sol.x end)
     if not good or not core.ismatrix(x) or x:cols() ~= self.made.states then
-      fail("columns: sol: expected a solution with %d states, got %s", self.made.states, describe(sol))
+      fail("columns: sol: expected a solution with %d states, got %s", self.made.states,
+        good and core.ismatrix(x) and "one with " .. x:cols() or describe(sol))
     end
     return require "nslua.files"(ns, core.file_support).columns(own.columns(self.made, self, sol))
   end

@@ -97,11 +97,23 @@ local function none() return {} end
 
 local values = { finite = finite, positive = positive, fields = fields }
 
--- who: the beginning of a message.
-function values.read(value, who)
-  if type(value) == "number" then return finite(value, who, "value"), false, none end
+-- A function of the user that gives a number, or a dual one.
+function values.checked(f, who, name)
+  return function(...)
+    local y = f(...)
+    if type(y) ~= "number" and type(y) ~= "userdata" then
+      fail("%s: %s: expected a function that returns a number, got %s from it", who, name, arguments.describe(y))
+    end
+    return y
+  end
+end
+
+-- who: the beginning of a message; name: that of the argument.
+function values.read(value, who, name)
+  name = name or "value"
+  if type(value) == "number" then return finite(value, who, name), false, none end
   if signals.is(value) then return value, nil, function(from, to) return signals.instants(value, from, to) end end
-  if type(value) == "function" then return value, nil, none end
+  if type(value) == "function" then return values.checked(value, who, name), nil, none end
   if type(value) == "table" then
     for _, kind in ipairs(kinds) do
       if value[kind[1]] ~= nil then
@@ -110,7 +122,7 @@ function values.read(value, who)
       end
     end
   end
-  fail("%s: value: expected a number, a function of time or a table with frequency, period or times, got %s", who,
+  fail("%s: %s: expected a number, a function of time or a table with frequency, period or times, got %s", who, name,
     arguments.describe(value))
 end
 
