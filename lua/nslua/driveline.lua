@@ -329,6 +329,7 @@ return function(ns, noun, domain)
     if not arguments.is_simulation(simulation) then
       fail("set: expected a simulation, got %s", describe(simulation))
     end
+    drawing.need_model(simulation, self.made.ds, "set", noun)
     at_least(capacity, 0, "set", "capacity")
     if not model.set(self.made, simulation, self.named[name], capacity) then
       fail("set: expected the name of a part with a capacity that is a number, got %s", describe(name))

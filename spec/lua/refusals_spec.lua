@@ -75,6 +75,12 @@ describe("Refusals of drivelines and circuits", function()
         held():simulation { stop = 1, step = 0.1, method = ns.TimeStepping }
       end },
       { "on: there is an event 'C:", function() d:attach(simu) end },
+      { "attach: expected a simulation of this driveline, got one without a system 'driveline'", function()
+        other:attach(ns.ControlZOHSimulation(0, 1, 0.1).simulation)
+      end },
+      { "set: expected a simulation of this driveline, got one without a system 'driveline'", function()
+        other:set(ns.ControlZOHSimulation(0, 1, 0.1).simulation, "Q", 1)
+      end },
       { "columns: sol: expected a solution with 1 multipliers, got one with 0", function() other:columns(sol) end },
       { "columns: sol: expected a solution with 6 states, got one with 4", function()
         local more = two():inertia("L", "c", 1)
@@ -95,6 +101,36 @@ describe("Refusals of drivelines and circuits", function()
       { "figure: figsize: expected {width, height}", function() c:plot({ "i.L" }, { figsize = 3 }) end },
       { "harmonics: expected the name of a column (t), got 'i.L'", function()
         c:harmonics("i.L", { frequency = 1, columns = { t = { 0, 1 } } })
+      end },
+    }
+  end)
+end)
+
+describe("Refusals of mechanics", function()
+  it("name what sys:insert does not take, and a friction of the slip that is not a number", function()
+    local function body()
+      local sys = ns.mechanics.system { gravity = { 0, -9.81 } }
+      sys:free_body { mass = 1, inertia = 1 }
+      return sys, ns.NonSmoothDynamicalSystem(0, 1), { q0 = { 0, 0, 0 }, v0 = { 0, 0, 0 } }
+    end
+    refused {
+      { "mechanics: insert: name: expected a string, got 3", function()
+        local sys, nsds, o = body()
+        o.name = 3
+        sys:insert(nsds, o)
+      end },
+      { "NonSmoothDynamicalSystem is closed", function()
+        local sys, nsds, o = body()
+        nsds:close()
+        sys:insert(nsds, o)
+      end },
+      { "NewtonImpactSlipFrictionNSL mu: u=2: expected a finite number, 0.0 or more, got nan", function()
+        local block = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 2 }, ns.eye(2))
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(block)
+        nsds:link(ns.Interaction(ns.NewtonImpactSlipFrictionNSL(0, function() return nan end, 2),
+          ns.LagrangianLinearTIR(ns.eye(2))), block)
+        ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-6)):run()
       end },
     }
   end)
@@ -140,6 +176,13 @@ describe("Refusals of signals and control", function()
       { "SlidingSurfaceR: velocity: expected a list of numbers, got an empty one", function()
         ns.SlidingSurfaceR({}, {})
       end },
+      { "SlidingSurfaceR: velocity: expected a number other than 0 among them", function()
+        ns.SlidingSurfaceR({ 0, 0 }, { 1, 1 })
+      end },
+      { "follow: expected a signal, as of ns.clock, got nil", function() ns.follow((loop())) end },
+      { "voltage 'V': value: expected a signal of numbers, as ns.clock with low and high", function()
+        ns.circuit():voltage("V", "a", "0", ns.clock { period = 1 })
+      end },
       { "SlidingSurfaceR: position[1] is nan", function() ns.SlidingSurfaceR({ 1 }, { nan }) end },
       { "Hysteresis: input: expected a number, got nil", function() switch { input = nothing } end },
       { "Hysteresis: input: expected a number, got 'x'", function() switch { input = word } end },
@@ -175,6 +218,18 @@ describe("Refusals of signals and control", function()
         act("LinearSMCOT2", B, { Csurface = { 1, 1 }, limit = -1 })
       end },
       { "Twisting: gain: expected a number above 0, got -1", function() act("Twisting", -1, 0.5) end },
+      { "Twisting: hControl: expected a number, got 'x'", function() act("Twisting", 1, 0.5, "x") end },
+      { "Twisting: hControl: expected a number of 0 or more, got -1", function() act("Twisting", 1, 0.5, -1) end },
+      { "dynamical system 'ds 1' is closed", function()
+        local plant = select(3, loop())
+        plant:close()
+        ns.LinearSensor(plant)
+      end },
+      { "EventDriven is closed", function()
+        local sim, _, plant = loop()
+        sim.simulation:close()
+        sim:addSensor(ns.LinearSensor(plant), 0.1)
+      end },
       { "Twisting: B: expected 2 columns, for the two parts of u, got 1", function() act("Twisting", { B = B }) end },
       { "LinearSMC: sensor: expected one of the whole state, 2 numbers, got 1", function()
         local sim, _, plant = loop()

@@ -65,7 +65,7 @@ end
 
 -- Raises where a system is not in the graph of the simulation.
 local function check_system(self, ds, who)
-  local nsds = self.simulation:nsds()
+  local nsds = where.pass(self.simulation.nsds, self.simulation)
   for i = 1, nsds:numberOfDynamicalSystems() do
     if nsds:dynamicalSystem(i) == ds then return end
   end

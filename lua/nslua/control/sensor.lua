@@ -19,7 +19,7 @@ function sensor.LinearSensor(ds, C, D, options)
   if options == nil and type(D) == "table" and #D == 0 then D, options = nil, D end
   options = arguments.options(options, who)
   plant.kind(ds, who)
-  local n = #plant.state(ds)
+  local n = #where.pass(plant.state, ds)
   C = C == nil and core.eye(n) or system.matrix(C, nil, n, who, "C")
   local p = C:rows()
   if D ~= nil then D = system.matrix(D, p, ds:z() and #ds:z() or 0, who, "D") end

@@ -173,6 +173,9 @@ end
 
 function signals.is(value) return value ~= nil and known[value] ~= nil end
 
+-- Whether a signal is true or false, and no number.
+function signals.is_gate(value) return known[value].gate ~= nil or known[value].next ~= nil end
+
 -- What a gate of ns.circuit is: a clock as a table, or a function that does not look at intervals.
 function signals.gate(value)
   if value == nil or not known[value] then return value end
@@ -212,7 +215,7 @@ function signals.follow(simu, ...)
   local function once(time, period)
     where.pass(simu.every, simu, { period = period or 2 * (last - first), offset = time, act = nothing })
   end
-  for i = 1, select("#", ...) do
+  for i = 1, math.max(1, select("#", ...)) do
     local signal = select(i, ...)
     local info = known[signal]
     if not info then fail("follow: expected a signal, as of ns.clock, got %s", arguments.describe(signal)) end

@@ -200,7 +200,11 @@ local function implicit_twisting(self, h, lean, who)
 end
 
 sliding.Twisting = twisting_class("Twisting", function(self, h, who)
-  return implicit_twisting(self, h, self.options.hControl or h, who)
+  local lean = self.options.hControl or h
+  if arguments.number(lean, who, "hControl") < 0 then
+    fail("%s: hControl: expected a number of 0 or more, got %g", who, lean)
+  end
+  return implicit_twisting(self, h, lean, who)
 end)
 
 sliding.RegularTwisting = twisting_class("RegularTwisting", function(self, h, who)

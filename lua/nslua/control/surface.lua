@@ -27,6 +27,9 @@ end
 
 local function SlidingSurfaceR(velocity, position, target)
   velocity = row(velocity, "velocity")
+  if core.vector(velocity):norm(math.huge) == 0 then
+    arguments.fail("%s: velocity: expected a number other than 0 among them: the force acts along it", who)
+  end
   position = row(position, "position", #velocity)
   target = target == nil and core.zeros(#velocity):totable() or row(target, "target", #velocity)
   local n = #velocity

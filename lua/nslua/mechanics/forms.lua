@@ -105,6 +105,9 @@ return function(ns, System, core)
 
   -- The LagrangianDS of a system; the start; the number of equations.
   function core.lagrangian_of(self, o, who)
+    if o.name ~= nil and type(o.name) ~= "string" then
+      core.fail("%s: name: expected a string, got %s", who, core.describe(o.name))
+    end
     local t0, q0, v0, m = take_start(self, o, who)
     refuse_moving(self, t0, q0)
     check_inertia(self, t0, q0)

@@ -9,6 +9,8 @@
 --   sys:gear(one, other, ratio, { backlash = b, restitution = e })   -- |angle2 - ratio angle1 - offset| <= b / 2
 --   local ds, laws = sys:insert(nsds, { q0 =, v0 = })                -- laws["pin 1 friction"], ...
 
+local where = require "nslua.base.where"
+
 local huge = math.huge
 
 return function(ns, System, core)
@@ -144,7 +146,7 @@ return function(ns, System, core)
     local ds, t0, q0 = core.lagrangian_of(self, o, "insert")
     check_limits(self, t0, q0)
     local made = { nsds = nsds, ds = ds, laws = {} }
-    nsds:insertDynamicalSystem(ds)
+    where.pass(nsds.insertDynamicalSystem, nsds, ds)
     link_joints(self, made)
     for _, motion in ipairs(self.motions) do link_motion(self, made, motion) end
     return ds, made.laws

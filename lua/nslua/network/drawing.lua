@@ -25,6 +25,15 @@ end
 -- The beginning of messages about a part.
 function drawing.who_of(kind, name) return ("%s '%s'"):format(kind, tostring(name)) end
 
+-- Raises where no system of a simulation has the name of the model's.
+function drawing.need_model(simulation, ds, who, noun)
+  local nsds = where.pass(simulation.nsds, simulation)
+  for i = 1, nsds:numberOfDynamicalSystems() do
+    if nsds:dynamicalSystem(i):name() == ds:name() then return end
+  end
+  fail("%s: expected a simulation of this %s, got one without a system '%s'", who, noun, ds:name())
+end
+
 -- Raises where a part, or a part that is two with these ends of names, can not have the name. Returns who_of().
 function drawing.check_name(self, kind, name, ...)
   if type(name) ~= "string" or not name:find "^[%w_]+$" then
@@ -164,6 +173,7 @@ function drawing.methods(ns, Class, own)
     if not arguments.is_simulation(simulation) then
       fail("attach: expected a simulation, got %s", describe(simulation))
     end
+    drawing.need_model(simulation, self.made.ds, "attach", noun)
     where.pass(own.attach, self.made, simulation)
     return simulation
   end

@@ -112,6 +112,9 @@ end
 function values.read(value, who, name)
   name = name or "value"
   if type(value) == "number" then return finite(value, who, name), false, none end
+  if signals.is(value) and signals.is_gate(value) then
+    fail("%s: %s: expected a signal of numbers, as ns.clock with low and high, got one of true and false", who, name)
+  end
   if signals.is(value) then return value, nil, function(from, to) return signals.instants(value, from, to) end end
   if type(value) == "function" then return values.checked(value, who, name), nil, none end
   if type(value) == "table" then

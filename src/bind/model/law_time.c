@@ -48,7 +48,7 @@ static void read_coefficient(lua_State *L, const BoundCall *call) {
   double value = lua_tonumber(L, -1);
   if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "expected a number, got %s", nsl_describe(L, lua_gettop(L)));
   if (!isfinite(value) || value < field->least || value > field->most)
-    nsl_error(L, "expected a finite number, %f or more, got %f", field->least, value);
+    nsl_error(L, "expected a finite number, %f or more, got %f", field->least, isnan(value) ? fabs(value) : value);
   *call->to = value;
 }
 
