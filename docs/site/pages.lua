@@ -8,7 +8,7 @@ local GROUPS = {
                "gallery.md", "matplotlib.md" } },
   { "How to", { "howto/" } },
   { "Questions", { "faq.md", "troubleshooting.md", "porting.md" } },
-  { "Methods", { "numerics.md", "reliability.md" } },
+  { "Methods", { "numerics.md", "reliability.md", "compare.md" } },
   { "Source", { "tour.md", "contributing.md", "bench.md", "changelog.md", "scripts/" } },
 }
 

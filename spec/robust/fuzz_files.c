@@ -197,7 +197,7 @@ static void fuzz_csv(const char *bytes, size_t size) {
   path_of(path, "csv");
   if (read_table(bytes, size, &table)) {
     CHECK(ns_csv_write(path, table.cols, (const char *const *)table.names, table.rows,
-                       (const double *const *)table.columns, NULL, &err) == NS_OK);
+                       (const double *const *)table.columns, &err) == NS_OK);
     size_t written;
     char *text = read_bytes(path, &written);
     check_header(text, written);
@@ -238,7 +238,7 @@ static void fuzz_npy(const char *bytes, size_t size) {
   double *values = read_array(bytes, size, &array);
   if (!values) return;
   path_of(path, "npy");
-  CHECK(ns_npy_write(path, NS_NPY_FORTRAN, array.rows, array.cols, values, array.rows, &err) == NS_OK);
+  CHECK(ns_npy_write(path, array.rows, array.cols, values, &err) == NS_OK);
   size_t written;
   char *text = read_bytes(path, &written);
   double *copy = read_array(text, written, &again);

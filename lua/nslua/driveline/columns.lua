@@ -5,6 +5,7 @@ local core = require "nslua.core"
 local coordinates = require "nslua.driveline.coordinates"
 local kinds = require "nslua.driveline.parts"
 local losses = require "nslua.driveline.losses"
+local ordered = require "nslua.network.ordered"
 
 local columns = {}
 
@@ -57,7 +58,7 @@ local function row_reader(self, parts, tables)
     for part, force in pairs(of) do power[part] = 0 end
     local function take(part, along, force)
       local rate = 0
-      for node, c in pairs(along) do rate = rate + c * speed[node] end
+      for node, c in ordered(along) do rate = rate + c * speed[node] end
       power[part] = (power[part] or 0) + force * rate
       return rate
     end
@@ -138,7 +139,7 @@ function columns.of(ns, objects, sol)
   self.z = z
   for name, one in pairs(modes) do
     local size = 0
-    for node, c in pairs(one.of.gear or one.of.along) do
+    for node, c in ordered(one.of.gear or one.of.along) do
       if node ~= "0" then
         size = size + math.abs(c) * by_name[self.letters[node].speed .. "." .. node]:norm(math.huge)
       end

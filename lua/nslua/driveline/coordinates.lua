@@ -9,6 +9,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local kinds = require "nslua.driveline.parts"
 local rigid = require "nslua.driveline.rigid"
+local ordered = require "nslua.network.ordered"
 
 local fail = arguments.fail
 
@@ -176,7 +177,7 @@ end
 -- An extension in the coordinates: factors of q and v, of motions, and what is constant.
 local function reduced(self, along)
   local c, p, constant = {}, {}, 0
-  for node, factor in pairs(along) do
+  for node, factor in ordered(along) do
     constant = constant + factor * self.offset[node]
     for _, term in ipairs(self.N[node] or {}) do c[term[1]] = (c[term[1]] or 0) + factor * term[2] end
     for _, term in ipairs(self.P[node] or {}) do p[term[1]] = (p[term[1]] or 0) + factor * term[2] end

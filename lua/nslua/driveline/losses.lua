@@ -9,6 +9,7 @@
 
 local core = require "nslua.core"
 local coordinates = require "nslua.driveline.coordinates"
+local ordered = require "nslua.network.ordered"
 
 local losses = {}
 
@@ -45,7 +46,7 @@ losses.carried = carried
 -- The force of the k-th rigid part for a force of 1 against an extension.
 local function factor(tables, k, along)
   local sum = 0
-  for node, c in pairs(along) do
+  for node, c in ordered(along) do
     if node ~= "0" then sum = sum + tables.Q[k][tables.place[node]] * c end
   end
   return sum

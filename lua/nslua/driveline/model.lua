@@ -7,6 +7,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local coordinates = require "nslua.driveline.coordinates"
 local losses = require "nslua.driveline.losses"
+local ordered = require "nslua.network.ordered"
 
 local fail, huge = arguments.fail, math.huge
 local who_of = coordinates.who_of
@@ -314,7 +315,7 @@ end
 local function attach_static(self, name, rows, simu)
   local kinds = self.impacts and { stick = true, cross = true, slip = false }
     or { slide = true, cross = true, leave = false }
-  for kind, holds in pairs(kinds) do
+  for kind, holds in ordered(kinds) do
     simu:on(name, kind, function(t, simulation)
       local of = #rows > 1 and components(simulation, name)
       for _, row in ipairs(rows) do

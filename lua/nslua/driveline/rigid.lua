@@ -4,6 +4,8 @@
 -- elimination for nodes without inertia first, so that the nodes without inertia that stay free are those along which
 -- nothing has inertia. A factor that is rounding of its own terms is 0.
 
+local ordered = require "nslua.network.ordered"
+
 local rigid = {}
 
 local ROUNDING = 1e-12 -- part of the largest term of a factor below which it is 0: some thousand roundings
@@ -21,7 +23,7 @@ end
 local function next_pivot(open, rank)
   local best, row_of, most
   for _, row in ipairs(open) do
-    for node, term in pairs(row.of) do
+    for node, term in ordered(row.of) do
       local rank_of = rank(node)
       local better = not most or rank_of > most
         or rank_of == most and math.abs(term[1]) > math.abs(row_of.of[best][1])
