@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bind/lua/interpreter.h"
+#include "fmu/location.h"
 
 /*
 ** The static library of Lua refers to these streams by names of its own (Makefile: fmu), because a reference to the streams of the C

@@ -289,8 +289,8 @@ NsStatus ns_event_hold_drop_roots(NsEventSearch *s, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     NsEventHold *hold = &s->hold[e];
-    double errors, end = fabs(s->values[(NS_BERNSTEIN_SIZE - 1) * s->events.count + e]);
-    bool moves;
+    double errors = 0, end = fabs(s->values[(NS_BERNSTEIN_SIZE - 1) * s->events.count + e]);
+    bool moves = true;
     if (!hold->now || (!has_later_root(s, e) && size_until(s, e, s->dense.t) <= hold->most)) continue;
     status = (s->dense.sloped ? exceeds_errors : motion_moves_event)(s, e, &moves, &errors, err);
     errors = moves ? fmax(errors, hold->most) : INFINITY;
