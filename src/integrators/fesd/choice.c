@@ -8,9 +8,6 @@
 
 #include "integrators/fesd/fesd.h"
 
-/* lambda of an active row within this part of its size of a bound is at the bound; located switches are within 1e-15. */
-static const double AT_BOUND = 1e-10;
-
 static NsRowMode row_mode_of(int mode) {
   return mode == MODE_LOWER ? NS_ROW_LOWER : mode == MODE_UPPER ? NS_ROW_UPPER : NS_ROW_ACTIVE;
 }
@@ -24,7 +21,7 @@ static bool is_undecided(const NsFesd *w, int row) {
   const NsFesdRows *rows = &w->rows;
   if (rows->ended[row]) return true;
   if (!rows->tie[row] || rows->mode[row] != MODE_ACTIVE || row == w->reached) return rows->tie[row];
-  double near = AT_BOUND * w->end.lambda_size[row];
+  double near = FESD_AT_BOUND * w->end.lambda_size[row];
   return w->end.lambda[row] - w->end.lower[row] <= near || w->end.upper[row] - w->end.lambda[row] <= near;
 }
 

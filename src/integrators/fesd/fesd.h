@@ -23,6 +23,9 @@ typedef struct NsFesdOptions {
 /* The mode of a row: lambda = lower and y >= 0; y = 0; lambda = upper and y <= 0. */
 enum { MODE_LOWER = -1, MODE_ACTIVE = 0, MODE_UPPER = 1 };
 
+/* lambda of an active row within this part of its size of a bound is at the bound; located switches are within 1e-15. */
+#define FESD_AT_BOUND 1e-10
+
 /*
 ** The numbers of a node: x (N); y and lambda (m); the sum of the |terms| of y; the size by which a violated bound of lambda is
 ** measured; the bounds of lambda at the time of the node.

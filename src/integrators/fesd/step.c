@@ -388,9 +388,6 @@ static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *p
   return ns_fesd_pass_by_euler(w, reached.row, err);
 }
 
-/* lambda of an active row within this part of its size of a bound has come to the bound. */
-static const double AT_BOUND = 1e-10;
-
 /* The largest distance of lambda of a row to a bound in the last element, from its first stage on. */
 static double fesd_farthest(const NsFesd *w, int row, double bound) {
   const NsFesdElement *e = w->elements[w->count - 1];
@@ -406,7 +403,7 @@ static double fesd_farthest(const NsFesd *w, int row, double bound) {
 static void keep_active(NsFesd *w) {
   for (int a = 0; a < w->m && w->count > 0; a++) {
     double *lambda = &w->end.lambda[a], lower = w->end.lower[a], upper = w->end.upper[a],
-           near = AT_BOUND * w->end.lambda_size[a];
+           near = FESD_AT_BOUND * w->end.lambda_size[a];
     bool at_lower = fabs(*lambda - lower) <= near, at_upper = fabs(*lambda - upper) <= near;
     if (w->rows.mode[a] != MODE_ACTIVE || w->rows.fixed[a] || at_lower == at_upper) continue;
     if (fesd_farthest(w, a, at_lower ? lower : upper) <= near) continue;

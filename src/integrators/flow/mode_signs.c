@@ -197,12 +197,12 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
 }
 
 /* A state below this part of what the terms of its rate make of it within LEAST_LENGTH of the step of the grid has been at rest. */
-#define AT_REST 1e-15
+#define REST_ROUNDING 1e-15
 
 /* The size of differential state j in the run; at rest, at 0, that which it gets by the terms of its last rate. */
 static double signs_state_size(const NsFlow *flow, int j) {
   double size = flow->memory.size[j], reach = LEAST_LENGTH * flow->mode->h * flow->sdot_terms[j];
-  return size < AT_REST * reach ? reach : size;
+  return size < REST_ROUNDING * reach ? reach : size;
 }
 
 /* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */

@@ -75,7 +75,17 @@ static NsStatus hybrid_defect(NsHybrid *run, double x, NsError *err) {
   return status;
 }
 
-/* run->defects, from the row at the unknowns moved by their defects for a part of the piece. */
+/* Evaluates what is told on the dense output at t; run->sample: the unknowns there. */
+static NsStatus hybrid_evaluate_at(NsHybrid *run, double t, NsError *err) {
+  ns_hybrid_at(run, t, run->sample);
+  *run->clock = t;
+  return run->class->evaluate(run, t, run->sample, err);
+}
+
+/*
+** run->defects, from the row at the unknowns moved by their defects for a part of the piece. Leaves the motion evaluated at the
+** end of the piece, as ns_hybrid_tell_piece without defects does.
+*/
 static NsStatus hybrid_defects(NsHybrid *run, NsError *err) {
   const NsDenseRows *d = &run->dense;
   double part = (d->t - d->t_old) / DEFECT_PART;
@@ -94,7 +104,7 @@ static NsStatus hybrid_defects(NsHybrid *run, NsError *err) {
     if (status == NS_OK) run->class->row(run, run->sample, run->moved);
     for (int i = 0; i < nx && status == NS_OK; i++) run->defects[(ptrdiff_t)k * nx + i] = (run->moved[i] - here[i]) / part;
   }
-  return status;
+  return status == NS_OK ? hybrid_evaluate_at(run, d->t, err) : status;
 }
 
 NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err) {
@@ -103,9 +113,7 @@ NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err) {
   const NsDenseRows *d = &run->dense;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k == NS_BERNSTEIN_DEGREE ? d->t : d->t_old + (d->t - d->t_old) * ns_bernstein_node(k);
-    ns_hybrid_at(run, t, run->sample);
-    *run->clock = t;
-    status = run->class->evaluate(run, t, run->sample, err);
+    status = hybrid_evaluate_at(run, t, err);
     if (status == NS_OK) run->class->row(run, run->sample, run->values + (ptrdiff_t)k * run->columns);
   }
   if (status == NS_OK && run->sink->wants_defects) status = hybrid_defects(run, err);
