@@ -202,6 +202,8 @@ awk -F: '
   [ -f "${spec%.h}_spec.lua" ] || [ "$(basename "$file")" = "$room.h" ] || echo "$file"
 done | report "a public header without its spec"
 
+grep -r -L '^#pragma once' --include='*.h' src | report "a header without #pragma once"
+
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
 if ! echo '#include <ida/ida.h>' | $cc $CPPFLAGS -E -xc - >/dev/null 2>&1; then
@@ -224,7 +226,7 @@ for compiler in "$cc" clang; do
   command -v "${compiler%% *}" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
   # shellcheck disable=SC2086
   { echo "$sources" | xargs -P 2 -n 40 $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL &&
-    grep -l -r NSL_INTERNAL src | xargs $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
+    grep -l -r --include='*.c' NSL_INTERNAL src | xargs $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
 done
 
 # Readers cannot look up what is not in the repository: paths of one machine, folders beside the tree, other documents, tickets.

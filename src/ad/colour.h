@@ -2,8 +2,7 @@
 ** colour.h
 ** Colouring of the columns of a sparse Jacobian: one evaluation gives all columns of a colour.
 */
-#ifndef NS_AD_COLOUR_H
-#define NS_AD_COLOUR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ bool ns_pattern_complete(const NsPattern *p, const double *J, const double *w, d
 
 /* Whether the pattern has the entry (i, j), from 0. */
 bool ns_pattern_has(const NsPattern *p, int i, int j);
-
-#endif

@@ -2,8 +2,7 @@
 ** curve.h
 ** Second and third derivatives of the operations on dual numbers.
 */
-#ifndef NS_AD_CURVE_H
-#define NS_AD_CURVE_H
+#pragma once
 
 #include "ad/dual.h"
 
@@ -56,5 +55,3 @@ NsCurve ns_curve_log2(double x, double y);
 /* atan2(y, x), whose first operand is y as in ns_dual_atan; log(x, base). */
 NsCurve ns_curve_atan(double y, double x);
 NsCurve ns_curve_logbase(double x, double base);
-
-#endif

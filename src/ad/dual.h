@@ -2,8 +2,7 @@
 ** dual.h
 ** Dual numbers: a value with partial derivatives, propagated forward through Lua's arithmetic.
 */
-#ifndef NS_AD_DUAL_H
-#define NS_AD_DUAL_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -97,5 +96,3 @@ NsSlope ns_dual_cosh(double x);
 NsSlope ns_dual_sinh(double x);
 NsSlope ns_dual_tanh(double x);
 NsSlope ns_dual_log10(double x);
-
-#endif

@@ -2,8 +2,7 @@
 ** dual_vector.h
 ** Derivatives of sums and products of vectors whose elements are dual numbers.
 */
-#ifndef NS_AD_DUAL_VECTOR_H
-#define NS_AD_DUAL_VECTOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ void ns_dual_add_norm(NsJet jet, int np, double *out, NsDuals v, double p, doubl
 
 /* Adds the derivatives of sum_j a[j * stride] v_j to out; skips factors of 0. */
 void ns_dual_add_row(int np, double *out, const double *a, ptrdiff_t stride, NsDuals v);
-
-#endif

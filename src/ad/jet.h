@@ -2,8 +2,7 @@
 ** jet.h
 ** Jets: a number with its derivatives of higher order; the terms that an operation adds to them.
 */
-#ifndef NS_AD_JET_H
-#define NS_AD_JET_H
+#pragma once
 
 #include "ad/curve.h"
 
@@ -32,5 +31,3 @@ int ns_jet_pair(NsJet jet, int i, int j);
 ** y.
 */
 void ns_jet_add(NsJet jet, double *out, NsBend bend, double vx, double vy, const double *x, const double *y);
-
-#endif

@@ -2,8 +2,7 @@
 ** tape.h
 ** The tape of a traced callback: the list of its operations, evaluated in C with exact derivatives.
 */
-#ifndef NS_AD_TAPE_H
-#define NS_AD_TAPE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -165,5 +164,3 @@ void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room);
 
 /* NULL is ignored. */
 void ns_tape_free(NsTape *tape);
-
-#endif

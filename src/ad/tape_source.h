@@ -2,8 +2,7 @@
 ** tape_source.h
 ** C source of a closed tape: functions for the values, for the Jacobian, and for one sweep in reverse mode.
 */
-#ifndef NS_AD_TAPE_SOURCE_H
-#define NS_AD_TAPE_SOURCE_H
+#pragma once
 
 #include "ad/tape.h"
 
@@ -33,5 +32,3 @@ NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian);
 ** Where a slope is not finite some of bar may be nan.
 */
 NsStatus ns_tape_vjp_source(const NsTape *tape, char **source);
-
-#endif

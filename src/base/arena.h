@@ -2,8 +2,7 @@
 ** arena.h
 ** Many arrays with one owner: they are allocated one by one while an object is built, and freed all at once.
 */
-#ifndef NS_BASE_ARENA_H
-#define NS_BASE_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ int *ns_arena_ints(NsArena *arena, ptrdiff_t n);
 
 /* Frees every block; the arena is empty and usable again. */
 void ns_arena_release(NsArena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 ** engine.h
 ** The functions of the core that optional modules (built separately) may call: one table with a version.
 */
-#ifndef NS_BASE_ENGINE_H
-#define NS_BASE_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ typedef struct NsEngine {
 
 /* The table of this process; never NULL. */
 const NsEngine *ns_engine(void);
-
-#endif

@@ -2,8 +2,7 @@
 ** error.h
 ** Error messages: the engine writes what went wrong and where, its caller reads it.
 */
-#ifndef NS_BASE_ERROR_H
-#define NS_BASE_ERROR_H
+#pragma once
 
 #include "base/status.h"
 
@@ -20,5 +19,3 @@ typedef struct NsError {
 ** `return ns_fail(err, NS_ESIZE, ...)`. A text that is too long is cut.
 */
 NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -2,8 +2,7 @@
 ** field.h
 ** A table of an object's fields. Generic code reads it to get, set, show, copy, save and compare the fields.
 */
-#ifndef NS_BASE_FIELD_H
-#define NS_BASE_FIELD_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ void ns_fields_clear(const NsField *fields, void *object, unsigned flag);
 /* Calls visitor(context, name, data, bytes) for each field that has the flag, in the order of the table. */
 void ns_fields_walk(const NsField *fields, void *object, unsigned flag,
                     void (*visitor)(void *context, const char *name, void *data, size_t bytes), void *context);
-
-#endif

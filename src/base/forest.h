@@ -2,8 +2,7 @@
 ** forest.h
 ** Union-find: disjoint sets of n things.
 */
-#ifndef NS_BASE_FOREST_H
-#define NS_BASE_FOREST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool ns_forest_join(int *parent, int i, int j);
 
 /* Numbers the sets from 0 in the order of their roots; of[i] = number of i's set. `of` may be `parent`. Returns their count. */
 int ns_forest_number(int *parent, int n, int *of);
-
-#endif

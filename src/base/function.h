@@ -2,8 +2,7 @@
 ** function.h
 ** A callback as the engine sees it: a value and its Jacobians, implemented by the binding (Lua, a tape or native code).
 */
-#ifndef NS_BASE_FUNCTION_H
-#define NS_BASE_FUNCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ static inline bool ns_exact_jacobian(const NsFunction *f, double t, const double
   memset(jac, 0, bytes);
   return false;
 }
-
-#endif

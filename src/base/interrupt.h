@@ -2,8 +2,7 @@
 ** interrupt.h
 ** Requests to stop: a signal handler makes them, and long loops of the engine poll for them.
 */
-#ifndef NS_BASE_INTERRUPT_H
-#define NS_BASE_INTERRUPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ void ns_interrupt_clear(void);
 
 /* Whether this thread watches and there is a request. */
 bool ns_interrupted(void);
-
-#endif

@@ -2,8 +2,7 @@
 ** memory.h
 ** All heap memory of the engine: sizes are checked for overflow, tests can replace the allocator, calls are counted.
 */
-#ifndef NS_BASE_MEMORY_H
-#define NS_BASE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -35,5 +34,3 @@ static inline void ns_copy_numbers(double *to, const double *from, int n) {
   if (n == 1) *to = *from;
   else memcpy(to, from, (size_t)n * sizeof *to);
 }
-
-#endif

@@ -2,8 +2,7 @@
 ** philox.h
 ** Random numbers: Philox4x32-10, a counter-based generator. The same seed gives the same bits on every machine.
 */
-#ifndef NS_BASE_PHILOX_H
-#define NS_BASE_PHILOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ double ns_philox_normal(NsPhilox *p);
 
 /* The inverse of the normal distribution function, for 0 < u < 1. */
 double ns_normal_quantile(double u);
-
-#endif

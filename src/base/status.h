@@ -2,8 +2,7 @@
 ** status.h
 ** Status codes of the engine and their messages, made from one list.
 */
-#ifndef NS_BASE_STATUS_H
-#define NS_BASE_STATUS_H
+#pragma once
 
 /* X(code, message). A status is the kind of failure; NsError says where it happened. */
 #define NS_STATUS_LIST(X)                                                                                                      \
@@ -39,5 +38,3 @@ const char *ns_status_message(NsStatus status);
 
 /* The name of a code, "NS_ESINGULAR"; "NS_?" for any other number. Never NULL. */
 const char *ns_status_name(NsStatus status);
-
-#endif

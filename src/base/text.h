@@ -3,8 +3,7 @@
 ** Numbers as text, the same in every locale: a decimal point, no grouping of digits. The engine always uses these functions,
 ** because printf and strtod depend on the host's locale.
 */
-#ifndef NS_BASE_TEXT_H
-#define NS_BASE_TEXT_H
+#pragma once
 
 #include <locale.h>
 #include <stdarg.h>
@@ -23,5 +22,3 @@ double ns_read_double(const char *text, char **end);
 */
 locale_t ns_locale_begin(void);
 void ns_locale_end(locale_t before);
-
-#endif

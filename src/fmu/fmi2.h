@@ -4,8 +4,7 @@
 ** and co-simulation exports. Names, types and numbers come from the standard (Modelica Association, FMI 2.0.4, chapters 2
 ** to 4); the platform's types are the "default" ones. Each function returns OK unless a comment tells what else.
 */
-#ifndef FMU_FMI2_H
-#define FMU_FMI2_H
+#pragma once
 
 #include <stddef.h>
 
@@ -105,5 +104,3 @@ FMI2_EXPORT fmi2Status fmi2GetRealStatus(fmi2Component, fmi2StatusKind, fmi2Real
 FMI2_EXPORT fmi2Status fmi2GetIntegerStatus(fmi2Component, fmi2StatusKind, fmi2Integer *);
 FMI2_EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component, fmi2StatusKind, fmi2Boolean *);
 FMI2_EXPORT fmi2Status fmi2GetStringStatus(fmi2Component, fmi2StatusKind, fmi2String *);
-
-#endif

@@ -2,8 +2,7 @@
 ** instance.h
 ** An instance of a unit: a Lua state of its own with nslua in it, and the object of nslua.fmi.unit that does the work.
 */
-#ifndef FMU_INSTANCE_H
-#define FMU_INSTANCE_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ bool fmu_may(FmuInstance *self, const char *function, unsigned phases);
 FmuInstance *fmu_open(const char *name, fmi2Type type, const char *guid, const char *resources,
                       const fmi2CallbackFunctions *callbacks, bool logging);
 void fmu_close(FmuInstance *self);
-
-#endif

@@ -2,8 +2,7 @@
 ** location.h
 ** Where the files of a unit are.
 */
-#ifndef FMU_LOCATION_H
-#define FMU_LOCATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@
 ** for `size` bytes.
 */
 bool fmu_locate(const char *location, char *path, size_t size);
-
-#endif

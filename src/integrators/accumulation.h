@@ -2,8 +2,7 @@
 ** accumulation.h
 ** The end of infinitely many events in finite time, recognised from the last events: cycles of the same rows that shrink.
 */
-#ifndef NS_INTEGRATORS_ACCUMULATION_H
-#define NS_INTEGRATORS_ACCUMULATION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ bool ns_event_marks_accumulate(const NsEventMarks *marks, double *rest, int *cyc
 
 /* Whether a row has an event among the last `cycle` ones; *output: whether its y reached 0 there. */
 bool ns_event_marks_have(const NsEventMarks *marks, int cycle, int row, bool *output);
-
-#endif

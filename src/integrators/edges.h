@@ -2,8 +2,7 @@
 ** edges.h
 ** Which interactions involve a dynamical system, or a group of systems that share a matrix.
 */
-#ifndef NS_INTEGRATORS_EDGES_H
-#define NS_INTEGRATORS_EDGES_H
+#pragma once
 
 #include "base/arena.h"
 #include "model/nsds.h"
@@ -18,5 +17,3 @@ typedef struct NsEdges {
 ** Returns NULL when there is no memory; then the arena has failed.
 */
 NsEdges *ns_edges_of(NsArena *arena, const NsNsds *nsds, const int *group, int ngroups);
-
-#endif

@@ -2,8 +2,7 @@
 ** energy.h
 ** The energy balance of mechanical systems in a step.
 */
-#ifndef NS_INTEGRATORS_ENERGY_H
-#define NS_INTEGRATORS_ENERGY_H
+#pragma once
 
 #include "model/mechanical_ds.h"
 
@@ -62,5 +61,3 @@ typedef struct NsEnergyTwoSteps {
 ** its product with M (w+ - w-) is exactly the change of the kinetic energy. The work of p goes into `impacts`. NS_ECALLBACK.
 */
 NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *step, NsEnergyAccount *account, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_log.h
 ** The events of a run: impacts, contacts that close and open, switches, stick and slip, accumulations, events of the user.
 */
-#ifndef NS_INTEGRATORS_EVENT_LOG_H
-#define NS_INTEGRATORS_EVENT_LOG_H
+#pragma once
 
 #include "model/ds.h"
 
@@ -93,5 +92,3 @@ bool ns_event_log_quickens(const NsEventLog *log, NsQuickening *found);
 /* Makes `to` a copy. On NS_ENOMEM `to` is unchanged. */
 NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to);
 void ns_event_log_clear(NsEventLog *log);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_schemes.h
 ** The integrators that go from event to event: their options, and their forms for the families of systems.
 */
-#ifndef NS_INTEGRATORS_EVENT_SCHEMES_H
-#define NS_INTEGRATORS_EVENT_SCHEMES_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "integrators/flow/mode.h"
@@ -29,5 +28,3 @@ extern const NsSchemeClass ns_form_motion, ns_form_switching_dop853, ns_form_swi
 
 /* What stops the steps of a motion between two events, and what to do. */
 extern const char ns_event_stops_of_steps[];
-
-#endif

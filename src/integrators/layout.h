@@ -3,8 +3,7 @@
 ** All systems and interactions of a graph, with stacked vectors. For schemes that eliminate the unknowns of the systems. A
 ** system has n unknowns (states, or velocities), N in all; an interaction has m multipliers, M in all.
 */
-#ifndef NS_INTEGRATORS_LAYOUT_H
-#define NS_INTEGRATORS_LAYOUT_H
+#pragma once
 
 #include "integrators/edges.h"
 #include "integrators/scheme.h"
@@ -185,5 +184,3 @@ void ns_layout_write(const NsLayout *s, const double *y, const double *u, const 
 ** to (M) = lambda, and 0 for those rows.
 */
 void ns_layout_read_rows(const NsLayout *s, const bool *shut, const double *lambda, double *to, bool *open);
-
-#endif

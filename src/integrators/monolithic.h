@@ -3,8 +3,7 @@
 ** Large linear models: one sparse problem per step in states and multipliers, without elimination. For the sparse forms of
 ** several schemes.
 */
-#ifndef NS_INTEGRATORS_MONOLITHIC_H
-#define NS_INTEGRATORS_MONOLITHIC_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "integrators/triplets.h"
@@ -43,5 +42,3 @@ void ns_monolithic_destroy(NsScheme *scheme);
 const NsStepProblem *ns_monolithic_problem(const NsScheme *scheme);
 void ns_monolithic_advance(NsScheme *scheme, const double *solution, double s);
 NsStatus ns_monolithic_finite(const NsScheme *scheme, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** motion.h
 ** Mechanics in continuous time: outputs, accelerations under active constraints, impulses.
 */
-#ifndef NS_INTEGRATORS_MOTION_H
-#define NS_INTEGRATORS_MOTION_H
+#pragma once
 
 #include "model/mechanical_ds.h"
 #include "model/nsds.h"
@@ -159,5 +158,3 @@ NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const dou
 
 /* Whether some mass depends on the coordinates. */
 bool ns_motion_varying_mass(const NsMotion *motion);
-
-#endif

@@ -2,8 +2,7 @@
 ** motion_workspace.h
 ** The workspace of stacked mechanical systems. Private to motion.c and motion_hold.c.
 */
-#ifndef NS_INTEGRATORS_MOTION_WORKSPACE_H
-#define NS_INTEGRATORS_MOTION_WORKSPACE_H
+#pragma once
 
 #include "base/arena.h"
 #include "integrators/motion.h"
@@ -56,5 +55,3 @@ NsStatus ns_motion_factor_mass(NsMotionNode *node, double t, const double *q, Ns
 
 /* X of one row: M^-1 times its row of H. */
 void ns_motion_form_X(NsMotion *motion, int row);
-
-#endif

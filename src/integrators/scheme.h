@@ -3,8 +3,7 @@
 ** One-step integrators. Each scheme is one table, an NsSchemeClass, in a file or a folder of integrators/, and one line of
 ** NS_SCHEME_LIST. simulation/step.c calls the functions of the table and shows their order.
 */
-#ifndef NS_INTEGRATORS_SCHEME_H
-#define NS_INTEGRATORS_SCHEME_H
+#pragma once
 
 #include "base/field.h"
 #include "integrators/energy.h"
@@ -445,5 +444,3 @@ NsStatus ns_scheme_hand_over(NsScheme **to, NsScheme *scheme);
 /* The field of an option that is a weight, a number in [0, 1]. */
 #define NS_FIELD_A_WEIGHT(name, of, member)                                                                                    \
   NS_FIELD_A_NUMBER(name, of, member, 0, 1, NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_SHOWN)
-
-#endif

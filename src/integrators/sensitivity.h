@@ -2,8 +2,7 @@
 ** sensitivity.h
 ** Derivatives of the states of a run by parameters: the companion of a scheme that goes from event to event (`drive`).
 */
-#ifndef NS_INTEGRATORS_SENSITIVITY_H
-#define NS_INTEGRATORS_SENSITIVITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -277,5 +276,3 @@ void ns_sensitivity_undo(NsSensitivity *s);
 
 /* NS_EARG: the event `name` at t grazes. */
 NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err);
-
-#endif

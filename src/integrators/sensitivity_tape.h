@@ -2,8 +2,7 @@
 ** sensitivity_tape.h
 ** The record of an event-driven run, and the adjoint pass through it: gradients of one number by many parameters.
 */
-#ifndef NS_INTEGRATORS_SENSITIVITY_TAPE_H
-#define NS_INTEGRATORS_SENSITIVITY_TAPE_H
+#pragma once
 
 #include "integrators/sensitivity.h"
 
@@ -121,5 +120,3 @@ NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err);
 
 /* gradient (p) += the gradient of this companion, when the adjoint pass is at the start. */
 void ns_adjoint_gradient(const NsSensitivity *s, double *gradient);
-
-#endif

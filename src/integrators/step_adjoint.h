@@ -2,8 +2,7 @@
 ** step_adjoint.h
 ** The record of a time-stepping run, and the adjoint pass through its steps: gradients of one number by many parameters.
 */
-#ifndef NS_INTEGRATORS_STEP_ADJOINT_H
-#define NS_INTEGRATORS_STEP_ADJOINT_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "integrators/sensitivity_tape.h"
@@ -40,5 +39,3 @@ void ns_step_adjoint_add(NsSensitivity *s, const double *c);
 ** unchanged. Fails as ns_step_tangent does; NS_EARG with tape->refused.
 */
 NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err);
-
-#endif

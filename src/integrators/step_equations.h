@@ -2,8 +2,7 @@
 ** step_equations.h
 ** The equations of a time step near its solution: their differences along directions, and their linear system. For step_tangent.c.
 */
-#ifndef NS_INTEGRATORS_STEP_EQUATIONS_H
-#define NS_INTEGRATORS_STEP_EQUATIONS_H
+#pragma once
 
 #include "integrators/sensitivity.h"
 #include "integrators/layout.h"
@@ -193,5 +192,3 @@ void ns_step_respond(NsStepEquations *T);
 
 /* sizes.y_terms: the sizes of the terms of y, of its change with each unknown. */
 void ns_step_measure(NsStepEquations *T);
-
-#endif

@@ -2,8 +2,7 @@
 ** step_modes.h
 ** The laws of a step with fixed modes: each row of the multipliers keeps the equation that it has in the solution.
 */
-#ifndef NS_INTEGRATORS_STEP_MODES_H
-#define NS_INTEGRATORS_STEP_MODES_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -59,5 +58,3 @@ NsStatus ns_step_steady(const NsStepRows *rows, const double *start, bool first,
 
 /* NS_EARG: the run starts where row `row` switches, and a parameter decides on which side. */
 NsStatus ns_step_undecided(const NsStepRows *rows, int row, double t, NsError *err);
-
-#endif

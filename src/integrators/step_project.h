@@ -2,8 +2,7 @@
 ** step_project.h
 ** The derivative of the projection of the coordinates, at the end of a time step. For step_tangent.c.
 */
-#ifndef NS_INTEGRATORS_STEP_PROJECT_H
-#define NS_INTEGRATORS_STEP_PROJECT_H
+#pragma once
 
 #include "integrators/step_equations.h"
 
@@ -19,5 +18,3 @@ NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err);
 
 /* An NsStepSampler: out (n + nr) = the states after the projection, with that number of shifts. */
 NsStatus ns_step_sample_settled(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err);
-
-#endif

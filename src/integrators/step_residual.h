@@ -2,8 +2,7 @@
 ** step_residual.h
 ** The convergence test of a step, which all schemes share.
 */
-#ifndef NS_INTEGRATORS_STEP_RESIDUAL_H
-#define NS_INTEGRATORS_STEP_RESIDUAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -113,5 +112,3 @@ void ns_step_join(double *three);
 
 /* max_j |v_j| / scale_j over the unknowns with scale_j > 0. */
 double ns_step_relative(int n, const double *v, const double *scale);
-
-#endif

@@ -2,8 +2,7 @@
 ** step_tangent.h
 ** Derivatives of the states by parameters through the steps of a time-stepping scheme.
 */
-#ifndef NS_INTEGRATORS_STEP_TANGENT_H
-#define NS_INTEGRATORS_STEP_TANGENT_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "integrators/sensitivity.h"
@@ -45,5 +44,3 @@ NsStatus ns_step_form_steps(struct NsStepEquations *T, NsError *err);
 
 /* NS_EARG when the first step reads inputs r that are not 0, from a consistent start: their derivatives are not known. */
 NsStatus ns_step_check_inputs(const struct NsStepEquations *T, NsError *err);
-
-#endif

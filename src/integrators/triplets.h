@@ -2,8 +2,7 @@
 ** triplets.h
 ** Assembles the sparse matrix of a step from the coefficients of a model.
 */
-#ifndef NS_INTEGRATORS_TRIPLETS_H
-#define NS_INTEGRATORS_TRIPLETS_H
+#pragma once
 
 #include "model/coef.h"
 
@@ -36,5 +35,3 @@ void ns_triplets_put_coef(NsTriplets *t, const NsCoef *coef, double factor, NsRe
 ** Makes the n x n matrix of the triplets of `put`, which is called twice: to count, then to collect. Replaces *out. NS_ENOMEM.
 */
 NsStatus ns_triplets_form(NsSparse **out, int n, void (*put)(const void *context, NsTriplets *t), const void *context);
-
-#endif

@@ -2,8 +2,7 @@
 ** checkpoint.h
 ** Checkpoint files: three blocks of bytes under a checksum, written whole or not at all; the previous file is kept.
 */
-#ifndef NS_IO_CHECKPOINT_H
-#define NS_IO_CHECKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool ns_checkpoint_exists(const char *path);
 bool ns_checkpoint_replaces(const char *path, const char *other);
 
 void ns_checkpoint_clear(NsCheckpoint *pieces);
-
-#endif

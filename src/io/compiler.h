@@ -2,8 +2,7 @@
 ** compiler.h
 ** Native code at run time: a C compiler of the system, spawned on a source text.
 */
-#ifndef NS_IO_COMPILER_H
-#define NS_IO_COMPILER_H
+#pragma once
 
 #include "io/library.h"
 
@@ -18,5 +17,3 @@
 ** "cannot make a directory in 'PATH': reason", "cannot write 'PATH': reason"; NS_ENOMEM.
 */
 NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** csv.h
 ** Columns of numbers as comma-separated text (RFC 4180, with line ends of one newline).
 */
-#ifndef NS_IO_CSV_H
-#define NS_IO_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ bool ns_csv_next(NsCsvReader *reader, NsCsvCell *cell);
 
 /* Whether a cell is a number or empty (nan); always sets *x. decimal is '.' or ','; with ',' a point is not accepted. */
 bool ns_csv_number(const NsCsvCell *cell, char decimal, double *x);
-
-#endif

@@ -2,8 +2,7 @@
 ** file.h
 ** A buffered writer whose file appears whole or not at all, and a function that reads a whole file.
 */
-#ifndef NS_IO_FILE_H
-#define NS_IO_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ void ns_file_abort(NsFile *file);
 ** NS_ENOMEM.
 */
 NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** folder.h
 ** Folders: make one, list its files, remove it.
 */
-#ifndef NS_IO_FOLDER_H
-#define NS_IO_FOLDER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -15,5 +14,3 @@ NsStatus ns_folder_list(const char *path, void (*found)(void *context, const cha
 
 /* Removes an empty folder. NS_EIO ("cannot remove 'PATH': reason"). */
 NsStatus ns_folder_remove(const char *path, NsError *err);
-
-#endif

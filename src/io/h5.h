@@ -2,8 +2,7 @@
 ** h5.h
 ** HDF5 files, written whole or not at all, and HDF5 streams that can be resumed, through the optional module.
 */
-#ifndef NS_IO_H5_H
-#define NS_IO_H5_H
+#pragma once
 
 #include "io/hdf5.h"
 
@@ -30,5 +29,3 @@ NsStatus ns_h5_check(const NsHdf5 *hdf5, const char *path, int ncols, const char
 */
 NsStatus ns_h5_stream(const NsHdf5 *hdf5, NsStream **stream, const char *path, int ncols, const char *const *names,
                       NsStreamPlace place, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** hdf5.h
 ** The table of functions by which an optional module reads and writes HDF5 files.
 */
-#ifndef NS_IO_HDF5_H
-#define NS_IO_HDF5_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ typedef struct NsHdf5 {
 ** The HDF5 Library and File Format, HDF5 1.10: File Format Specification 3.0; Single-Writer/Multiple-Reader User's Guide.
 */
 const NsHdf5 *ns_hdf5(const NsEngine *engine);
-
-#endif

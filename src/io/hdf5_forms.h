@@ -2,8 +2,7 @@
 ** hdf5_forms.h
 ** The forms of HDF5 files that are written: plain, as a stream, by the conventions of netCDF-4, as a MAT-file of version 7.3.
 */
-#ifndef NS_IO_HDF5_FORMS_H
-#define NS_IO_HDF5_FORMS_H
+#pragma once
 
 #include "io/hdf5_types.h"
 
@@ -27,5 +26,3 @@ typedef struct NsHdf5Form {
 
 /* The form of that name; NULL when there is none. */
 const NsHdf5Form *ns_hdf5_form(const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 ** hdf5_types.h
 ** Shared by the files of the HDF5 module: names in a file, errors, properties.
 */
-#ifndef NS_IO_HDF5_TYPES_H
-#define NS_IO_HDF5_TYPES_H
+#pragma once
 
 /* Use the functions as they are in HDF5 1.10, whatever the library's version. */
 #define H5_USE_110_API 1
@@ -46,5 +45,3 @@ NsStatus ns_hdf5_append(NsStream **stream, const char *path, int ncols, NsError 
 
 /* Reads an attribute of an object; the caller releases the text. False when there is none. */
 bool ns_hdf5_attribute(hid_t object, const char *name, NsHdf5Attribute *value);
-
-#endif

@@ -2,8 +2,7 @@
 ** journal.h
 ** An append-only file of records. Each record is whole or absent: what a killed process leaves behind can be read.
 */
-#ifndef NS_IO_JOURNAL_H
-#define NS_IO_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool ns_journal_next(NsJournalReader *reader, const char **bytes, size_t *size, 
 
 /* NULL is ignored. */
 void ns_journal_read_close(NsJournalReader *reader);
-
-#endif

@@ -2,8 +2,7 @@
 ** library.h
 ** Shared libraries: a native callback by file and symbol.
 */
-#ifndef NS_IO_LIBRARY_H
-#define NS_IO_LIBRARY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -18,5 +17,3 @@ NsStatus ns_library_symbol(const NsLibrary *library, const char *name, NsSymbol 
 
 /* Closes a library; its functions must not be called afterwards. NULL is ignored. */
 void ns_library_close(NsLibrary *library);
-
-#endif

@@ -2,8 +2,7 @@
 ** npy.h
 ** Arrays of doubles in NumPy's .npy format, version 1.0 (numpy.lib.format).
 */
-#ifndef NS_IO_NPY_H
-#define NS_IO_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError
 
 /* Copies the elements, as doubles, to a column-major array of rows x max(cols, 1). */
 void ns_npy_read(const NsNpyArray *array, double *to);
-
-#endif

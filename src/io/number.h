@@ -2,8 +2,7 @@
 ** number.h
 ** Doubles as text: short, exact, fast.
 */
-#ifndef NS_IO_NUMBER_H
-#define NS_IO_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ size_t ns_number_format(char *out, double x);
 ** or inf or nan in any case; blanks around are allowed. False for anything else.
 */
 bool ns_number_parse(const char *text, size_t length, double *x);
-
-#endif

@@ -2,8 +2,7 @@
 ** process.h
 ** Runs programs without a shell: input through a pipe, output collected.
 */
-#ifndef NS_IO_PROCESS_H
-#define NS_IO_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ NsStatus ns_process_run(const char *const *argv, const char *input, size_t size,
 
 /* Frees what the struct holds and zeroes it. */
 void ns_process_output_free(NsProcessOutput *output);
-
-#endif

@@ -2,8 +2,7 @@
 ** scratch.h
 ** Private temporary directories.
 */
-#ifndef NS_IO_SCRATCH_H
-#define NS_IO_SCRATCH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -22,5 +21,3 @@ NsStatus ns_scratch_new(NsScratch *scratch, NsError *err);
 
 /* Removes the directory with its files, not its subdirectories. Sets scratch->path to "". */
 void ns_scratch_remove(NsScratch *scratch);
-
-#endif

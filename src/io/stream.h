@@ -2,8 +2,7 @@
 ** stream.h
 ** Rows of numbers written to a file as they are computed; a file can be resumed after a kill.
 */
-#ifndef NS_IO_STREAM_H
-#define NS_IO_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ NsStatus ns_stream_flush(NsStream *stream, NsError *err);
 
 /* Flushes and closes; `stream` is freed in every case. NULL is ignored. */
 NsStatus ns_stream_close(NsStream *stream, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** zip.h
 ** ZIP archives (PKWARE's .ZIP; NumPy's .npz and the units of FMI are such): parts are stored or deflated.
 */
-#ifndef NS_IO_ZIP_H
-#define NS_IO_ZIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err);
 
 /* Unpacks a part to `to` (part->size bytes) and compares the checksum. NS_EARG, NS_ENOMEM. */
 NsStatus ns_zip_read(const NsZipPart *part, char *to, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** band.h
 ** Square banded matrices: storage, product, LU with row exchanges.
 */
-#ifndef NS_LINALG_BAND_H
-#define NS_LINALG_BAND_H
+#pragma once
 
 #include "base/status.h"
 
@@ -62,5 +61,3 @@ void ns_band_lu_solve_transposed(const NsBandLu *lu, int nrhs, double *B, int ld
 
 /* Estimated reciprocal condition number in the 1-norm (LAPACK dgbcon); 0 if singular, 1 if n = 0. No allocation. */
 double ns_band_lu_rcond(NsBandLu *lu);
-
-#endif

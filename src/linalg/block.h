@@ -2,8 +2,7 @@
 ** block.h
 ** Square sparse matrices of small dense blocks, stored by rows. Example: the Delassus matrix of a contact problem.
 */
-#ifndef NS_LINALG_BLOCK_H
-#define NS_LINALG_BLOCK_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -76,5 +75,3 @@ static inline void ns_block_row_outside(const NsBlock *A, int i, const double *x
 
 /* The sparse matrix with all entries of the stored blocks, zeros included. Status as ns_sparse_new. */
 NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A);
-
-#endif

@@ -2,8 +2,7 @@
 ** chol.h
 ** Cholesky factorisation of a symmetric positive definite matrix.
 */
-#ifndef NS_LINALG_CHOL_H
-#define NS_LINALG_CHOL_H
+#pragma once
 
 #include "base/status.h"
 
@@ -13,5 +12,3 @@
 ** NS_ENAN when A is not finite. NS_ENOTSPD when a leading minor is not positive: *order is its order, from 1; else *order = 0.
 */
 NsStatus ns_cholesky(int n, const double *A, int lda, double *L, int *order);
-
-#endif

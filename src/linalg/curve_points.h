@@ -2,8 +2,7 @@
 ** curve_points.h
 ** Thinning of a long curve to the points that its plot shows; the corners of a step curve.
 */
-#ifndef NS_LINALG_CURVE_POINTS_H
-#define NS_LINALG_CURVE_POINTS_H
+#pragma once
 
 #include "linalg/samples.h"
 
@@ -40,5 +39,3 @@ int ns_curve_steps(NsCurvePoints *curve, NsSteps where);
 ** would shift such lines by half a dot.
 */
 void ns_curve_corners(const NsCurvePoints *curve, NsSteps where, const NsAxis *across, const NsAxis *up, double *u, double *v);
-
-#endif

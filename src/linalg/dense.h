@@ -2,8 +2,7 @@
 ** dense.h
 ** Products and norms of dense matrices: plain loops when small, BLAS when large.
 */
-#ifndef NS_LINALG_DENSE_H
-#define NS_LINALG_DENSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ double ns_dense_norm_inf(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t 
 
 /* Whether all entries of A (m x n, column-major, leading dimension lda) are finite numbers. */
 bool ns_is_finite(int m, int n, const double *A, int lda);
-
-#endif

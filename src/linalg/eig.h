@@ -2,8 +2,7 @@
 ** eig.h
 ** Eigenvalues and eigenvectors of general and of symmetric dense matrices.
 */
-#ifndef NS_LINALG_EIG_H
-#define NS_LINALG_EIG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ NsStatus ns_eig(int n, const double *A, int lda, double *re, double *im, double 
 ** dsyevd). Only the lower triangle of A is read. Status as ns_eig.
 */
 NsStatus ns_eigh(int n, const double *A, int lda, double *w, double *V);
-
-#endif

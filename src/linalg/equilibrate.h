@@ -2,8 +2,7 @@
 ** equilibrate.h
 ** Scaling of equations and unknowns by powers of two. The scaled system does not depend on the units of either.
 */
-#ifndef NS_LINALG_EQUILIBRATE_H
-#define NS_LINALG_EQUILIBRATE_H
+#pragma once
 
 #include "base/arena.h"
 #include "linalg/sparse.h"
@@ -35,5 +34,3 @@ void ns_equilibrium_take(NsEquilibrium *s, NsArena *arena, int n);
 ** exponents along a spanning forest of the nonzeros remove the units. The forest depends on the pattern only.
 */
 void ns_equilibrate(NsEquilibrium *s, const double *dense, const NsSparse *sparse, const double *x, const double *F);
-
-#endif

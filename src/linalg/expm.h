@@ -2,8 +2,7 @@
 ** expm.h
 ** The exponential of a matrix.
 */
-#ifndef NS_LINALG_EXPM_H
-#define NS_LINALG_EXPM_H
+#pragma once
 
 #include "base/status.h"
 
@@ -13,5 +12,3 @@
 ** packed. NS_ENAN when A is not finite, NS_ETOOLARGE when exp(A) overflows, NS_ENOMEM.
 */
 NsStatus ns_expm(int n, const double *A, int lda, double *E);
-
-#endif

@@ -2,8 +2,7 @@
 ** fft.h
 ** Discrete Fourier transforms of any length.
 */
-#ifndef NS_LINALG_FFT_H
-#define NS_LINALG_FFT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
 ** 1970). Each root of unity is rounded by itself, so that the relative error in the 2-norm grows like eps log n. NS_ENOMEM.
 */
 NsStatus ns_fft(int n, double *re, double *im, bool backward);
-
-#endif

@@ -2,8 +2,7 @@
 ** lu.h
 ** Dense LU with row exchanges: own code for small systems, LAPACK for larger ones.
 */
-#ifndef NS_LINALG_LU_H
-#define NS_LINALG_LU_H
+#pragma once
 
 #include "base/status.h"
 
@@ -67,5 +66,3 @@ double ns_lu_rcond(NsLu *lu);
 
 /* The determinant, 1 if n = 0; may overflow to infinity. Call only after a successful factorisation. */
 double ns_lu_det(const NsLu *lu);
-
-#endif

@@ -2,8 +2,7 @@
 ** norm.h
 ** Norms of dense matrices, and symmetry.
 */
-#ifndef NS_LINALG_NORM_H
-#define NS_LINALG_NORM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ double ns_symmetry_tolerance(int n);
 ** NS_ENAN when A is not finite, NS_ENOMEM, NS_ENOCONV.
 */
 NsStatus ns_norm(NsNormKind kind, int m, int n, const double *A, int lda, double *norm);
-
-#endif

@@ -2,8 +2,7 @@
 ** qr.h
 ** Thin QR and least squares.
 */
-#ifndef NS_LINALG_QR_H
-#define NS_LINALG_QR_H
+#pragma once
 
 #include "base/status.h"
 
@@ -21,5 +20,3 @@ NsStatus ns_qr(int m, int n, const double *A, int lda, double *Q, double *R);
 */
 NsStatus ns_lstsq(int m, int n, int nrhs, const double *A, int lda, const double *B, int ldb, double rcond, double *X,
                   int *rank, double *residual);
-
-#endif

@@ -2,8 +2,7 @@
 ** samples.h
 ** Vectors as samples of a function: order, integral, linear interpolation.
 */
-#ifndef NS_LINALG_SAMPLES_H
-#define NS_LINALG_SAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ double ns_samples_trapz(NsSamples y, NsSamples x, double dx);
 ** equal xp the last point counts. Next to an infinite value the result is as in NumPy's interp.
 */
 double ns_samples_interpolate(NsSamples xp, NsSamples fp, double x);
-
-#endif

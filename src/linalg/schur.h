@@ -2,8 +2,7 @@
 ** schur.h
 ** Schur forms of matrices and of pencils, with chosen eigenvalues first, and the linear matrix equations that they solve.
 */
-#ifndef NS_LINALG_SCHUR_H
-#define NS_LINALG_SCHUR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ NsStatus ns_sylvester(int m, int n, const double *A, const double *B, double *X)
 ** L = X. NS_ESINGULAR when the product of an eigenvalue of A and one of B is 1 to rounding; else as ns_sylvester.
 */
 NsStatus ns_stein(int m, int n, const double *A, const double *B, double *X);
-
-#endif

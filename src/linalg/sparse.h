@@ -2,8 +2,7 @@
 ** sparse.h
 ** Sparse matrices in compressed-column storage: construction, products, sums, conversion.
 */
-#ifndef NS_LINALG_SPARSE_H
-#define NS_LINALG_SPARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ bool ns_sparse_finite(const NsSparse *A);
 /* 1-norm (largest column sum of absolute values) and inf-norm (largest row sum; `room`: workspace of `rows` doubles). */
 double ns_sparse_norm1(const NsSparse *A);
 double ns_sparse_norminf(const NsSparse *A, double *room);
-
-#endif

@@ -2,8 +2,7 @@
 ** sparse_lu.h
 ** Sparse LU by KLU: the pattern is analysed once, then many matrices are factored.
 */
-#ifndef NS_LINALG_SPARSE_LU_H
-#define NS_LINALG_SPARSE_LU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -69,5 +68,3 @@ NsStatus ns_sparse_solve_fair(const NsSparse *A, int nrhs, double *B, int ldb);
 
 /* Estimated reciprocal condition number in the 1-norm; 0 if singular, 1 if n = 0. No allocation. */
 double ns_sparse_lu_rcond(NsSparseLu *lu);
-
-#endif

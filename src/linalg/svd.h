@@ -2,8 +2,7 @@
 ** svd.h
 ** Singular value decomposition, rank and pseudo-inverse.
 */
-#ifndef NS_LINALG_SVD_H
-#define NS_LINALG_SVD_H
+#pragma once
 
 #include "base/status.h"
 
@@ -24,5 +23,3 @@ int ns_svd_rank(int m, int n, const double *s, double rcond);
 ** Status as ns_svd.
 */
 NsStatus ns_pinv(int m, int n, const double *A, int lda, double rcond, double *X);
-
-#endif

@@ -2,8 +2,7 @@
 ** versions.h
 ** Versions of the linear algebra libraries in use.
 */
-#ifndef NS_LINALG_VERSIONS_H
-#define NS_LINALG_VERSIONS_H
+#pragma once
 
 /* Major, minor and patch number of LAPACK and of SuiteSparse. */
 void ns_lapack_version(int version[3]);
@@ -11,5 +10,3 @@ void ns_suitesparse_version(int version[3]);
 
 /* The BLAS' own description, "OpenBLAS 0.3.21 ..."; NULL: it has none. */
 const char *ns_blas_description(void);
-
-#endif

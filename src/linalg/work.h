@@ -2,8 +2,7 @@
 ** work.h
 ** Private to linalg: sizes of LAPACK workspaces and copies with a leading dimension.
 */
-#ifndef NS_LINALG_WORK_H
-#define NS_LINALG_WORK_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ static inline void ns_set_identity(int m, int n, double *A, int ld) {
 static inline NsStatus ns_info(int info, NsStatus failure) {
   return info > 0 ? failure : info < 0 ? NS_EARG : NS_OK;
 }
-
-#endif

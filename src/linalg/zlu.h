@@ -2,8 +2,7 @@
 ** zlu.h
 ** Dense LU of complex matrices: own code for small systems, LAPACK for larger ones.
 */
-#ifndef NS_LINALG_ZLU_H
-#define NS_LINALG_ZLU_H
+#pragma once
 
 #include "base/status.h"
 
@@ -31,5 +30,3 @@ int ns_zlu_singular_row(const NsZlu *lu);
 
 /* Solves A x = b in place; b has 2 n doubles. Call only after a successful factorisation. */
 void ns_zlu_solve(const NsZlu *lu, double *b);
-
-#endif

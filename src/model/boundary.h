@@ -2,8 +2,7 @@
 ** boundary.h
 ** Boundary conditions: prescribed velocities of a mechanical system.
 */
-#ifndef NS_MODEL_BOUNDARY_H
-#define NS_MODEL_BOUNDARY_H
+#pragma once
 
 #include "model/class.h"
 #include "model/coef.h"
@@ -73,5 +72,3 @@ void ns_boundary_impose(const NsBoundary *boundary, double *v);
 void ns_boundary_hold(const NsBoundary *boundary, double *w);
 void ns_boundary_isolate(const NsBoundary *boundary, int nv, double *W);
 void ns_boundary_pick(const NsBoundary *boundary, const double *w, double *out);
-
-#endif

@@ -3,8 +3,7 @@
 ** A class of model objects (systems, relations, boundary conditions) as scripts and plug-ins see it: its fields, its callbacks
 ** and the arguments of its constructor.
 */
-#ifndef NS_MODEL_CLASS_H
-#define NS_MODEL_CLASS_H
+#pragma once
 
 #include "base/field.h"
 
@@ -68,5 +67,3 @@ typedef struct NsModelClass {
   const char *x, *lambda;       /* names of the arguments x and lambda of the callbacks: "q" */
   const char *instead;          /* message for a coefficient that the class has not: it has this ("f") instead; NULL: no hint */
 } NsModelClass;
-
-#endif

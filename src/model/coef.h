@@ -2,8 +2,7 @@
 ** coef.h
 ** A coefficient of a model (a matrix or a vector): absent, constant, shared with its owner, or a function of time.
 */
-#ifndef NS_MODEL_COEF_H
-#define NS_MODEL_COEF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ static inline void ns_coef_multiply_add(const NsCoef *coef, double factor, const
 
 /* out_i += sum_j |c_ij v_j|; an absent coefficient adds nothing. */
 void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out);
-
-#endif

@@ -2,8 +2,7 @@
 ** components.h
 ** The connected components of the graph of systems and interactions.
 */
-#ifndef NS_MODEL_COMPONENTS_H
-#define NS_MODEL_COMPONENTS_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -12,5 +11,3 @@
 ** chain of interactions joins them. Components are numbered from 0, in the order of their first systems. Returns their count.
 */
 int ns_nsds_components(const NsNsds *nsds, int *of);
-
-#endif

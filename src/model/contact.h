@@ -3,8 +3,7 @@
 ** Contact frames in space: the Jacobian from the velocities of rigid bodies to the velocity at the contact, and the gaps of
 ** ready-made shapes.
 */
-#ifndef NS_MODEL_CONTACT_H
-#define NS_MODEL_CONTACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 
 /* The function h of a ready-made contact: the value is (gap, 0, ...), the Jacobian by x is C. The contact is borrowed. */
 NsFunction ns_contact_function(NsContact *contact);
-
-#endif

@@ -2,8 +2,7 @@
 ** contact_curve.h
 ** How the Jacobians of ready-made contacts change with the coordinates.
 */
-#ifndef NS_MODEL_CONTACT_CURVE_H
-#define NS_MODEL_CONTACT_CURVE_H
+#pragma once
 
 #include "model/contact.h"
 
@@ -15,5 +14,3 @@
 ** 0, -1), where the tangents jump).
 */
 bool ns_contact_curvature(const NsContact *contact, const double *q, const double *w, double *second, double *third);
-
-#endif

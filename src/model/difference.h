@@ -2,8 +2,7 @@
 ** difference.h
 ** Time derivatives of functions without automatic derivatives: finite differences with an error estimate.
 */
-#ifndef NS_MODEL_DIFFERENCE_H
-#define NS_MODEL_DIFFERENCE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ enum { NS_DIFFERENCE_LEVELS = 14, NS_DIFFERENCE_ROOM = NS_DIFFERENCE_LEVELS + 4 
 */
 NsStatus ns_difference(NsSample *sample, void *context, int m, double t, NsWindow window, double *room, double *slope,
                        NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** ds.h
 ** The data of every dynamical system: name, state, state at the start of the step, input, parameters, place in a graph.
 */
-#ifndef NS_MODEL_DS_H
-#define NS_MODEL_DS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -183,5 +182,3 @@ void ns_ds_reset(NsDs *ds);
 
 /* Walks the STATE fields. */
 void ns_ds_visit(NsDs *ds, NsVisitor visitor, void *context);
-
-#endif

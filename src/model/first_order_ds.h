@@ -2,8 +2,7 @@
 ** first_order_ds.h
 ** First-order dynamical systems  M(t) xdot = f(t, x, z) + r.
 */
-#ifndef NS_MODEL_FIRST_ORDER_DS_H
-#define NS_MODEL_FIRST_ORDER_DS_H
+#pragma once
 
 #include "linalg/lu.h"
 #include "model/coef.h"
@@ -52,5 +51,3 @@ NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err);
 ** coefficients must be up to date for t. NS_ECALLBACK.
 */
 NsStatus ns_first_order_terms(NsFirstOrderDs *ds, double t, const double *x, double *f, double *M, double *J, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** interaction.h
 ** An interaction: one relation and one law, between one or two dynamical systems.
 */
-#ifndef NS_MODEL_INTERACTION_H
-#define NS_MODEL_INTERACTION_H
+#pragma once
 
 #include "model/ds.h"
 #include "model/law.h"
@@ -84,5 +83,3 @@ void ns_interaction_reset(NsInteraction *interaction);
 
 /* Walks the STATE fields of the interaction and of its relation. */
 void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
-
-#endif

@@ -3,8 +3,7 @@
 ** Nonsmooth laws between y and lambda: -y is in the normal cone of a set P at lambda. P is a box, a polyhedron or a cone.
 ** To add a law: write its NsLawClass in a file of model/law/, and add its name to NS_LAW_LIST.
 */
-#ifndef NS_MODEL_LAW_H
-#define NS_MODEL_LAW_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -254,5 +253,3 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err);
 
 /* Replaces a lambda (size) outside of P by the point `inside`; then moves each component into its bounds. */
 void ns_law_project(const NsLaw *law, double *lambda);
-
-#endif

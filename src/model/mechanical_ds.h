@@ -2,8 +2,7 @@
 ** mechanical_ds.h
 ** Mechanical systems  M(q) dv/dt = F(t, q, v) + p,  dq/dt = T(q) v: Lagrangian systems (T = 1) and rigid bodies.
 */
-#ifndef NS_MODEL_MECHANICAL_DS_H
-#define NS_MODEL_MECHANICAL_DS_H
+#pragma once
 
 #include "linalg/lu.h"
 #include "model/boundary.h"
@@ -170,5 +169,3 @@ void ns_mechanical_mean_acceleration(NsMechanicalDs *ds, double h);
 ** statuses of ns_ds_update.
 */
 NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** nsds.h
 ** NonSmoothDynamicalSystem: the graph of dynamical systems and interactions on [t0, T].
 */
-#ifndef NS_MODEL_NSDS_H
-#define NS_MODEL_NSDS_H
+#pragma once
 
 #include "model/interaction.h"
 
@@ -69,5 +68,3 @@ void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);
 
 /* The same for their laws: bounds and coefficients, which scripts may change in a run. A law of several interactions comes several times. */
 void ns_nsds_visit_laws(void *nsds, NsVisitor visitor, void *context);
-
-#endif

@@ -2,8 +2,7 @@
 ** parameter_place.h
 ** Parameters of derivatives, and which number of a model a parameter is.
 */
-#ifndef NS_MODEL_PARAMETER_PLACE_H
-#define NS_MODEL_PARAMETER_PLACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
 
 /* Whether a number of a model (NULL: none) is one of a vector z (NULL: there is none) of nz numbers. */
 bool ns_number_in(const double *number, const double *z, int nz);
-
-#endif

@@ -3,8 +3,7 @@
 ** Relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z). In mechanics x = q and r = H(q)' lambda with H = dh/dq.
 ** To add a relation: write its NsRelationClass in a file of model/relation/, and add its name to NS_RELATION_LIST.
 */
-#ifndef NS_MODEL_RELATION_H
-#define NS_MODEL_RELATION_H
+#pragma once
 
 #include <limits.h>
 
@@ -225,5 +224,3 @@ NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, do
 NsStatus ns_relation_D(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
 NsStatus ns_relation_B(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
 NsStatus ns_relation_K(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
-
-#endif

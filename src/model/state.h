@@ -2,8 +2,7 @@
 ** state.h
 ** The state of an object, listed by one function, its walk. Rollback, reset, clone and checkpoints all use the walk.
 */
-#ifndef NS_MODEL_STATE_H
-#define NS_MODEL_STATE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ void ns_snapshot_save(NsSnapshot *snapshot, NsWalk walk, void *object);
 NsStatus ns_snapshot_restore(const NsSnapshot *snapshot, NsWalk walk, void *object);
 
 void ns_snapshot_free(NsSnapshot *snapshot);
-
-#endif

@@ -2,8 +2,7 @@
 ** vjp.h
 ** The model's derivatives by its numbers: products with the transposed derivative (vjp) and columns of it (jvp).
 */
-#ifndef NS_MODEL_VJP_H
-#define NS_MODEL_VJP_H
+#pragma once
 
 #include "model/parameter_place.h"
 
@@ -81,5 +80,3 @@ bool ns_model_outputs_ignore(const NsModelDerivative *m, int j);
 
 /* The index of coordinate i of an interaction in stacked vectors; *v: of the velocity of the same number. */
 int ns_model_coordinate(const NsModelDerivative *m, int e, int i, int *v);
-
-#endif

@@ -2,8 +2,7 @@
 ** bdf.h
 ** Backward and numerical differentiation formulas of orders 1 to 5, for stiff problems.
 */
-#ifndef NS_ODE_BDF_H
-#define NS_ODE_BDF_H
+#pragma once
 
 #include "ode/stepper.h"
 
@@ -14,5 +13,3 @@
 ** differential equations, ACM Trans. Math. Software 1 (1975) 71-96.
 */
 extern const NsStepperClass ns_bdf_class;
-
-#endif

@@ -2,8 +2,7 @@
 ** bernstein.h
 ** Polynomials on [0, 1] in Bernstein form: certain bounds, signs and roots of functions of one variable.
 */
-#ifndef NS_ODE_BERNSTEIN_H
-#define NS_ODE_BERNSTEIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ void ns_bernstein_divide(int n, double *b);
 
 /* *x = the first point in [0, 1] with p(x) <= 0, to the spacing of numbers at 1; false when there is none. */
 bool ns_bernstein_first(int n, const double *b, double *x);
-
-#endif

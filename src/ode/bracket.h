@@ -2,8 +2,7 @@
 ** bracket.h
 ** Brent's method: a root of a function of one variable between two points where its signs differ.
 */
-#ifndef NS_ODE_BRACKET_H
-#define NS_ODE_BRACKET_H
+#pragma once
 
 #include "base/error.h"
 
@@ -18,5 +17,3 @@ typedef NsStatus (*NsScalarFunction)(void *context, double t, double *f, NsError
 */
 NsStatus ns_bracket_root(NsScalarFunction f, void *context, double a, double fa, double b, double fb, double tolerance,
                          double *root, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** control.h
 ** Shared by all methods: error norms, step length control, dense output.
 */
-#ifndef NS_ODE_CONTROL_H
-#define NS_ODE_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -79,5 +78,3 @@ NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double
 ** F holds `rows` rows of n numbers, one after the other. Hairer, Norsett and Wanner I, section II.6.
 */
 void ns_dense_at(int n, int rows, const double *y_old, const double *F, double x, double *y);
-
-#endif

@@ -2,8 +2,7 @@
 ** dae.h
 ** Differential-algebraic equations F(t, y, y') = 0 by the Radau IIA method of order 5, with step control.
 */
-#ifndef NS_ODE_DAE_H
-#define NS_ODE_DAE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -88,5 +87,3 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
 /* Evaluates F, dF/dy and dF/dyd into the given arrays (NULL: not wanted). NS_ECALLBACK, NS_ENAN. */
 NsStatus ns_dae_evaluate(NsDae *dae, double t, const double *y, const double *yd, double *F, double *Fy, double *Fyd,
                          NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** dae_events.h
 ** Events along the steps of a solver of F(t, y, y') = 0: where they are, and the restart after one that acts.
 */
-#ifndef NS_ODE_DAE_EVENTS_H
-#define NS_ODE_DAE_EVENTS_H
+#pragma once
 
 #include "ode/dae_method.h"
 #include "ode/dae_sensitivity.h"
@@ -43,5 +42,3 @@ NsStatus ns_dae_run_cut(NsDaeRun *run, int event, double *t, NsError *err);
 ** consistent.
 */
 NsStatus ns_dae_run_restart(NsDaeRun *run, double t, const double *wanted, const double *y, const double *yd, NsError *err);
-
-#endif

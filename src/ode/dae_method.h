@@ -2,8 +2,7 @@
 ** dae_method.h
 ** The table of functions of a solver of F(t, y, y') = 0: Radau IIA, or a solver of an optional module.
 */
-#ifndef NS_ODE_DAE_METHOD_H
-#define NS_ODE_DAE_METHOD_H
+#pragma once
 
 #include "ode/dae.h"
 
@@ -29,5 +28,3 @@ typedef struct NsDaeMethod {
 
 /* Radau IIA of order 5 (dae_radau.c). */
 extern const NsDaeMethod ns_dae_radau;
-
-#endif

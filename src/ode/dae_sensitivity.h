@@ -2,8 +2,7 @@
 ** dae_sensitivity.h
 ** Derivatives of the solution of F(t, y, y', parameters) = 0 by parameters, beside the steps of its solver.
 */
-#ifndef NS_ODE_DAE_SENSITIVITY_H
-#define NS_ODE_DAE_SENSITIVITY_H
+#pragma once
 
 #include "ode/dae_method.h"
 
@@ -59,5 +58,3 @@ const double *ns_dae_sensitivity_sizes(const NsDaeSensitivity *sensitivity);
 
 /* As ns_dae_go_to, with S. */
 NsStatus ns_dae_sensitivity_go_to(NsDaeSensitivity *sensitivity, double t_stop, NsError *err);
-
-#endif

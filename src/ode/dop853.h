@@ -2,8 +2,7 @@
 ** dop853.h
 ** The explicit Runge-Kutta method of Dormand and Prince of order 8 with step control and dense output of order 7.
 */
-#ifndef NS_ODE_DOP853_H
-#define NS_ODE_DOP853_H
+#pragma once
 
 #include "ode/runge_kutta.h"
 
@@ -39,5 +38,3 @@ double ns_dop853_stiffness(NsRk *rk);
 
 /* The rate does not depend on the elements from number `coupled` on, which are integrals: fewer sums. */
 void ns_dop853_couple(NsRk *rk, int coupled);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_hold.h
 ** Events that are held at zero after a start or a stop.
 */
-#ifndef NS_ODE_EVENT_HOLD_H
-#define NS_ODE_EVENT_HOLD_H
+#pragma once
 
 #include "ode/event_value.h"
 
@@ -24,5 +23,3 @@ NsStatus ns_event_hold_way(NsEventSearch *s, int e, double t, NsError *err);
 ** this is no longer small.
 */
 void ns_event_hold_restart(NsEventSearch *s, int e, bool zero, double g);
-
-#endif

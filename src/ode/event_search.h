@@ -2,8 +2,7 @@
 ** event_search.h
 ** The safe search for roots of event functions along a dense output, whichever integrator made it.
 */
-#ifndef NS_ODE_EVENT_SEARCH_H
-#define NS_ODE_EVENT_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -176,5 +175,3 @@ NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError
 
 /* The shortest dense output that resolves occurrences at t: 4096 spacings of t. */
 double ns_event_search_least(double t);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_value.h
 ** The state of a search for events, which event_search.c and event_hold.c share, and the values of its events.
 */
-#ifndef NS_ODE_EVENT_VALUE_H
-#define NS_ODE_EVENT_VALUE_H
+#pragma once
 
 #include "base/arena.h"
 #include "ode/event_search.h"
@@ -61,5 +60,3 @@ NsStatus ns_event_search_grain(NsEventSearch *s, int e, double *grain, NsError *
 
 /* *most = the largest size of event e at some places from the start of the dense output to t. */
 NsStatus ns_event_search_largest(NsEventSearch *s, int e, double t, double *most, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** ivp.h
 ** Solves an initial value problem over an interval: recorded steps, values at given times, events, dense output.
 */
-#ifndef NS_ODE_IVP_H
-#define NS_ODE_IVP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -112,5 +111,3 @@ void ns_ivp_at_near(const NsIvp *ivp, double t, NsIvpSide side, long *step, doub
 ** in ns_ivp_at_near.
 */
 double ns_ivp_step_end(const NsIvp *ivp, double t, double t_end, long *step);
-
-#endif

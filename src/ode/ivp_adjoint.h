@@ -2,8 +2,7 @@
 ** ivp_adjoint.h
 ** The gradient of a cost of a run by many parameters: the run is recorded, then adjoint equations go back through it.
 */
-#ifndef NS_ODE_IVP_ADJOINT_H
-#define NS_ODE_IVP_ADJOINT_H
+#pragma once
 
 #include "ode/ivp_sensitivity.h"
 
@@ -51,5 +50,3 @@ NsStatus ns_ivp_adjoint_solve(NsIvpAdjoint *adjoint, const NsIvp *ivp, double *m
 
 /* y (n) = the state of the run at t, on the side from which the adjoint pass looks at it. */
 void ns_ivp_adjoint_state(const NsIvpAdjoint *adjoint, double t, double *y);
-
-#endif

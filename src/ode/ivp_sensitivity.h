@@ -2,8 +2,7 @@
 ** ivp_sensitivity.h
 ** Derivatives of the solution of an initial value problem by parameters: forwards beside the run, through its events.
 */
-#ifndef NS_ODE_IVP_SENSITIVITY_H
-#define NS_ODE_IVP_SENSITIVITY_H
+#pragma once
 
 #include "base/arena.h"
 #include "ode/ivp.h"
@@ -109,5 +108,3 @@ void ns_ivp_sensitivity_free(NsIvpSensitivity *sensitivity);
 ** before; pace (n): the largest |difference| / |time| between these knots.
 */
 void ns_ivp_sizes(const NsIvp *ivp, long first, const NsOdeProblem *problem, double *size, double *pace);
-
-#endif

@@ -2,8 +2,7 @@
 ** problem.h
 ** An initial value problem as the integrators of this room see it.
 */
-#ifndef NS_ODE_PROBLEM_H
-#define NS_ODE_PROBLEM_H
+#pragma once
 
 #include "base/error.h"
 
@@ -22,5 +21,3 @@ typedef struct NsOdeProblem {
   const double *atol;     /* n, borrowed */
   NsOdeJacobian jacobian; /* for implicit methods; NULL for explicit ones */
 } NsOdeProblem;
-
-#endif

@@ -2,8 +2,7 @@
 ** radau.h
 ** The implicit Runge-Kutta method Radau IIA of order 5, for stiff problems.
 */
-#ifndef NS_ODE_RADAU_H
-#define NS_ODE_RADAU_H
+#pragma once
 
 #include "ode/stepper.h"
 
@@ -13,5 +12,3 @@
 ** Ordinary Differential Equations II, 2nd ed., section IV.8.
 */
 extern const NsStepperClass ns_radau_class;
-
-#endif

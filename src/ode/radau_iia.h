@@ -2,8 +2,7 @@
 ** radau_iia.h
 ** The coefficients of the Radau IIA method with three stages, of order 5.
 */
-#ifndef NS_ODE_RADAU_IIA_H
-#define NS_ODE_RADAU_IIA_H
+#pragma once
 
 /*
 ** The nodes, and the transformation A^-1 = T L T^-1 of the method's matrix A, L = [MU, 0, 0; 0, ALPHA, BETA; 0, -BETA, ALPHA].
@@ -45,5 +44,3 @@ void ns_radau_basis(double s, double *value, double *slope);
 
 /* Row a (3) of the inverse of the method's matrix: gives the derivative at node a of the polynomial through 0 and the stages. */
 void ns_radau_slope_row(int a, double *row);
-
-#endif

@@ -2,8 +2,7 @@
 ** rk45.h
 ** The explicit Runge-Kutta pair 5(4) of Dormand and Prince with dense output of order 4.
 */
-#ifndef NS_ODE_RK45_H
-#define NS_ODE_RK45_H
+#pragma once
 
 #include "ode/stepper.h"
 
@@ -12,5 +11,3 @@
 ** 2nd ed., sections II.5 (table 5.2) and II.6 (dense output).
 */
 extern const NsStepperClass ns_rk45_class;
-
-#endif

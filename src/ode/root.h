@@ -2,8 +2,7 @@
 ** root.h
 ** A root of n equations in n unknowns by Powell's hybrid method.
 */
-#ifndef NS_ODE_ROOT_H
-#define NS_ODE_ROOT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ typedef struct NsRootInfo {
 */
 NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
                        NsError *err);
-
-#endif

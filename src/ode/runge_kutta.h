@@ -2,8 +2,7 @@
 ** runge_kutta.h
 ** Explicit Runge-Kutta methods with step control and dense output; their last stage is the first one of the next step.
 */
-#ifndef NS_ODE_RUNGE_KUTTA_H
-#define NS_ODE_RUNGE_KUTTA_H
+#pragma once
 
 #include "base/arena.h"
 #include "ode/control.h"
@@ -50,5 +49,3 @@ NsStatus ns_rk_retake(NsStepper *stepper, double t_new, NsError *err);
 
 /* y (n) = the dense output at t, within the step that ns_rk_interpolate was called for. */
 void ns_rk_at(const NsRk *rk, double t, double *y);
-
-#endif

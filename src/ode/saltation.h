@@ -2,8 +2,7 @@
 ** saltation.h
 ** How a motion crosses a guard: its rate there, and what the time of the crossing does to derivatives.
 */
-#ifndef NS_ODE_SALTATION_H
-#define NS_ODE_SALTATION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ void ns_crossing_move(int n, int p, double sign, const double *rate, const doubl
 
 /* The transpose: mu (n) -= g_u w, gradient (p) -= g_p w, where w is the derivative by the time, divided by the rate. */
 void ns_crossing_transposed(int n, int p, const double *gu, const double *gp, double w, double *mu, double *gradient);
-
-#endif

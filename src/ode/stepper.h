@@ -2,8 +2,7 @@
 ** stepper.h
 ** NsStepperClass: the interface of all methods for ordinary differential equations.
 */
-#ifndef NS_ODE_STEPPER_H
-#define NS_ODE_STEPPER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -75,5 +74,3 @@ const NsStepperClass *ns_stepper_class(const char *name);
 
 /* The names of all methods, separated by ", ". */
 const char *ns_stepper_names(void);
-
-#endif

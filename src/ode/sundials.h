@@ -2,8 +2,7 @@
 ** sundials.h
 ** SUNDIALS behind the engine's interface; part of an optional module, not of the core.
 */
-#ifndef NS_ODE_SUNDIALS_H
-#define NS_ODE_SUNDIALS_H
+#pragma once
 
 #include "base/engine.h"
 #include "ode/dae_method.h"
@@ -20,5 +19,3 @@
 ** Mathematical Software 31 (2005) 363-396.
 */
 const NsDaeMethod *ns_sundials_ida(const NsEngine *engine);
-
-#endif

@@ -2,8 +2,7 @@
 ** sundials_cvode.h
 ** CVODE of SUNDIALS as a method for initial value problems; part of an optional module, not of the core.
 */
-#ifndef NS_ODE_SUNDIALS_CVODE_H
-#define NS_ODE_SUNDIALS_CVODE_H
+#pragma once
 
 #include "base/engine.h"
 #include "ode/stepper.h"
@@ -19,5 +18,3 @@
 ** Software 31 (2005) 363-396; Byrne and Hindmarsh, ACM Transactions on Mathematical Software 1 (1975) 71-96.
 */
 const NsStepperClass *ns_sundials_cvode(const NsEngine *engine, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
 ** Shared by IDA and CVODE: vectors, matrix, linear solver, and the last failure of an evaluation. Only for the files of the
 ** module.
 */
-#ifndef NS_ODE_SUNDIALS_SESSION_H
-#define NS_ODE_SUNDIALS_SESSION_H
+#pragma once
 
 #include <math.h>
 #include <nvector/nvector_serial.h>
@@ -74,5 +73,3 @@ static inline bool ns_sundials_blocked(const NsSundials *s, double t) {
 static inline void ns_sundials_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
   (void)code, (void)module, (void)function, (void)message, (void)context;
 }
-
-#endif

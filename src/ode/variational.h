@@ -2,8 +2,7 @@
 ** variational.h
 ** Linear equations along a known trajectory: sensitivities forwards in time, adjoints and gradients backwards.
 */
-#ifndef NS_ODE_VARIATIONAL_H
-#define NS_ODE_VARIATIONAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -111,5 +110,3 @@ NsStatus ns_variational_step(NsVariational *variational, double t_end, NsError *
 ** 3 times more for the first t in a step. The failures of the callbacks.
 */
 NsStatus ns_variational_at(NsVariational *variational, double t, double *y, NsError *err);
-
-#endif

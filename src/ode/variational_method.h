@@ -2,8 +2,7 @@
 ** variational_method.h
 ** What the two methods for linear equations along a trajectory share: the present point, the terms, the tolerances.
 */
-#ifndef NS_ODE_VARIATIONAL_METHOD_H
-#define NS_ODE_VARIATIONAL_METHOD_H
+#pragma once
 
 #include "base/arena.h"
 #include "ode/control.h"
@@ -64,5 +63,3 @@ void ns_variational_set_floor(NsVariational *v, double h, const double *y, const
 
 /* Whether a column of y is 0, so that set_floor needs the rates. */
 bool ns_variational_needs_rates(const NsVariational *v, const double *y);
-
-#endif

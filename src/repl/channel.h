@@ -2,8 +2,7 @@
 ** channel.h
 ** Messages between this process and the program that has started it as the worker of a kernel, over two pipes.
 */
-#ifndef NSI_REPL_CHANNEL_H
-#define NSI_REPL_CHANNEL_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ bool nsi_channel_open(const char *pipes);
 int nsi_channel_receive(lua_State *L);
 int nsi_channel_send(lua_State *L);
 int nsi_channel_ask(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
 ** prompt.h
 ** The C functions that the prompt (written in Lua) needs: terminal and system.
 */
-#ifndef NSI_REPL_PROMPT_H
-#define NSI_REPL_PROMPT_H
+#pragma once
 
 #include <lua.h>
 
@@ -25,5 +24,3 @@
 **   receive(), send(text), ask(text)   messages of a kernel's worker (repl/channel.h)
 */
 int nsi_push_api(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
 ** stop.h
 ** Ctrl-C while Lua code runs: in the main thread, in coroutines, and in the engine called by them.
 */
-#ifndef NSI_REPL_STOP_H
-#define NSI_REPL_STOP_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ bool nsi_stop_arrived(void);
 
 /* Restores the default action of SIGINT; call it before lua_close. */
 void nsi_stop_close(void);
-
-#endif

@@ -2,8 +2,7 @@
 ** terminal.h
 ** Lines typed at a terminal: editing, history and its search, completion, resizing, Ctrl-C and Ctrl-Z, by libedit.
 */
-#ifndef NSI_REPL_TERMINAL_H
-#define NSI_REPL_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ int nsi_terminal_width(void);
 
 /* Its height in lines; 24 when it is not a terminal. */
 int nsi_terminal_height(void);
-
-#endif

@@ -3,8 +3,7 @@
 ** What actions of events and clocks have changed in a model beside its states: z, coefficients, numbers of laws. A reset undoes
 ** it, a checkpoint and a clone keep it, and who carries the state of a run from one start to another asks for it.
 */
-#ifndef NS_SIMULATION_ACTION_CHANGES_H
-#define NS_SIMULATION_ACTION_CHANGES_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -68,5 +67,3 @@ NsStatus ns_action_changes_read(NsActionChanges *changes, NsNsds *nsds, bool app
 */
 bool ns_action_changes_next(const NsActionChanges *changes, int *c, int *k, const NsActionChange **other);
 double *ns_action_changes_number(const NsActionChanges *changes, int c, int k, uint64_t **version);
-
-#endif

@@ -12,8 +12,7 @@
 ** shorter than h_min: there it is accepted in spite of its error, and counted; when that happens several times without a
 ** good step between, h_min is doubled each time until the end of the grid's step.
 */
-#ifndef NS_SIMULATION_ADAPTIVE_H
-#define NS_SIMULATION_ADAPTIVE_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -35,5 +34,3 @@ NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *st
 
 /* To be called when the iterate has been accepted: writes the control and the sizes. */
 void ns_adaptive_accept(const NsIsland *island);
-
-#endif

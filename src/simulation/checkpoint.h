@@ -2,8 +2,7 @@
 ** checkpoint.h
 ** Writes the state of a simulation to a file, and reads it into a simulation of the same model.
 */
-#ifndef NS_SIMULATION_CHECKPOINT_H
-#define NS_SIMULATION_CHECKPOINT_H
+#pragma once
 
 #include "io/checkpoint.h"
 #include "simulation/time_stepping.h"
@@ -27,5 +26,3 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
 ** whether the step from there is computed.
 */
 NsStatus ns_ts_peek(NsTimeStepping *ts, const char *path, long *k, bool *computed, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** discrete.h
 ** Discrete states: named numbers, vectors and generators of random numbers that change at events only.
 */
-#ifndef NS_SIMULATION_DISCRETE_H
-#define NS_SIMULATION_DISCRETE_H
+#pragma once
 
 #include "base/philox.h"
 #include "model/ds.h"
@@ -37,5 +36,3 @@ void ns_discrete_reset(NsDiscrete *discrete);
 
 /* Walks the present values. NULL: nothing. */
 void ns_discrete_visit(NsDiscrete *discrete, NsVisitor visitor, void *context);
-
-#endif

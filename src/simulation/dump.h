@@ -2,8 +2,7 @@
 ** dump.h
 ** Writes the last one-step problem to a file that Lua can read.
 */
-#ifndef NS_SIMULATION_DUMP_H
-#define NS_SIMULATION_DUMP_H
+#pragma once
 
 #include "simulation/one_step_problem.h"
 
@@ -12,5 +11,3 @@
 ** (by rows) and K of polyhedral laws. Numbers read back exactly. NS_EARG when no problem was solved yet, NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err);
-
-#endif

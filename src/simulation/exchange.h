@@ -6,8 +6,7 @@
 **
 ** The order of calls: begin; then rate, at any point; accept after each step that the solver keeps; event where a guard is 0 or less.
 */
-#ifndef NS_SIMULATION_EXCHANGE_H
-#define NS_SIMULATION_EXCHANGE_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -55,5 +54,3 @@ NsStatus ns_exchange_place(NsExchange *exchange, double t, const double *z, NsEr
 /* An NsWalk over the mode. ns_exchange_resume: it has been restored. */
 void ns_exchange_visit(void *exchange, NsVisitor visitor, void *context);
 void ns_exchange_resume(NsExchange *exchange);
-
-#endif

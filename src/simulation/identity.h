@@ -2,8 +2,7 @@
 ** identity.h
 ** Describes a model and its simulation as text. Two simulations with the same text go the same way from the same state.
 */
-#ifndef NS_SIMULATION_IDENTITY_H
-#define NS_SIMULATION_IDENTITY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ void ns_identity_describe(NsText *text, const NsTimeStepping *ts);
 */
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** impulses.h
 ** The impulses of a step of the grid that is computed in parts: the sums of the parts' impulses.
 */
-#ifndef NS_SIMULATION_IMPULSES_H
-#define NS_SIMULATION_IMPULSES_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -26,5 +25,3 @@ void ns_impulses_add_present(const NsImpulses *sum, const NsNsds *graph);
 
 /* Writes the sums to the objects: r and reactions of mechanical systems, lambda where the law acts on velocities. */
 void ns_impulses_write(const NsImpulses *sum, const NsNsds *graph);
-
-#endif

@@ -2,8 +2,7 @@
 ** island.h
 ** Islands: the connected components of a graph. Each is solved on its own: no system depends on another island.
 */
-#ifndef NS_SIMULATION_ISLAND_H
-#define NS_SIMULATION_ISLAND_H
+#pragma once
 
 #include "simulation/impulses.h"
 #include "simulation/local_error.h"
@@ -76,5 +75,3 @@ NsStatus ns_island_shift(const NsIslands *islands, NsIsland *island, double h, N
 
 /* Whether each island is linear: a step is one linearised problem. */
 bool ns_islands_linear(const NsIslands *islands);
-
-#endif

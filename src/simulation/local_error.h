@@ -24,8 +24,7 @@
 ** impacts, Applied Numerical Mathematics 62, 2012; Studer, Leine and Glocker, Step size adjustment and extrapolation for
 ** time-stepping schemes in non-smooth dynamics, IJNME 76, 2008; Shampine, Tolerance proportionality in ODE codes, 1989.
 */
-#ifndef NS_SIMULATION_LOCAL_ERROR_H
-#define NS_SIMULATION_LOCAL_ERROR_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -107,5 +106,3 @@ NsStatus ns_local_error_depth(const NsLocalError *error, const NsErrorTest *test
 */
 void ns_local_error_disturb(const NsLocalError *error);
 bool ns_local_error_raise(NsLocalError *error, const NsErrorTest *test);
-
-#endif

@@ -2,8 +2,7 @@
 ** merged.h
 ** The one-step problems of several islands, shown as one problem.
 */
-#ifndef NS_SIMULATION_MERGED_H
-#define NS_SIMULATION_MERGED_H
+#pragma once
 
 #include "simulation/island.h"
 
@@ -28,5 +27,3 @@ bool ns_merged_solved(const NsMerged *merged);
 bool ns_merged_sparse(const NsMerged *merged);
 const double *ns_merged_matrix(NsMerged *merged, int m);
 void ns_merged_free(NsMerged *merged);
-
-#endif

@@ -5,8 +5,7 @@
 **
 ** States x are those of all systems in the graph's order, rows those of all interactions. A mode is one block of bytes.
 */
-#ifndef NS_SIMULATION_MODE_H
-#define NS_SIMULATION_MODE_H
+#pragma once
 
 #include "integrators/hybrid/hybrid.h"
 #include "simulation/time_stepping.h"
@@ -58,5 +57,3 @@ NsModeMap ns_mode_rate, ns_mode_guard, ns_mode_reset;
 /* ways (2 m) = how rows take part in an impact of guard k that leads from x before to x after; not *known: the states do not tell. */
 NsStatus ns_mode_impact(NsMode *mode, int k, double t, const double *before, const double *after, double *ways, bool *known,
                         NsError *err);
-
-#endif

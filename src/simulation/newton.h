@@ -2,8 +2,7 @@
 ** newton.h
 ** Newton's method for the step of one island.
 */
-#ifndef NS_SIMULATION_NEWTON_H
-#define NS_SIMULATION_NEWTON_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -23,5 +22,3 @@ void ns_island_report(const NsTimeStepping *ts, const NsIsland *island, double d
 
 /* Whether another method may compute the same step after a failure with this status. */
 bool ns_worth_retrying(NsStatus status);
-
-#endif

@@ -2,8 +2,7 @@
 ** one_step_problem.h
 ** The one-step nonsmooth problem: the laws of all interactions, solved once per Newton iteration.
 */
-#ifndef NS_SIMULATION_ONE_STEP_PROBLEM_H
-#define NS_SIMULATION_ONE_STEP_PROBLEM_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "solvers/box/box_solver.h"
@@ -124,5 +123,3 @@ void ns_osnsp_show(NsOsnsp *problem, const NsStepProblem *p, const NsSolverInfo 
 
 /* Solves the problem of the projection: problem->shift. The last one-step problem is unchanged. */
 NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p);
-
-#endif

@@ -2,8 +2,7 @@
 ** record.h
 ** The rows of a run: the times of the grid, and both sides of each event, for the solution and the stream.
 */
-#ifndef NS_SIMULATION_RECORD_H
-#define NS_SIMULATION_RECORD_H
+#pragma once
 
 #include "simulation/run.h"
 
@@ -58,5 +57,3 @@ NsStatus ns_record_step(NsRecord *record, bool kept, NsError *err);
 
 /* Records the rows of the events in the dense output of the last step. */
 NsStatus ns_record_dense(NsRecord *record, NsError *err);
-
-#endif

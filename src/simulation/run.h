@@ -2,8 +2,7 @@
 ** run.h
 ** The loop over the remaining steps of a simulation.
 */
-#ifndef NS_SIMULATION_RUN_H
-#define NS_SIMULATION_RUN_H
+#pragma once
 
 #include "io/stream.h"
 #include "simulation/solution.h"
@@ -64,5 +63,3 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err);
 ** checkpoint, so that a run from the checkpoint finds its rows; without checkpoints it is flushed once a second.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
-
-#endif

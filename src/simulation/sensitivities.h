@@ -2,8 +2,7 @@
 ** sensitivities.h
 ** Derivatives of a run's states by parameters: a companion (integrators/sensitivity.h) for each island, and S of all systems.
 */
-#ifndef NS_SIMULATION_SENSITIVITIES_H
-#define NS_SIMULATION_SENSITIVITIES_H
+#pragma once
 
 #include "integrators/sensitivity.h"
 #include "simulation/island.h"
@@ -113,5 +112,3 @@ NsStatus ns_sensitivities_end_rates(const NsSensitivities *s, const NsNsds *nsds
 
 /* Why the run could not be recorded, although forward derivatives may exist; NULL: it could. */
 const char *ns_sensitivities_refused(const NsSensitivities *s);
-
-#endif

@@ -2,8 +2,7 @@
 ** solution.h
 ** A recorded run: one row per step, columns contiguous.
 */
-#ifndef NS_SIMULATION_SOLUTION_H
-#define NS_SIMULATION_SOLUTION_H
+#pragma once
 
 #include "simulation/solution_pieces.h"
 #include "simulation/time_stepping.h"
@@ -58,5 +57,3 @@ NsStatus ns_solution_take_events(NsSolution *solution, const NsEventLog *log, lo
 ** outside of the rows.
 */
 NsStatus ns_solution_at(const NsSolution *solution, double t, bool before, double *values, NsError *err);
-
-#endif

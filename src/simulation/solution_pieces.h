@@ -2,8 +2,7 @@
 ** solution_pieces.h
 ** The dense output of a recorded run: the smooth pieces that its schemes have told.
 */
-#ifndef NS_SIMULATION_SOLUTION_PIECES_H
-#define NS_SIMULATION_SOLUTION_PIECES_H
+#pragma once
 
 #include "simulation/step_dense.h"
 
@@ -34,5 +33,3 @@ NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepDense *den
 void ns_solution_pieces_at(const NsSolutionPieces *pieces, double t, double *values, bool *known);
 
 void ns_solution_pieces_free(NsSolutionPieces *pieces);
-
-#endif

@@ -6,8 +6,7 @@
 **   settle   projects the coordinates on the constraints (settle.c), if the simulation asks for it;
 **   accept   writes the iterate to the objects.
 */
-#ifndef NS_SIMULATION_STAGES_H
-#define NS_SIMULATION_STAGES_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -35,5 +34,3 @@ NsStatus ns_island_divide(NsTimeStepping *ts, const NsIsland *island, long *mark
 long ns_island_recorded(const NsTimeStepping *ts, const NsIsland *island);
 void ns_island_forget(NsTimeStepping *ts, const NsIsland *island, long mark);
 NsStatus ns_island_join(NsTimeStepping *ts, const NsIsland *island, bool good, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** start.h
 ** Consistent start: multipliers, inputs and algebraic states at t0.
 */
-#ifndef NS_SIMULATION_START_H
-#define NS_SIMULATION_START_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -13,5 +12,3 @@
 ** differential state would jump; else the statuses of ns_ts_compute_step. On failure nothing has changed.
 */
 NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** step.h
 ** The step from t_k to t_{k+1}.
 */
-#ifndef NS_SIMULATION_STEP_H
-#define NS_SIMULATION_STEP_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -13,5 +12,3 @@
 ** together, so a callback sees the other islands at t_k. On failure every object keeps its state.
 */
 NsStatus ns_step(NsTimeStepping *ts, const NsStep *step, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** step_dense.h
 ** The dense output of a step, as the schemes of its islands tell it (NsDenseSink): both sides of each event, and smooth pieces.
 */
-#ifndef NS_SIMULATION_STEP_DENSE_H
-#define NS_SIMULATION_STEP_DENSE_H
+#pragma once
 
 #include "integrators/scheme.h"
 #include "simulation/island.h"
@@ -83,5 +82,3 @@ double ns_step_dense_next(const NsStepDense *dense, double t);
 */
 typedef NsStatus (*NsSideRow)(void *context, double t, bool after, const double *values, NsError *err);
 NsStatus ns_step_dense_sides(NsStepDense *dense, NsSideRow row, void *context, NsError *err);
-
-#endif

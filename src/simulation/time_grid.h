@@ -2,8 +2,7 @@
 ** time_grid.h
 ** TimeDiscretisation: t_k = t0 + k h without accumulated rounding, or given points.
 */
-#ifndef NS_SIMULATION_TIME_GRID_H
-#define NS_SIMULATION_TIME_GRID_H
+#pragma once
 
 #include "base/error.h"
 #include "base/field.h"
@@ -33,5 +32,3 @@ double ns_time_grid_step(const NsTimeGrid *grid, long k);
 
 /* The number of whole steps up to T; 1e-9 of a step is allowed for the rounding of T. */
 long ns_time_grid_steps(const NsTimeGrid *grid, double T);
-
-#endif

@@ -3,8 +3,7 @@
 ** TimeStepping: computes one step of a time grid after the other, with Newton's method in each step. EventDriven is the same
 ** loop; its step goes from event to event.
 */
-#ifndef NS_SIMULATION_TIME_STEPPING_H
-#define NS_SIMULATION_TIME_STEPPING_H
+#pragma once
 
 #include "simulation/action_changes.h"
 #include "simulation/step_dense.h"
@@ -250,5 +249,3 @@ void ns_ts_remember(NsNsds *nsds);
 
 /* An NsWalk over the state of the simulation and of its NSDS. */
 void ns_ts_visit(void *ts, NsVisitor visitor, void *context);
-
-#endif

@@ -2,8 +2,7 @@
 ** user_events.h
 ** The events of the user in a simulation: functions g(t, x) whose roots are located, events of laws, clocks, and actions that follow.
 */
-#ifndef NS_SIMULATION_USER_EVENTS_H
-#define NS_SIMULATION_USER_EVENTS_H
+#pragma once
 
 #include "base/field.h"
 #include "integrators/event_log.h"
@@ -87,5 +86,3 @@ void ns_user_events_reset(NsUserEvents *events);
 /* Walks the state of all events; their discrete states alone. */
 void ns_user_events_visit(NsUserEvents *events, NsVisitor visitor, void *context);
 void ns_user_events_visit_discrete(NsUserEvents *events, NsVisitor visitor, void *context);
-
-#endif

@@ -2,8 +2,7 @@
 ** user_search.h
 ** Locates the first event of the user in an interval.
 */
-#ifndef NS_SIMULATION_USER_SEARCH_H
-#define NS_SIMULATION_USER_SEARCH_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -98,5 +97,3 @@ void ns_ts_restore_kept(NsTimeStepping *ts);
 ** and asks the schemes for its dense output.
 */
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** user_step.h
 ** A step of the grid in intervals, which end at the events of the user.
 */
-#ifndef NS_SIMULATION_USER_STEP_H
-#define NS_SIMULATION_USER_STEP_H
+#pragma once
 
 #include "simulation/time_stepping.h"
 
@@ -24,5 +23,3 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err);
 
 /* NS_EARG when the integrator takes steps of one length only, so that no event can be located. who: for the message. */
 NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, const char *who, NsError *err);
-
-#endif

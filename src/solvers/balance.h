@@ -2,8 +2,7 @@
 ** balance.h
 ** Row and column scaling by powers of two. The balanced matrix does not depend on the units of the given rows and columns.
 */
-#ifndef NS_SOLVERS_BALANCE_H
-#define NS_SOLVERS_BALANCE_H
+#pragma once
 
 #include <float.h>
 #include <limits.h>
@@ -102,5 +101,3 @@ static inline int ns_larger_exponent(int most, double x, int e) {
   e += ns_binary_exponent(x);
   return e > most ? e : most;
 }
-
-#endif

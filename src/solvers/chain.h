@@ -2,8 +2,7 @@
 ** chain.h
 ** One loop for the chains of all families: it runs method after method until an answer is verified.
 */
-#ifndef NS_SOLVERS_CHAIN_H
-#define NS_SOLVERS_CHAIN_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/method.h"
@@ -59,5 +58,3 @@ double ns_search_now(void);
 static inline bool ns_search_late(const NsSearch *search) {
   return search->deadline > 0 && ns_search_now() > search->deadline;
 }
-
-#endif

@@ -2,8 +2,7 @@
 ** components.h
 ** The connected components of a problem: sets of variables that no entry of the matrix ties to others.
 */
-#ifndef NS_SOLVERS_COMPONENTS_H
-#define NS_SOLVERS_COMPONENTS_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
@@ -58,5 +57,3 @@ NsSolverTotal ns_solver_total(const char *name);
 
 /* Adds one component. Status: the first failure, except that NS_ENOSOL (a proof) replaces others, and NS_EINTR replaces all. */
 void ns_solver_add(NsSolverTotal *total, const NsSolverInfo *own);
-
-#endif

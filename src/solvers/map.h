@@ -2,8 +2,7 @@
 ** map.h
 ** What Newton and interior-point methods need from a matrix, dense or sparse: products, and factors of diag(d) + diag(e) M.
 */
-#ifndef NS_SOLVERS_MAP_H
-#define NS_SOLVERS_MAP_H
+#pragma once
 
 #include "base/arena.h"
 #include "linalg/lu.h"
@@ -52,5 +51,3 @@ const NsSparse *ns_sparse_map_matrix(NsSparseMap *self, const double *d, const d
 
 /* Fills the functions of `map`. */
 void ns_sparse_map(NsBoxMap *map, NsSparseMap *self);
-
-#endif

@@ -2,8 +2,7 @@
 ** method.h
 ** The interface of every solver here: a method looks for a solution of one family of problems.
 */
-#ifndef NS_SOLVERS_METHOD_H
-#define NS_SOLVERS_METHOD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ const char *ns_method_name(const NsMethod *const *list, unsigned takes, int k, c
 
 /* Writes these names for a message, "'default', 'psor' or 'pgs'", into `to` (`size` bytes). */
 void ns_method_words(const NsMethod *const *list, unsigned takes, char *to, size_t size);
-
-#endif

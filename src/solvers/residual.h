@@ -2,8 +2,7 @@
 ** residual.h
 ** How well a candidate solves a box problem: natural residual, its relative form, componentwise backward error.
 */
-#ifndef NS_SOLVERS_RESIDUAL_H
-#define NS_SOLVERS_RESIDUAL_H
+#pragma once
 
 #include <math.h>
 
@@ -77,5 +76,3 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
 
 /* Cleans an accepted answer: sets w_i to exactly 0 between bounds, and at a bound where rounding gave it the wrong sign. */
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w);
-
-#endif

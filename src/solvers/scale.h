@@ -2,8 +2,7 @@
 ** scale.h
 ** Row and column scaling of a box problem by powers of two: exact, and the box stays a box.
 */
-#ifndef NS_SOLVERS_SCALE_H
-#define NS_SOLVERS_SCALE_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
@@ -33,5 +32,3 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p);
 
 /* Converts z' (n) of the scaled problem to z (n) of p; a value at a scaled bound becomes exactly the bound of p. */
 void ns_box_unscale(const NsBoxScaled *s, const NsBoxProblem *p, const double *scaled, double *z);
-
-#endif

@@ -2,8 +2,7 @@
 ** mpi.h
 ** Messages between the processes that an MPI launcher has started together (its ranks), in the optional module nslua.mpi.
 */
-#ifndef NS_WORKERS_MPI_H
-#define NS_WORKERS_MPI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void ns_mpi_lose(int rank);
 
 /* Waits at most `seconds` for what is still to be sent, then leaves the ranks, when all of them leave. Later calls do nothing. */
 void ns_mpi_finish(double seconds);
-
-#endif

@@ -3,8 +3,7 @@
 ** A tie between processes, also of different machines of a network: the one learns at once that the other has ended, however
 ** that happened and whatever it was doing. It is a TCP connection that carries nothing.
 */
-#ifndef NS_WORKERS_TETHER_H
-#define NS_WORKERS_TETHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int ns_tether_tie(const NsTetherPlace *place, double seconds);
 
 /* Whether the process at the other side has ended; of a machine that is lost this is known after half a minute. */
 bool ns_tether_broken(int tether);
-
-#endif

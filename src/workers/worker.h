@@ -2,8 +2,7 @@
 ** worker.h
 ** Worker processes: a copy of this process or a new program, joined to it by a socket that carries messages.
 */
-#ifndef NS_WORKERS_WORKER_H
-#define NS_WORKERS_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ void ns_worker_close(NsWorker *worker);
 
 /* Frees the memory alone: of the connection to a driver, which lasts as long as the process, or of a worker of another process. */
 void ns_worker_forget(NsWorker *worker);
-
-#endif

@@ -2,8 +2,7 @@
 ** elementwise.h
 ** Element-by-element operations of vectors and matrices: arithmetic, reductions, maps.
 */
-#ifndef NSL_ARRAY_ELEMENTWISE_H
-#define NSL_ARRAY_ELEMENTWISE_H
+#pragma once
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
@@ -30,5 +29,3 @@ double *nsl_push_like_grid(lua_State *L, const NslGrid *grid);
 
 /* Reads the elements row by row and writes them, row by row, into a contiguous column-major rows x cols array (a reshape). */
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
-
-#endif

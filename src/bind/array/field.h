@@ -2,8 +2,7 @@
 ** field.h
 ** Generates the methods of a userdata type from its table of fields: getters, setters, tostring, display, constructors.
 */
-#ifndef NSL_ARRAY_FIELD_H
-#define NSL_ARRAY_FIELD_H
+#pragma once
 
 #include "base/field.h"
 #include "bind/lua/object.h"
@@ -61,5 +60,3 @@ int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *
 
 /* Ends a display() of the object at 1: its tostring is at 2, labels and values follow; adds the SHOWN arrays. Returns 0. */
 int nsl_display_more(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
-
-#endif

@@ -2,8 +2,7 @@
 ** linear_systems.h
 ** Shared by the dense, sparse and banded solvers: right-hand sides, singular matrices, options.
 */
-#ifndef NSL_ARRAY_LINEAR_SYSTEMS_H
-#define NSL_ARRAY_LINEAR_SYSTEMS_H
+#pragma once
 
 #include "bind/lua/object.h"
 
@@ -31,5 +30,3 @@ void nsl_refuse_rcond(lua_State *L, const char *who, double rcond);
 
 /* Reads the option table {rcond = boolean} at idx (or none); an unknown key is an error. */
 bool nsl_wants_rcond(lua_State *L, int idx, const char *who);
-
-#endif

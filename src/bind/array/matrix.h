@@ -2,8 +2,7 @@
 ** matrix.h
 ** The matrix userdata: column-major doubles of its own, or a live view of another object's.
 */
-#ifndef NSL_ARRAY_MATRIX_H
-#define NSL_ARRAY_MATRIX_H
+#pragma once
 
 #include "bind/lua/object.h"
 #include "bind/array/vector.h"
@@ -56,5 +55,3 @@ NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m);
 /* Copies the matrix to / from a contiguous column-major array of rows * cols doubles (nsl_matrix_write counts as a write). */
 void nsl_matrix_read(const NslMatrix *m, double *to);
 void nsl_matrix_write(NslMatrix *m, const double *from);
-
-#endif

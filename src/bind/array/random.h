@@ -2,8 +2,7 @@
 ** random.h
 ** Random numbers in Lua.
 */
-#ifndef NSL_ARRAY_RANDOM_H
-#define NSL_ARRAY_RANDOM_H
+#pragma once
 
 #include <lua.h>
 
@@ -14,5 +13,3 @@ NsPhilox *nsl_test_rng(lua_State *L, int idx);
 
 /* Pushes an rng that draws from a generator of the object at stack index `owner`. */
 void nsl_push_rng(lua_State *L, int owner, NsPhilox *at);
-
-#endif

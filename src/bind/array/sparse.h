@@ -2,8 +2,7 @@
 ** sparse.h
 ** The sparse matrix and its factors.
 */
-#ifndef NSL_ARRAY_SPARSE_H
-#define NSL_ARRAY_SPARSE_H
+#pragma once
 
 #include "bind/lua/object.h"
 #include "linalg/sparse.h"
@@ -19,5 +18,3 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d);
 
 /* The sparse matrix (immutable) at idx, NULL if there is none; raises when it is closed. */
 const NsSparse *nsl_test_sparse(lua_State *L, int idx);
-
-#endif

@@ -2,8 +2,7 @@
 ** vector.h
 ** The vector userdata: n doubles of its own, or a live view of another object's.
 */
-#ifndef NSL_ARRAY_VECTOR_H
-#define NSL_ARRAY_VECTOR_H
+#pragma once
 
 #include "bind/lua/object.h"
 #include "linalg/samples.h"
@@ -118,5 +117,3 @@ int nsl_element_method(lua_State *L, const char *type);
 ** the result of other:name(self) and returns true. Otherwise returns false.
 */
 bool nsl_delegate_method(lua_State *L, const char *name);
-
-#endif

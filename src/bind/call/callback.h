@@ -2,8 +2,7 @@
 ** callback.h
 ** One call of a callback: protected, its numbers checked, errors with the place in the script.
 */
-#ifndef NSL_CALL_CALLBACK_H
-#define NSL_CALL_CALLBACK_H
+#pragma once
 
 #include "bind/call/callee.h"
 
@@ -64,5 +63,3 @@ bool nsl_call_worded(lua_State *L, const NslWorded *call);
 
 /* Forgets the error of a call that was only an attempt. Returns 1: not available, no error. */
 int nsl_callback_forget(const NslCallback *cb);
-
-#endif

@@ -2,8 +2,7 @@
 ** callee.h
 ** A model object with callbacks: its slots, its functions and argument vectors, its fields and its class.
 */
-#ifndef NSL_CALL_CALLEE_H
-#define NSL_CALL_CALLEE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/function.h"
@@ -201,5 +200,3 @@ void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelCl
 
 /* Sets the class of the callee at idx (nil or the table at stack index `class`), and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);
-
-#endif

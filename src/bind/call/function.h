@@ -2,8 +2,7 @@
 ** function.h
 ** Callbacks and their Jacobians (given, or computed by dual numbers) as the engine's NsFunctions.
 */
-#ifndef NSL_CALL_FUNCTION_H
-#define NSL_CALL_FUNCTION_H
+#pragma once
 
 #include "bind/call/callee.h"
 
@@ -27,5 +26,3 @@ NsFunction nsl_coefficient_function(NslCallee *callee, int slot);
 ** or negative with the error kept.
 */
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *exact);
-
-#endif

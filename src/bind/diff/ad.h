@@ -2,8 +2,7 @@
 ** ad.h
 ** Exact Jacobians of a Lua callback: one call with dual numbers instead of numbers.
 */
-#ifndef NSL_DIFF_AD_H
-#define NSL_DIFF_AD_H
+#pragma once
 
 #include "ad/jet.h"
 #include "bind/lua/object.h"
@@ -57,5 +56,3 @@ typedef struct NslDualCall {
 ** ed., 2008, chapters 3 (forward mode) and 13 (second order).
 */
 void nsl_dual_run(lua_State *L, const NslDualCall *call);
-
-#endif

@@ -2,8 +2,7 @@
 ** compile.h
 ** ns.compile: traces a callback into a tape, once for each set of argument sizes, and makes native code of it.
 */
-#ifndef NSL_DIFF_COMPILE_H
-#define NSL_DIFF_COMPILE_H
+#pragma once
 
 #include "bind/diff/tape.h"
 
@@ -40,5 +39,3 @@ NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceA
 ** time of the C compiler, so call it where many sweeps follow.
 */
 void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace);
-
-#endif

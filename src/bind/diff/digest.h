@@ -2,8 +2,7 @@
 ** digest.h
 ** A hash of what an object holds, to detect changes.
 */
-#ifndef NSL_DIFF_DIGEST_H
-#define NSL_DIFF_DIGEST_H
+#pragma once
 
 #include "bind/lua/object.h"
 
@@ -13,5 +12,3 @@
 ** Other objects are hashed by their address. Raises only when there is no stack space.
 */
 uint64_t nsl_digest(lua_State *L, int idx);
-
-#endif

@@ -2,8 +2,7 @@
 ** dual.h
 ** The userdata that replace numbers and vectors while a callback is differentiated.
 */
-#ifndef NSL_DIFF_DUAL_H
-#define NSL_DIFF_DUAL_H
+#pragma once
 
 #include "ad/jet.h"
 #include "bind/diff/proxy.h"
@@ -61,5 +60,3 @@ void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx);
 
 /* Makes the two metatables and pushes them. */
 void nsl_dual_register(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
 ** jet_passes.h
 ** Higher derivatives of a function of n variables with `rows` values, in passes of at most 16 variables.
 */
-#ifndef NSL_DIFF_JET_PASSES_H
-#define NSL_DIFF_JET_PASSES_H
+#pragma once
 
 #include "ad/jet.h"
 #include "bind/diff/tape.h"
@@ -39,5 +38,3 @@ void nsl_jets_bowl(const NslJetPasses *passes, const double *weight, double *H);
 */
 void nsl_trace_jets(lua_State *L, NslTrace *trace, int time, double tdot, int first, int n, NsJet jet, const double *seed,
                     double *all);
-
-#endif

@@ -2,8 +2,7 @@
 ** math_slots.h
 ** Finds the places from which a callback takes its math functions, and replaces the functions there during a call.
 */
-#ifndef NSL_DIFF_MATH_SLOTS_H
-#define NSL_DIFF_MATH_SLOTS_H
+#pragma once
 
 #include "bind/lua/object.h"
 
@@ -49,5 +48,3 @@ void nsl_swap_renew(lua_State *L, lua_State *packed, int map, bool (*replace)(lu
 ** written during the call keeps the new value.
 */
 int nsl_swap_call(lua_State *L, lua_State *packed, int nargs);
-
-#endif

@@ -3,8 +3,7 @@
 ** A proxy replaces a callback's number or vector: a dual when it is differentiated, a traced number when it is traced. This
 ** is the code that both kinds share.
 */
-#ifndef NSL_DIFF_PROXY_H
-#define NSL_DIFF_PROXY_H
+#pragma once
 
 #include "ad/tape.h"
 #include "bind/lua/object.h"
@@ -123,5 +122,3 @@ void nsl_proxy_vector_type(lua_State *L, const NslProxy *kind, int first, int me
 
 /* Inside an __index made by nsl_proxy_type: pushes the method whose name is at 2; false when there is none. */
 bool nsl_push_proxy_method(lua_State *L);
-
-#endif

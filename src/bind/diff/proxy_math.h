@@ -2,8 +2,7 @@
 ** proxy_math.h
 ** Lua's math functions for proxies; each equals the original when no argument is a proxy.
 */
-#ifndef NSL_DIFF_PROXY_MATH_H
-#define NSL_DIFF_PROXY_MATH_H
+#pragma once
 
 #include "bind/diff/proxy.h"
 
@@ -22,5 +21,3 @@ void nsl_math_forget(lua_State *L, int map);
 
 /* Marks the replacement at idx as used. */
 void nsl_math_remember(lua_State *L, int idx);
-
-#endif

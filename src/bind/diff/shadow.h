@@ -2,8 +2,7 @@
 ** shadow.h
 ** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values still come from the function.
 */
-#ifndef NSL_DIFF_SHADOW_H
-#define NSL_DIFF_SHADOW_H
+#pragma once
 
 #include "bind/diff/tape.h"
 
@@ -21,5 +20,3 @@ typedef struct NslShadow {
 
 /* Whether the values of the function are to be compared at this point; counts it. */
 bool nsl_shadow_asks(NslShadow *shadow);
-
-#endif

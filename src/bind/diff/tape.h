@@ -2,8 +2,7 @@
 ** tape.h
 ** The trace of a callback for one set of arguments: its tape, arrays for inputs and outputs, and native code.
 */
-#ifndef NSL_DIFF_TAPE_H
-#define NSL_DIFF_TAPE_H
+#pragma once
 
 #include "ad/tape.h"
 #include "bind/lua/object.h"
@@ -135,5 +134,3 @@ bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const doub
 void nsl_check_derivatives(lua_State *L, const char *label, const char *name, int rows, int cols, const double *jac);
 
 void nsl_open_trace(lua_State *L);
-
-#endif

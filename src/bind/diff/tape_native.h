@@ -2,8 +2,7 @@
 ** tape_native.h
 ** Native code for a trace.
 */
-#ifndef NSL_DIFF_TAPE_NATIVE_H
-#define NSL_DIFF_TAPE_NATIVE_H
+#pragma once
 
 #include "bind/diff/tape.h"
 
@@ -18,5 +17,3 @@ void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *pr
 void nsl_trace_make_vjp(lua_State *L, NslTrace *trace, int at);
 
 void nsl_open_native(lua_State *L);
-
-#endif

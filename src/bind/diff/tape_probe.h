@@ -2,8 +2,7 @@
 ** tape_probe.h
 ** Compares the values of a trace with the callback's.
 */
-#ifndef NSL_DIFF_TAPE_PROBE_H
-#define NSL_DIFF_TAPE_PROBE_H
+#pragma once
 
 #include "bind/diff/tape.h"
 
@@ -15,5 +14,3 @@
 */
 void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last);
 void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last);
-
-#endif

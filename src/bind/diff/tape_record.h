@@ -2,8 +2,7 @@
 ** tape_record.h
 ** Traces a callback.
 */
-#ifndef NSL_DIFF_TAPE_RECORD_H
-#define NSL_DIFF_TAPE_RECORD_H
+#pragma once
 
 #include "bind/diff/tape.h"
 
@@ -15,5 +14,3 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last);
 
 /* Pushes the place where the function at idx is defined, "clutch.lua:41: ", or "". */
 void nsl_push_definition(lua_State *L, int idx);
-
-#endif

@@ -2,8 +2,7 @@
 ** trace.h
 ** The userdata that replace numbers, vectors and matrices while a callback is traced.
 */
-#ifndef NSL_DIFF_TRACE_H
-#define NSL_DIFF_TRACE_H
+#pragma once
 
 #include "bind/diff/proxy.h"
 
@@ -66,5 +65,3 @@ NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int co
 
 /* The node of a constant; raises when there is no memory. */
 int nsl_constant_node(lua_State *L, NslTracer *tracer, double value);
-
-#endif

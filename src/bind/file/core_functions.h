@@ -2,8 +2,7 @@
 ** core_functions.h
 ** How an optional module gets the core's functions.
 */
-#ifndef NSL_FILE_CORE_FUNCTIONS_H
-#define NSL_FILE_CORE_FUNCTIONS_H
+#pragma once
 
 #include <lua.h>
 
@@ -11,5 +10,3 @@
 
 /* Loads nslua.core and returns its functions; raises "MODULE: ..." when it offers none of this version. */
 const NsEngine *nsl_borrow(lua_State *L, const char *module);
-
-#endif

@@ -2,8 +2,7 @@
 ** files.h
 ** file_support: reads arrays and columns from files, and writes them.
 */
-#ifndef NSL_FILE_FILES_H
-#define NSL_FILE_FILES_H
+#pragma once
 
 #include <lua.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ typedef struct NslNamed {
 
 /* The names in the table at 2, with `ending`, and copies of the arrays in the table at 3; what is pushed keeps both alive. */
 NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending);
-
-#endif

@@ -2,8 +2,7 @@
 ** files_hdf5.h
 ** .h5 files from Lua, through the optional module nslua.hdf5.
 */
-#ifndef NSL_FILE_FILES_HDF5_H
-#define NSL_FILE_FILES_HDF5_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ bool nsl_is_hdf5(const char *path);
 ** .nc and .mat files are read and written by the module nslua.hdf5, which is not installed: ..." with what to do.
 */
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
-
-#endif

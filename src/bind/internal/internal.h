@@ -2,8 +2,7 @@
 ** internal.h
 ** nslua.internal: engine functions bound for specs alone. An installed build has neither this file nor the others of its folder.
 */
-#ifndef NSL_INTERNAL_INTERNAL_H
-#define NSL_INTERNAL_INTERNAL_H
+#pragma once
 
 #include "base/field.h"
 #include "bind/array/matrix.h"
@@ -62,5 +61,3 @@ bool nsl_field_flag(lua_State *L, int idx, const char *name);
 double *nsl_internal_room(lua_State *L, int n);
 double *nsl_internal_list(lua_State *L, int idx, int n);
 void nsl_internal_check(lua_State *L, NsStatus status);
-
-#endif

@@ -2,8 +2,7 @@
 ** host.h
 ** The binding's state for one Lua state: the running thread, the simulation's progress, the error of a callback.
 */
-#ifndef NSL_LUA_HOST_H
-#define NSL_LUA_HOST_H
+#pragma once
 
 #include "bind/lua/object.h"
 #include "simulation/time_stepping.h"
@@ -54,5 +53,3 @@ bool nsl_forget_error(lua_State *L, const char *part);
 
 /* Raises err: for NS_ECALLBACK the callback's own error object, otherwise as nsl_raise. */
 int nsl_raise_step(lua_State *L, const NsError *err);
-
-#endif

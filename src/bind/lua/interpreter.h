@@ -2,8 +2,7 @@
 ** interpreter.h
 ** What the interpreter nslua offers to the module: the running coroutine and its Ctrl-C handling.
 */
-#ifndef NSL_LUA_INTERPRETER_H
-#define NSL_LUA_INTERPRETER_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ typedef struct NsiInterpreter {
 
 /* Defined by the interpreter alone; under any other host this weak symbol has the address NULL. */
 __attribute__((weak, visibility("default"))) extern const NsiInterpreter nsi_interpreter;
-
-#endif

@@ -2,12 +2,9 @@
 ** number_text.h
 ** Numbers as text in messages and printed arrays; number_support for the Lua side.
 */
-#ifndef NSL_LUA_NUMBER_TEXT_H
-#define NSL_LUA_NUMBER_TEXT_H
+#pragma once
 
 #include "bind/lua/object.h"
 
 /* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
 int nsl_format_number(char *to, double value);
-
-#endif

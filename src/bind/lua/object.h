@@ -2,8 +2,7 @@
 ** object.h
 ** The base of the binding: object headers, type checks, wording of errors.
 */
-#ifndef NSL_LUA_OBJECT_H
-#define NSL_LUA_OBJECT_H
+#pragma once
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -178,5 +177,3 @@ int nsl_raise_status(lua_State *L, NsStatus status, const char *who);
 static inline void nsl_check_status(lua_State *L, NsStatus status, const char *who) {
   if (status != NS_OK) nsl_raise_status(L, status, who);
 }
-
-#endif

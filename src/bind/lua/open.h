@@ -2,8 +2,7 @@
 ** open.h
 ** The contents of nslua.core: the functions that fill the module, in the order in which they are called.
 */
-#ifndef NSL_LUA_OPEN_H
-#define NSL_LUA_OPEN_H
+#pragma once
 
 #include <lua.h>
 
@@ -79,5 +78,3 @@
 NSL_OPEN_LIST(X)
 X(internal) /* puts nslua.internal into package.preload; not in an installed build */
 #undef X
-
-#endif

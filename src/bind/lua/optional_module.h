@@ -2,8 +2,7 @@
 ** optional_module.h
 ** Modules that are built only where their libraries are installed.
 */
-#ifndef NSL_LUA_OPTIONAL_MODULE_H
-#define NSL_LUA_OPTIONAL_MODULE_H
+#pragma once
 
 #include "bind/lua/object.h"
 
@@ -23,5 +22,3 @@ void nsl_push_sundials(lua_State *L, const char *who, const char *what, const ch
 
 /* Adds sundials(who, what, otherwise), for dae.lua, to the table on top of the stack. */
 void nsl_open_optional(lua_State *L);
-
-#endif

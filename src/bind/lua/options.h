@@ -2,8 +2,7 @@
 ** options.h
 ** Checks of option tables.
 */
-#ifndef NSL_LUA_OPTIONS_H
-#define NSL_LUA_OPTIONS_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
 
 /* Whether the value at idx is an option table rather than an array: a table with a string among its keys. */
 bool nsl_is_options(lua_State *L, int idx);
-
-#endif

@@ -2,8 +2,7 @@
 ** sigint.h
 ** SIGINT while the engine runs: long loops stop, and the host's handler comes back after.
 */
-#ifndef NSL_LUA_SIGINT_H
-#define NSL_LUA_SIGINT_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ void nsl_guard_begin(NslGuard *guard, lua_State *L);
 
 /* Restores the hook and the handler. Returns whether a signal came meanwhile. */
 bool nsl_guard_end(const NslGuard *guard, lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
 ** tables.h
 ** Fields of Lua tables, a line each: results of a call, plain options, lists of numbers.
 */
-#ifndef NSL_LUA_TABLES_H
-#define NSL_LUA_TABLES_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ void nsl_push_list(lua_State *L, int n, const double *x, int stride);
 
 /* A field of the table at idx, a number; `missing` when it is absent. Raises only as luaL_optnumber. */
 double nsl_field_number(lua_State *L, int idx, const char *name, double missing);
-
-#endif

@@ -3,8 +3,7 @@
 ** What systems, relations and boundary conditions share, driven by the tables of their classes: coefficients, callbacks,
 ** parameters, names; option tables, clones, display().
 */
-#ifndef NSL_MODEL_COEFFICIENT_H
-#define NSL_MODEL_COEFFICIENT_H
+#pragma once
 
 #include "bind/model/model.h"
 
@@ -56,5 +55,3 @@ int nsl_set_callback(lua_State *L, NslCallee *callee, const char *name, const ch
 
 /* display() of the callee at 1, whose type has been checked: its tostring, then each field with the flag SHOWN. Returns 0. */
 int nsl_display_callee(lua_State *L, NslCallee *callee);
-
-#endif

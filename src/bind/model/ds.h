@@ -2,8 +2,7 @@
 ** ds.h
 ** What the files of the dynamical systems share.
 */
-#ifndef NSL_MODEL_DS_H
-#define NSL_MODEL_DS_H
+#pragma once
 
 #include "bind/model/coefficient.h"
 
@@ -67,5 +66,3 @@ const char *nsl_meaning_in_solution(const char *name);
 
 /* Gives the system at `to` a clone of the boundary conditions of the system at `from`. */
 void nsl_clone_boundary(lua_State *L, int from, int to);
-
-#endif

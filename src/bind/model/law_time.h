@@ -2,8 +2,7 @@
 ** law_time.h
 ** Bounds and coefficients of friction of laws that are functions of time.
 */
-#ifndef NSL_MODEL_LAW_TIME_H
-#define NSL_MODEL_LAW_TIME_H
+#pragma once
 
 #include "bind/model/model.h"
 
@@ -21,5 +20,3 @@ void nsl_bind_bound_functions(lua_State *L, int from, int idx);
 
 /* Whether a function, or a list with a function in it, stands at idx. */
 bool nsl_is_bound_function(lua_State *L, int idx);
-
-#endif

@@ -2,8 +2,7 @@
 ** mechanical_ds.h
 ** What the files of the mechanical systems share.
 */
-#ifndef NSL_MODEL_MECHANICAL_DS_H
-#define NSL_MODEL_MECHANICAL_DS_H
+#pragma once
 
 #include "bind/model/ds.h"
 #include "model/mechanical_ds.h"
@@ -65,5 +64,3 @@ void nsl_add_quantity_methods(lua_State *L);
 
 /* For display(): pushes what mass() returns, nil when the mass is not known. */
 int nsl_mechanical_show_mass(lua_State *L);
-
-#endif

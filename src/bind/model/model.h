@@ -2,8 +2,7 @@
 ** model.h
 ** The userdata of the model room: systems, relations, laws, interactions and their graph.
 */
-#ifndef NSL_MODEL_MODEL_H
-#define NSL_MODEL_MODEL_H
+#pragma once
 
 #include "bind/call/callee.h"
 #include "bind/lua/options.h"
@@ -91,5 +90,3 @@ void nsl_clone_law(lua_State *L, int idx);
 
 /* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
-
-#endif

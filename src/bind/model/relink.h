@@ -2,8 +2,7 @@
 ** relink.h
 ** The clone of a model: a reference to an object of the original becomes a reference to that object's clone.
 */
-#ifndef NSL_MODEL_RELINK_H
-#define NSL_MODEL_RELINK_H
+#pragma once
 
 #include "bind/model/model.h"
 
@@ -20,5 +19,3 @@ void nsl_relink(lua_State *L, int map);
 ** vector that the clone shares as z or as a coefficient in the place of a plain vector. False, with nothing pushed: there is none.
 */
 bool nsl_push_relinked(lua_State *L, int map, int value);
-
-#endif

@@ -2,8 +2,7 @@
 ** answer.h
 ** What the files of ns.numerics share: calls, options, results.
 */
-#ifndef NSL_NUMERICS_ANSWER_H
-#define NSL_NUMERICS_ANSWER_H
+#pragma once
 
 #include "base/arena.h"
 #include "bind/lua/object.h"
@@ -102,5 +101,3 @@ void nsl_set_result(lua_State *L);
 ** solver returns.
 */
 void nsl_set_status(lua_State *L, NsStatus status, const char *who);
-
-#endif

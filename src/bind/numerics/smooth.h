@@ -2,8 +2,7 @@
 ** smooth.h
 ** A Lua function as the smooth function of an optimiser.
 */
-#ifndef NSL_NUMERICS_SMOOTH_H
-#define NSL_NUMERICS_SMOOTH_H
+#pragma once
 
 #include <lua.h>
 
@@ -24,5 +23,3 @@ typedef struct NslSmooth {
 
 /* The functions, as the engine calls them. Errors of Lua are kept, with a traceback, for nsl_raise_step. */
 NsSmooth nsl_smooth(NslSmooth *smooth);
-
-#endif

@@ -2,8 +2,7 @@
 ** study.h
 ** What is known about the solutions of a box problem, as Lua tables.
 */
-#ifndef NSL_NUMERICS_STUDY_H
-#define NSL_NUMERICS_STUDY_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ void nsl_push_uniqueness(lua_State *L, int n, const double *M, const double *low
 
 /* Pushes the table of ns.numerics.solutions; returns 1. */
 int nsl_push_solutions(lua_State *L, const NsBoxProblem *p);
-
-#endif

@@ -2,8 +2,7 @@
 ** dae_solver.h
 ** The userdata behind lua/nslua/dae.lua, for dae.c and dae_events.c.
 */
-#ifndef NSL_ODE_DAE_SOLVER_H
-#define NSL_ODE_DAE_SOLVER_H
+#pragma once
 
 #include "base/arena.h"
 #include "bind/array/vector.h"
@@ -79,5 +78,3 @@ bool nsl_dae_run(lua_State *L, NslDae *s, NslDaeWork work, void *what);
 /* Adds the functions of events, or of sensitivities, to the table on top of the stack. */
 void nsl_open_dae_events(lua_State *L);
 void nsl_open_dae_sensitivity(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
 ** ode_call.h
 ** The callbacks of ns.solve_ivp, ns.root and ns.fsolve: reading them from Lua, and calling them from the engine.
 */
-#ifndef NSL_ODE_ODE_CALL_H
-#define NSL_ODE_ODE_CALL_H
+#pragma once
 
 #include "ad/colour.h"
 #include "bind/array/vector.h"
@@ -101,5 +100,3 @@ NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *wha
 
 /* Pushes the vectors y and out, so named, and one of plain values; prepares the calls of f and of jac (nil: none). */
 void nsl_ode_read_callbacks(lua_State *L, NslOde *ode, int n, const char *y, const char *out);
-
-#endif

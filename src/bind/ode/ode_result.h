@@ -2,8 +2,7 @@
 ** ode_result.h
 ** The result of ns.solve_ivp.
 */
-#ifndef NSL_ODE_ODE_RESULT_H
-#define NSL_ODE_ODE_RESULT_H
+#pragma once
 
 #include <lua.h>
 
@@ -20,5 +19,3 @@ void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events);
 
 /* Registers the type of dense output. */
 void nsl_open_ode_dense(lua_State *L);
-
-#endif

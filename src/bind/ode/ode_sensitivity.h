@@ -2,8 +2,7 @@
 ** ode_sensitivity.h
 ** The option `sensitivities` of ns.solve_ivp: the parameters, and exact derivatives of f, events and apply by them.
 */
-#ifndef NSL_ODE_ODE_SENSITIVITY_H
-#define NSL_ODE_ODE_SENSITIVITY_H
+#pragma once
 
 #include "bind/ode/ode_call.h"
 #include "bind/ode/ode_shadow.h"
@@ -68,5 +67,3 @@ NsStatus nsl_ode_terminal(NslSensitivity *sensitivity, int idx, double t, const 
 
 /* Sets the fields S, sensitivities and dt_events of the result at stack index `result`. */
 void nsl_ode_push_sensitivity(const NslSensitivity *sensitivity, const NsIvpSensitivity *values, int result, bool events);
-
-#endif

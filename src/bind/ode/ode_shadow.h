@@ -2,8 +2,7 @@
 ** ode_shadow.h
 ** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values still come from the function.
 */
-#ifndef NSL_ODE_ODE_SHADOW_H
-#define NSL_ODE_ODE_SHADOW_H
+#pragma once
 
 #include "bind/diff/shadow.h"
 #include "bind/ode/ode_call.h"
@@ -22,5 +21,3 @@ void nsl_ode_shadow_event(NslOde *ode, NslShadow *shadow, int e, double t, const
 bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const double *y, NsStatus *status, NsError *err);
 bool nsl_ode_shadow_holds_event(NslOde *ode, NslShadow *shadow, int e, double t, const double *y, NsStatus *status,
                                 NsError *err);
-
-#endif

@@ -3,8 +3,7 @@
 ** What an action reaches: the variables outside of it that it changes, which is refused; and the objects of a model, which a clone's
 ** action finds replaced by the clone's.
 */
-#ifndef NSL_SIMULATION_ACTION_WATCH_H
-#define NSL_SIMULATION_ACTION_WATCH_H
+#pragma once
 
 #include "bind/lua/object.h"
 
@@ -25,5 +24,3 @@ void nsl_check_watched(lua_State *L, int watch, int before, const char *how);
 ** their counterparts of the clone (nsl_swap_pack); nil: there are none. map: from each object to its clone.
 */
 void nsl_push_clone_swap(lua_State *L, int entry, int map);
-
-#endif

@@ -2,8 +2,7 @@
 ** discrete.h
 ** Discrete states in Lua: s.u, s.i[1], and their columns in a run.
 */
-#ifndef NSL_SIMULATION_DISCRETE_H
-#define NSL_SIMULATION_DISCRETE_H
+#pragma once
 
 #include "bind/simulation/observe.h"
 #include "simulation/discrete.h"
@@ -33,5 +32,3 @@ NsStatus nsl_fill_row(void *numbers, NsError *err);
 
 /* Replaces the list of names on top by one with the names of the discrete states behind them: "controller.u", "controller.i[1]". */
 void nsl_add_discrete_names(lua_State *L, const NsTimeStepping *ts);
-
-#endif

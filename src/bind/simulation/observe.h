@@ -2,8 +2,7 @@
 ** observe.h
 ** run{observe = f}: columns beside the model's, computed by a function of the script for each row.
 */
-#ifndef NSL_SIMULATION_OBSERVE_H
-#define NSL_SIMULATION_OBSERVE_H
+#pragma once
 
 #include "bind/simulation/simulation.h"
 
@@ -27,5 +26,3 @@ NsStatus nsl_observe(void *observer, NsError *err);
 
 /* Pushes the list of the columns' names. */
 void nsl_push_observed_names(lua_State *L, int observer);
-
-#endif

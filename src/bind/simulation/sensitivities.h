@@ -2,8 +2,7 @@
 ** sensitivities.h
 ** The option `sensitivities` of run{}, and the derivatives in a solution.
 */
-#ifndef NSL_SIMULATION_SENSITIVITIES_H
-#define NSL_SIMULATION_SENSITIVITIES_H
+#pragma once
 
 #include "bind/simulation/simulation.h"
 #include "simulation/run.h"
@@ -23,5 +22,3 @@ NsSensitivities *nsl_check_recorded(lua_State *L, NslTimeStepping **simulation);
 */
 int nsl_push_sensitivity_rows(lua_State *L, const NsSolution *s);
 int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which);
-
-#endif

@@ -2,8 +2,7 @@
 ** simulation.h
 ** The userdata of the simulation room: grid, integrator, one-step problem, TimeStepping, solution.
 */
-#ifndef NSL_SIMULATION_SIMULATION_H
-#define NSL_SIMULATION_SIMULATION_H
+#pragma once
 
 #include "bind/lua/sigint.h"
 #include "bind/model/model.h"
@@ -145,5 +144,3 @@ void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top
 ** of the tables at the other indices; methods may be an upvalue.
 */
 int nsl_no_such_column(lua_State *L, const char *type, int methods, int columns, int idx);
-
-#endif

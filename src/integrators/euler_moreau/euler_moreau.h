@@ -2,8 +2,7 @@
 ** euler_moreau.h
 ** The workspace of the theta-gamma scheme, and the functions that its files share. Private to them.
 */
-#ifndef NS_INTEGRATORS_EULER_MOREAU_EULER_MOREAU_H
-#define NS_INTEGRATORS_EULER_MOREAU_EULER_MOREAU_H
+#pragma once
 
 #include "integrators/layout.h"
 #include "model/first_order_ds.h"
@@ -129,5 +128,3 @@ void ns_condensed_free(NsCondensed *c);
 ** must stop: then err (may be NULL) is set and nothing else is written.
 */
 NsStatus ns_condensed_solve(NsCondensed *c, NsRescue *rescue, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** fesd.h
 ** The workspace of FESDOSI, and the functions that its files share. Private to them.
 */
-#ifndef NS_INTEGRATORS_FESD_FESD_H
-#define NS_INTEGRATORS_FESD_FESD_H
+#pragma once
 
 #include "integrators/accumulation.h"
 #include "integrators/fesd/tableau.h"
@@ -359,5 +358,3 @@ NsStatus ns_fesd_dense(NsFesd *w, const NsDenseSink *sink, NsError *err);
 
 /* Computes a step with `elements` finite elements or more. */
 NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err);
-
-#endif

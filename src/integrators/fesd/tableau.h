@@ -2,8 +2,7 @@
 ** tableau.h
 ** Coefficients of implicit Runge-Kutta methods on the nodes of Radau, Gauss and Lobatto.
 */
-#ifndef NS_INTEGRATORS_FESD_TABLEAU_H
-#define NS_INTEGRATORS_FESD_TABLEAU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -49,5 +48,3 @@ NsStatus ns_tableau_make(NsTableau *tableau, NsTableauKind kind, int stages);
 ** weight (n) with p(x) = sum_j weight_j p(node_j) for each polynomial p of degree below n; the nodes are distinct.
 */
 void ns_tableau_weights(int n, const double *node, double x, double *weight);
-
-#endif

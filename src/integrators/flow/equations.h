@@ -2,8 +2,7 @@
 ** equations.h
 ** The equations of a graph of first-order systems, stacked: values, Jacobians, derivatives by time, and the split by M.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_EQUATIONS_H
-#define NS_INTEGRATORS_SWITCHING_EQUATIONS_H
+#pragma once
 
 #include "integrators/flow/rank.h"
 #include "model/first_order_ds.h"
@@ -91,5 +90,3 @@ const NsDs *ns_equations_system(const NsEquations *e, int i, int *state);
 
 /* Differential state i of s: its system, and its state (from 0) when s_i is that state alone, else -1. */
 const NsDs *ns_equations_differential(const NsEquations *e, int i, int *state);
-
-#endif

@@ -3,8 +3,7 @@
 ** First-order models between two switches: in a mode every multiplier is at a bound or has its output at 0, and the motion is
 ** smooth. This is the right-hand side of that motion, its Jacobian, and the projection on its constraints.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_FLOW_H
-#define NS_INTEGRATORS_SWITCHING_FLOW_H
+#pragma once
 
 #include "model/nsds.h"
 
@@ -153,5 +152,3 @@ NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err);
 
 /* to (m) = lambda; where it is beyond its bounds (NsFlowView), the bound. */
 void ns_flow_told_lambda(const NsFlow *flow, double *to);
-
-#endif

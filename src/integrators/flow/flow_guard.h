@@ -2,8 +2,7 @@
 ** flow_guard.h
 ** The guards of a flow: what must stay positive in a mode. Private to flow/.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_FLOW_GUARD_H
-#define NS_INTEGRATORS_SWITCHING_FLOW_GUARD_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -31,5 +30,3 @@ NsStatus ns_flow_guard_slope(NsFlow *flow, double t, const double *s, int row, b
 /* Its value at the last evaluation, and the rounding error of that. */
 double ns_flow_guard_value(const NsFlowView *now, int row, bool upper);
 double ns_flow_guard_noise(const NsFlowView *now, int row, bool upper);
-
-#endif

@@ -2,8 +2,7 @@
 ** flow_mode.h
 ** The mode of a flow, and what it remembers of the run. Private to flow/.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_FLOW_MODE_H
-#define NS_INTEGRATORS_SWITCHING_FLOW_MODE_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -46,5 +45,3 @@ typedef struct NsFlowMemory {
 
 /* Takes memory; test arena->failed afterwards. */
 void ns_flow_memory_make(NsFlowMemory *memory, NsArena *arena, int n, int m);
-
-#endif

@@ -2,8 +2,7 @@
 ** flow_workspace.h
 ** The workspace of NsFlow, which its files share. Private to them.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_FLOW_WORKSPACE_H
-#define NS_INTEGRATORS_SWITCHING_FLOW_WORKSPACE_H
+#pragma once
 
 #include "integrators/flow/equations.h"
 #include "integrators/flow/flow.h"
@@ -208,5 +207,3 @@ bool ns_flow_centre(NsFlow *flow);
 
 /* The name of row `row` of R in messages. */
 void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size);
-
-#endif

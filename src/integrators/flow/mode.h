@@ -2,8 +2,7 @@
 ** mode.h
 ** The choice of the next mode of a first-order model: after an event, at the start of a run, after an action of the user.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_MODE_H
-#define NS_INTEGRATORS_SWITCHING_MODE_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -71,5 +70,3 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
 ** multipliers with two bounds have none.
 */
 NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool *jumped, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** mode_impulse.h
 ** The jump of a start at which rows act on each other: capacitors in a loop with several diodes.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_MODE_IMPULSE_H
-#define NS_INTEGRATORS_SWITCHING_MODE_IMPULSE_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -17,5 +16,3 @@
 ** and Simulation for Switched Circuits, 2011, chapter 2.
 */
 NsStatus ns_mode_impulse(NsFlow *flow, double t, double *s, bool *jumped, NsError *err);
-
-#endif

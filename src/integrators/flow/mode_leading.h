@@ -2,8 +2,7 @@
 ** mode_leading.h
 ** The problem of the leading terms: a guess of the mode of many undecided rows.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_MODE_LEADING_H
-#define NS_INTEGRATORS_SWITCHING_MODE_LEADING_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -26,5 +25,3 @@ NsStatus ns_mode_leading(NsFlow *flow, double t, const double *s, bool *open, Ns
 */
 NsStatus ns_mode_leading_is_unique(NsFlow *flow, double t, const double *s, const bool *rows, const NsRowMode *mode,
                                    bool *unique, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** mode_signs.h
 ** Whether the law of each row holds in a mode for t -> t+: signs of outputs and of distances to bounds, and of their derivatives.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_MODE_SIGNS_H
-#define NS_INTEGRATORS_SWITCHING_MODE_SIGNS_H
+#pragma once
 
 #include "integrators/flow/flow.h"
 
@@ -31,5 +30,3 @@ NsStatus ns_signs_bend(NsFlow *flow, const NsSignPoint *at, bool *against, NsErr
 
 /* Whether y of a row depends on t and s alone, not on lambda or algebraic states, at the point of the last Jacobians. */
 bool ns_row_is_of_state(const NsFlow *flow, int row);
-
-#endif

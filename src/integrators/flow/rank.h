@@ -2,8 +2,7 @@
 ** rank.h
 ** Factors of a square matrix of any rank, with rows, columns and rank that do not depend on units.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_RANK_H
-#define NS_INTEGRATORS_SWITCHING_RANK_H
+#pragma once
 
 #include "solvers/balance.h"
 
@@ -52,5 +51,3 @@ void ns_rank_back(const NsRank *f, bool absolute, double *x);
 
 /* v (n) with A v = 0, and 1 in column col[j]; rank <= j < n. */
 void ns_rank_null(NsRank *f, int j, double *v);
-
-#endif

@@ -2,8 +2,7 @@
 ** reduction.h
 ** Index reduction: equations R(t, s, w) = 0 that do not determine w are replaced by their time derivatives.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_REDUCTION_H
-#define NS_INTEGRATORS_SWITCHING_REDUCTION_H
+#pragma once
 
 #include "integrators/flow/rank.h"
 
@@ -43,5 +42,3 @@ typedef struct NsReductionRates {
 */
 bool ns_reduction_begin(NsReduction *r, int nw, int nd);
 bool ns_reduction_next(NsReduction *r, const NsReductionRates *rates);
-
-#endif

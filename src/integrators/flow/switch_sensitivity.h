@@ -3,8 +3,7 @@
 ** Derivatives by parameters of event-driven runs of first order. Nothing happens where sw->run.sensitivity is NULL. Private to
 ** flow/.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_SWITCH_SENSITIVITY_H
-#define NS_INTEGRATORS_SWITCHING_SWITCH_SENSITIVITY_H
+#pragma once
 
 #include "integrators/sensitivity.h"
 #include "integrators/flow/switching.h"
@@ -34,5 +33,3 @@ extern const NsGivenMode ns_switch_given;
 
 /* NS_EARG: an accumulation of the events of a row has no derivatives. */
 NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err);
-
-#endif

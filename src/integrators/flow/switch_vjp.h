@@ -3,8 +3,7 @@
 ** Derivatives of rates and guards by the numbers of linear systems, linear relations and bounds, in closed form; by z of callbacks with
 ** dual numbers. Private to flow/.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_SWITCH_VJP_H
-#define NS_INTEGRATORS_SWITCHING_SWITCH_VJP_H
+#pragma once
 
 #include "integrators/sensitivity.h"
 #include "integrators/flow/flow_workspace.h"
@@ -35,5 +34,3 @@ NsStatus ns_switch_vjp(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, 
 /* P (n x p, n states) = the derivatives of the rates sdot: those with known[j] are columns of F_p, the others are not defined. */
 NsStatus ns_switch_vjp_rates(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, double *P,
                              bool *known, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** switching.h
 ** The workspace of event-driven integration for models of first order, and the functions that its files share. Private to them.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_SWITCHING_H
-#define NS_INTEGRATORS_SWITCHING_SWITCHING_H
+#pragma once
 
 #include "integrators/accumulation.h"
 #include "integrators/hybrid/hybrid.h"
@@ -152,5 +151,3 @@ NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsE
 
 /* Handles the event of a guard at run->t: the next mode, the log, the dense output, an accumulation. */
 NsStatus ns_switch_handle(NsHybrid *run, int guard, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** hybrid.h
 ** A smooth motion in a mode, with events at which the mode changes: what the integrators that go from event to event share.
 */
-#ifndef NS_INTEGRATORS_HYBRID_HYBRID_H
-#define NS_INTEGRATORS_HYBRID_HYBRID_H
+#pragma once
 
 #include "integrators/event_schemes.h"
 #include "integrators/sensitivity.h"
@@ -161,5 +160,3 @@ NsStatus ns_hybrid_tell_side(NsHybrid *run, NsError *err);
 /* Tells the smooth piece of the last step; S goes along it. Nothing happens where nobody asks. */
 NsStatus ns_hybrid_tell_piece(NsHybrid *run, NsError *err);
 NsStatus ns_hybrid_sense_piece(NsHybrid *run, NsError *err);
-
-#endif

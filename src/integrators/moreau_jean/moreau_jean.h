@@ -2,8 +2,7 @@
 ** moreau_jean.h
 ** The workspace of the theta scheme of mechanics, and the functions that its files share. Private to them.
 */
-#ifndef NS_INTEGRATORS_MOREAU_JEAN_MOREAU_JEAN_H
-#define NS_INTEGRATORS_MOREAU_JEAN_MOREAU_JEAN_H
+#pragma once
 
 #include <math.h>
 
@@ -176,5 +175,3 @@ extern const NsSchemeSettle ns_mj_settle;
 
 /* Derivatives of a step, transposed, by numbers of linear systems (vjp.c): see NsStepVjp. */
 NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
-
-#endif

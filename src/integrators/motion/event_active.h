@@ -2,8 +2,7 @@
 ** event_active.h
 ** Accelerations with the active constraints, and the tolerances of contacts. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_ACTIVE_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_ACTIVE_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 
@@ -69,5 +68,3 @@ double ns_ed_onset_guard(const NsEventDriven *ed, int row);
 
 /* Whether friction that begins to slip in space with the acceleration a is at the onset of slip; size: sum of the |terms| of a. */
 bool ns_ed_begins_onset(const NsEventDriven *ed, double a, double size);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_bend.h
 ** How the outputs of an interaction change with the coordinates and velocities of its systems. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_BEND_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_BEND_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 
@@ -34,5 +33,3 @@ bool ns_edge_bend_take(NsEdgeBend *bend, const NsEventDriven *ed, int interactio
 static inline double ns_edge_bend(const NsEdgeBend *bend, int i, int j, int k) {
   return bend->H_q[i + (ptrdiff_t)bend->m * (j + (ptrdiff_t)bend->nv * k)];
 }
-
-#endif

@@ -2,8 +2,7 @@
 ** event_driven.h
 ** The workspace of mechanics that goes from event to event. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
+#pragma once
 
 #include "integrators/motion/event_handle.h"
 #include "integrators/motion/event_problem.h"
@@ -103,5 +102,3 @@ extern const NsSchemeExchange ns_ed_exchange;
 
 /* Fails: a step of the grid has more than max_events. */
 NsStatus ns_ed_too_many_events(const NsEventDriven *ed, NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** event_handle.h
 ** Handles an event: impacts, rest, forces. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_HANDLE_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_HANDLE_H
+#pragma once
 
 #include "integrators/motion/motion_mode.h"
 
@@ -23,5 +22,3 @@ typedef struct NsMotionEvent {
 /* Handles the event ed->event.hit at ed->run.t: impacts, rest, forces. Updates the state and the mode. */
 struct NsEventDriven;
 NsStatus ns_ed_handle(struct NsEventDriven *ed, NsError *err);
-
-#endif

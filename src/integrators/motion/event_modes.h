@@ -2,8 +2,7 @@
 ** event_modes.h
 ** The problem of the next mode, and the equations of one mode, see event_modes.c. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_MODES_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_MODES_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 
@@ -78,5 +77,3 @@ void ns_ed_mode_outputs(NsModes *s);
 
 /* Solves the equations of the mode that the options say: s->z, s->w, s->size. False: there is no solution. */
 bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s);
-
-#endif

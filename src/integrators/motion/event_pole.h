@@ -2,8 +2,7 @@
 ** event_pole.h
 ** The pole of the forces while contacts slip. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_POLE_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_POLE_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 
@@ -14,5 +13,3 @@
 void ns_ed_pole_begin(NsEventDriven *ed);
 double ns_ed_pole_guard(const NsEventDriven *ed, int row);
 int ns_ed_pole_contact(const NsEventDriven *ed);
-
-#endif

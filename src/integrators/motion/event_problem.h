@@ -2,8 +2,7 @@
 ** event_problem.h
 ** The problems of impulses and of forces. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PROBLEM_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PROBLEM_H
+#pragma once
 
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
@@ -48,5 +47,3 @@ bool ns_motion_carries(const NsMotionView *now, int row, double pressing, double
 
 /* The name of a row for messages: its interaction's. */
 const char *ns_motion_row_name(const NsMotion *motion, int row);
-
-#endif

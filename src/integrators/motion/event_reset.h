@@ -2,8 +2,7 @@
 ** event_reset.h
 ** The resets of mechanics with fixed active sets, for derivatives by parameters. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
+#pragma once
 
 #include "integrators/motion/event_vjp.h"
 #include "integrators/motion/event_sensitivity.h"
@@ -84,5 +83,3 @@ NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err);
 
 /* S after the rest of the rows in the linearisation. */
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);
-
-#endif

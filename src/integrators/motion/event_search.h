@@ -2,8 +2,7 @@
 ** event_search.h
 ** Finds events within a step. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SEARCH_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SEARCH_H
+#pragma once
 
 #include "base/error.h"
 #include "ode/bernstein.h"
@@ -20,5 +19,3 @@ typedef struct NsMotionSearch {
 /* Looks for an event in the last step of the stepper: *row, or -1. When there is one, the step is repeated and ends at it. */
 struct NsEventDriven;
 NsStatus ns_ed_search(struct NsEventDriven *ed, int *row, NsError *err);
-
-#endif

@@ -3,8 +3,7 @@
 ** Derivatives by parameters of event-driven runs of mechanics. Nothing happens where ed->run.sensitivity is NULL. Private to
 ** motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SENSITIVITY_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SENSITIVITY_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 #include "integrators/sensitivity.h"
@@ -27,5 +26,3 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err);
 NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err);
 NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err);
 NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err);
-
-#endif

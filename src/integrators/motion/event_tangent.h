@@ -2,8 +2,7 @@
 ** event_tangent.h
 ** Derivatives of the motion of mechanics, its guards and its resets by the states, in closed form. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
+#pragma once
 
 #include "integrators/motion/event_vjp.h"
 
@@ -42,5 +41,3 @@ bool ns_motion_tangent_impulse(NsMotionTangent *tangent, double t, const double 
 
 /* The same of ns_motion_project of n rows, which have been coupled. */
 bool ns_motion_tangent_rest(NsMotionTangent *tangent, int places, int n, const int *rows, double *A);
-
-#endif

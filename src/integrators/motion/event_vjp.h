@@ -2,8 +2,7 @@
 ** event_vjp.h
 ** Derivatives of the motion of mechanics, its guards and its impulses by numbers of the model, in closed form. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_VJP_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_VJP_H
+#pragma once
 
 #include "integrators/motion/event_driven.h"
 #include "integrators/sensitivity.h"
@@ -80,5 +79,3 @@ void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *im
 
 /* Rows come to rest: out is 0 for the parameters that have no effect on it. */
 void ns_motion_vjp_rest(NsMotionVjp *vjp, double *out, bool *known);
-
-#endif

@@ -2,8 +2,7 @@
 ** motion_guard.h
 ** The guards of mechanics: one table for the search, for a solver outside of the engine, and for derivatives. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_MOTION_GUARD_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_MOTION_GUARD_H
+#pragma once
 
 #include "integrators/motion/event_tangent.h"
 
@@ -49,5 +48,3 @@ extern const NsGivenMode ns_motion_given;
 
 /* For a solver outside of the engine: above 0 in the mode; 1 where it is not watched. */
 double ns_motion_guard_outside(const NsEventDriven *ed, int row);
-
-#endif

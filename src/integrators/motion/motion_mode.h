@@ -2,8 +2,7 @@
 ** motion_mode.h
 ** The mode of mechanics: what the motion between two events depends on, beside the state. Private to motion/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_MOTION_MODE_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_MOTION_MODE_H
+#pragma once
 
 #include "integrators/motion.h"
 
@@ -126,5 +125,3 @@ double ns_motion_stick_guard(const NsMotionMode *mode, int row, double *scale);
 
 /* sqrt(a^2 + b^2); powers of two as units change no bit. */
 double ns_motion_length(double a, double b);
-
-#endif

@@ -2,8 +2,7 @@
 ** shape.h
 ** What the shapes of contacts share. Private to model/: contact.c and contact_curve.c use it, too.
 */
-#ifndef NS_MODEL_SHAPE_SHAPE_H
-#define NS_MODEL_SHAPE_SHAPE_H
+#pragma once
 
 #include "model/contact.h"
 
@@ -38,5 +37,3 @@ bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const 
 
 /* The directions of the rows: the normal and, with three rows, the tangents. */
 void ns_shape_directions(const NsContact *contact, const double *normal, double d[MOST_ROWS][SPACE]);
-
-#endif

@@ -2,8 +2,7 @@
 ** active.h
 ** One active set of a box problem: solve it, judge it, repair it.
 */
-#ifndef NS_SOLVERS_BOX_ACTIVE_H
-#define NS_SOLVERS_BOX_ACTIVE_H
+#pragma once
 
 #include "base/arena.h"
 #include "linalg/lu.h"
@@ -56,5 +55,3 @@ NsStatus ns_active_try_in_order(NsActive *a, const NsBoxProblem *p, const signed
 ** moves to that bound; a w of wrong sign at a bound moves the component between. Returns how many were wrong.
 */
 int ns_active_repair(const NsActive *a, const NsBoxProblem *p, const double *z, const double *w, bool single, signed char *set);
-
-#endif

@@ -2,8 +2,7 @@
 ** banded_sets.h
 ** Block principal pivoting on narrow bands, which chains of bodies, rods, plates and obstacle problems have.
 */
-#ifndef NS_SOLVERS_BOX_BANDED_SETS_H
-#define NS_SOLVERS_BOX_BANDED_SETS_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -20,5 +19,3 @@
 */
 extern const NsMethod ns_box_banded;
 enum { NS_BANDED_SHORT = 1 };
-
-#endif

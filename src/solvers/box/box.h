@@ -2,8 +2,7 @@
 ** box.h
 ** The box problem, a mixed linear complementarity problem: the one-step problem of laws that act on single components.
 */
-#ifndef NS_SOLVERS_BOX_BOX_H
-#define NS_SOLVERS_BOX_BOX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ typedef struct NsSolverInfo {
   bool warm;          /* the active set of the guess (or of 0 without a guess) was right: no pivot was needed */
   const char *solver; /* name of the solver that gave the answer */
 } NsSolverInfo;
-
-#endif

@@ -2,8 +2,7 @@
 ** box_search.h
 ** What the methods for dense and for sparse box problems share: operations on the matrix, and functions that take a candidate.
 */
-#ifndef NS_SOLVERS_BOX_BOX_SEARCH_H
-#define NS_SOLVERS_BOX_BOX_SEARCH_H
+#pragma once
 
 #include "solvers/box/box_solver.h"
 #include "solvers/map.h"
@@ -53,5 +52,3 @@ static inline NsStatus ns_box_point_reserve(void **work, NsSearch *search) {
 static inline int ns_box_limit(const NsBoxSearch *s, int usual) {
   return s->options->max_iterations > 0 ? s->options->max_iterations : usual;
 }
-
-#endif

@@ -2,8 +2,7 @@
 ** box_solver.h
 ** The box solver that everything else calls: a chain of methods, each answer verified before it is returned.
 */
-#ifndef NS_SOLVERS_BOX_BOX_SOLVER_H
-#define NS_SOLVERS_BOX_BOX_SOLVER_H
+#pragma once
 
 #include "solvers/box/box.h"
 #include "solvers/method.h"
@@ -69,5 +68,3 @@ bool ns_box_ray(const NsBox *box, double *ray);
 ** and w are NaN. Entries of the guess that are not finite count as 0.
 */
 NsStatus ns_box_solve(NsBox *box, const NsBoxProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info);
-
-#endif

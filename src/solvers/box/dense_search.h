@@ -2,8 +2,7 @@
 ** dense_search.h
 ** The search for the solution of one dense, connected box problem: the problem in hand, the guess, the best candidate.
 */
-#ifndef NS_SOLVERS_BOX_DENSE_SEARCH_H
-#define NS_SOLVERS_BOX_DENSE_SEARCH_H
+#pragma once
 
 #include "solvers/box/active.h"
 #include "solvers/box/box_search.h"
@@ -60,5 +59,3 @@ static inline bool ns_dense_exact(const NsDenseSearch *s) {
 ** (n), a point of the scaled problem. Returns whether the best candidate is exact.
 */
 bool ns_dense_polish(NsDenseSearch *s, const double *vertex, signed char *set);
-
-#endif

@@ -2,8 +2,7 @@
 ** enumerate.h
 ** Tries all active sets of a small box problem: the reference for the other methods.
 */
-#ifndef NS_SOLVERS_BOX_ENUMERATE_H
-#define NS_SOLVERS_BOX_ENUMERATE_H
+#pragma once
 
 #include "solvers/box/active.h"
 #include "solvers/method.h"
@@ -30,5 +29,3 @@ NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, do
 
 /* Enumerates the scaled problem; the answer is the solution nearest to the guess. */
 extern const NsMethod ns_box_enumerate;
-
-#endif

@@ -2,8 +2,7 @@
 ** game.h
 ** Bimatrix games: linear complementarity problems whose variables have two sides, M = [0 A; B' 0] up to the order of variables.
 */
-#ifndef NS_SOLVERS_BOX_GAME_H
-#define NS_SOLVERS_BOX_GAME_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
@@ -19,5 +18,3 @@ typedef struct NsGame {
 
 /* Lemke-Howson paths (pivot.h) for games, each end polished; NS_ENOCONV at once for other problems. */
 extern const NsMethod ns_box_lemke_howson;
-
-#endif

@@ -2,8 +2,7 @@
 ** interior.h
 ** Interior point for monotone box problems: predictor and corrector.
 */
-#ifndef NS_SOLVERS_BOX_INTERIOR_H
-#define NS_SOLVERS_BOX_INTERIOR_H
+#pragma once
 
 #include "solvers/map.h"
 #include "solvers/method.h"
@@ -18,5 +17,3 @@ typedef struct NsInterior {
 /* Interior point from the guess, then the active set at its end; dense and sparse M. NS_INTERIOR_ONCE: one attempt only. */
 extern const NsMethod ns_box_interior;
 enum { NS_INTERIOR_ONCE = 1 };
-
-#endif

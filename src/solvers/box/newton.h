@@ -2,8 +2,7 @@
 ** newton.h
 ** Semismooth Newton for boxes on the natural map ("min") and on the Fischer-Burmeister function, with a line search.
 */
-#ifndef NS_SOLVERS_BOX_NEWTON_H
-#define NS_SOLVERS_BOX_NEWTON_H
+#pragma once
 
 #include "solvers/map.h"
 #include "solvers/method.h"
@@ -17,5 +16,3 @@ typedef struct NsNewton {
 
 /* Newton on either function from the guess, then the active set at its end. For dense and sparse M. */
 extern const NsMethod ns_box_newton_min, ns_box_newton_fb;
-
-#endif

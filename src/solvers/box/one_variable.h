@@ -2,8 +2,7 @@
 ** one_variable.h
 ** The box problem of one variable in closed form.
 */
-#ifndef NS_SOLVERS_BOX_ONE_VARIABLE_H
-#define NS_SOLVERS_BOX_ONE_VARIABLE_H
+#pragma once
 
 #include "solvers/box/box.h"
 
@@ -20,5 +19,3 @@ NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z);
 ** tolerance). Without a solution z is infinite or `near` clamped. A `near` that is not finite counts as 0.
 */
 NsSolverInfo ns_one_variable_solve(const NsOneVariable *p, double near, double tolerance, double *z, double *w);
-
-#endif

@@ -2,8 +2,7 @@
 ** pgs.h
 ** Projected Gauss-Seidel for boxes.
 */
-#ifndef NS_SOLVERS_BOX_PGS_H
-#define NS_SOLVERS_BOX_PGS_H
+#pragma once
 
 #include "solvers/box/box.h"
 #include "solvers/method.h"
@@ -13,5 +12,3 @@ extern const NsMethod ns_box_pgs;
 
 /* For large symmetric M with a positive diagonal: the active set after 6 to 14 sweeps, once it stops changing. */
 extern const NsMethod ns_box_predict;
-
-#endif

@@ -2,8 +2,7 @@
 ** pivot.h
 ** Lemke's method for boxes: complementary pivoting along a covering variable, lexicographic; Lemke-Howson for games.
 */
-#ifndef NS_SOLVERS_BOX_PIVOT_H
-#define NS_SOLVERS_BOX_PIVOT_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/active.h"
@@ -47,5 +46,3 @@ NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game
 */
 extern const NsMethod ns_box_lemke;
 enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2 };
-
-#endif

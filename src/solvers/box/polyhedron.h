@@ -2,8 +2,7 @@
 ** polyhedron.h
 ** Affine variational inequalities over polyhedra, -(M z + q) in the normal cone of {H z >= K}.
 */
-#ifndef NS_SOLVERS_BOX_POLYHEDRON_H
-#define NS_SOLVERS_BOX_POLYHEDRON_H
+#pragma once
 
 #include "solvers/box/box_solver.h"
 
@@ -54,5 +53,3 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *work, const NsAvi *p, const double *g
 ** Allocates its workspace. NS_ENOSOL or NS_ERAY: the set is empty; NS_ENOMEM; else as ns_polyhedron_solve.
 */
 NsStatus ns_polyhedron_nearest(int n, int m, const double *H, const double *K, double *z);
-
-#endif

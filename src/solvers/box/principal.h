@@ -2,8 +2,7 @@
 ** principal.h
 ** Principal pivoting by index: Murty's rule for P-matrices, criss-cross pivots where a diagonal entry is zero.
 */
-#ifndef NS_SOLVERS_BOX_PRINCIPAL_H
-#define NS_SOLVERS_BOX_PRINCIPAL_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/active.h"
@@ -52,5 +51,3 @@ NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRu
 
 /* Principal pivoting, its set polished; the mode is the rule. NS_PRINCIPAL_IN_ORDER: without polish, at most n pivots. */
 extern const NsMethod ns_box_principal;
-
-#endif

@@ -2,8 +2,7 @@
 ** proximal.h
 ** The proximal point method on active sets.
 */
-#ifndef NS_SOLVERS_BOX_PROXIMAL_H
-#define NS_SOLVERS_BOX_PROXIMAL_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -14,5 +13,3 @@
 ** algorithm, SIAM J. Control Optim. 14, 1976.
 */
 extern const NsMethod ns_box_proximal;
-
-#endif

@@ -2,8 +2,7 @@
 ** scalar.h
 ** One complementarity condition between a number and a continuous function of it, by bracketing.
 */
-#ifndef NS_SOLVERS_BOX_SCALAR_H
-#define NS_SOLVERS_BOX_SCALAR_H
+#pragma once
 
 #include "base/status.h"
 
@@ -26,5 +25,3 @@ typedef struct NsScalarProblem {
 ** needed; NS_ECALLBACK: value returned a negative number.
 */
 NsStatus ns_scalar_solve(const NsScalarProblem *p, double z0, double *z);
-
-#endif

@@ -2,8 +2,7 @@
 ** sparse_box.h
 ** Box problems with a sparse matrix: each connected component is solved separately in balanced units.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_BOX_H
-#define NS_SOLVERS_BOX_SPARSE_BOX_H
+#pragma once
 
 #include "linalg/sparse.h"
 #include "solvers/box/box_solver.h"
@@ -33,5 +32,3 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s);
 */
 NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper, const double *guess,
                              double *z, double *w, NsSolverInfo *info);
-
-#endif

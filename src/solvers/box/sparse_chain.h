@@ -2,8 +2,7 @@
 ** sparse_chain.h
 ** One connected sparse box problem: active sets with KLU, semismooth Newton, interior point, sweeps by columns.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_CHAIN_H
-#define NS_SOLVERS_BOX_SPARSE_CHAIN_H
+#pragma once
 
 #include "linalg/sparse.h"
 #include "solvers/box/box_solver.h"
@@ -37,5 +36,3 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s);
 */
 NsStatus ns_sparse_chain_solve(NsSparseChain *s, const double *q, const double *lower, const double *upper, const double *guess,
                                double *z, double *w, NsSolverInfo *info);
-
-#endif

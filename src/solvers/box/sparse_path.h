@@ -2,8 +2,7 @@
 ** sparse_path.h
 ** Box problems with a sparse matrix by complementary pivots, along a path that begins at a guess.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_PATH_H
-#define NS_SOLVERS_BOX_SPARSE_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ typedef struct NsPathStart {
 */
 NsStatus ns_sparse_path_solve(NsSparsePath *s, const NsSparse *M, const double *q, const double *lower, const double *upper,
                               const NsPathStart *start, double *z, int *pivots);
-
-#endif

@@ -2,8 +2,7 @@
 ** sparse_search.h
 ** The search for the solution of one sparse, connected box problem in balanced units: candidates, and active sets with KLU.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_SEARCH_H
-#define NS_SOLVERS_BOX_SPARSE_SEARCH_H
+#pragma once
 
 #include "linalg/sparse.h"
 #include "solvers/box/active.h"
@@ -48,5 +47,3 @@ bool ns_sparse_keep(NsSparseSearch *s, const double *z, double error);
 ** active set strategy as a semismooth Newton method, SIAM J. Optim. 13, 2003.
 */
 NsStatus ns_sparse_follow_sets(NsSparseSearch *s, double *z, int limit, int *tries);
-
-#endif

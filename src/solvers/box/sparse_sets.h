@@ -2,8 +2,7 @@
 ** sparse_sets.h
 ** The active set of the guess, followed on a sparse matrix.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_SETS_H
-#define NS_SOLVERS_BOX_SPARSE_SETS_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -15,5 +14,3 @@ extern const NsMethod ns_sparse_sets;
 
 /* Number of variables from which interior point follows after few sets; it takes as many steps for any size. */
 enum { NS_SPARSE_LARGE = 500 };
-
-#endif

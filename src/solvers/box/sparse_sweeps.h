@@ -2,8 +2,7 @@
 ** sparse_sweeps.h
 ** Projected successive over-relaxation by the columns of a sparse matrix.
 */
-#ifndef NS_SOLVERS_BOX_SPARSE_SWEEPS_H
-#define NS_SOLVERS_BOX_SPARSE_SWEEPS_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -13,5 +12,3 @@
 */
 extern const NsMethod ns_sparse_sweeps;
 enum { NS_SWEEPS_FEW = 1 };
-
-#endif

@@ -2,8 +2,7 @@
 ** warm_start.h
 ** Two methods that need a guess: its active set, and the guess itself.
 */
-#ifndef NS_SOLVERS_BOX_WARM_START_H
-#define NS_SOLVERS_BOX_WARM_START_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -18,5 +17,3 @@ extern const NsMethod ns_box_active_set;
 
 /* The clamped guess, if it is right to rounding: for problems whose solution is not unique, where other methods may fail. */
 extern const NsMethod ns_box_guess;
-
-#endif

@@ -2,8 +2,7 @@
 ** cone.h
 ** The cones of contacts, one table for each. To add a cone: write its NsConeClass in cone_NAME.c, add its name to NS_CONE_LIST.
 */
-#ifndef NS_SOLVERS_CONTACT_CONE_H
-#define NS_SOLVERS_CONTACT_CONE_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -137,5 +136,3 @@ void ns_cone_contact_step(const NsConeContact *c, const double *b, double *r);
 
 /* Solves A x = b for n <= NS_CONE_MOST unknowns (A: n x n, column-major, destroyed; x: b, then x). False: A is singular. */
 bool ns_cone_linear(int n, double *A, double *x);
-
-#endif

@@ -2,8 +2,7 @@
 ** friction.h
 ** The friction problem of a set of contacts of one cone, with its matrix in blocks.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_H
-#define NS_SOLVERS_CONTACT_FRICTION_H
+#pragma once
 
 #include "linalg/block.h"
 #include "solvers/box/box.h"
@@ -30,5 +29,3 @@ typedef struct NsFriction {
 static inline const double *ns_friction_mu(const NsFriction *p, int i) {
   return p->mu + (size_t)i * (size_t)p->cone->discs;
 }
-
-#endif

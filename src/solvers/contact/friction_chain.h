@@ -2,8 +2,7 @@
 ** friction_chain.h
 ** The chain of methods for connected contacts of one cone in balanced units; each answer is verified.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
-#define NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -35,5 +34,3 @@ void ns_friction_chain_free(NsFrictionChain *chain);
 */
 NsStatus ns_friction_chain_solve(NsFrictionChain *chain, const NsMixedView *v, const NsBlock *W, double *r, double *u,
                                  NsSolverInfo *info);
-
-#endif

@@ -2,8 +2,7 @@
 ** friction_first_order.h
 ** First-order methods for contacts of one cone: they use products with W and projections on the cones only.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_FIRST_ORDER_H
-#define NS_SOLVERS_CONTACT_FRICTION_FIRST_ORDER_H
+#pragma once
 
 #include "solvers/contact/friction_search.h"
 
@@ -13,5 +12,3 @@
 */
 enum { NS_FIRST_ORDER_SHARE = 1, NS_FIRST_ORDER_LONG };
 extern const NsMethod ns_friction_first_order;
-
-#endif

@@ -2,8 +2,7 @@
 ** friction_newton.h
 ** Semismooth Newton for contacts of one cone; the unknowns of open contacts are eliminated.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_NEWTON_H
-#define NS_SOLVERS_CONTACT_FRICTION_NEWTON_H
+#pragma once
 
 #include "solvers/contact/friction_search.h"
 
@@ -15,5 +14,3 @@
 */
 enum { NS_FRICTION_SHARE = 1, NS_FRICTION_PRESSED, NS_FRICTION_LONG, NS_FRICTION_ROUGHENED, NS_FRICTION_ALL_PRESSED };
 extern const NsMethod ns_friction_newton;
-
-#endif

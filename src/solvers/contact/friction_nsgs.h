@@ -2,8 +2,7 @@
 ** friction_nsgs.h
 ** Nonsmooth Gauss-Seidel for contacts of one cone: each contact in turn is solved exactly.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_NSGS_H
-#define NS_SOLVERS_CONTACT_FRICTION_NSGS_H
+#pragma once
 
 #include "solvers/contact/friction_search.h"
 
@@ -24,5 +23,3 @@ void ns_nsgs_prepare(const NsFriction *p, NsConeContact *contact);
 */
 NsStatus ns_nsgs_solve(const NsFriction *p, const NsConeContact *contact, double tolerance, int sweeps, double *r, double *u,
                        NsSolverInfo *info, int *done);
-
-#endif

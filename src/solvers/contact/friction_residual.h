@@ -2,8 +2,7 @@
 ** friction_residual.h
 ** How well a candidate solves a friction problem.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_RESIDUAL_H
-#define NS_SOLVERS_CONTACT_FRICTION_RESIDUAL_H
+#pragma once
 
 #include "solvers/contact/friction.h"
 
@@ -33,5 +32,3 @@ double ns_friction_own_error(double error, double terms, double forces, double d
 
 /* Computes u = W r + q and info->residual, relative and backward. Returns max(relative, backward). */
 double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info);
-
-#endif

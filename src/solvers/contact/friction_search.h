@@ -2,8 +2,7 @@
 ** friction_search.h
 ** The search for a solution of contacts of one cone: the shared state of the methods, and the work that each may spend.
 */
-#ifndef NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
-#define NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -42,5 +41,3 @@ static inline NsOutcome ns_friction_keep(NsFrictionSearch *s, const NsSolverInfo
   ns_mixed_keep(&s->mixed, info, measure);
   return ns_mixed_outcome(&s->mixed, info->status, info);
 }
-
-#endif

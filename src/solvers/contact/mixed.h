@@ -2,8 +2,7 @@
 ** mixed.h
 ** The one-step problem of mechanics: rows with bounds and contacts with friction, coupled by one matrix.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_H
-#define NS_SOLVERS_CONTACT_MIXED_H
+#pragma once
 
 #include "linalg/sparse.h"
 #include "solvers/box/box.h"
@@ -133,5 +132,3 @@ NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *
 */
 NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGroup *groups, const double *guess, double *z,
                              double *w, NsSolverInfo *info);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_chain.h
 ** Chooses the methods, and their order, for a connected problem of rows and contacts.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_CHAIN_H
-#define NS_SOLVERS_CONTACT_MIXED_CHAIN_H
+#pragma once
 
 #include "solvers/contact/mixed_measure.h"
 
@@ -24,5 +23,3 @@ bool ns_mixed_chain_holds(NsMixedChain *chain, const NsMixedProblem *p, const Ns
 
 /* The step lengths rho (ngroups) of the last problem with contacts. */
 const double *ns_mixed_chain_steps(const NsMixedChain *chain);
-
-#endif

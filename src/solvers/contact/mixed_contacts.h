@@ -2,8 +2,7 @@
 ** mixed_contacts.h
 ** Contacts of one cone, without rows: makes their block matrix and calls the chain of friction_chain.h.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_CONTACTS_H
-#define NS_SOLVERS_CONTACT_MIXED_CONTACTS_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -18,5 +17,3 @@ typedef struct NsMixedContacts NsMixedContacts;
 ** v->contacts is not set, keeps its memory for the next problem with as many contacts. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_mixed_contacts_solve(NsMixedContacts *contacts, const NsMixedView *v, double *z, double *w, NsSolverInfo *info);
-
-#endif

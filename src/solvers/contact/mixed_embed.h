@@ -2,8 +2,7 @@
 ** mixed_embed.h
 ** Rewrites rows and contacts as contacts of one cone, and solves those.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_EMBED_H
-#define NS_SOLVERS_CONTACT_MIXED_EMBED_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -18,5 +17,3 @@ typedef struct NsMixedEmbed NsMixedEmbed;
 ** NS_ESIZE: too many equations to eliminate; else the status of the chain for contacts.
 */
 NsStatus ns_mixed_embed_solve(NsMixedEmbed *embed, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info);
-
-#endif

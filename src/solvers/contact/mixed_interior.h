@@ -2,8 +2,7 @@
 ** mixed_interior.h
 ** An interior-point method for rows and contacts in the plane, also for two related problems (associated and proximal).
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_INTERIOR_H
-#define NS_SOLVERS_CONTACT_MIXED_INTERIOR_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -29,5 +28,3 @@ typedef struct NsMixedInterior NsMixedInterior;
 */
 NsStatus ns_mixed_interior_solve(NsMixedInterior *interior, const NsMixedView *v, int mode, double weight, double *z,
                                  NsSolverInfo *info);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_measure.h
 ** A problem of rows and contacts as the methods see it, and how well a candidate solves it.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_MEASURE_H
-#define NS_SOLVERS_CONTACT_MIXED_MEASURE_H
+#pragma once
 
 #include <math.h>
 
@@ -75,5 +74,3 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 
 /* The largest |z - P(z - rho w)|; *relative is this over the largest |z| or rho |q|. */
 double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_newton.h
 ** Semismooth Newton for rows and contacts together.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_NEWTON_H
-#define NS_SOLVERS_CONTACT_MIXED_NEWTON_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -23,5 +22,3 @@ typedef struct NsMixedNewton NsMixedNewton;
 */
 NsStatus ns_mixed_newton_solve(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
                                NsSolverInfo *info);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_plane.h
 ** Contacts in the plane and rows with bounds as one box problem, solved by pivoting.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_PLANE_H
-#define NS_SOLVERS_CONTACT_MIXED_PLANE_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -19,5 +18,3 @@ int ns_mixed_plane_unknowns(const NsMixedView *v);
 
 /* Solves v from the guess z, which becomes the answer; returns the status of the box problem, or NS_ENOMEM, NS_ETOOLARGE. */
 NsStatus ns_mixed_plane_solve(NsMixedPlane *plane, const NsMixedView *v, double *z, NsSolverInfo *info);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_reduce.h
 ** Eliminates equations from a problem of rows and contacts.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_REDUCE_H
-#define NS_SOLVERS_CONTACT_MIXED_REDUCE_H
+#pragma once
 
 #include "base/arena.h"
 #include "linalg/lu.h"
@@ -29,5 +28,3 @@ NsStatus ns_mixed_reduce(NsMixedReduction *reduction, const NsMixedProblem *p, c
 /* Sets the eliminated unknowns of z so that their equations hold. On return w = W z + q. */
 void ns_mixed_recover(const NsMixedReduction *reduction, const NsMixedProblem *p, double *z, double *w);
 void ns_mixed_reduction_release(NsMixedReduction *reduction);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_scale.h
 ** Extracts a component of a problem of rows and contacts and scales it by powers of two.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_SCALE_H
-#define NS_SOLVERS_CONTACT_MIXED_SCALE_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/contact/mixed.h"
@@ -29,5 +28,3 @@ typedef struct NsMixedScaled {
 NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
                         const double *guess);
 void ns_mixed_scaled_release(NsMixedScaled *s);
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_search.h The search for a solution of one connected problem of rows and contacts in balanced units: problem, current
 ** point, best candidate.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_SEARCH_H
-#define NS_SOLVERS_CONTACT_MIXED_SEARCH_H
+#pragma once
 
 #include <string.h>
 
@@ -60,5 +59,3 @@ static inline NsOutcome ns_mixed_outcome(const NsMixedSearch *s, NsStatus status
 static inline void ns_mixed_copy(const NsMixedSearch *s, double *to, const double *from) {
   memcpy(to, from, (size_t)s->v.p.n * sizeof *to);
 }
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_single.h
 ** Problems that need no iteration: one contact alone, and a guess that is an answer.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_SINGLE_H
-#define NS_SOLVERS_CONTACT_MIXED_SINGLE_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -12,5 +11,3 @@ extern const NsMethod ns_mixed_single;
 
 /* Takes the guess as a candidate; has one mode. */
 extern const NsMethod ns_mixed_guess;
-
-#endif

@@ -2,8 +2,7 @@
 ** mixed_sweep.h
 ** Gauss-Seidel sweeps over rows and contacts, plain or accelerated by conjugate directions.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_SWEEP_H
-#define NS_SOLVERS_CONTACT_MIXED_SWEEP_H
+#pragma once
 
 #include "solvers/contact/mixed_search.h"
 
@@ -28,5 +27,3 @@ NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int 
 /* The same with conjugate sweeps, all forwards. In the first `least` sweeps NS_OK requires a tenth of the tolerance. */
 NsStatus ns_mixed_conjugate_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int least, int count, double *z, double *w,
                                   NsSolverInfo *info);
-
-#endif

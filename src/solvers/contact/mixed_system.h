@@ -2,8 +2,7 @@
 ** mixed_system.h
 ** The sparse linear systems of the Newton methods for rows and contacts.
 */
-#ifndef NS_SOLVERS_CONTACT_MIXED_SYSTEM_H
-#define NS_SOLVERS_CONTACT_MIXED_SYSTEM_H
+#pragma once
 
 #include "base/arena.h"
 #include "linalg/sparse_lu.h"
@@ -27,5 +26,3 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *system, const NsMixedProblem *p);
 NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, int stride, const double *A, const double *B);
 void ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
 void ns_mixed_system_release(NsMixedSystem *system);
-
-#endif

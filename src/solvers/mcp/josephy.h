@@ -2,8 +2,7 @@
 ** josephy.h
 ** The Josephy-Newton method for nonlinear complementarity problems.
 */
-#ifndef NS_SOLVERS_MCP_JOSEPHY_H
-#define NS_SOLVERS_MCP_JOSEPHY_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -15,5 +14,3 @@
 ** 1965, 1979; Ferris, Kanzow and Munson, Feasible descent algorithms for mixed complementarity problems, Math. Prog. 86, 1999.
 */
 extern const NsMethod ns_mcp_josephy;
-
-#endif

@@ -2,8 +2,7 @@
 ** mcp.h
 ** Nonlinear mixed complementarity: Josephy-Newton and semismooth Newton, on dense and on sparse Jacobians.
 */
-#ifndef NS_SOLVERS_MCP_MCP_H
-#define NS_SOLVERS_MCP_MCP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -93,5 +92,3 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** Memory: dense solves allocate nothing; sparse ones for a new pattern, for the first box problems, and inside KLU.
 */
 NsStatus ns_mcp_solve(NsMcp *mcp, const NsMcpProblem *p, const double *z0, double *z, double *w, NsMcpInfo *info);
-
-#endif

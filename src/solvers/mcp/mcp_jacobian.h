@@ -2,8 +2,7 @@
 ** mcp_jacobian.h
 ** A Jacobian J, dense or sparse, and the linear systems diag(a) + diag(b) J of Newton's method.
 */
-#ifndef NS_SOLVERS_MCP_MCP_JACOBIAN_H
-#define NS_SOLVERS_MCP_MCP_JACOBIAN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ const NsSparse *ns_mcp_jacobian_shifted(NsMcpJacobian *jac, const double *added)
 
 /* Solves (diag(a) + diag(b) J) y = x; y replaces x. NS_ESINGULAR; NS_ENOMEM inside KLU. */
 NsStatus ns_mcp_jacobian_solve(NsMcpJacobian *jac, const double *a, const double *b, double *x);
-
-#endif

@@ -2,8 +2,7 @@
 ** mcp_map.h
 ** The maps whose zeros are the solutions of a mixed complementarity problem.
 */
-#ifndef NS_SOLVERS_MCP_MCP_MAP_H
-#define NS_SOLVERS_MCP_MCP_MAP_H
+#pragma once
 
 /*
 ** phi(a, b) = a + b - sqrt(a^2 + b^2), which is 0 if and only if 0 <= a _|_ b >= 0. da, db (may be NULL): an element of its
@@ -17,5 +16,3 @@ double ns_fischer(double a, double b, double *da, double *db);
 ** problems and generalized equations, thesis, Wisconsin 1995.
 */
 double ns_fischer_box(double z, double f, double lower, double upper, double *at_z, double *at_f);
-
-#endif

@@ -2,8 +2,7 @@
 ** mcp_search.h The search for a solution of a nonlinear complementarity problem: Newton iterations with line search; the
 ** method gives the directions.
 */
-#ifndef NS_SOLVERS_MCP_MCP_SEARCH_H
-#define NS_SOLVERS_MCP_MCP_SEARCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -92,5 +91,3 @@ int ns_mcp_not_finite(int n, const double *x);
 /* clamp: x within the scaled bounds of variable i. unscale: `to` = z in the user's units, within the user's bounds. */
 double ns_mcp_clamp(const NsMcpSearch *s, int i, double x);
 void ns_mcp_unscale(const NsMcpSearch *s, const double *z, double *to);
-
-#endif

@@ -2,8 +2,7 @@
 ** semismooth.h
 ** Newton's method on maps whose zeros are the solutions of a nonlinear complementarity problem.
 */
-#ifndef NS_SOLVERS_MCP_SEMISMOOTH_H
-#define NS_SOLVERS_MCP_SEMISMOOTH_H
+#pragma once
 
 #include "solvers/method.h"
 
@@ -14,5 +13,3 @@
 ** equation approach to the solution of nonlinear complementarity problems, Math. Prog. 75, 1996.
 */
 extern const NsMethod ns_mcp_semismooth;
-
-#endif

@@ -2,8 +2,7 @@
 ** least_squares.h
 ** Nonlinear least squares by the method of Levenberg and Marquardt.
 */
-#ifndef NS_SOLVERS_OPTIMISE_LEAST_SQUARES_H
-#define NS_SOLVERS_OPTIMISE_LEAST_SQUARES_H
+#pragma once
 
 #include "solvers/optimise/smooth.h"
 
@@ -38,5 +37,3 @@ typedef struct NsLeastSquaresInfo {
 */
 NsStatus ns_least_squares(const NsSmooth *problem, const NsLeastSquaresOptions *options, double *x, NsLeastSquaresInfo *info,
                           NsError *err);
-
-#endif

@@ -2,8 +2,7 @@
 ** minimise.h
 ** Minima of a function within bounds and under constraints: what the core and the module of NLopt exchange.
 */
-#ifndef NS_SOLVERS_OPTIMISE_MINIMISE_H
-#define NS_SOLVERS_OPTIMISE_MINIMISE_H
+#pragma once
 
 #include "base/engine.h"
 #include "solvers/optimise/smooth.h"
@@ -44,5 +43,3 @@ typedef struct NsMinimiser {
   NsMinimise minimise;
   const NsEngine *engine;
 } NsMinimiser;
-
-#endif

@@ -2,8 +2,7 @@
 ** nlopt.h
 ** NLopt as a minimiser, in the optional module nslua.nlopt.
 */
-#ifndef NS_SOLVERS_OPTIMISE_NLOPT_H
-#define NS_SOLVERS_OPTIMISE_NLOPT_H
+#pragma once
 
 #include "solvers/optimise/minimise.h"
 
@@ -12,5 +11,3 @@ const NsMinimiser *ns_nlopt(const NsEngine *engine);
 
 /* NLopt's version, "2.7.1", in a static buffer. */
 const char *ns_nlopt_version(void);
-
-#endif

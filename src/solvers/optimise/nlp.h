@@ -2,8 +2,7 @@
 ** nlp.h
 ** Large sparse nonlinear programs: sums of affine parts and of functions of a few variables, with exact derivatives.
 */
-#ifndef NS_SOLVERS_OPTIMISE_NLP_H
-#define NS_SOLVERS_OPTIMISE_NLP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -92,5 +91,3 @@ typedef struct NsNlpSolver {
   NsStatus (*solve)(const NsEngine *engine, NsNlp *nlp, const NsNlpOptions *options, NsNlpPoint *point, NsError *err);
   const NsEngine *engine;
 } NsNlpSolver;
-
-#endif

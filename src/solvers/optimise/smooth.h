@@ -2,8 +2,7 @@
 ** smooth.h
 ** A smooth vector function of x, as the optimisers see it.
 */
-#ifndef NS_SOLVERS_OPTIMISE_SMOOTH_H
-#define NS_SOLVERS_OPTIMISE_SMOOTH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -17,5 +16,3 @@ typedef struct NsSmooth {
   void *context;
   NsStatus (*evaluate)(void *context, const double *x, double *f, double *J);
 } NsSmooth;
-
-#endif

@@ -2,8 +2,7 @@
 ** bounded.h
 ** Elimination with running error bounds: the sign of a pivot or minor is certain, or reported as unknown.
 */
-#ifndef NS_SOLVERS_STUDY_BOUNDED_H
-#define NS_SOLVERS_STUDY_BOUNDED_H
+#pragma once
 
 /* An n x n matrix (column-major, leading dimension n): entry k is within v[k] +- e[k], e[k] >= 0. */
 typedef struct NsBounded {
@@ -42,5 +41,3 @@ enum { NS_EXACT_MINOR = 12 };
 ** (Bareiss, Math. Comp. 22, 1968). a, b: workspace of order count.
 */
 NsSign ns_minor_sign(int n, const double *M, int count, const int *index, NsBounded *a, NsBounded *b);
-
-#endif

@@ -2,8 +2,7 @@
 ** solutions.h
 ** All solutions of a small box problem: isolated points, segments, rays, larger faces.
 */
-#ifndef NS_SOLVERS_STUDY_SOLUTIONS_H
-#define NS_SOLVERS_STUDY_SOLUTIONS_H
+#pragma once
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
@@ -40,5 +39,3 @@ typedef struct NsSolutions {
 */
 NsStatus ns_solutions_new(NsSolutions **out, const NsBoxProblem *p);
 void ns_solutions_free(NsSolutions *s);
-
-#endif

@@ -2,8 +2,7 @@
 ** uniqueness.h
 ** Classes of a matrix (P, P0, definite, copositive), which tell how many solutions its complementarity problems have.
 */
-#ifndef NS_SOLVERS_STUDY_UNIQUENESS_H
-#define NS_SOLVERS_STUDY_UNIQUENESS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -38,5 +37,3 @@ typedef struct NsUniqueness {
 ** A < 0 and its inverse has no positive entry (Cottle, Habetler and Lemke, Linear Algebra Appl. 3, 1970).
 */
 NsStatus ns_uniqueness(int n, const double *M, const double *lower, const double *upper, NsUniqueness *out);
-
-#endif
