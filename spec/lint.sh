@@ -62,10 +62,10 @@ grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the
 grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
   -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
-# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- {repl, fmu}
+# base <- io <- workers <- linalg <- ad <- contact <- {solvers, ode, model} <- integrators <- simulation <- bind <- {repl, fmu}
 awk -F: '
   BEGIN {
-    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl,fmu", levels, " ")
+    n = split("base io workers linalg ad contact solvers,ode,model integrators simulation bind repl,fmu", levels, " ")
     for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
   }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {

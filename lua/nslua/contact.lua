@@ -31,7 +31,7 @@ local where = require "nslua.base.where"
 
 local contact = {}
 
-local sqrt, cos, sin, floor, huge = math.sqrt, math.cos, math.sin, math.floor, math.huge
+local sqrt, huge = math.sqrt, math.huge
 
 -- ---- arguments ----
 
@@ -106,10 +106,11 @@ function Line:distance(x, y)
   return distance_of(self, x, y)
 end
 
-return function(ns, graph)
+return function(ns, core)
+  local graph, new_scene = core.graph_support, core.contact_support.scene
   -- ---- contacts that come and go ----
 
-  local Manager = {}
+  local Manager = { space = 2 }
   Manager.__index = Manager
   Manager.__name = "contact manager"
   where.strict(Manager)
@@ -178,13 +179,13 @@ return function(ns, graph)
     end
     return setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
+      scene = new_scene(2, options.reach),
       lines = {},
-      round = {},     -- shapes that touch other shapes, in the order in which they were added
-      others = {},    -- shapes that touch lines alone
+      added = {},     -- shapes in the order in which they were added: their numbers in the scene
       counts = {},    -- kinds of shapes -> how many there are
       active = {},    -- the linked contacts, in the order in which they were linked
-      at = {},        -- a contact's key -> its place in `active`, while it is linked
-      made = {},      -- a contact's key -> the contact, linked or not
+      made = {},      -- the contacts, linked or not, by their slots in the scene
+      slots = {},     -- where the scene writes slots
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
       shapes = {},    -- kinds of shapes -> up to two bodies that have one
@@ -209,9 +210,10 @@ return function(ns, graph)
       self.given[class.kind] = given
       if class.once then check_new(who, given, ds, class.kind) end
       self.counts[class.kind] = (self.counts[class.kind] or 0) + 1
-      shape.class, shape.ds, shape.q, shape.number = class, ds, q, self.counts[class.kind]
-      local list = shape.around and self.round or self.others
-      list[#list + 1] = shape
+      shape.class, shape.ds, shape.number = class, ds, self.counts[class.kind]
+      local balls = {}
+      for i, p in ipairs(shape.points) do balls[i] = { p[1], p[2], 0, p[3] } end
+      self.added[self.scene:shape(q, balls, shape.around or 0, (shape.length or 0) / 2)] = shape
     end
   end
 
@@ -219,6 +221,7 @@ return function(ns, graph)
     check_self("add_line", self, Manager)
     check_line("add_line", line)
     self.lines[#self.lines + 1] = line
+    self.scene:half({ line.px, line.py, 0 }, { line.nx, line.ny, 0 })
   end
 
   -- The number of contacts that are linked, and their interactions in a list.
@@ -240,83 +243,60 @@ return function(ns, graph)
     return relation
   end
 
-  -- Links the contact of the key, which is not linked yet. make() returns its relation; `name` is its name.
-  local function link(self, key, name, make, first, second)
-    local c = self.made[key]
+  -- Links the contact of the slot. describe(self, first, second, part) returns its name, a function that makes its
+  -- relation, and its systems.
+  local function link(self, slot, describe_contact)
+    local c = self.made[slot]
     if not c then
+      local name, make, first, second = describe_contact(self, self.scene:contact(slot))
       local interaction = ns.Interaction(self.law, make(), name)
-      c = { key = key, interaction = interaction, y = interaction:y(0), first = first, second = second }
-      self.made[key] = c
+      c = { slot = slot, interaction = interaction, y = interaction:y(0), first = first, second = second }
+      self.made[slot] = c
     end
     if not graph.linked(self.nsds, c.interaction) then
       where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
     end
     self.active[#self.active + 1] = c
-    self.at[key] = #self.active
+    self.scene:link(slot, c.y)
   end
 
-  -- Forgets the contacts that the script has unlinked. It looks for them only when the graph has changed since
-  -- update().
-  local function forget_unlinked(self)
-    if graph.version(self.nsds) == self.version then return end
-    local kept, at = {}, self.at
+  -- Keeps the active contacts for which keep(contact) holds, and tells the scene of the others.
+  local function keep_active(self, keep)
+    local kept = {}
     for _, c in ipairs(self.active) do
-      if graph.linked(self.nsds, c.interaction) then
-        kept[#kept + 1] = c
-        at[c.key] = #kept
-      else
-        at[c.key] = nil
-      end
+      if keep(c) then kept[#kept + 1] = c else self.scene:unlink(c.slot) end
     end
     self.active = kept
   end
 
-  -- Unlinks the contacts whose gap has become larger than twice the reach.
-  local function unlink_far(self)
-    local kept, at, most = {}, self.at, 2 * self.reach
-    for _, c in ipairs(self.active) do
-      if c.y[1] > most then
-        self.nsds:unlink(c.interaction)
-        at[c.key] = nil
-      else
-        kept[#kept + 1] = c
-        at[c.key] = #kept
-      end
+  -- Links and unlinks contacts; describe_contact: see `link`. Contacts that the script has unlinked are forgotten
+  -- first: they are looked for only when the graph has changed since the last time. Then those whose gap has become
+  -- larger than twice the reach are unlinked.
+  local function update(self, describe_contact)
+    local nsds, scene, slots = self.nsds, self.scene, self.slots
+    if graph.version(nsds) ~= self.version then
+      keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
     end
-    self.active = kept
-  end
-
-  -- Keys of contacts: number k of the round shapes i and j, and of the only point of such a shape and line l.
-  local function pair_key(i, j, k) return i << 32 | k << 28 | j end
-  local function line_key(i, l) return i << 32 | 1 << 31 | l end
-
-  -- Raises for a place that has no cell, since it is not finite or too far away.
-  local function bad_place(ds, ...)
-    local texts = { ... }
-    for i, x in ipairs(texts) do texts[i] = describe(x) end
-    error(("update: %s: expected a finite place near the others, got (%s)"):format(
-      (tostring(ds):gsub(" with.*", "")), table.concat(texts, ", ")), 0)
-  end
-
-  -- The cell (i, j) of a grid as one number.
-  local function cell_of(i, j) return i << 32 ~ (j & 0xffffffff) end
-
-  -- Round shapes by the cell of a grid in which their centre is. A cell is as wide as the largest one and the reach.
-  local function cells(self)
-    local widest, grid = 0, {}
-    for _, shape in ipairs(self.round) do widest = math.max(widest, shape.around) end
-    local width = 2 * widest + self.reach
-    local most = 1e9 * width
-    for i, shape in ipairs(self.round) do
-      local q = shape.q
-      local x, y = q[1], q[2]
-      if not (x < most and x > -most and y < most and y > -most) then bad_place(shape.ds, x, y) end
-      shape.x, shape.y, shape.i, shape.j = x, y, floor(x / width), floor(y / width)
-      local key = cell_of(shape.i, shape.j)
-      local cell = grid[key]
-      if cell then cell[#cell + 1] = i else grid[key] = { i } end
+    local count = scene:far(2 * self.reach, slots)
+    if count > 0 then
+      local far = {}
+      for k = 1, count do far[self.made[slots[k]]] = true end
+      keep_active(self, function(c)
+        if far[c] then nsds:unlink(c.interaction) end
+        return not far[c]
+      end)
     end
-    return grid
+    local near, nowhere = scene:search(slots)
+    if not near then
+      local ds = self.added[nowhere].ds
+      local texts = {}
+      for i = 1, self.space do texts[i] = describe(ds:q()[i]) end
+      error(("update: %s: expected a finite place near the others, got (%s)"):format(
+        (tostring(ds):gsub(" with.*", "")), table.concat(texts, ", ")), 3)
+    end
+    for k = 1, near do link(self, slots[k], describe_contact) end
+    self.version = graph.version(nsds)
+    return #self.active
   end
 
   -- The contacts between two shapes, made once.
@@ -336,81 +316,35 @@ return function(ns, graph)
     return count > 1 and ("%s %d"):format(name, k) or name
   end
 
-  local function link_pair(self, i, j)
-    local a, b, at = self.round[i], self.round[j], self.at
+  -- The contact of a point of a shape, a ball of its body (R = 0: a corner), with a line.
+  local function with_line(self, shape, l, k)
+    local class, line, point = shape.class, self.lines[l], shape.points[k]
+    local name = class.part and ("%s %d %s %d line %d"):format(class.kind, shape.number, class.part, k, l)
+      or ("%s %d line %d"):format(class.kind, shape.number, l)
+    local key = format("%s %.17g %.17g %.17g line %d", class.kind, point[1], point[2], point[3], l)
+    local function make() return class.line(point, line) end
+    return name, function() return shared(self, key, make) end, shape.ds
+  end
+
+  local function in_plane(self, first, second, part)
+    local a = self.added[first]
+    if second < 0 then return with_line(self, a, -second, part) end
+    local b = self.added[second]
     local list = contacts_of(a, b)
-    for k, c in ipairs(list) do
-      local key = pair_key(i, j, k - 1)
-      if not at[key] and (not c.gap or c.gap() <= self.reach) then
-        local function make() return shared(self, c.key, c.make) end
-        link(self, key, name_of(a, b, k, #list), make, c.first.ds, c.second.ds)
-      end
-    end
-  end
-
-  -- The pairs of round shape i with later ones in a cell.
-  local function link_cell(self, i, cell)
-    local round = self.round
-    local a = round[i]
-    local x, y, most = a.x, a.y, a.around + self.reach
-    for n = 1, #cell do
-      local j = cell[n]
-      if j > i then
-        local b = round[j]
-        local dx, dy, far = b.x - x, b.y - y, most + b.around
-        if dx * dx + dy * dy <= far * far and b.ds ~= a.ds then link_pair(self, i, j) end
-      end
-    end
-  end
-
-  -- The points of a shape, balls of its body (R = 0: corners), and the lines. i: the number of a round shape.
-  local function link_lines(self, shape, i)
-    local class, c, s = shape.class, cos(shape.q[3]), sin(shape.q[3])
-    for k, point in ipairs(shape.points) do
-      local a, b, R = point[1], point[2], point[3]
-      local x, y = shape.q[1] + c * a - s * b, shape.q[2] + s * a + c * b
-      local name = class.part and ("%s %d %s %d"):format(class.kind, shape.number, class.part, k)
-      for l, line in ipairs(self.lines) do
-        local key = name and ("%s line %d"):format(name, l) or line_key(i, l)
-        if distance_of(line, x, y) - R <= self.reach and not self.at[key] then
-          link(self, key, name and key or ("%s %d line %d"):format(class.kind, shape.number, l), function()
-            return shared(self, format("%s %.17g %.17g %.17g line %d", class.kind, a, b, R, l), function()
-              return class.line(point, line)
-            end)
-          end, shape.ds)
-        end
-      end
-    end
-  end
-
-  local function link_shapes(self)
-    local grid = cells(self)
-    for i, shape in ipairs(self.round) do
-      for di = -1, 1 do
-        for dj = -1, 1 do
-          local cell = grid[cell_of(shape.i + di, shape.j + dj)]
-          if cell then link_cell(self, i, cell) end
-        end
-      end
-      link_lines(self, shape, i)
-    end
-    for _, shape in ipairs(self.others) do link_lines(self, shape) end
+    local c = list[part]
+    local function make() return shared(self, c.key, c.make) end
+    return name_of(a, b, part, #list), make, c.first.ds, c.second.ds
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
   -- contacts.
   function Manager:update()
     check_self("update", self, Manager)
-    forget_unlinked(self)
-    unlink_far(self)
-    link_shapes(self)
-    self.version = graph.version(self.nsds)
-    return #self.active
+    return update(self, in_plane)
   end
 
-  require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, link = link, shared = shared,
-    forget_unlinked = forget_unlinked, unlink_far = unlink_far, version = graph.version, bad_place = bad_place,
-    said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
+  require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
+    new_scene = new_scene, said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
     check_partners = check_partners, count = Manager.count,
     interactions = Manager.interactions })
   return contact

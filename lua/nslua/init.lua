@@ -9,7 +9,7 @@ local hidden = { class_support = true, class_callbacks = true, dae_support = tru
   result_fields_meta = true, file_support = true, on = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
-  discrete_support = true }
+  discrete_support = true, contact_support = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -43,7 +43,7 @@ ns.animation = lazy.table(function()
   animation, drawing = require "nslua.animation"(core)
   return animation
 end, strict "ns.animation")
-ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.contact = lazy.table(function() return require "nslua.contact"(ns, core) end, strict "ns.contact")
 ns.control = lazy.table(function() return require "nslua.control" end, strict "ns.control")
 ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")

@@ -20,7 +20,7 @@
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
 
-local floor, huge, tointeger = math.floor, math.huge, math.tointeger
+local huge, tointeger = math.huge, math.tointeger
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
@@ -35,20 +35,8 @@ local function distance_of(plane, x, y, z)
   return (x - p[1]) * n[1] + (y - p[2]) * n[2] + (z - p[3]) * n[3]
 end
 
--- The point at c in the axes of a body with the coordinates q (position, quaternion), in space.
-local function place(q, c)
-  local e0, e1, e2, e3 = q[4], q[5], q[6], q[7]
-  local x = e2 * c[3] - e3 * c[2] + e0 * c[1]
-  local y = e3 * c[1] - e1 * c[3] + e0 * c[2]
-  local z = e1 * c[2] - e2 * c[1] + e0 * c[3]
-  return q[1] + c[1] + 2 * (e2 * z - e3 * y), q[2] + c[2] + 2 * (e3 * x - e1 * z), q[3] + c[3] + 2 * (e1 * y - e2 * x)
-end
-
--- The cell (i, j, k) of a grid as one number.
-local function cell_of(i, j, k) return (i << 42) ~ ((j & 0x1fffff) << 21) ~ (k & 0x1fffff) end
-
 return function(ns, contact, parts)
-  local fail, positive, link, shared = parts.fail, parts.positive, parts.link, parts.shared
+  local fail, positive, shared = parts.fail, parts.positive, parts.shared
 
   local function triple(who, what, v)
     if type(v) ~= "table" or not (finite(v[1]) and finite(v[2]) and finite(v[3])) or v[4] ~= nil then
@@ -146,7 +134,7 @@ return function(ns, contact, parts)
 
   -- ---- contacts that come and go ----
 
-  local Space = { count = parts.count, interactions = parts.interactions }
+  local Space = { space = 3, count = parts.count, interactions = parts.interactions }
   Space.__index = Space
   Space.__name = "contact manager in space"
   where.strict(Space)
@@ -163,8 +151,8 @@ return function(ns, contact, parts)
     end
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
-      spheres = {}, planes = {}, boxes = {}, given = {}, shapes = {},
-      active = {}, at = {}, made = {}, relations = {}, -- as in contact.lua
+      scene = parts.new_scene(3, options.reach), planes = {}, counts = { sphere = 0, box = 0 },
+      added = {}, active = {}, made = {}, slots = {}, relations = {}, given = {}, shapes = {}, -- as in contact.lua
     }, Space)
   end
 
@@ -176,13 +164,33 @@ return function(ns, contact, parts)
     return ds:q()
   end
 
+  -- Contacts with a plane: the name, a function that makes the relation, the body.
+  local function corner_with_plane(self, shape, l, k)
+    return ("box %d corner %d plane %d"):format(shape.number, k, l), function()
+      return contact.corner_plane(shape.corners[k], self.planes[l], self.rows)
+    end, shape.ds
+  end
+
+  local function sphere_with_plane(self, shape, l)
+    return ("sphere %d plane %d"):format(shape.number, l), function()
+      local name = format("%.17g plane %d %d", shape.R, l, #shape.ds:q())
+      return shared(self, name, function() return contact.sphere_plane(shape.R, self.planes[l], self.rows) end)
+    end, shape.ds
+  end
+
+  local function add(self, ds, q, shape, around)
+    self.counts[shape.kind] = self.counts[shape.kind] + 1
+    shape.ds, shape.number = ds, self.counts[shape.kind]
+    self.added[self.scene:shape(q, shape.balls, around, 0)] = shape
+  end
+
   function Space:add_sphere(ds, R)
     parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
     positive("add_sphere", "R", R)
     parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds, "spheres")
     parts.check_new("add_sphere", self.given, ds, "sphere")
-    self.spheres[#self.spheres + 1] = { ds = ds, q = q, R = R }
+    add(self, ds, q, { kind = "sphere", with_plane = sphere_with_plane, R = R, balls = { { 0, 0, 0, R } } }, R)
   end
 
   function Space:add_box(ds, lx, ly, lz)
@@ -192,93 +200,32 @@ return function(ns, contact, parts)
       positive("add_box", name, length or nil)
     end
     parts.check_partners("add_box", self.shapes, touching, "box", ds, "boxes")
-    self.boxes[#self.boxes + 1] = { ds = ds, q = q, corners = contact.box_corners(lx, ly, lz) }
+    local balls, corners = {}, contact.box_corners(lx, ly, lz)
+    for i, c in ipairs(corners) do balls[i] = { c[1], c[2], c[3], 0 } end
+    add(self, ds, q, { kind = "box", with_plane = corner_with_plane, corners = corners, balls = balls }, 0)
   end
 
   function Space:add_plane(plane)
     parts.check_self("add_plane", self, Space)
     check_plane("add_plane", plane)
     self.planes[#self.planes + 1] = plane
+    self.scene:half(plane.point, plane.normal)
   end
 
-  -- Spheres by the cell of a grid in which their centre is; a cell is as wide as the largest sphere and the reach.
-  local function cells(self)
-    local widest, grid = 0, {}
-    for _, s in ipairs(self.spheres) do widest = math.max(widest, s.R) end
-    local width = 2 * widest + self.reach
-    local most = 1e6 * width
-    for i, s in ipairs(self.spheres) do
-      local x, y, z = s.q[1], s.q[2], s.q[3]
-      if not (x < most and x > -most and y < most and y > -most and z < most and z > -most) then
-        parts.bad_place(s.ds, x, y, z)
-      end
-      s.x, s.y, s.z = x, y, z
-      s.i, s.j, s.k = floor(s.x / width), floor(s.y / width), floor(s.z / width)
-      local key = cell_of(s.i, s.j, s.k)
-      local cell = grid[key] or {}
-      grid[key] = cell
-      cell[#cell + 1] = i
-    end
-    return grid
-  end
-
-  local function try_pair(self, i, j)
-    local a, b = self.spheres[i], self.spheres[j]
-    local dx, dy, dz, most = b.x - a.x, b.y - a.y, b.z - a.z, a.R + b.R + self.reach
-    local key = i << 32 | j
-    if dx * dx + dy * dy + dz * dz > most * most or self.at[key] then return end
-    link(self, key, ("spheres %d %d"):format(i, j), function()
-      local name = format("%.17g %.17g %d", a.R, b.R, #a.q)
+  local function in_space(self, first, second, part)
+    local a = self.added[first]
+    if second < 0 then return a.with_plane(self, a, -second, part) end
+    local b = self.added[second]
+    return ("spheres %d %d"):format(a.number, b.number), function()
+      local name = format("%.17g %.17g %d", a.R, b.R, #a.ds:q())
       return shared(self, name, function() return contact.sphere_sphere(a.R, b.R, self.rows) end)
-    end, a.ds, b.ds)
-  end
-
-  local function link_spheres(self)
-    local grid = cells(self)
-    for i, s in ipairs(self.spheres) do
-      for n = 0, 26 do
-        local cell = grid[cell_of(s.i + n % 3 - 1, s.j + n // 3 % 3 - 1, s.k + n // 9 - 1)]
-        for _, j in ipairs(cell or {}) do
-          if j > i then try_pair(self, i, j) end
-        end
-      end
-      for l, plane in ipairs(self.planes) do
-        local key = i << 32 | 1 << 31 | l
-        if distance_of(plane, s.x, s.y, s.z) - s.R <= self.reach and not self.at[key] then
-          link(self, key, ("sphere %d plane %d"):format(i, l), function()
-            local name = format("%.17g plane %d %d", s.R, l, #s.q)
-            return shared(self, name, function() return contact.sphere_plane(s.R, plane, self.rows) end)
-          end, s.ds)
-        end
-      end
-    end
-  end
-
-  local function link_boxes(self)
-    for i, box in ipairs(self.boxes) do
-      for k, corner in ipairs(box.corners) do
-        local x, y, z = place(box.q, corner)
-        for l, plane in ipairs(self.planes) do
-          local key = ("box %d corner %d plane %d"):format(i, k, l)
-          if distance_of(plane, x, y, z) <= self.reach and not self.at[key] then
-            link(self, key, key, function()
-              return contact.corner_plane(corner, plane, self.rows)
-            end, box.ds)
-          end
-        end
-      end
-    end
+    end, a.ds, b.ds
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
   -- contacts.
   function Space:update()
     parts.check_self("update", self, Space)
-    parts.forget_unlinked(self)
-    parts.unlink_far(self)
-    link_spheres(self)
-    link_boxes(self)
-    self.version = parts.version(self.nsds)
-    return #self.active
+    return parts.update(self, in_space)
   end
 end

@@ -34,6 +34,7 @@
   X(law)                                                                                                                       \
   X(interaction)                                                                                                               \
   X(nsds)                                                                                                                      \
+  X(scene) /* contact_support */                                                                                               \
   X(terms)                                                                                                                     \
   X(time_grid)                                                                                                                 \
   X(osi)                                                                                                                       \

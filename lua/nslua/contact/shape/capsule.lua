@@ -77,15 +77,9 @@ return function(ns, contact, parts)
 
   -- The contact of the cap of `one` at (a, 0), an end or a disk, with the whole of `other`, a capsule.
   local function cap_of(one, a, other)
-    local L = other.length / 2
     return {
       first = one, second = other, key = format("%.17g %.17g %.17g %.17g", one.R, a, other.R, other.length),
       make = function() return contact.cap_capsule(one.R, { a, 0 }, other.R, other.length) end,
-      gap = function()
-        local p, q = one.q, other.q
-        local dx, dy = nearest(p[1], p[2], p[3], q[1], q[2], q[3], a, 0, L)
-        return sqrt(dx * dx + dy * dy) - one.R - other.R
-      end,
     }
   end
 

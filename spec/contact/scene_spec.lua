@@ -1,0 +1,95 @@
+-- contact/scene.h: the contacts of a scene against all pairs.
+local ns = require "nslua"
+local support = require "nslua.core".contact_support
+local numbers = require "random_numbers"
+local campaign = require "campaign"
+
+local function distance(p, q) return math.sqrt((p[1] - q[1]) ^ 2 + (p[2] - q[2]) ^ 2 + (p[3] - q[3]) ^ 2) end
+
+-- The contacts of balls and half-spaces as texts, as all pairs give them.
+local function all_pairs(balls, halves, reach)
+  local list = {}
+  for i, a in ipairs(balls) do
+    for j = i + 1, #balls do
+      if distance(a.q, balls[j].q) - a.R - balls[j].R <= reach then list[#list + 1] = ("%d %d"):format(i, j) end
+    end
+    for l, half in ipairs(halves) do
+      local gap = -a.R
+      for k = 1, 3 do gap = gap + (a.q[k] - half[1][k]) * half[2][k] end
+      if gap <= reach then list[#list + 1] = ("%d %d"):format(i, -l) end
+    end
+  end
+  return list
+end
+
+local function searched(scene)
+  local slots, list = {}, {}
+  local count = scene:search(slots)
+  for k = 1, count do list[k] = ("%d %d"):format(scene:contact(slots[k])) end
+  return list, slots
+end
+
+describe("scenes of contacts", function()
+  it("have all near contacts, in the order of their shapes, whatever was searched before", function()
+    math.randomseed(35)
+    for case = 1, campaign(12, 0.1) do
+      local scale, shift = 2.0 ^ math.random(-60, 60), numbers.uniform(-1e3, 1e3)
+      local reach, balls, q = 0.05 * scale, {}, {}
+      local halves = { { { 0, 0, (shift - 1) * scale }, { 0, 0, 1 } }, { { (shift + 1) * scale, 0, 0 }, { -0.6, 0, 0.8 } } }
+      local scene = support.scene(3, reach)
+      for i = 1, 60 do
+        q[i] = ns.vector { 0, 0, 0, 1, 0, 0, 0 }
+        balls[i] = { q = q[i], R = scale * 0.2 * numbers.uniform(0.2, 1) ^ (case % 3 + 1) }
+        for k = 1, 3 do q[i][k] = scale * (shift + numbers.uniform(-1, 1)) end
+      end
+      local function fill(into)
+        for i, ball in ipairs(balls) do
+          assert.equal(i, into:shape(q[i], { { 0, 0, 0, ball.R } }, ball.R, 0))
+        end
+        for _, half in ipairs(halves) do into:half(half[1], half[2]) end
+        return into
+      end
+      fill(scene)
+      for step = 1, 6 do
+        local expected = all_pairs(balls, halves, reach)
+        assert.is_true(#expected > 5)
+        assert.same(expected, (searched(scene)))
+        local other = fill(support.scene(3, reach))
+        assert.same(expected, (searched(other)))
+        local way = 0.3 ^ step * scale
+        for i = 1, #balls do
+          for k = 1, 3 do q[i][k] = q[i][k] + way * numbers.uniform(-1, 1) end
+        end
+      end
+    end
+  end)
+
+  it("tell linked contacts alone when they are far", function()
+    local scene = support.scene(3, 0.1)
+    local a, b = ns.vector { 0, 0, 0 }, ns.vector { 1, 0, 0 }
+    scene:shape(a, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+    scene:shape(b, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+    local list, slots = searched(scene)
+    assert.same({ "1 2" }, list)
+    local gap = ns.vector { 0 }
+    scene:link(slots[1], gap)
+    assert.same({}, (searched(scene)))
+    local far = {}
+    assert.equal(0, scene:far(0.2, far))
+    gap[1] = 0.3
+    assert.equal(1, scene:far(0.2, far))
+    assert.equal(slots[1], far[1])
+    scene:unlink(far[1])
+    assert.equal(0, scene:far(0.2, far))
+    assert.same({ "1 2" }, (searched(scene)))
+  end)
+
+  it("name the shape that is nowhere", function()
+    for _, place in ipairs { 0 / 0, math.huge, 1e30 } do
+      local scene = support.scene(3, 0.1)
+      scene:shape(ns.vector { 0, 0, 0 }, {}, 0, 0)
+      scene:shape(ns.vector { 0, place, 0 }, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+      assert.same({ n = 2, nil, 2 }, table.pack(scene:search {}))
+    end
+  end)
+end)

@@ -1,0 +1,257 @@
+/*
+** scene.c
+** A scene: which contacts are near. Near pairs come from the grid with a margin beyond the reach; its list stays until a shape has moved by half of
+** that margin.
+*/
+#include "contact/scene.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/grid.h"
+
+/* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles that of one at rest. */
+static const double scene_skin = 0.2;
+
+struct NsScene {
+  int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
+  double reach, skin; /* skin: the margin of the pairs in the grid, beyond the reach; below 0: there are none yet */
+  NsSceneShape *shapes;
+  NsSceneHalf *halves;
+  NsSceneContact *slots;
+  int *table;         /* slots by their contact, hashed; -1: none */
+  int *found, *round; /* round: the shapes that touch others, in the order of the grid's balls */
+  double *places;     /* of the balls of `round`, now; 3 each */
+  int nround;
+  NsGrid grid;
+};
+
+NsStatus ns_scene_new(NsScene **scene, int space, double reach) {
+  NsScene *s = *scene = ns_alloc(1, sizeof *s);
+  if (!s) return NS_ENOMEM;
+  s->space = space, s->reach = reach, s->skin = -1;
+  return NS_OK;
+}
+
+void ns_scene_free(NsScene *scene) {
+  if (!scene) return;
+  for (int i = 0; i < scene->nshapes; i++) ns_free(scene->shapes[i].balls);
+  ns_free(scene->shapes);
+  ns_free(scene->halves);
+  ns_free(scene->slots);
+  ns_free(scene->table);
+  ns_free(scene->found);
+  ns_free(scene->round);
+  ns_free(scene->places);
+  ns_grid_free(&scene->grid);
+  ns_free(scene);
+}
+
+/* Makes space for one more entry of the array at `array` (n of *capacity are taken). */
+static NsStatus scene_grow(void *array, int n, int *capacity, size_t size) {
+  if (n < *capacity) return NS_OK;
+  void **at = array, *grown = ns_resize(*at, 2 * (size_t)n + 16, size);
+  if (!grown) return NS_ENOMEM;
+  *at = grown, *capacity = 2 * n + 16;
+  return NS_OK;
+}
+
+NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
+  int before = s->shape_capacity;
+  if (scene_grow(&s->shapes, s->nshapes, &s->shape_capacity, sizeof *s->shapes) != NS_OK) return NS_ENOMEM;
+  if (s->shape_capacity != before) {
+    int *round = ns_resize(s->round, (size_t)s->shape_capacity, sizeof *round);
+    if (round) s->round = round;
+    double *places = ns_resize(s->places, 3 * (size_t)s->shape_capacity, sizeof *places);
+    if (places) s->places = places;
+    if (!round || !places) return s->shape_capacity = before, NS_ENOMEM;
+  }
+  NsSceneBall *balls = ns_alloc((size_t)shape->nballs, sizeof *balls);
+  if (!balls) return NS_ENOMEM;
+  if (shape->nballs > 0) memcpy(balls, shape->balls, (size_t)shape->nballs * sizeof *balls);
+  s->shapes[s->nshapes] = *shape;
+  s->shapes[s->nshapes].balls = balls;
+  if (shape->around > 0) s->round[s->nround++] = s->nshapes;
+  s->nshapes++, s->skin = -1;
+  return NS_OK;
+}
+
+NsStatus ns_scene_add_half(NsScene *s, const NsSceneHalf *half) {
+  if (scene_grow(&s->halves, s->nhalves, &s->half_capacity, sizeof *s->halves) != NS_OK) return NS_ENOMEM;
+  return s->halves[s->nhalves++] = *half, NS_OK;
+}
+
+int ns_scene_shapes(const NsScene *scene) {
+  return scene->nshapes;
+}
+int ns_scene_slots(const NsScene *scene) {
+  return scene->nslots;
+}
+NsSceneContact *ns_scene_contact(NsScene *scene, int slot) {
+  return &scene->slots[slot];
+}
+const NsSceneShape *ns_scene_shape(const NsScene *scene, int shape) {
+  return &scene->shapes[shape];
+}
+
+/* ---- slots ---- */
+
+/* The entry of the table that has the contact's slot, or the empty one for it. */
+static int *scene_entry(const NsScene *s, const NsSceneContact *c) {
+  uint64_t h = (uint64_t)c->first * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(int64_t)c->second * UINT64_C(0xc2b2ae3d27d4eb4f) +
+               (uint64_t)c->part * UINT64_C(0x165667b19e3779f9);
+  uint64_t mask = (uint64_t)(s->table_size - 1), at = (h ^ (h >> 29)) * UINT64_C(0xbf58476d1ce4e5b9) >> 32 & mask;
+  for (; s->table[at] >= 0; at = (at + 1) & mask) {
+    const NsSceneContact *other = &s->slots[s->table[at]];
+    if (other->first == c->first && other->second == c->second && other->part == c->part) break;
+  }
+  return &s->table[at];
+}
+
+/* Makes space for one more slot; the table is at most half full. */
+static NsStatus scene_more_slots(NsScene *s) {
+  if (scene_grow(&s->slots, s->nslots, &s->slot_capacity, sizeof *s->slots) != NS_OK) return NS_ENOMEM;
+  if (2 * (s->nslots + 1) <= s->table_size) return NS_OK;
+  int size = s->table_size ? 2 * s->table_size : 64, *table = ns_resize(s->table, (size_t)size, sizeof *table);
+  if (!table) return NS_ENOMEM;
+  s->table = table, s->table_size = size;
+  for (int k = 0; k < size; k++) table[k] = -1;
+  for (int slot = 0; slot < s->nslots; slot++) *scene_entry(s, &s->slots[slot]) = slot;
+  return NS_OK;
+}
+
+/* Notes a contact that is near, unless it is linked. */
+static NsStatus scene_note(NsScene *s, int first, int second, int part) {
+  if (scene_more_slots(s) != NS_OK || scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK)
+    return NS_ENOMEM;
+  NsSceneContact c = {.first = first, .second = second, .part = part};
+  int *entry = scene_entry(s, &c);
+  if (*entry < 0) s->slots[ *entry = s->nslots++] = c;
+  if (!s->slots[*entry].linked) s->found[s->nfound++] = *entry;
+  return NS_OK;
+}
+
+NsStatus ns_scene_far(NsScene *s, double most, const int **found, int *nfound) {
+  s->nfound = 0;
+  for (int slot = 0; slot < s->nslots; slot++) {
+    if (!s->slots[slot].linked || !(*s->slots[slot].gap > most)) continue;
+    if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
+    s->found[s->nfound++] = slot;
+  }
+  return *found = s->found, *nfound = s->nfound, NS_OK;
+}
+
+/* ---- shapes that touch ---- */
+
+/* The gap of a ball of the capsule `one`, at `along` on its first axis, and the whole of the capsule `other`, in the plane. */
+static double scene_cap_gap(const NsSceneShape *one, double along, const NsSceneShape *other) {
+  const double *p = one->q, *q = other->q;
+  double c2 = cos(q[2]), s2 = sin(q[2]), x = p[0] + cos(p[2]) * along - q[0], y = p[1] + sin(p[2]) * along - q[1];
+  double foot = fmax(-other->half, fmin(other->half, x * c2 + y * s2));
+  x -= foot * c2, y -= foot * s2;
+  return sqrt(x * x + y * y) - one->balls[0].radius - other->balls[0].radius;
+}
+
+/* Capsules: the balls at the ends of each and the whole of the other one; a ball of its own has one contact with a capsule. */
+static NsStatus scene_capsules(NsScene *s, int i, int j) {
+  const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
+  int part = 0;
+  for (int k = 0; k < 2; k++) {
+    const NsSceneShape *one = k == 0 ? a : b, *other = k == 0 ? b : a;
+    if (one->half > 0 && !(other->half > 0)) continue;
+    for (int end = 0; end < one->nballs; end++, part++) {
+      if (scene_cap_gap(one, one->balls[end].at[0], other) > s->reach) continue;
+      if (scene_note(s, i, j, part) != NS_OK) return NS_ENOMEM;
+    }
+  }
+  return NS_OK;
+}
+
+static NsStatus scene_pair(NsScene *s, const int *pair) {
+  int i = s->round[pair[0]], j = s->round[pair[1]];
+  const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
+  const double *p = &s->places[3 * (ptrdiff_t)pair[0]], *q = &s->places[3 * (ptrdiff_t)pair[1]];
+  double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], far = a->around + s->reach + b->around;
+  if (x * x + y * y + z * z > far * far || a->q == b->q) return NS_OK;
+  return a->half > 0 || b->half > 0 ? scene_capsules(s, i, j) : scene_note(s, i, j, 0);
+}
+
+/* ---- half-spaces ---- */
+
+/* The place of a ball of the shape. */
+static void scene_place(const NsScene *s, const NsSceneShape *shape, const double *c, double *out) {
+  const double *q = shape->q, *e = q + 3;
+  if (s->space == 2) {
+    double cs = cos(q[2]), sn = sin(q[2]);
+    out[0] = q[0] + cs * c[0] - sn * c[1], out[1] = q[1] + sn * c[0] + cs * c[1], out[2] = 0;
+    return;
+  }
+  memcpy(out, q, 3 * sizeof *out);
+  if (shape->n == 3) return;
+  double x = e[2] * c[2] - e[3] * c[1] + e[0] * c[0], y = e[3] * c[0] - e[1] * c[2] + e[0] * c[1],
+         z = e[1] * c[1] - e[2] * c[0] + e[0] * c[2];
+  out[0] += c[0] + 2 * (e[2] * z - e[3] * y);
+  out[1] += c[1] + 2 * (e[3] * x - e[1] * z);
+  out[2] += c[2] + 2 * (e[1] * y - e[2] * x);
+}
+
+static NsStatus scene_halves(NsScene *s, int i) {
+  const NsSceneShape *shape = &s->shapes[i];
+  for (int k = 0; k < shape->nballs && s->nhalves > 0; k++) {
+    double at[3];
+    scene_place(s, shape, shape->balls[k].at, at);
+    for (int l = 0; l < s->nhalves; l++) {
+      const double *p = s->halves[l].point, *n = s->halves[l].normal;
+      double distance = (at[0] - p[0]) * n[0] + (at[1] - p[1]) * n[1] + (at[2] - p[2]) * n[2];
+      if (distance - shape->balls[k].radius <= s->reach && scene_note(s, i, -1 - l, k) != NS_OK) return NS_ENOMEM;
+    }
+  }
+  return NS_OK;
+}
+
+/* ---- the search ---- */
+
+/* Reads the places of the shapes that touch others; moved: whether the grid's pairs may have become too few. */
+static bool scene_read_places(NsScene *s) {
+  bool moved = s->skin < 0;
+  for (int k = 0; k < s->nround; k++) {
+    const double *q = s->shapes[s->round[k]].q;
+    double *p = &s->places[3 * (ptrdiff_t)k], *old = &s->grid.places[3 * (ptrdiff_t)k];
+    p[0] = q[0], p[1] = q[1], p[2] = s->space == 3 ? q[2] : 0;
+    if (moved) continue;
+    double x = p[0] - old[0], y = p[1] - old[1], z = p[2] - old[2];
+    moved = !(x * x + y * y + z * z <= s->skin * s->skin / 4);
+  }
+  return moved;
+}
+
+static NsStatus scene_rebuild(NsScene *s, int *bad) {
+  double widest = 0;
+  s->skin = -1;
+  if (ns_grid_resize(&s->grid, s->nround) != NS_OK) return NS_ENOMEM;
+  for (int k = 0; k < s->nround; k++) {
+    s->grid.radii[k] = s->shapes[s->round[k]].around;
+    widest = fmax(widest, s->grid.radii[k]);
+  }
+  if (s->nround > 0) memcpy(s->grid.places, s->places, 3 * (size_t)s->nround * sizeof *s->places);
+  NsStatus status = ns_grid_search(&s->grid, s->reach + scene_skin * widest, bad);
+  if (status == NS_ENAN) *bad = s->round[*bad];
+  if (status == NS_OK) s->skin = scene_skin * widest;
+  return status;
+}
+
+NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
+  NsStatus status = NS_OK;
+  s->nfound = 0;
+  if (scene_read_places(s)) status = scene_rebuild(s, bad);
+  const int *pair = s->grid.pairs, *end = pair + 2 * (ptrdiff_t)s->grid.npairs;
+  for (int k = 0; status == NS_OK && k < s->nround; k++) {
+    for (; status == NS_OK && pair < end && pair[0] == k; pair += 2) status = scene_pair(s, pair);
+    if (status == NS_OK) status = scene_halves(s, s->round[k]);
+  }
+  for (int i = 0; status == NS_OK && i < s->nshapes; i++)
+    if (!(s->shapes[i].around > 0)) status = scene_halves(s, i);
+  return *found = s->found, *nfound = s->nfound, status;
+}

@@ -1,0 +1,68 @@
+/*
+** scene.h
+** A scene: shapes of bodies, the half-spaces (in the plane: half-planes) that they touch, and the contacts that come and go.
+**
+** A contact has a slot, a number from 0 that names it for as long as the scene lives. A search finds the contacts that are near and not linked;
+** the caller links them and says so. Shapes stand in the order in which they were added, and a search finds contacts in the order of their
+** shapes: it depends on the places alone, not on earlier searches.
+*/
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+/* A ball in the axes of its body; a corner has the radius 0. In the plane the third coordinate is 0. */
+typedef struct NsSceneBall {
+  double at[3], radius;
+} NsSceneBall;
+
+/*
+** A shape. Its balls touch half-spaces. With around > 0 it lies within that distance of its body's origin and touches other such shapes: as
+** balls around the origin, or, in the plane, as capsules whose segment has the half length `half` along the body's first axis.
+*/
+typedef struct NsSceneShape {
+  const double *q; /* borrowed; n coordinates: (x, y, angle), a position, or a position and a quaternion */
+  int n, nballs;
+  double around, half;
+  NsSceneBall *balls; /* nballs */
+  const void *owner;  /* for the caller */
+} NsSceneShape;
+
+/* The points x with (x - point) . normal >= 0 are free; the normal has length 1. */
+typedef struct NsSceneHalf {
+  double point[3], normal[3];
+} NsSceneHalf;
+
+/* A contact: of the shapes `first` and `second`, or, with second < 0, of shape `first` and half-space -1 - second. */
+typedef struct NsSceneContact {
+  int first, second;
+  int part; /* the number of the contact among those of the two, from 0 */
+  bool linked;
+  const double *gap; /* of a linked contact: its present gap, borrowed */
+  const void *owner; /* for the caller */
+} NsSceneContact;
+
+typedef struct NsScene NsScene;
+
+/* space: 2 or 3. reach: contacts with a gap up to it are near. NS_ENOMEM. */
+NsStatus ns_scene_new(NsScene **scene, int space, double reach);
+void ns_scene_free(NsScene *scene);
+
+/* Adds a shape, whose balls are copied, or a half-space. NS_ENOMEM. */
+NsStatus ns_scene_add(NsScene *scene, const NsSceneShape *shape);
+NsStatus ns_scene_add_half(NsScene *scene, const NsSceneHalf *half);
+
+/*
+** Finds the contacts that are near and not linked: *found gets their slots (nfound), valid until the next call. NS_ENAN: shape *bad has no
+** finite place, or one that is too far from the origin; NS_ENOMEM.
+*/
+NsStatus ns_scene_search(NsScene *scene, const int **found, int *nfound, int *bad);
+
+/* The slots of the linked contacts whose gap is above `most`, in the order of slots. NS_ENOMEM. */
+NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);
+
+int ns_scene_shapes(const NsScene *scene);
+int ns_scene_slots(const NsScene *scene);
+NsSceneContact *ns_scene_contact(NsScene *scene, int slot);
+const NsSceneShape *ns_scene_shape(const NsScene *scene, int shape);
