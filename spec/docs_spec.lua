@@ -259,7 +259,7 @@ local function lua_classes()
     orbit = dynamics("periodic", {}), diagram = dynamics("diagram", { values = { 1 }, transient = 1, keep = 1 }), points = points,
     poincare = points, branch = dynamics("continuation", { range = { 0, 1 }, max_points = 2 }),
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
-    polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model,
+    polygon = ns.polygon.intersection { { 1, 0, 1 } }, model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
     axes = ns.plot.gca(), place = ns.display(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },

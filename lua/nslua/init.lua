@@ -5,7 +5,7 @@ local lazy = require "nslua.base.lazy"
 require "nslua.sweep.settings" -- it keeps the words that the script was started with
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, adjoint = true, engine = true,
-  process_support = true, thin_support = true, solution_methods = true, result_meta = true,
+  process_support = true, thin_support = true, curve_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
@@ -55,7 +55,7 @@ lazy.functions(ns, "display progress interact", function() return require "nslua
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
 ns.polygon = lazy.table(function() return require "nslua.contact.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.quadrature" } end)
-lazy.functions(ns, "spline", function() return { spline = require "nslua.analysis.spline" } end)
+lazy.functions(ns, "spline interp1 interp2", function() return require "nslua.analysis.curve" end)
 lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua.analysis.polynomial" end)
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
 lazy.functions(ns, "std var quantile median argsort", function() return require "nslua.analysis.statistics" end)

@@ -3,6 +3,7 @@
 ** Second and third derivatives of the operations of Lua's arithmetic and of its math library.
 */
 #include "ad/curve.h"
+#include "ad/piecewise.h"
 
 #include <stddef.h>
 
@@ -213,12 +214,13 @@ NsTwist ns_curve_twist(NsBend bend, double x, double y) {
   static const struct {
     NsBend bend;
     NsTwist (*twist)(double x, double y);
-  } all[] = {{ns_curve_mul, twist_none},  {ns_curve_div, twist_div},     {ns_curve_pow, twist_pow},
-             {ns_curve_sin, twist_sin},   {ns_curve_cos, twist_cos},     {ns_curve_sqrt, twist_sqrt},
-             {ns_curve_tan, twist_tan},   {ns_curve_asin, twist_asin},   {ns_curve_acos, twist_acos},
-             {ns_curve_exp, twist_exp},   {ns_curve_log, twist_log},     {ns_curve_log2, twist_log2},
-             {ns_curve_cosh, twist_cosh}, {ns_curve_sinh, twist_sinh},   {ns_curve_tanh, twist_tanh},
-             {ns_curve_atan, twist_atan}, {ns_curve_log10, twist_log10}, {ns_curve_logbase, twist_logbase}};
+  } all[] = {{ns_curve_mul, twist_none},          {ns_curve_div, twist_div},     {ns_curve_pow, twist_pow},
+             {ns_curve_sin, twist_sin},           {ns_curve_cos, twist_cos},     {ns_curve_sqrt, twist_sqrt},
+             {ns_curve_tan, twist_tan},           {ns_curve_asin, twist_asin},   {ns_curve_acos, twist_acos},
+             {ns_curve_exp, twist_exp},           {ns_curve_log, twist_log},     {ns_curve_log2, twist_log2},
+             {ns_curve_cosh, twist_cosh},         {ns_curve_sinh, twist_sinh},   {ns_curve_tanh, twist_tanh},
+             {ns_curve_atan, twist_atan},         {ns_curve_log10, twist_log10}, {ns_curve_logbase, twist_logbase},
+             {ns_curve_piece, ns_piecewise_twist}};
   if (!bend) return (NsTwist){0, 0, 0, 0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].bend == bend) return all[i].twist(x, y);

@@ -49,6 +49,10 @@ static double tape_part(double a) {
   return a == whole(a) ? 0 : a - whole(a);
 }
 
+static double tape_piece(double x, double address) {
+  return ns_piecewise_value(x, address);
+}
+
 static NsSlope ns_dual_cpow(double x, double y) {
   NsSlope slope = ns_dual_pow(x, y);
   slope.value = pow(x, y);
@@ -396,8 +400,9 @@ void ns_tape_value(NsTape *tape, const double *in, double *out) {
   for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
 }
 
-/* A bound of the change of an operation's value v when its operands change by at most ea and eb, plus twice its rounding. */
+/* A bound of the change of an operation's value v when its operands change by at most ea and eb, plus twice its rounding; an address is exact. */
 static double moved_by(NsTapeOp op, double v, double a, double b, double ea, double eb) {
+  if (op == NS_TAPE_PIECE) eb = 0;
   if (ea == 0 && eb == 0) return 0;
   double most = 0;
   for (int corner = 0; corner < 4; corner++) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "ad/jet.h"
+#include "ad/piecewise.h"
 #include "base/status.h"
 
 /*
@@ -14,7 +15,7 @@
 ** a, b, value v. Each value is the expression that Lua 5.4 evaluates (see ad/dual.h). FLOOR, CEIL and WHOLE are integers in
 ** Lua, so they are never -0. FLOOR, CEIL, WHOLE and IDIV are steps; MAX, MIN and MIRROR choose an operand: an operand with
 ** slope 0 adds nothing to their partials, even if its own partials are nan. MIRROR: the value at a of an odd function whose
-** value at -a is b; if a is a zero, the value is a.
+** value at -a is b; if a is a zero, the value is a. PIECE: the curve of data with the address b (ad/piecewise.h) at a.
 */
 #define NS_TAPE_OPERATIONS(X)                                                                                                  \
   X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                                \
@@ -48,7 +49,8 @@
   X(PART, 1, tape_part(a), ns_dual_part, NULL, "1", "0")                                                                       \
   X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                             \
   X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")                                                             \
-  X(MIRROR, 2, a != 0 ? -b : a, ns_dual_mirror, NULL, "0", "-1")
+  X(MIRROR, 2, a != 0 ? -b : a, ns_dual_mirror, NULL, "0", "-1")                                                               \
+  X(PIECE, 2, tape_piece(a, b), ns_piecewise_slope, ns_curve_piece, "piece_slope(a, b)", "0")
 
 typedef enum NsTapeOp {
 #define NS_TAPE_NAME(name, arity, value, slope, bend, by_a, by_b) NS_TAPE_##name,

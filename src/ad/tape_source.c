@@ -73,6 +73,10 @@ static const char *const prelude[] = {
     "  return b == 2 ? 2 * a : b == 0 ? 0 : b * pow(a, b - 1);\n}\n",
     "static double pow_by_exponent(double a, double b, double v) {\n"
     "  return a == 0 && b > 0 ? 0 : v * log(a);\n}\n",
+    "typedef struct Curve Curve;\nstruct Curve { double (*value)(Curve *, double), (*slope)(Curve *, double); };\n"
+    "static Curve *curve(double b) { return (Curve *)(__SIZE_TYPE__)b; }\n"
+    "static double tape_piece(double a, double b) { return b != b ? b : curve(b)->value(curve(b), a); }\n"
+    "static double piece_slope(double a, double b) { return b != b ? b : curve(b)->slope(curve(b), a); }\n",
 };
 
 static void put_prelude(Text *t) {

@@ -73,7 +73,7 @@ local names = {
   ["basins:plot"] = "figsize dpi title cmap",
   ["sweep"] = "parameters run " .. TASKS .. " reduce wait",
   ["quad"] = "rtol atol max_intervals",
-  ["spline"] = "ends slopes",
+  ["interp1"] = "x y kind outside ends slopes", ["interp2"] = "x y z kind outside", ["spline"] = "ends slopes",
 
   ["mechanics.system"] = "coordinates dimension gravity frame origin compile",
   ["mechanics.system:particle"] = "name mass position",

@@ -80,7 +80,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
   NslTrace *trace = nsl_push_trace(L, nargs, args);
   trace->objects = held;
   int at = lua_gettop(L), first = at + 1, last = push_function(L, compiled, nargs, args);
-  nsl_trace_record(L, trace, first, last);
+  nsl_trace_record(L, trace, at, first, last);
   compile_finish(L, compiled, trace, at, first, last);
   lua_pushvalue(L, at);
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
@@ -119,7 +119,7 @@ static int make_plain_trace(lua_State *L) {
   const PlainTrace *plain = lua_touserdata(L, 1);
   int last = lua_gettop(L), at = last + 1;
   NslTrace *trace = nsl_push_trace(L, plain->nargs, plain->args);
-  nsl_trace_record(L, trace, 2, last);
+  nsl_trace_record(L, trace, at, 2, last);
   nsl_trace_close(L, trace, at);
   memcpy(trace->in, plain->in, (size_t)trace->inputs * sizeof *trace->in);
   nsl_trace_probe_here(L, trace, 2, last);

@@ -70,7 +70,8 @@ enum {
   NSL_TRACE_JACOBIAN,
   NSL_TRACE_REASON,
   NSL_TRACE_VJP,
-  NSL_TRACE_VALUES = NSL_TRACE_VJP
+  NSL_TRACE_KEPT,
+  NSL_TRACE_VALUES = NSL_TRACE_KEPT
 };
 
 /* Whether an argument is an input (not an object); the number of its inputs; the name of argument a (from 0) in messages. */

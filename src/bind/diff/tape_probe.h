@@ -9,8 +9,8 @@
 /*
 ** Compares the closed trace with the callback, which is with its objects at first..last. The points: all inputs equal to one
 ** of a few round numbers (there a callback that compares with == differs), and points between these. Raises where the values
-** differ, with the callback's line. A point where the callback raises is skipped; if it raises at all points, its error is
-** raised. nsl_trace_probe_here compares at the present inputs, which stay.
+** differ, with the callback's line. A point where the callback raises is skipped.
+** nsl_trace_probe_here compares at the present inputs, which stay, and raises the callback's error there.
 */
 void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last);
 void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last);

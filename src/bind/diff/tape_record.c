@@ -230,10 +230,13 @@ static int tape_record_explain(lua_State *L, int idx) {
 }
 
 /* When a failure may come from a math function that was not found, the call is repeated after a full search. */
-void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
+void nsl_trace_record(lua_State *L, NslTrace *trace, int at, int first, int last) {
   Job job = {.trace = trace, .tracer = nsl_push_tracer(L), .who = "the callback"};
-  int top = lua_gettop(L);
+  int top = lua_gettop(L), tracer = top - NSL_TRACE_UPVALUES + 1, outer = top + 1;
   nsl_need_stack(L, last - first + 24);
+  lua_getiuservalue(L, tracer, 1);
+  lua_pushnil(L);
+  lua_setiuservalue(L, tracer, 1);
   bool good = false;
   for (int far = 0; far < 2 && !good; far++) {
     if (far && !strstr(error_text(L), "got traced value")) break;
@@ -242,6 +245,10 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
     job.here = (NslTracer){trace->tape, tag, tag};
     good = tape_record_attempt(L, &job, first, last, far);
   }
+  lua_getiuservalue(L, tracer, 1);
+  lua_setiuservalue(L, at, NSL_TRACE_KEPT);
+  lua_pushvalue(L, outer);
+  lua_setiuservalue(L, tracer, 1);
   if (!good) tape_record_explain(L, first);
   lua_settop(L, top - NSL_TRACE_UPVALUES);
 }

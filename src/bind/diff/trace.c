@@ -451,7 +451,7 @@ static const NslVariant traced_matrix_methods[] = {
 /* Makes and pushes the tracer and the metatables. */
 static void make_tracer(lua_State *L) {
   int base = lua_gettop(L) + 1;
-  memset(lua_newuserdatauv(L, sizeof(NslTracer), 0), 0, sizeof(NslTracer));
+  memset(lua_newuserdatauv(L, sizeof(NslTracer), 1), 0, sizeof(NslTracer));
   const NslType *types[] = {&nsl_traced_type, &nsl_traced_vector_type, &nsl_traced_matrix_type};
   for (int i = 0; i < 3; i++) {
     nsl_register_type(L, types[i], NULL, NULL);
@@ -479,4 +479,19 @@ NslTracer *nsl_push_tracer(lua_State *L) {
     lua_remove(L, base);
   }
   return lua_touserdata(L, base);
+}
+
+void nsl_tracer_keep(lua_State *L, int idx) {
+  int top = lua_gettop(L), kept = top + NSL_TRACE_UPVALUES + 1;
+  idx = lua_absindex(L, idx);
+  nsl_push_tracer(L);
+  if (lua_getiuservalue(L, top + 1, 1) != LUA_TTABLE) {
+    lua_newtable(L);
+    lua_replace(L, kept);
+    lua_pushvalue(L, kept);
+    lua_setiuservalue(L, top + 1, 1);
+  }
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, kept, (lua_Integer)lua_rawlen(L, kept) + 1);
+  lua_settop(L, top);
 }

@@ -63,5 +63,8 @@ void nsl_push_traced(lua_State *L, int base, int node);
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label);
 NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int cols, int first, const char *label);
 
+/* Keeps the object at idx, whose address is an operand of the current trace, alive as long as that trace (NSL_TRACE_KEPT). */
+void nsl_tracer_keep(lua_State *L, int idx);
+
 /* The node of a constant; raises when there is no memory. */
 int nsl_constant_node(lua_State *L, NslTracer *tracer, double value);

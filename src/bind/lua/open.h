@@ -26,6 +26,7 @@
   X(callee)                                                                                                                    \
   X(ad)                                                                                                                        \
   X(compile)                                                                                                                   \
+  X(curve)      /* curve_support */                                                                                            \
   X(kinematics) /* motion_support */                                                                                           \
   X(first_order_ds)                                                                                                            \
   X(mechanical_ds)                                                                                                             \
