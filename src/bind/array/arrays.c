@@ -499,31 +499,12 @@ static int f_vector(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"vector", f_vector},
-    {"zeros", f_zeros},
-    {"ones", f_ones},
-    {"full", f_full},
-    {"eye", f_eye},
-    {"diag", f_diag},
-    {"linspace", f_linspace},
-    {"arange", f_arange},
-    {"tile", f_tile},
-    {"hstack", f_hstack},
-    {"vstack", f_vstack},
-    {"block", f_block},
-    {"concatenate", f_concatenate},
-    {"reshape", f_reshape},
-    {"meshgrid", f_meshgrid},
-    {"deg2rad", f_deg2rad},
-    {"rad2deg", f_rad2deg},
-    {"outer", f_outer},
-    {"dot", f_dot},
-    {"cross", f_cross},
-    {"isvector", f_isvector},
-    {"ismatrix", f_ismatrix},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, f_##name }
+static const luaL_Reg functions[] = {ROW(vector),      ROW(zeros),   ROW(ones),     ROW(full),     ROW(eye),     ROW(diag),
+                                     ROW(linspace),    ROW(arange),  ROW(tile),     ROW(hstack),   ROW(vstack),  ROW(block),
+                                     ROW(concatenate), ROW(reshape), ROW(meshgrid), ROW(deg2rad),  ROW(rad2deg), ROW(outer),
+                                     ROW(dot),         ROW(cross),   ROW(isvector), ROW(ismatrix), {NULL, NULL}};
 
 void nsl_open_arrays(lua_State *L) {
   luaL_setfuncs(L, functions, 0);

@@ -109,7 +109,7 @@ static int bind_band_shape(lua_State *L) {
 }
 
 /* A:widths() -> kl, ku */
-static int method_widths(lua_State *L) {
+static int bind_band_widths(lua_State *L) {
   NslBand *self = check_band(L, 1);
   lua_pushinteger(L, self->A->kl);
   lua_pushinteger(L, self->A->ku);
@@ -172,7 +172,7 @@ bool nsl_solve_band(lua_State *L, int *results) {
 }
 
 /* A:tsolve(b): A' x = b */
-static int method_tsolve(lua_State *L) {
+static int bind_band_tsolve(lua_State *L) {
   NslBand *self = check_band(L, 1);
   lua_settop(L, 2);
   bind_band_push_solution(L, self, true, "tsolve");
@@ -209,19 +209,11 @@ static const luaL_Reg band_meta[] = {
     {NULL, NULL},
 };
 
-static const luaL_Reg band_methods[] = {
-    {"get", bind_band_get},
-    {"set", bind_band_set},
-    {"rows", bind_band_rows},
-    {"cols", bind_band_rows},
-    {"shape", bind_band_shape},
-    {"widths", method_widths},
-    {"solve", bind_band_solve},
-    {"rcond", bind_band_rcond},
-    {"tomatrix", bind_band_tomatrix},
-    {"tsolve", method_tsolve},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, bind_band_##name }
+static const luaL_Reg band_methods[] = {ROW(get),      ROW(set),    ROW(rows),   {"cols", bind_band_rows},
+                                        ROW(shape),    ROW(widths), ROW(solve),  ROW(rcond),
+                                        ROW(tomatrix), ROW(tsolve), {NULL, NULL}};
 
 void nsl_open_band(lua_State *L) {
   nsl_register_type(L, &band_type, band_meta, band_methods);

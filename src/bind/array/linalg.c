@@ -135,18 +135,18 @@ static int bind_linalg_lu_rcond(lua_State *L) {
   return lua_pushnumber(L, self->rcond), 1;
 }
 
-static int lu_det(lua_State *L) {
+static int bind_linalg_lu_det(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   return lua_pushnumber(L, ns_lu_det(self->lu)), 1;
 }
 
-static int lu_order(lua_State *L) {
+static int bind_linalg_lu_order(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   return lua_pushinteger(L, ns_lu_order(self->lu)), 1;
 }
 
 /* lu:factors() -> P, L, U with P A = L U */
-static int lu_factors(lua_State *L) {
+static int bind_linalg_lu_factors(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   int n = ns_lu_order(self->lu);
   double *P = nsl_push_matrix(L, n, n, NULL)->data, *lower = nsl_push_matrix(L, n, n, NULL)->data;
@@ -425,7 +425,7 @@ static NsNormKind norm_kind(lua_State *L, int idx, const char *who, NsNormKind o
 }
 
 /* ns.norm(x [, kind]): norm of a vector (default Euclidean) or of a matrix (default Frobenius) */
-static int bind_linalg_f_norm(lua_State *L) {
+static int f_norm(lua_State *L) {
   int results = bind_linalg_delegate(L, "norm");
   if (results >= 0) return results;
   double norm, *data;
@@ -481,45 +481,22 @@ static _Atomic lua_CFunction
 
 /* A:norm(kind): the 2-norm here, others by plain_norm. */
 static int bind_linalg_norm(lua_State *L) {
-  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? bind_linalg_f_norm(L) : atomic_load(&plain_norm)(L);
+  return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? f_norm(L) : atomic_load(&plain_norm)(L);
 }
 
-static const luaL_Reg functions[] = {
-    {"solve", f_solve},
-    {"lu", f_lu},
-    {"inv", f_inv},
-    {"det", f_det},
-    {"rcond", f_rcond},
-    {"qr", f_qr},
-    {"cholesky", f_cholesky},
-    {"lstsq", f_lstsq},
-    {"pinv", f_pinv},
-    {"eig", f_eig},
-    {"eigh", f_eigh},
-    {"eigvals", f_eigvals},
-    {"svd", f_svd},
-    {"svdvals", f_svdvals},
-    {"rank", f_rank},
-    {"null", f_null},
-    {"orth", f_orth},
-    {"expm", f_expm},
-    {"norm", bind_linalg_f_norm},
-    {"cond", f_cond},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, f_##name }
+static const luaL_Reg functions[] = {ROW(solve), ROW(lu),   ROW(inv),  ROW(det),  ROW(rcond),   ROW(qr),   ROW(cholesky),
+                                     ROW(lstsq), ROW(pinv), ROW(eig),  ROW(eigh), ROW(eigvals), ROW(svd),  ROW(svdvals),
+                                     ROW(rank),  ROW(null), ROW(orth), ROW(expm), ROW(norm),    ROW(cond), {NULL, NULL}};
 
 static const luaL_Reg lu_meta[] = {
     {"__gc", bind_linalg_lu_gc}, {"__close", bind_linalg_lu_gc}, {"__tostring", bind_linalg_lu_tostring}, {NULL, NULL}};
 
-static const luaL_Reg lu_methods[] = {
-    {"solve", bind_linalg_lu_solve},
-    {"tsolve", bind_linalg_lu_tsolve},
-    {"rcond", bind_linalg_lu_rcond},
-    {"det", lu_det},
-    {"order", lu_order},
-    {"factors", lu_factors},
-    {NULL, NULL},
-};
+#define LU_ROW(name)                                                                                                           \
+  { #name, bind_linalg_lu_##name }
+static const luaL_Reg lu_methods[] = {LU_ROW(solve), LU_ROW(tsolve),  LU_ROW(rcond), LU_ROW(det),
+                                      LU_ROW(order), LU_ROW(factors), {NULL, NULL}};
 
 /* Adds the functions to the methods of matrices. */
 static void open_methods(lua_State *L) {

@@ -406,7 +406,7 @@ static int new_matrix(lua_State *L) {
 
 /* ---- methods ---- */
 
-static int matrix_len(lua_State *L) {
+static int matrix_rows(lua_State *L) {
   return lua_pushinteger(L, nsl_check_matrix(L, 1)->rows), 1;
 }
 
@@ -538,7 +538,7 @@ static int matrix_norm(lua_State *L) {
   return lua_pushnumber(L, norm), 1;
 }
 
-static int method_trace(lua_State *L) {
+static int matrix_trace(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
   double sum = 0;
   if (m->rows != m->cols) return nsl_bad(L, "trace", "self", "a square matrix", 1);
@@ -575,31 +575,18 @@ static int vector_column(lua_State *L) {
 }
 
 static const luaL_Reg matrix_meta[] = {
-    {"__newindex", matrix_newindex}, {"__len", matrix_len},           {"__call", matrix_get},
+    {"__newindex", matrix_newindex}, {"__len", matrix_rows},          {"__call", matrix_get},
     {"__pairs", matrix_pairs},       {"__tostring", matrix_tostring}, {NULL, NULL},
 };
 
 static const luaL_Reg vector_methods[] = {
     {"outer", method_outer}, {"row", vector_row}, {"column", vector_column}, {NULL, NULL}};
 
-static const luaL_Reg matrix_methods[] = {
-    {"get", matrix_get},
-    {"set", matrix_set},
-    {"rows", matrix_len},
-    {"cols", matrix_cols},
-    {"shape", matrix_shape},
-    {"row", matrix_row},
-    {"column", matrix_column},
-    {"diagonal", matrix_diagonal},
-    {"slice", matrix_slice},
-    {"copy", matrix_copy},
-    {"assign", matrix_assign},
-    {"totable", matrix_totable},
-    {"norm", matrix_norm},
-    {"trace", method_trace},
-    {"transpose", matrix_transpose},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, matrix_##name }
+static const luaL_Reg matrix_methods[] = {ROW(get),    ROW(set),      ROW(rows),      ROW(cols),   ROW(shape),  ROW(row),
+                                          ROW(column), ROW(diagonal), ROW(slice),     ROW(copy),   ROW(assign), ROW(totable),
+                                          ROW(norm),   ROW(trace),    ROW(transpose), {NULL, NULL}};
 
 void nsl_open_matrix(lua_State *L) {
   nsl_register_elements(L, &nsl_matrix_type, matrix_meta, matrix_methods, matrix_index);

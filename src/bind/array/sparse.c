@@ -375,7 +375,7 @@ static int sparse_shape(lua_State *L) {
   return 2;
 }
 
-static int method_nnz(lua_State *L) {
+static int sparse_nnz(lua_State *L) {
   return lua_pushinteger(L, ns_sparse_nnz(check_sparse(L, 1))), 1;
 }
 
@@ -415,7 +415,7 @@ static int sparse_diagonal(lua_State *L) {
 }
 
 /* A:triplets() -> i, j, v, column by column */
-static int method_triplets(lua_State *L) {
+static int sparse_triplets(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   int nnz = ns_sparse_nnz(A);
   double *i = nsl_push_vector(L, nnz, NULL)->data, *j = nsl_push_vector(L, nnz, NULL)->data;
@@ -615,23 +615,11 @@ static const luaL_Reg sparse_meta[] = {
     {"__call", sparse_get}, {NULL, NULL},
 };
 
-static const luaL_Reg sparse_methods[] = {
-    {"rows", sparse_rows},
-    {"cols", sparse_cols},
-    {"shape", sparse_shape},
-    {"nnz", method_nnz},
-    {"get", sparse_get},
-    {"copy", sparse_copy},
-    {"tomatrix", sparse_tomatrix},
-    {"diagonal", sparse_diagonal},
-    {"transpose", sparse_transpose},
-    {"norm", sparse_norm},
-    {"triplets", method_triplets},
-    {"solve", sparse_solve},
-    {"rcond", sparse_rcond},
-    {"lu", method_lu},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, sparse_##name }
+static const luaL_Reg sparse_methods[] = {ROW(rows),     ROW(cols),     ROW(shape),    ROW(nnz),          ROW(get),
+                                          ROW(copy),     ROW(tomatrix), ROW(diagonal), ROW(transpose),    ROW(norm),
+                                          ROW(triplets), ROW(solve),    ROW(rcond),    {"lu", method_lu}, {NULL, NULL}};
 
 static const luaL_Reg lu_meta[] = {
     {"__gc", sparse_lu_gc}, {"__close", sparse_lu_gc}, {"__tostring", sparse_lu_tostring}, {NULL, NULL}};

@@ -108,11 +108,11 @@ static int on_path(lua_State *L, NsStatus (*call)(const char *path, NsError *err
   return nsl_nil(L, err.text);
 }
 
-static int bind_make_folder(lua_State *L) {
+static int bind_journal_make_folder(lua_State *L) {
   return on_path(L, ns_folder_make);
 }
 
-static int bind_remove_folder(lua_State *L) {
+static int bind_journal_remove_folder(lua_State *L) {
   return on_path(L, ns_folder_remove);
 }
 
@@ -131,7 +131,7 @@ static void collect_name(void *context, const char *name) {
 }
 
 /* list_folder(path): the names in a folder, sorted by the caller; nil and a message when it can't be read. */
-static int bind_list_folder(lua_State *L) {
+static int bind_journal_list_folder(lua_State *L) {
   enum { ROOM = 1 << 20 }; /* bytes of all names together; a sweep's folder has some hundred names */
   const char *path = nsl_path(L, 1, "folder", "path");
   NsError err = {NS_OK, ""};
@@ -154,13 +154,10 @@ void nsl_open_journal(lua_State *L) {
       {"append", bind_journal_append}, {"sync", bind_journal_sync}, {"close", bind_journal_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", bind_journal_close}, {"__close", bind_journal_close}, {NULL, NULL}};
   static const luaL_Reg reader_meta[] = {{"__gc", bind_reader_close}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"open", bind_journal_open},
-                                       {"read", bind_journal_read},
-                                       {"holder", bind_journal_holder},
-                                       {"make_folder", bind_make_folder},
-                                       {"remove_folder", bind_remove_folder},
-                                       {"list_folder", bind_list_folder},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, bind_journal_##name }
+  static const luaL_Reg functions[] = {ROW(open),          ROW(read),        ROW(holder), ROW(make_folder),
+                                       ROW(remove_folder), ROW(list_folder), {NULL, NULL}};
   nsl_register_type(L, &journal_type, meta, methods);
   nsl_register_type(L, &reader_type, reader_meta, NULL);
   luaL_newlib(L, functions);

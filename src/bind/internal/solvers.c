@@ -141,7 +141,7 @@ static int spec_solvers_box(lua_State *L) {
 }
 
 /* balance{M, sparse}: the exponents, the trees and, for a dense M, the balanced matrix and whether it is exact. */
-static int balance_of(lua_State *L) {
+static int spec_solvers_balance(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBalance b;
   NslMatrix *M = nsl_internal_matrix(L, 1, "M");
@@ -166,7 +166,7 @@ static int balance_of(lua_State *L) {
 }
 
 /* components{M, index, before} or {n, i, j}: the component of each node; both count from 1. before: a matrix that is taken first. */
-static int components(lua_State *L) {
+static int spec_solvers_components(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsComponents parts;
   lua_getfield(L, 1, "M");
@@ -198,7 +198,7 @@ static int components(lua_State *L) {
 }
 
 /* active{M, q, lower, upper, set | point, tolerance, growth, single}: one attempt, and the repair after NS_ENOCONV. */
-static int active(lua_State *L) {
+static int spec_solvers_active(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
   double backward, *z = nsl_internal_room(L, p.n), *w = nsl_internal_room(L, p.n),
@@ -228,7 +228,7 @@ static int active(lua_State *L) {
 }
 
 /* minor_sign{M, index}: the sign of the minor of these rows and columns (from 1); and the sign by elimination alone. */
-static int minor_sign(lua_State *L) {
+static int spec_solvers_minor_sign(lua_State *L) {
   spec_solvers_new_call(L);
   NslMatrix *M = nsl_internal_matrix(L, 1, "M");
   lua_getfield(L, 1, "index");
@@ -256,7 +256,7 @@ static int spec_solvers_fischer(lua_State *L) {
 }
 
 /* fischer_box(z, f, lower, upper): the value, the slopes by z and by f, and the violation. */
-static int fischer_box(lua_State *L) {
+static int spec_solvers_fischer_box(lua_State *L) {
   double at_z, at_f, z = luaL_checknumber(L, 1), f = luaL_checknumber(L, 2);
   double lower = luaL_checknumber(L, 3), upper = luaL_checknumber(L, 4);
   lua_pushnumber(L, ns_fischer_box(z, f, lower, upper, &at_z, &at_f));
@@ -267,7 +267,7 @@ static int fischer_box(lua_State *L) {
 }
 
 /* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, which are loaded first. */
-static int mcp_jacobian(lua_State *L) {
+static int spec_solvers_mcp_jacobian(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *J = nsl_internal_square(L, 1, "J"), *next = NULL;
   int n = J->rows, ld = n > 0 ? n : 1;
@@ -305,7 +305,7 @@ static int mcp_jacobian(lua_State *L) {
 }
 
 /* box_map{M, sparse, x, d, e, b}: the products, and the solution of (diag(d) + diag(e) M) x = b. */
-static int box_map(lua_State *L) {
+static int spec_solvers_box_map(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxMap map = {0};
   NslMatrix *M = nsl_internal_square(L, 1, "M");
@@ -336,7 +336,7 @@ static int box_map(lua_State *L) {
 }
 
 /* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M has a full diagonal. */
-static int sparse_path(lua_State *L) {
+static int spec_solvers_sparse_path(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *M = nsl_internal_square(L, 1, "M");
   int n = M->rows, pivots = 0;
@@ -407,18 +407,10 @@ static int spec_solvers_block(lua_State *L) {
 }
 
 void nsl_internal_solvers(lua_State *L) {
-  static const luaL_Reg functions[] = {{"box", spec_solvers_box},
-                                       {"scale", spec_solvers_scale},
-                                       {"balance", balance_of},
-                                       {"components", components},
-                                       {"active", active},
-                                       {"minor_sign", minor_sign},
-                                       {"fischer", spec_solvers_fischer},
-                                       {"fischer_box", fischer_box},
-                                       {"mcp_jacobian", mcp_jacobian},
-                                       {"box_map", box_map},
-                                       {"sparse_path", sparse_path},
-                                       {"block", spec_solvers_block},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, spec_solvers_##name }
+  static const luaL_Reg functions[] = {ROW(box),         ROW(scale),   ROW(balance),     ROW(components),   ROW(active),
+                                       ROW(minor_sign),  ROW(fischer), ROW(fischer_box), ROW(mcp_jacobian), ROW(box_map),
+                                       ROW(sparse_path), ROW(block),   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -18,7 +18,7 @@ static Owner *self(lua_State *L) {
   return nsl_check(L, 1, &owner_type);
 }
 
-static int new_owner(lua_State *L) {
+static int spec_views_owner(lua_State *L) {
   nsl_new(L, &owner_type, sizeof(Owner), 0);
   return 1;
 }
@@ -64,7 +64,7 @@ static int owner_close(lua_State *L) {
 }
 
 /* to_vector(x, n, who, what, finite) */
-static int to_vector(lua_State *L) {
+static int spec_views_to_vector(lua_State *L) {
   NslVector *(*convert)(lua_State *, int, int, const char *, const char *) = lua_toboolean(L, 5) ? nsl_to_finite_vector
                                                                                                  : nsl_to_vector;
   convert(L, 1, (int)luaL_checkinteger(L, 2), luaL_checkstring(L, 3), luaL_checkstring(L, 4));
@@ -73,7 +73,7 @@ static int to_vector(lua_State *L) {
 }
 
 /* to_matrix(x, rows, cols, who, what, finite) */
-static int to_matrix(lua_State *L) {
+static int spec_views_to_matrix(lua_State *L) {
   NslMatrix *(*convert)(lua_State *, int, int, int, const char *, const char *) = lua_toboolean(L, 6) ? nsl_to_finite_matrix
                                                                                                       : nsl_to_matrix;
   convert(L, 1, (int)luaL_checkinteger(L, 2), (int)luaL_checkinteger(L, 3), luaL_checkstring(L, 4), luaL_checkstring(L, 5));
@@ -86,7 +86,7 @@ static int spec_views_describe(lua_State *L) {
   return 1;
 }
 
-static int integer(lua_State *L) {
+static int spec_views_integer(lua_State *L) {
   return lua_pushinteger(L, nsl_integer(L, 1, "who", "what")), 1;
 }
 
@@ -100,15 +100,10 @@ static const luaL_Reg owner_methods[] = {
     {"vector", owner_vector}, {"matrix", owner_matrix}, {"version", owner_version}, {"close", owner_close}, {NULL, NULL},
 };
 
-static const luaL_Reg functions[] = {
-    {"owner", new_owner},
-    {"to_vector", to_vector},
-    {"to_matrix", to_matrix},
-    {"describe", spec_views_describe},
-    {"integer", integer},
-    {"finite", spec_views_finite},
-    {NULL, NULL},
-};
+#define ROW(name)                                                                                                              \
+  { #name, spec_views_##name }
+static const luaL_Reg functions[] = {ROW(owner),   ROW(to_vector), ROW(to_matrix), ROW(describe),
+                                     ROW(integer), ROW(finite),    {NULL, NULL}};
 
 void nsl_internal_views(lua_State *L) {
   nsl_register_type(L, &owner_type, owner_meta, owner_methods);

@@ -238,15 +238,10 @@ static int motion_dual_values(lua_State *L) {
 }
 
 void nsl_open_kinematics(lua_State *L) {
-  static const luaL_Reg functions[] = {{"values", motion_values},
-                                       {"jacobian", motion_jacobian},
-                                       {"along", motion_along},
-                                       {"plain", motion_plain},
-                                       {"twist", motion_twist},
-                                       {"bowl", motion_bowl},
-                                       {"partials", motion_partials},
-                                       {"dual_values", motion_dual_values},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, motion_##name }
+  static const luaL_Reg functions[] = {ROW(values), ROW(jacobian), ROW(along),       ROW(plain),  ROW(twist),
+                                       ROW(bowl),   ROW(partials), ROW(dual_values), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "motion_support");
 }

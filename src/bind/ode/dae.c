@@ -405,16 +405,10 @@ static int dae_terms(lua_State *L) {
 
 void nsl_open_dae(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", solver_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"new", dae_new},
-                                       {"start", dae_start},
-                                       {"go_to", dae_go_to},
-                                       {"state", dae_state},
-                                       {"stats", dae_stats},
-                                       {"evaluate", dae_evaluate},
-                                       {"consistent", dae_consistent},
-                                       {"system", dae_system},
-                                       {"terms", dae_terms},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, dae_##name }
+  static const luaL_Reg functions[] = {ROW(new),      ROW(start),      ROW(go_to),  ROW(state), ROW(stats),
+                                       ROW(evaluate), ROW(consistent), ROW(system), ROW(terms), {NULL, NULL}};
   nsl_register_type(L, &nsl_dae_type, meta, NULL);
   luaL_newlib(L, functions);
   nsl_open_dae_events(L);

@@ -287,29 +287,12 @@ static int core_adjoint_resolve(lua_State *L) {
 }
 
 void nsl_open_adjoint(lua_State *L) {
-  static const luaL_Reg functions[] = {{"times", core_adjoint_times},
-                                       {"start", core_adjoint_start},
-                                       {"back", core_adjoint_back},
-                                       {"events", core_adjoint_events},
-                                       {"cross", core_adjoint_cross},
-                                       {"steps_start", core_adjoint_steps_start},
-                                       {"steps_add", core_adjoint_steps_add},
-                                       {"steps_back", core_adjoint_steps_back},
-                                       {"rates", core_adjoint_rates},
-                                       {"guard", core_adjoint_guard},
-                                       {"fresh", core_adjoint_fresh},
-                                       {"values", core_adjoint_values},
-                                       {"refused", core_adjoint_refused},
-                                       {"close", core_adjoint_close},
-                                       {"nodes", core_adjoint_nodes},
-                                       {"resolve", core_adjoint_resolve},
-                                       {"gradient", core_adjoint_gradient},
-                                       {"drives", core_adjoint_drives},
-                                       {"earlier", core_adjoint_earlier},
-                                       {"state", core_adjoint_state},
-                                       {"memory", core_adjoint_memory},
-                                       {"same", core_adjoint_same},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, core_adjoint_##name }
+  static const luaL_Reg functions[] = {
+      ROW(times),    ROW(start),  ROW(back),    ROW(events), ROW(cross),   ROW(steps_start), ROW(steps_add), ROW(steps_back),
+      ROW(rates),    ROW(guard),  ROW(fresh),   ROW(values), ROW(refused), ROW(close),       ROW(nodes),     ROW(resolve),
+      ROW(gradient), ROW(drives), ROW(earlier), ROW(state),  ROW(memory),  ROW(same),        {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
   lua_setfield(L, -2, "adjoint");

@@ -219,17 +219,10 @@ static int support_interval(lua_State *L) {
 }
 
 void nsl_open_discrete_support(lua_State *L) {
-  static const luaL_Reg functions[] = {{"places", support_places},
-                                       {"get", support_get},
-                                       {"put", support_put},
-                                       {"names", support_names},
-                                       {"first", support_first},
-                                       {"vary", support_vary},
-                                       {"slopes", support_slopes},
-                                       {"mix", support_mix},
-                                       {"callback", support_callback},
-                                       {"interval", support_interval},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, support_##name }
+  static const luaL_Reg functions[] = {ROW(places), ROW(get), ROW(put),      ROW(names),    ROW(first),  ROW(vary),
+                                       ROW(slopes), ROW(mix), ROW(callback), ROW(interval), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }

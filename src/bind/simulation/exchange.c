@@ -25,7 +25,7 @@ static NslExchange *check_exchange(lua_State *L) {
 }
 
 /* new(simulation): of an EventDriven that is never stepped. */
-static int new_exchange(lua_State *L) {
+static int exchange_new(lua_State *L) {
   NslTimeStepping *simulation = nsl_idle_simulation(L, 1, "exchange");
   if (!simulation->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
   NslExchange *self = nsl_new(L, &exchange_type, sizeof *self, 1);
@@ -167,17 +167,10 @@ static int exchange_load(lua_State *L) {
 }
 
 void nsl_open_exchange(lua_State *L) {
-  static const luaL_Reg functions[] = {{"new", new_exchange},
-                                       {"begin", exchange_begin},
-                                       {"names", exchange_names},
-                                       {"rate", exchange_rate},
-                                       {"guards", exchange_guards},
-                                       {"accept", exchange_accept},
-                                       {"event", exchange_event},
-                                       {"place", exchange_place},
-                                       {"save", exchange_save},
-                                       {"load", exchange_load},
-                                       {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, exchange_##name }
+  static const luaL_Reg functions[] = {ROW(new),   ROW(begin), ROW(names), ROW(rate), ROW(guards), ROW(accept),
+                                       ROW(event), ROW(place), ROW(save),  ROW(load), {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", free_exchange}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
   nsl_register_type(L, &exchange_type, meta, methods);
   luaL_newlib(L, functions);

@@ -1,0 +1,168 @@
+/*
+** terms.c
+** The terms of a model's equations at a point: values and Jacobians of systems and relations.
+*/
+#include "model/terms.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/first_order_ds.h"
+#include "model/mechanical_ds.h"
+
+/* The block (rows x cols) added to a matrix with `all` rows, where row i is at r + i and column j at place[j], or c + j. */
+static void add_term_block(double *to, int all, int r, int c, const int *place, int rows, int cols, const double *block) {
+  for (ptrdiff_t j = 0; j < cols; j++)
+    for (ptrdiff_t i = 0; i < rows; i++) to[r + i + (place ? place[j] : c + j) * (ptrdiff_t)all] += block[i + j * rows];
+}
+
+/* The first coordinate and equation of the system number `index` among those of its family. */
+static void term_place(const NsTerms *at, int index, int *q, int *v) {
+  *q = *v = 0;
+  for (int i = 0; i < index; i++) {
+    const NsDs *other = at->nsds->ds[i];
+    if (ns_ds_family(other) == at->family) *q += other->nx, *v += other->n - (other->n > other->nx ? other->nx : 0);
+  }
+}
+
+void ns_terms_measure(NsTerms *at) {
+  term_place(at, at->nsds->nds, &at->nq, &at->nv);
+  at->m = 0;
+  for (int i = 0; i < at->nsds->ninteractions; i++)
+    if (ns_ds_family(at->nsds->interactions[i]->ds[0]) == at->family) at->m += at->nsds->interactions[i]->m;
+}
+
+static const double *states_of(const NsTerms *at, const NsDs *ds) {
+  const double *x = at->x;
+  for (int i = 0; i < ds->index; i++) x += at->nsds->ds[i]->n;
+  return x;
+}
+
+static NsStatus terms_memory(const NsArena *arena, NsError *err) {
+  return arena->failed ? ns_fail(err, NS_ENOMEM, "%s", ns_status_message(NS_ENOMEM)) : NS_OK;
+}
+
+/* M x' = f: f, M, A = df/dx. */
+static NsStatus first_order_terms_at(const NsTerms *at, NsFirstOrderDs *ds, int q, NsArena *arena, NsError *err) {
+  int n = ds->base.n;
+  double *M = ns_arena_matrix(arena, n, n), *A = ns_arena_matrix(arena, n, n);
+  if (terms_memory(arena, err) != NS_OK) return NS_ENOMEM;
+  NsStatus status = ns_first_order_terms(ds, at->t, states_of(at, &ds->base), at->f + q, M, A, err);
+  add_term_block(at->M, at->nv, q, q, NULL, n, n, M);
+  add_term_block(at->A, at->nv, q, q, NULL, n, n, A);
+  return status;
+}
+
+/* M v' = f: f, M, A = df/dq, V = df/dv, at the velocities of x. */
+static NsStatus mechanical_terms_at(const NsTerms *at, NsMechanicalDs *ds, int q, int v, NsArena *arena, NsError *err) {
+  int nq = ds->nq, nv = ds->nv;
+  const double *x = states_of(at, &ds->base);
+  double *M = ns_arena_matrix(arena, nv, nv), *V = ns_arena_matrix(arena, nv, nv);
+  double *A = ns_arena_matrix(arena, nv, nq), *room = ns_arena_matrix(arena, nv, nq);
+  NsStatus status = terms_memory(arena, err);
+  if (status == NS_OK) status = ns_ds_update(&ds->base, at->t, err);
+  if (status == NS_OK) status = ns_mechanical_forces(ds, at->t, x, x + nq, at->f + v, err);
+  if (status == NS_OK) status = ns_mechanical_mass(ds, at->t, x, M, err);
+  if (status == NS_OK) status = ns_mechanical_force_jacobians(ds, at->t, x, x + nq, room, A, V, err);
+  if (status != NS_OK) return status;
+  add_term_block(at->M, at->nv, v, v, NULL, nv, nv, M);
+  add_term_block(at->V, at->nv, v, v, NULL, nv, nv, V);
+  add_term_block(at->A, at->nv, v, q, NULL, nv, nq, A);
+  return NS_OK;
+}
+
+/* Mechanics: rate = dy/dt at fixed q; where C depends on q G = d(C' lambda)/dq, if that is exact. place: of the coordinates. */
+static NsStatus curvature_terms(NsTerms *at, const NsRelation *rel, const NsRelationPoint *point, int row, const int *place,
+                                NsArena *arena, NsError *err) {
+  int m = rel->m, nx = rel->nx;
+  double *room = ns_arena_doubles(arena, (NS_DIFFERENCE_ROOM + 3) * (ptrdiff_t)m + nx);
+  NsStatus status = terms_memory(arena, err);
+  if (status == NS_OK) status = ns_relation_add_rate(rel, point, room, at->rate + row, err);
+  if (status != NS_OK || !ns_relation_curved(rel)) return status;
+  double *second = ns_arena_doubles(arena, (ptrdiff_t)m * nx * nx), *drift = ns_arena_matrix(arena, m, nx);
+  double *bias = ns_arena_doubles(arena, (ptrdiff_t)ns_relation_bias_room(rel));
+  bool *own = ns_arena_take(arena, (size_t)m, sizeof *own);
+  if (terms_memory(arena, err) != NS_OK) return NS_ENOMEM;
+  bool exact = ns_relation_second(rel, point, room, second, drift);
+  if (exact) status = ns_relation_own_rows(rel, point, bias, own, err);
+  for (int i = 0; i < m && status == NS_OK; i++) exact = exact && !own[i];
+  at->inexact = at->inexact || !exact;
+  for (ptrdiff_t k = 0; k < (ptrdiff_t)nx * nx && exact && status == NS_OK; k++)
+    for (int i = 0; i < m; i++)
+      at->G[place[k % nx] + place[k / nx] * (ptrdiff_t)at->nq] += point->lambda[i] * second[i + k * m];
+  at->curved = true;
+  return status;
+}
+
+/* First order: r, which is added to f, B = dr/dlambda, K = dr/dx, which is added to A. */
+static NsStatus input_terms(const NsTerms *at, const NsRelation *rel, const NsRelationPoint *point, int row, const int *place,
+                            NsArena *arena, NsError *err) {
+  int m = rel->m, nx = rel->nx;
+  double *r = ns_arena_doubles(arena, nx), *B = ns_arena_matrix(arena, nx, m), *K = ns_arena_matrix(arena, nx, nx);
+  NsStatus status = terms_memory(arena, err);
+  if (status == NS_OK) status = ns_relation_input(rel, point, r, err);
+  if (status == NS_OK) status = ns_relation_B(rel, point, B, err);
+  if (status == NS_OK && ns_relation_has_K(rel)) status = ns_relation_K(rel, point, K, err);
+  for (ptrdiff_t i = 0; i < nx && status == NS_OK; i++) {
+    at->f[place[i]] += r[i];
+    for (int j = 0; j < m; j++) at->B[place[i] + (row + j) * (ptrdiff_t)at->nv] += B[i + (ptrdiff_t)j * nx];
+    for (int j = 0; j < nx; j++) at->A[place[i] + place[j] * (ptrdiff_t)at->nv] += K[i + (ptrdiff_t)j * nx];
+  }
+  return status;
+}
+
+/* y, C = dy/dx, D = dy/dlambda. */
+static NsStatus output_terms(const NsTerms *at, const NsRelation *rel, const NsRelationPoint *point, int row, const int *place,
+                             NsArena *arena, NsError *err) {
+  int m = rel->m, nx = rel->nx;
+  double *C = ns_arena_matrix(arena, m, nx), *D = ns_arena_matrix(arena, m, m);
+  NsStatus status = terms_memory(arena, err);
+  if (status == NS_OK) status = ns_relation_output(rel, point, at->y + row, err);
+  if (status == NS_OK) status = ns_relation_C(rel, point, C, err);
+  if (status == NS_OK && ns_relation_has_D(rel)) status = ns_relation_D(rel, point, D, err);
+  if (status != NS_OK) return status;
+  add_term_block(at->C, at->m, row, 0, place, m, nx, C);
+  add_term_block(at->D, at->m, row, row, NULL, m, m, D);
+  return NS_OK;
+}
+
+static NsStatus interaction_terms(NsTerms *at, NsInteraction *inter, const double *lambda, int row, NsArena *arena,
+                                  NsError *err) {
+  double *x = ns_arena_doubles(arena, inter->nx);
+  int *place = ns_arena_ints(arena, inter->nx);
+  if (terms_memory(arena, err) != NS_OK) return NS_ENOMEM;
+  for (int i = 0, first = 0; i < inter->nds; first += inter->ds[i++]->nx) {
+    int q, v;
+    memcpy(x + first, states_of(at, inter->ds[i]), (size_t)inter->ds[i]->nx * sizeof *x);
+    term_place(at, inter->ds[i]->index, &q, &v);
+    for (int j = 0; j < inter->ds[i]->nx; j++) place[first + j] = q + j;
+  }
+  NsStatus status = ns_interaction_update_bounds(inter, at->t, err);
+  if (status == NS_OK) status = ns_interaction_update(inter, at->t, err);
+  NsRelationPoint point = {at->t, x, lambda, inter->z, false};
+  if (status == NS_OK) status = output_terms(at, inter->relation, &point, row, place, arena, err);
+  if (status != NS_OK) return status;
+  return at->rate ? curvature_terms(at, inter->relation, &point, row, place, arena, err)
+                  : input_terms(at, inter->relation, &point, row, place, arena, err);
+}
+
+NsStatus ns_terms_fill(NsTerms *at, NsError *err) {
+  NsStatus status = NS_OK;
+  NsArena arena = {0};
+  const double *lambda = at->lambda;
+  for (int i = 0; i < at->nsds->nds && status == NS_OK; i++, ns_arena_release(&arena)) {
+    NsDs *ds = at->nsds->ds[i];
+    int q, v;
+    if (ns_ds_family(ds) != at->family) continue;
+    term_place(at, i, &q, &v);
+    status = at->rate ? mechanical_terms_at(at, (NsMechanicalDs *)ds, q, v, &arena, err)
+                      : first_order_terms_at(at, (NsFirstOrderDs *)ds, q, &arena, err);
+  }
+  for (int i = 0, row = 0; i < at->nsds->ninteractions && status == NS_OK; i++, ns_arena_release(&arena)) {
+    NsInteraction *inter = at->nsds->interactions[i];
+    bool own = ns_ds_family(inter->ds[0]) == at->family;
+    if (own) status = interaction_terms(at, inter, lambda, row, &arena, err);
+    lambda += inter->m, row += own ? inter->m : 0;
+  }
+  return status;
+}
