@@ -1,6 +1,6 @@
 /*
 ** mechanics.c
-** Native callbacks of a mechanical system for spec/bind/model/mechanical_forces_spec.lua.
+** Native callbacks of a mechanical system for spec/model/mechanical_quantity_spec.lua.
 */
 #include <math.h>
 

@@ -2,6 +2,7 @@
 ** function.c
 ** Makes NsFunctions of the engine from callbacks: the values, and Jacobians by callback, dual numbers or differences.
 */
+#include "ad/jet_passes.h"
 #include "bind/call/function.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "base/memory.h"
 #include "bind/diff/ad.h"
 #include "bind/call/callback.h"
-#include "bind/diff/jet_passes.h"
+#include "bind/diff/trace_jets.h"
 
 static void function_copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
@@ -310,16 +311,16 @@ static int run_jets(lua_State *L) {
   NslFunction *f = job->f;
   const NslCallback *cb = &f->callee->callbacks[f->value];
   int n = f->callee->n, rows = nsl_callback_entries(cb);
-  ptrdiff_t most = nsl_jet_most(n);
+  ptrdiff_t most = ns_jet_most(n);
   NslDualArg args[NS_FUNCTION_ARGS];
   NslDualCall call = function_dual_call(f, cb, function_gather(L, f, args), args);
   if (function_is_matrix(f)) call.rows = nsl_dimension(f->callee, cb->slot->rows), call.plain = f->low;
   job->L = L, job->call = &call;
-  NslJetPasses passes = {.n = n, .rows = rows, .tdot = job->tdot, .find = function_find_jets, .context = job};
+  NsJetPasses passes = {.n = n, .rows = rows, .tdot = job->tdot, .find = function_find_jets, .context = job};
   passes.seed = lua_newuserdatauv(L, (size_t)(most * n + 1) * sizeof(double), 0);
   passes.all = lua_newuserdatauv(L, (size_t)(most * rows + 1) * sizeof(double), 0);
-  if (job->w) nsl_jets_twist(&passes, job->w, NULL, NULL, job->slope, job->rate, job->bend);
-  else nsl_jets_bowl(&passes, NULL, job->second);
+  if (job->w) ns_jets_twist(&passes, job->w, NULL, NULL, job->slope, job->rate, job->bend);
+  else ns_jets_bowl(&passes, NULL, job->second);
   return 0;
 }
 

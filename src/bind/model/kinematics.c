@@ -2,6 +2,7 @@
 ** kinematics.c
 ** Functions f(t, q) with their derivatives: the hidden table motion_support, for mechanics.
 */
+#include "ad/jet_passes.h"
 #include "bind/lua/open.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "bind/diff/ad.h"
 #include "bind/diff/compile.h"
 #include "bind/diff/dual.h"
-#include "bind/diff/jet_passes.h"
+#include "bind/diff/trace_jets.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
@@ -157,11 +158,11 @@ static void find_jets(void *context, double tdot, NsJet jet, const double *seed,
   else nsl_dual_run(jets->L, &call);
 }
 
-static NslJetPasses jet_passes(lua_State *L, MotionJets *jets, double tdot) {
+static NsJetPasses jet_passes(lua_State *L, MotionJets *jets, double tdot) {
   int n = jets->motion->q->n, rows = jets->motion->values->n;
-  ptrdiff_t most = nsl_jet_most(n);
+  ptrdiff_t most = ns_jet_most(n);
   double *seed = kinematics_push_room(L, n * most), *all = kinematics_push_room(L, rows * most);
-  return (NslJetPasses){n, rows, tdot, find_jets, jets, seed, all};
+  return (NsJetPasses){n, rows, tdot, find_jets, jets, seed, all};
 }
 
 /*
@@ -175,10 +176,10 @@ static int motion_twist(lua_State *L) {
   MotionJets jets = {L, &m};
   int n = m.q->n, rows = m.values->n;
   const NslVector *v = take_copy(L, 6, n, "v"), *a = take_copy(L, 7, n, "a");
-  NslJetPasses passes = jet_passes(L, &jets, tdot);
+  NsJetPasses passes = jet_passes(L, &jets, tdot);
   NslVector *second = nsl_push_vector(L, rows, NULL);
   NslMatrix *J1 = nsl_push_matrix(L, rows, n, NULL), *J2 = nsl_push_matrix(L, rows, n, NULL);
-  nsl_jets_twist(&passes, v->data, a->data, second->data, NULL, J1->data, J2->data);
+  ns_jets_twist(&passes, v->data, a->data, second->data, NULL, J1->data, J2->data);
   return 3;
 }
 
@@ -188,9 +189,9 @@ static int motion_bowl(lua_State *L) {
   Motion m = kinematics_evaluate(L);
   MotionJets jets = {L, &m};
   const NslVector *w = take_copy(L, 5, m.values->n, "w");
-  NslJetPasses passes = jet_passes(L, &jets, 0);
+  NsJetPasses passes = jet_passes(L, &jets, 0);
   NslMatrix *H = nsl_push_matrix(L, m.q->n, m.q->n, NULL);
-  nsl_jets_bowl(&passes, w->data, H->data);
+  ns_jets_bowl(&passes, w->data, H->data);
   return 1;
 }
 

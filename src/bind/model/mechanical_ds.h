@@ -5,47 +5,26 @@
 #pragma once
 
 #include "bind/model/ds.h"
-#include "model/mechanical_ds.h"
-
-/* The quantities that scripts can ask for; the last computed value of each is kept (mechanical_forces.c). */
-typedef enum NslQuantity {
-  NSL_MASS,
-  NSL_FINT,
-  NSL_FGYR,
-  NSL_FEXT,
-  NSL_JACOBIAN_FINT_Q, /* these four follow the order of NS_FINT_BY_Q ... */
-  NSL_JACOBIAN_FINT_V,
-  NSL_JACOBIAN_FGYR_Q,
-  NSL_JACOBIAN_FGYR_V,
-  NSL_MEXT, /* moments of a rigid body; their Jacobians follow the order of NS_MINT_BY_Q ... */
-  NSL_MINT,
-  NSL_JACOBIAN_MINT_Q,
-  NSL_JACOBIAN_MINT_V,
-  NSL_FORCES,
-  NSL_JACOBIAN_Q,
-  NSL_JACOBIAN_V,
-  NSL_RHS,
-  NSL_JACOBIAN_RHS,
-  NSL_QUANTITIES
-} NslQuantity;
+#include "model/mechanical_quantity.h"
 
 typedef struct NslMechanical {
   NslDs base;
-  double *kept[NSL_QUANTITIES]; /* the last computed values, in the system's arena; NULL: not asked for yet */
+  double *kept[NS_QUANTITIES]; /* the last computed values, in the system's arena; NULL: not asked for yet */
 } NslMechanical;
 
-/* Where a method evaluates: the time, and coordinates and velocities (of the state, or given). `room`: workspace. */
+/* Where a method evaluates. */
 typedef struct NslAt {
   NslMechanical *self;
-  NsMechanicalDs *ds;
-  double t;
-  const double *q, *v;
-  double *room;
-  bool in_step; /* the call comes from inside a callback: coefficients stay as the step has read them */
+  NsQuantityPoint of;
 } NslAt;
 
+/* The state of the system at 1; raises when it is in the middle of a step. */
+NslAt nsl_mechanical_at(lua_State *L, const char *what);
+
+typedef NsStatus (*NslQuantityFunction)(const NsQuantityPoint *at, double *out, NsError *err);
+
 /* Runs f in the engine: the graph is busy, and callbacks use this Lua thread. Raises on failure. */
-void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out);
+void nsl_mechanical_run(lua_State *L, const NslAt *at, NslQuantityFunction f, double *out);
 
 /* The engine's system; NULL before it is made. */
 static inline NsMechanicalDs *nsl_mechanical(const NslDs *self) {

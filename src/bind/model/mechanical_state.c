@@ -77,58 +77,30 @@ static int ds_swap(lua_State *L) {
 
 /* ---- energies and impacts ---- */
 
-static NslAt at_state(lua_State *L, const char *what) {
-  NslAt at = {.self = (NslMechanical *)nsl_check_idle_mechanical(L, what)};
-  at.ds = nsl_mechanical(&at.self->base);
-  at.q = at.ds->q;
-  at.v = at.ds->v;
-  return at;
-}
-
-/* Reads a constant mass again when its source has changed. */
-static NsStatus update_mass(const NslAt *at, NsError *err) {
-  NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), "mass"};
-  return at->ds->mass.value ? ns_coef_update(&at->ds->mass, who, 0, NULL, err) : NS_OK;
-}
-
-static NsStatus kinetic_of(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update_mass(at, err);
-  return status == NS_OK ? ns_mechanical_kinetic_at(at->ds, 0, at->q, at->v, out, err) : status;
-}
-
-static NsStatus potential_of(const NslAt *at, double *out, NsError *err) {
-  return ns_mechanical_potential(at->ds, at->t, out, err);
-}
-
 static int ds_kinetic(lua_State *L) {
   nsl_at_most(L, 1, "computeKineticEnergy");
-  NslAt at = at_state(L, "computeKineticEnergy");
+  NslAt at = nsl_mechanical_at(L, "computeKineticEnergy");
   double energy = 0;
-  nsl_mechanical_run(L, &at, kinetic_of, &energy);
+  nsl_mechanical_run(L, &at, ns_quantity_kinetic, &energy);
   return lua_pushnumber(L, energy), 1;
 }
 
 /* computePotentialEnergy([time]): the sum of the energies of the stiffness, of constant external forces and of the callback. */
 static int ds_potential(lua_State *L) {
-  NslAt at = at_state(L, "computePotentialEnergy");
-  if (!lua_isnoneornil(L, 2)) at.t = nsl_finite(L, 2, "computePotentialEnergy", "time");
+  NslAt at = nsl_mechanical_at(L, "computePotentialEnergy");
+  if (!lua_isnoneornil(L, 2)) at.of.t = nsl_finite(L, 2, "computePotentialEnergy", "time");
   double energy = 0;
-  nsl_mechanical_run(L, &at, potential_of, &energy);
+  nsl_mechanical_run(L, &at, ns_quantity_potential, &energy);
   return lua_pushnumber(L, energy), 1;
-}
-
-static NsStatus coordinates_divide(const NslAt *at, double *out, NsError *err) {
-  NsStatus status = update_mass(at, err);
-  return status == NS_OK ? ns_mechanical_divide(at->ds, 0, at->q, 1, out, err) : status;
 }
 
 /* computePostImpactVelocity(): v += M^-1 p, the jump of the velocity under the impulse p. */
 static int ds_post_impact(lua_State *L) {
-  NslAt at = at_state(L, "computePostImpactVelocity");
-  NsMechanicalDs *ds = at.ds;
+  NslAt at = nsl_mechanical_at(L, "computePostImpactVelocity");
+  NsMechanicalDs *ds = at.of.ds;
   NslVector *change = nsl_push_vector(L, ds->nv, NULL);
   memcpy(change->data, ds->base.r, (size_t)ds->nv * sizeof *ds->base.r);
-  nsl_mechanical_run(L, &at, coordinates_divide, change->data);
+  nsl_mechanical_run(L, &at, ns_quantity_divide, change->data);
   for (int i = 0; i < ds->nv; i++) ds->v[i] += change->data[i];
   ds->base.x_version++;
   return 0;

@@ -2,15 +2,14 @@
 ** jet_passes.c
 ** Passes with jets: which variables they take, and where their derivatives go.
 */
-#include "bind/diff/jet_passes.h"
+#include "ad/jet_passes.h"
 
-#include <math.h>
 #include <string.h>
 
-/* VARIABLES: most variables of one pass (chosen by experience on the specs); BLOCK: half, as nsl_jets_bowl pairs two blocks. */
+/* VARIABLES: most variables of one pass (chosen by experience on the specs); BLOCK: half, as ns_jets_bowl pairs two blocks. */
 enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
 
-ptrdiff_t nsl_jet_most(int n) {
+ptrdiff_t ns_jet_most(int n) {
   int variables = n < VARIABLES ? n : VARIABLES;
   int twist = ns_jet_size((NsJet){NS_JET_TWIST, variables}), bowl = ns_jet_size((NsJet){NS_JET_BOWL, variables});
   return twist > bowl ? twist : bowl;
@@ -21,8 +20,8 @@ static void put_slope(double *to, ptrdiff_t at, double value) {
   if (to) to[at] = value;
 }
 
-void nsl_jets_twist(const NslJetPasses *p, const double *v, const double *a, double *second, double *slope, double *rate,
-                    double *bend) {
+void ns_jets_twist(const NsJetPasses *p, const double *v, const double *a, double *second, double *slope, double *rate,
+                   double *bend) {
   for (int first = 0; first < p->n && p->rows > 0; first += VARIABLES) {
     NsJet jet = {NS_JET_TWIST, p->n - first < VARIABLES ? p->n - first : VARIABLES};
     ptrdiff_t np = ns_jet_size(jet);
@@ -48,7 +47,7 @@ void nsl_jets_twist(const NslJetPasses *p, const double *v, const double *a, dou
 }
 
 /* The entries of H by the variables a and b, from the derivatives by their pair. */
-static void put_pair(const NslJetPasses *p, const double *pair, ptrdiff_t np, int a, int b, const double *weight, double *H) {
+static void put_pair(const NsJetPasses *p, const double *pair, ptrdiff_t np, int a, int b, const double *weight, double *H) {
   ptrdiff_t n = p->n, rows = p->rows;
   double sum = 0;
   for (ptrdiff_t r = 0; r < rows && weight; r++) sum += weight[r] * pair[r * np];
@@ -57,7 +56,7 @@ static void put_pair(const NslJetPasses *p, const double *pair, ptrdiff_t np, in
 }
 
 /* One pass with these variables. */
-static void one_bowl(const NslJetPasses *p, const int *number, int variables, const double *weight, double *H) {
+static void one_bowl(const NsJetPasses *p, const int *number, int variables, const double *weight, double *H) {
   NsJet jet = {NS_JET_BOWL, variables};
   ptrdiff_t np = ns_jet_size(jet);
   memset(p->seed, 0, (size_t)(p->n * np) * sizeof *p->seed);
@@ -73,28 +72,11 @@ static int jets_add_block(int *number, int count, int b, int n) {
   return count;
 }
 
-void nsl_jets_bowl(const NslJetPasses *p, const double *weight, double *H) {
+void ns_jets_bowl(const NsJetPasses *p, const double *weight, double *H) {
   int blocks = (p->n + BLOCK - 1) / BLOCK, number[VARIABLES];
   for (int b = 0; b < blocks && p->rows > 0; b++)
     for (int c = b + 1; c < blocks || (blocks == 1 && c == 1); c++) {
       int count = jets_add_block(number, jets_add_block(number, 0, b, p->n), c, p->n);
       one_bowl(p, number, count, weight, H);
     }
-}
-
-void nsl_trace_jets(lua_State *L, NslTrace *trace, int time, double tdot, int first, int n, NsJet jet, const double *seed,
-                    double *all) {
-  if (!trace->tape) luaL_error(L, "f: the state is closing");
-  NsTapeView view = ns_tape_view(trace->tape);
-  ptrdiff_t np = ns_jet_size(jet), count = np * (view.inputs + view.constants + view.steps);
-  size_t bytes = (size_t)np * sizeof(double);
-  double *room = lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
-  memset(room, 0, (size_t)view.inputs * bytes);
-  if (time >= 0) room[np * time] = tdot;
-  memcpy(room + np * first, seed, (size_t)n * bytes);
-  ns_tape_jet(trace->tape, jet, trace->in, room);
-  for (int i = 0; i < view.outputs; i++) memcpy(all + i * np, room + np * view.output[i], bytes);
-  lua_pop(L, 1);
-  for (ptrdiff_t k = 0; k < np * view.outputs; k++)
-    if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
 }
