@@ -140,7 +140,7 @@ budget() { # budget LIMIT WHAT: $work/places holds them, a line for each
 grep -E '(^|[^A-Za-z0-9_])dim [!=]= ' "$code" >"$work/places"
 budget 11 "dimensions of cones that are asked (dim ==)"
 grep -E '(^|[^A-Za-z0-9_])(NS_FIRST_ORDER|NS_MECHANICS)([^A-Za-z0-9_]|$)' "$code" >"$work/places"
-budget 71 "families that are asked (NS_FIRST_ORDER, NS_MECHANICS)"
+budget 68 "families that are asked (NS_FIRST_ORDER, NS_MECHANICS)"
 # shellcheck disable=SC2046
 grep -nE '\.kind [~=]= ' $(git ls-files 'lua/*.lua') >"$work/places"
 budget 62 "kinds that are asked in Lua (.kind ==)"
