@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "linalg/dense.h"
 #include "solvers/balance.h"
 #include "solvers/box/dense_chain.h"
 #include "solvers/box/dense_search.h"
@@ -104,27 +105,15 @@ static double guessed(const double *guess, int i) {
   return guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
 }
 
-/* 0 if all n numbers are finite, else NaN. Four separate sums allow the additions to overlap. */
-static double zero_if_finite(const double *x, ptrdiff_t n) {
-  double a = 0, b = 0, c = 0, d = 0;
-  ptrdiff_t i = 0;
-  for (; i + 4 <= n; i += 4) a += x[i] * 0, b += x[i + 1] * 0, c += x[i + 2] * 0, d += x[i + 3] * 0;
-  for (; i < n; i++) a += x[i] * 0;
-  return a + b + c + d;
-}
-
 static NsStatus check_data(const NsBoxProblem *p) {
-  bool solid = p->ldm == p->n, crossed = false;
-  double sum = zero_if_finite(p->q, p->n);
-  if (solid) sum += zero_if_finite(p->M, (ptrdiff_t)p->n * p->n);
-  for (int j = 0; !solid && j < p->n; j++) sum += zero_if_finite(p->M + (size_t)j * (size_t)p->ldm, p->n);
+  bool crossed = false, finite = ns_is_finite(p->n, 1, p->q, p->n) && ns_is_finite(p->n, p->n, p->M, p->ldm);
   for (int j = 0; j < p->n; j++) {
     double l = p->lower[j], u = p->upper[j];
     if (l <= u && l < INFINITY && u > -INFINITY) continue;
     if (l != l || u != u) return NS_ENAN;
     crossed = true;
   }
-  return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
+  return !finite ? NS_ENAN : crossed ? NS_EARG : NS_OK;
 }
 
 /* Whether the data of a problem of one variable can be solved. */

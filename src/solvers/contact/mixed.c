@@ -8,10 +8,13 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "linalg/dense.h"
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/contact/friction_residual.h"
 #include "solvers/contact/mixed_chain.h"
+#include "solvers/contact/mixed_direct.h"
+#include "solvers/contact/mixed_measure.h"
 #include "solvers/contact/mixed_scale.h"
 #include "solvers/residual.h"
 
@@ -54,10 +57,7 @@ NsMixedOptions *ns_mixed_options(NsMixed *s) {
 /* ---- data ---- */
 
 static bool finite_data(const NsMixedProblem *p) {
-  double sum = 0;
-  for (int i = 0; i < p->n; i++) sum += p->q[i] * 0;
-  for (size_t k = 0, all = (size_t)p->n * (size_t)p->n; p->W && k < all; k++) sum += p->W[k] * 0;
-  return sum == 0 && (p->W || ns_sparse_finite(p->sparse));
+  return ns_is_finite(p->n, 1, p->q, p->n) && (p->W ? ns_is_finite(p->n, p->n, p->W, p->n) : ns_sparse_finite(p->sparse));
 }
 
 static NsStatus refuse_data(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
@@ -152,8 +152,21 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
   return sum == 0;
 }
 
-static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, const double *guess, int *large, double *z,
-                                    double *w) {
+/* A direct attempt at a scaled component; false also where a force underflows in the given units. */
+static bool direct_in_units(NsMixedScaled *s, NsSolverInfo *info) {
+  double rho[NS_MIXED_DIRECT];
+  if (!ns_mixed_direct(&s->p, NULL, NULL, s->p.ngroups, s->z, s->w, info)) return false;
+  for (int i = 0; i < s->p.n; i++)
+    if (s->z[i] != 0 && !(fabs(ns_times_power(s->z[i], -s->unit_z[i])) >= DBL_MIN)) return false;
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim)
+    rho[g] = 1 / ns_mixed_block_size(&s->p, row, s->p.groups[g].dim);
+  info->residual = given_residual(s, rho);
+  return true;
+}
+
+/* Solves component c in balanced units; `direct`: a direct attempt comes first. */
+static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, bool direct, const double *guess, int *large,
+                                    double *z, double *w) {
   const int *group = s->parts.member + s->parts.start[c];
   int count = ns_components_size(&s->parts, c), rows = 0;
   bool contacts = false, lost;
@@ -169,8 +182,9 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
     return info;
   }
   NsMixedChain **chain = chain_for(s, rows, large);
-  run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
-  if (contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
+  bool found = direct && direct_in_units(scaled, &info);
+  if (!found) run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
+  if (!found && contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
   bool good = scatter_answer(scaled, p, group, z, w, &lost);
   if (good && lost && contacts && info.status == NS_OK) {
     for (int i = 0; i < rows; i++) scaled->z[i] = ns_times_power(z[scaled->row[i]], scaled->unit_z[i]);
@@ -180,19 +194,42 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   return info;
 }
 
+/* Whether all contacts stay open without forces. */
+static bool separates(const NsMixedProblem *p) {
+  for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim)
+    if (p->q[row] < 0) return false;
+  return true;
+}
+
+/* Whether a direct attempt comes first: the chain for contacts of one cone, from zero, without a limit of its work. */
+static bool may_be_direct(const NsMixed *s, const NsMixedKinds *kinds, const double *guess) {
+  return s->options.contacts && !s->options.method && s->options.max_iterations == 0 && kinds->uniform && !guess;
+}
+
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsMixedKinds kinds;
   int large = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = ns_mixed_look(p, &kinds);
-  if (!status) status = reserve_groups(s, p->n);
   if (status) return refuse_data(p, status, z, w, info);
   if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);
   if (!finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
+  bool direct = may_be_direct(s, &kinds, guess);
+  if (direct && separates(p)) {
+    for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
+    *info = (NsSolverInfo){.status = NS_OK, .warm = true, .solver = "guess"};
+    return NS_OK;
+  }
+  if (reserve_groups(s, p->n)) return refuse_data(p, NS_ENOMEM, z, w, info);
   find_groups(s, p);
   NsSolverTotal total = ns_solver_total("none");
+  direct = direct && (p->n <= NS_MIXED_DIRECT || s->parts.count > 1);
+  bool ordinary = direct && ns_mixed_direct_ordinary(p);
   for (int c = 0; c < s->parts.count; c++) {
-    NsSolverInfo own = solve_component(s, p, c, guess, &large, z, w);
+    NsSolverInfo own;
+    const int *group = s->parts.member + s->parts.start[c];
+    if (!ordinary || !ns_mixed_direct(p, s->first, group, ns_components_size(&s->parts, c), z, w, &own))
+      own = solve_component(s, p, c, direct && !ordinary, guess, &large, z, w);
     ns_solver_add(&total, &own);
   }
   *info = total.info;
