@@ -55,6 +55,19 @@ local function some(all, ...)
 end
 
 describe("the second derivative of a relation along the motion", function()
+  it("has the derivative of an hDot that is another velocity than dh/dt, as of a belt", function()
+    local function h(_, x, _, y) y[1] = x[1] * x[2] end
+    local function Jachq(_, x, _, C) C[1][1], C[1][2] = x[2], x[1] end
+    for _, belt in ipairs {
+      { function(time, _, _, r) r[1] = -sin(3 * (time - t)) end, -3 },
+      { function(time, x, _, r) r[1] = -time * sin(3 * x[1]) end, -sin(3 * q[1]) - 3 * t * w[1] * cos(3 * q[1]) },
+    } do
+      local expected = 2 * w[1] * w[2] + belt[2]
+      assert.near(expected, bias(linked(ns.LagrangianRheonomousR { h = h, hDot = belt[1] })), 1e-14)
+      assert.near(expected, bias(linked(ns.LagrangianRheonomousR { h = h, Jachq = Jachq, hDot = belt[1] })), 1e-14)
+    end
+  end)
+
   it("is exact by jets: a pendulum's length, several outputs, parameters", function()
     local length = ns.LagrangianScleronomousR { h = function(x, _, y) y[1] = math.sqrt(x[1] ^ 2 + x[2] ^ 2) - 1 end }
     local along = (q[1] * w[1] + q[2] * w[2])

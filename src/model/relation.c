@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* An entry of Jachq is not dh/dx when they differ by more than this part of them: far more than rounding. */
+/* An entry of Jachq, or a derivative of hDot, is not that of h when they differ by more than this part of them: far more than rounding. */
 static const double OWN_ENTRY = 1e-9;
 
 const NsRelationClass *const ns_relation_classes[] = {
@@ -260,7 +260,7 @@ NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double 
 /* ---- second derivatives along the motion ---- */
 
 size_t ns_relation_bias_room(const NsRelation *rel) {
-  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * (NS_DIFFERENCE_ROOM + 2) * (size_t)rel->m;
+  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * (NS_DIFFERENCE_ROOM + 3) * (size_t)rel->m;
 }
 
 /* rate = dh/dt, plus dh/dx qdot unless C is NULL. Workspace: C: m nx; more: NS_DIFFERENCE_ROOM m. */
@@ -299,25 +299,28 @@ static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint
 }
 
 /*
-** out += the derivative along the line of dh/dt. Methods: the derivative of hdot; without hdot, second derivatives S of h along
-** the lines of (x, t), x and t, h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2; else differences.
+** out += the derivative along the line of dh/dt from h alone: with second derivatives S of h along the lines of (x, t), x and t,
+** h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2. False: h has none.
 */
-static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
-                          NsError *err) {
+static bool add_drift_of_h(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out) {
   double *first = room, *both = first + rel->m, *fixed = both + rel->m, *held = fixed + rel->m;
   const NsFunction *h = &rel->h;
-  if (!timed(rel) || (!rel->hdot.value && !h->value)) return NS_OK;
-  if (relation_along(rel, &rel->hdot, at, 1, qdot, first, NULL)) {
-    relation_add(rel->m, 1, first, out);
-    return NS_OK;
-  }
-  if (rel->hdot.value || !relation_along(rel, h, at, 1, qdot, first, both) ||
-      !relation_along(rel, h, at, 0, qdot, first, fixed) || !relation_along(rel, h, at, 1, NULL, first, held))
-    return bias_by_differences(rel, at, qdot, false, room, out, err);
+  if (!relation_along(rel, h, at, 1, qdot, first, both) || !relation_along(rel, h, at, 0, qdot, first, fixed) ||
+      !relation_along(rel, h, at, 1, NULL, first, held))
+    return false;
   relation_add(rel->m, 0.5, both, out);
   relation_add(rel->m, -0.5, fixed, out);
   relation_add(rel->m, 0.5, held, out);
-  return NS_OK;
+  return true;
+}
+
+/* out += the derivative along the line of dh/dt: of hdot; without hdot, from h; else by differences. */
+static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
+                          NsError *err) {
+  if (!timed(rel) || (!rel->hdot.value && !rel->h.value)) return NS_OK;
+  if (relation_along(rel, &rel->hdot, at, 1, qdot, room, NULL)) return relation_add(rel->m, 1, room, out), NS_OK;
+  if (!rel->hdot.value && add_drift_of_h(rel, at, qdot, room, out)) return NS_OK;
+  return bias_by_differences(rel, at, qdot, false, room, out, err);
 }
 
 static NsStatus bias_by_callback(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
@@ -355,16 +358,26 @@ static NsStatus bias_of_jacobian(const NsRelation *rel, const NsRelationPoint *a
   return add_drift(rel, at, qdot, room, bias, err);
 }
 
-/* bias += second, but in the rows of their own the derivative of their velocity. `kept` and `other`: m each. */
+/*
+** bias += second, but in the rows of their own the derivative of their velocity. Where an hdot has another derivative than dh/dt,
+** as the velocity of a belt has, it takes the place of that. kept, other, drift: m each.
+*/
 static NsStatus bias_by_rows(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, const bool *own,
                              double *room, double *bias, NsError *err) {
-  double *second = room + rel->m, *kept = room + ns_relation_bias_room(rel) - 2 * rel->m, *other = kept + rel->m;
+  int m = rel->m;
+  double *second = room + m, *kept = room + ns_relation_bias_room(rel) - 3 * m, *other = kept + m, *drift = other + m;
   bool any = false;
-  memcpy(kept, second, (size_t)rel->m * sizeof *kept);
-  memset(other, 0, (size_t)rel->m * sizeof *other);
-  for (int i = 0; own && i < rel->m; i++) any = any || own[i];
-  NsStatus status = any ? bias_of_jacobian(rel, at, qdot, room, other, err) : NS_OK;
-  for (int i = 0; i < rel->m && status == NS_OK; i++) bias[i] += own && own[i] ? other[i] : kept[i];
+  memcpy(kept, second, (size_t)m * sizeof *kept);
+  memset(other, 0, 2 * (size_t)m * sizeof *other);
+  NsStatus status = rel->hdot.value ? add_drift(rel, at, qdot, room, other, err) : NS_OK;
+  bool replaced = status == NS_OK && rel->hdot.value && add_drift_of_h(rel, at, qdot, room, drift);
+  for (int i = 0; i < m; i++) {
+    if (replaced && fabs(other[i] - drift[i]) > OWN_ENTRY * (fabs(other[i]) + fabs(drift[i]))) kept[i] += other[i] - drift[i];
+    any = any || (own && own[i]);
+    other[i] = 0;
+  }
+  if (status == NS_OK && any) status = bias_of_jacobian(rel, at, qdot, room, other, err);
+  for (int i = 0; i < m && status == NS_OK; i++) bias[i] += own && own[i] ? other[i] : kept[i];
   return status;
 }
 

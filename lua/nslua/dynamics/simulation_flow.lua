@@ -6,7 +6,6 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local parameters = require "nslua.optimise.parameters"
-local rates = require "nslua.dynamics.simulation_rate"
 local sampled = require "nslua.dynamics.sampled_flow"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -423,12 +422,34 @@ function simulation.crossings(flow, x0, t0, section, p, options)
   return kept, sol
 end
 
+local function unknown(why) error("the velocity of the states is not known: " .. why, 0) end
+
+-- x' at (t, x) with the multipliers lambda (in mechanics forces): M^-1 (f + r) of first order; q' = v and
+-- v' = M^-1 (f + C' lambda) of mechanics.
+local function rate_at(nsds, t, x, lambda)
+  local systems = core.graph_support.parts(nsds, t)
+  local mechanical = systems[1].mechanical
+  for _, system in ipairs(systems) do
+    if system.turns then unknown "a body with a quaternion" end
+    if system.mechanical ~= mechanical then unknown "systems of first order and mechanics" end
+  end
+  local at = core.graph_support.terms(nsds, t, x, lambda, mechanical)
+  local good, rate = pcall(core.solve, at.M, mechanical and #lambda > 0 and at.f + at.C:transpose() * lambda or at.f)
+  if not good then unknown "a singular M" end
+  local out, from = {}, 0
+  for _, system in ipairs(mechanical and systems or {}) do
+    for i = 1, system.n do out[#out + 1] = x[#out + system.n + 1] end
+    for i = 1, system.n do out[#out + 1] = rate[from + i] end
+    from = from + system.n
+  end
+  return mechanical and core.vector(out) or rate
+end
+
 -- The derivative of the state at a crossing, whose time moves by dt: S + x' dt, on the side after the event.
 local function slopes_at(flow, sol, crossing)
   local k = #sol.t
   while sol.t[k] > crossing.t do k = k - 1 end
-  local rate, why = rates.at(flow.model.simu:nsds(), crossing.t, crossing.x, sol.lambda:row(k))
-  if not rate then error("the velocity of the states is not known: " .. why, 0) end
+  local rate = rate_at(flow.model.simu:nsds(), crossing.t, crossing.x, sol.lambda:row(k))
   for i = 1, #crossing.dt do
     if crossing.dt[i] ~= crossing.dt[i] then error("the time of the crossing has no derivative", 0) end
   end

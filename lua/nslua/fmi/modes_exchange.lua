@@ -1,6 +1,6 @@
--- nslua.fmi.modes_exchange: model exchange of a simulation with laws: contacts, friction, relays, diodes, equations.
--- Its modes are the modes of EventDriven: the importer integrates the states in a mode and looks at the event
--- indicators, which are positive in the mode; impacts and changes of mode are events.
+-- nslua.fmi.modes_exchange: model exchange of a simulation. Its modes are the modes of EventDriven: the importer
+-- integrates the states in a mode and looks at the event indicators, which are positive in the mode; impacts and
+-- changes of mode are events. A smooth model has one mode and no indicators.
 local core = require "nslua.core"
 
 local exchange = core.exchange_support
@@ -75,7 +75,7 @@ function modes.set_states(object, x)
   object.z, object.placed = x, false
 end
 
--- A value has changed that callbacks or laws read. Laws are read anew at the next event.
+-- A value has changed. Rates follow at once; laws, and M, are read anew at the next event.
 function modes.changed(object) object.placed, object.renew = false, true end
 
 -- Writes the state into the objects of the graph, for functions of the script.

@@ -1,13 +1,10 @@
 -- nslua.fmi.simulation_model: models for other tools that are a simulation of nslua, which `setup` makes.
 local arguments = require "nslua.base.arguments"
 
+local modes = require "nslua.fmi.modes_exchange"
+
 local fail, describe = arguments.fail, arguments.describe
 local format = require "nslua.core".number_support.format
-
--- The ways of model exchange, in the order in which they are tried. Each is a table with the functions open (nil and
--- a reason when the model is none of its kind), close, set_time, set_states, states, derivatives, indicators,
--- changed, place, completed, update, save and restore.
-local ways = { require "nslua.fmi.smooth_exchange", (require "nslua.fmi.modes_exchange") }
 
 local kind = { name = "simulation", text = "a simulation", keys = "setup" }
 
@@ -46,21 +43,21 @@ end
 -- Calls the functions of model exchange once, so that their errors show.
 function kind.look(object)
   if not object.exchange then return end
-  for i, rate in ipairs(object.way.derivatives(object)) do
+  for i, rate in ipairs(modes.derivatives(object)) do
     if rate - rate ~= 0 then fail("fmi.export: the derivative of state %d is %g at the start", i, rate) end
   end
-  object.way.indicators(object)
+  modes.indicators(object)
 end
 
 function kind.subject(object)
-  if object.way then object.way.place(object) end
+  if object.modes then modes.place(object) end
   return object.made
 end
 
 function kind.time(object) return object.exchange and object.t or object.simulation:startingTime() end
 
 function kind.close(object)
-  if object.way then object.way.close(object) end
+  if object.modes then modes.close(object) end
   object.simulation:close()
 end
 
@@ -103,7 +100,7 @@ function kind.save(object)
   os.remove(file .. ".previous")
   if not good then error(message, 0) end
   return { state = bytes, stop = object.stop or false, t = object.t,
-    exchange = object.exchange and object.way.save(object) or false }
+    exchange = object.exchange and modes.save(object) or false }
 end
 
 function kind.restore(object, saved)
@@ -117,7 +114,7 @@ function kind.restore(object, saved)
   os.remove(file)
   if not good then error(message, 0) end
   object.t = saved.t
-  if object.exchange and saved.exchange then object.way.restore(object, saved.exchange) end
+  if object.exchange and saved.exchange then modes.restore(object, saved.exchange) end
 end
 
 -- ---- model exchange ----
@@ -129,20 +126,15 @@ function kind.exchange(_, object)
     fail("fmi.export: kind: model exchange has no events of the script, and the simulation has '%s' (addEvent, "
       .. "every, on): export it for co-simulation", event.name)
   end
-  local found, reason
-  for _, way in ipairs(ways) do
-    found, reason = way.open(object)
-    object.way = way
-    if found then return found end
-  end
-  object.way = nil
+  local found, reason = modes.open(object)
+  if found then return found end
   fail("fmi.export: kind: model exchange goes from event to event, which this simulation cannot: %s; export it for "
     .. "co-simulation", reason)
 end
 
 for _, name in ipairs { "set_time", "set_states", "states", "derivatives", "indicators", "changed", "completed",
   "update" } do
-  kind[name] = function(object, ...) return object.way[name](object, ...) end
+  kind[name] = modes[name]
 end
 
 return kind

@@ -444,4 +444,18 @@ describe("the closed forms of mechanics #once", function()
     end
     assert(error_of(build, { 0.2, 0.1 }) < 1e-7)
   end)
+
+  it("hold for the numbers of a relation whose friction slips in the plane at an impact", function()
+    local function build(p)
+      local ball = ns.LagrangianLinearTIDS({ 0, 1 }, { 3, 0 }, { { 1, 0.1 }, { 0.1, 2 } })
+      ball:setFExtPtr(ns.vector { 0, -16 })
+      local relation = ns.LagrangianLinearTIR { { p[1], p[2] }, { p[3], p[4] } }
+      local law = ns.NewtonImpactFrictionNSL(0.5, 0, 0.2, 2)
+      local numbers = {}
+      for k = 1, 4 do numbers[k] = { relation, "C", (k + 1) // 2, 2 - k % 2 } end
+      return event_driven(0.9, ball, ns.Interaction(law, relation, "floor")), numbers
+    end
+    local worst, sol = error_of(build, { 0.1, 1, 1, 0.2 })
+    assert(#sol.events > 0 and worst < 1e-7, worst)
+  end)
 end)

@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "integrators/flow/flow_workspace.h"
 #include "integrators/flow/switching.h"
 
 /*
@@ -32,10 +33,16 @@ static double exchange_flow_guard(const NsSwitching *sw, int k) {
   return sw->mode->guards[k].used ? ns_switch_guard(sw, &sw->mode->guards[k]) - sw->mode->guards[k].base : 1;
 }
 
+/* Coefficients that do not depend on time are read as well: another tool may change them between events. */
+static NsStatus exchange_flow_go_to(NsSwitching *sw, double t, NsError *err) {
+  *sw->run.clock = t;
+  return ns_flow_update(sw->flow, t, err);
+}
+
 static NsStatus exchange_flow_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  *sw->run.clock = t;
-  NsStatus status = rate ? ns_flow_rate(sw->flow, t, z, rate, err) : NS_OK;
+  NsStatus status = exchange_flow_go_to(sw, t, err);
+  if (status == NS_OK && rate) status = ns_flow_rate(sw->flow, t, z, rate, err);
   if (status == NS_OK && guards) status = ns_flow_outputs(sw->flow, t, z, err);
   for (int k = 0; k < 2 * sw->m && guards && status == NS_OK; k++) guards[k] = exchange_flow_guard(sw, k);
   return status;
@@ -43,8 +50,8 @@ static NsStatus exchange_flow_rate(NsScheme *scheme, double t, const double *z, 
 
 static NsStatus exchange_flow_place(NsScheme *scheme, double t, const double *z, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
-  *sw->run.clock = t;
-  return ns_flow_evaluate(sw->flow, t, z, NULL, err);
+  NsStatus status = exchange_flow_go_to(sw, t, err);
+  return status == NS_OK ? ns_flow_evaluate(sw->flow, t, z, NULL, err) : status;
 }
 
 /* ---- steps and events ---- */

@@ -402,7 +402,7 @@ static void impulse_change(const NsMotionVjp *vjp, const NsMotionImpulse *impuls
     int k = place_in_impulse(impulse, vjp->model.row[e] + at->i), i = velocity_of(vjp, e, at->j);
     if (k < 0) continue;
     push[i] += impulse->z[k];
-    off[k] += change[i] + impulse_bounce(vjp, impulse, k) * v[i];
+    if (impulse->kind[k] == IMPULSE_EQUATION) off[k] += change[i] + impulse_bounce(vjp, impulse, k) * v[i];
   }
   for (int k = 0; ns_number_of_law(at->kind) && k < impulse->n; k++) {
     int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row);
