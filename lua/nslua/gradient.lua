@@ -106,6 +106,23 @@ end
 -- The name of the event of the script that ended the run.
 local function ending(sol) return sol.message and sol.message:match "^event '(.*)' ended the run" end
 
+-- The name of a clock that acts; nil: there is none. The adjoint pass does not go through its instants.
+local function acting_clock(simu)
+  for _, event in ipairs(simu:userEvents()) do
+    if event.period and event.acts then return event.name end
+  end
+end
+
+-- Whether the derivatives are the ones of forward mode.
+local function goes_forward(run)
+  local clock, method = acting_clock(run.simu), run.options.method
+  if clock and method == "adjoint" then
+    fail("gradient: method: the adjoint pass does not go through the instants of the clock '%s'; use \"forward\"",
+      clock)
+  end
+  return clock ~= nil or method == "forward"
+end
+
 local function by_adjoint(run, parameters)
   if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
   run.sol = recorded(run, parameters)
@@ -138,7 +155,7 @@ end
 
 local function by_steps(run, parameters)
   if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
-  if run.options.method ~= "forward" then
+  if not goes_forward(run) then
     local slopes = by_recorded_steps(run, parameters)
     if slopes then return slopes end
   end
@@ -169,7 +186,7 @@ return function(simu, options)
   local slopes, moved
   local recordable = where.call("gradient", back.drives, simu)
   if not recordable then slopes = by_steps(run, parameters)
-  elseif options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
+  elseif not goes_forward(run) then slopes, moved = by_adjoint(run, parameters) end
   if not slopes then slopes = by_forward(run, parameters) end
   local list = {}
   for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end

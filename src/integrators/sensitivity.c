@@ -69,6 +69,13 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {
   }
 }
 
+void ns_sensitivity_show(const NsSensitivityOptions *options, int p, int rows, const double *X, double *out) {
+  int places = options->places, shown = p - places;
+  if (out != X) memcpy(out, X, (size_t)rows * (size_t)shown * sizeof *out);
+  if (places == 0 || shown == 0 || rows == 0) return;
+  ns_dense_gemm(rows, shown, places, 1, X + (ptrdiff_t)rows * shown, rows, options->held, places, 1, out, rows);
+}
+
 void ns_sensitivity_begin(NsSensitivity *s, double t) {
   size_t bytes = (size_t)s->n * (size_t)s->p * sizeof *s->S;
   bool again = s->begun && t != s->t; /* the interval is computed again */

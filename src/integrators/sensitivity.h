@@ -25,7 +25,8 @@ typedef struct NsSensitivityOptions {
   double rtol; /* tolerance of S along a piece, relative to the size of each element so far; see ns_sensitivities_new for NAN */
   bool adjoint;   /* the run is recorded (sensitivity_tape.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
-  bool clocked;   /* who asks carries S through the instants of clocks (ns_sensitivities_mix) */
+  int places;     /* the last parameters, which are not shown: numbers of the model that actions of clocks write */
+  double *held;   /* places x (p - places): their derivatives, since the last instant of a clock; see ns_sensitivity_show */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
 
   /* Time stepping: the steps end with a projection of the coordinates (NsSchemeSettle) to this tolerance; 0: they do not. */
@@ -97,9 +98,11 @@ typedef struct NsSensitivityPiece {
   bool fixed;
 } NsSensitivityPiece;
 
-/* Workspace, n x p each. */
+/* Workspace, n x p each. memory (memory_rows x p): the derivatives of what a time step takes from steps before; NULL: nothing. */
 typedef struct NsSensitivityColumns {
   double *P, *slope, *dense;
+  double *memory[2];
+  int memory_rows[2];
 } NsSensitivityColumns;
 
 /* Differences: displacements that were good last (n, p), 0: none; largest elements of F_p so far (n x p); workspace (n; of n numbers). */
@@ -168,6 +171,12 @@ void ns_sensitivity_free(NsSensitivity *sensitivity);
 ** that it has never had.
 */
 void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen);
+
+/*
+** out (rows x (p - places)) = X of the parameters that are shown, from the X (rows x p) that is carried: a place acts as a parameter from the last
+** instant on, and has itself derivatives: X = X_p + X_places held.
+*/
+void ns_sensitivity_show(const NsSensitivityOptions *options, int p, int rows, const double *X, double *out);
 
 /* X = d x0 / d parameters. */
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);

@@ -56,6 +56,9 @@ static void tangent_take_vectors(NsStepEquations *T) {
   T->seen = ns_arena_take(arena, (size_t)p, sizeof *T->seen);
   T->R = ns_arena_matrix(arena, nr, p);
   T->before_slope = ns_arena_matrix(arena, n, p);
+  NsSensitivityColumns *columns = &T->s->columns;
+  columns->memory[0] = T->R, columns->memory_rows[0] = nr;
+  columns->memory[1] = T->before_slope, columns->memory_rows[1] = n;
   room->x_new = ns_arena_matrix(arena, n, p);
   room->r_new = ns_arena_matrix(arena, nr, p);
   system->P = ns_arena_matrix(arena, M, M);

@@ -415,23 +415,31 @@ NsStatus ns_step_carry_columns(NsStepEquations *T, NsError *err) {
   return NS_OK;
 }
 
-/* NS_EARG when a coefficient of an object shows a state that it does not belong to. */
-static NsStatus check_coefficients(const NsField *fields, const void *object, const char *name, NsError *err) {
+static bool is_parameter(const NsSensitivity *s, const double *number) {
+  for (int j = 0; j < s->p; j++)
+    if (s->parameters[j].number == number) return true;
+  return false;
+}
+
+/* NS_EARG when a coefficient of an object shows a state that it does not belong to, and which is no parameter. */
+static NsStatus check_coefficients(const NsSensitivity *s, const NsField *fields, const void *object, const char *name,
+                                   NsError *err) {
   for (const NsField *field = fields; field->name; field++) {
-    if (field->type != NS_FIELD_COEF || !((const NsCoef *)ns_field_place(field, (void *)object))->source.live) continue;
+    const NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, (void *)object) : NULL;
+    if (!coef || !coef->source.live || is_parameter(s, coef->source.data)) continue;
     return ns_fail(err, NS_EARG, "run: sensitivities: %s of '%s' shows the state of another object: write a relation instead",
                    field->name, name);
   }
   return NS_OK;
 }
 
-static NsStatus tangent_check_graph(const NsNsds *graph, NsError *err) {
+static NsStatus tangent_check_graph(const NsSensitivity *s, const NsNsds *graph, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < graph->nds && status == NS_OK; d++)
-    status = check_coefficients(graph->ds[d]->class->model.fields, graph->ds[d], ns_ds_name(graph->ds[d]), err);
+    status = check_coefficients(s, graph->ds[d]->class->model.fields, graph->ds[d], ns_ds_name(graph->ds[d]), err);
   for (int e = 0; e < graph->ninteractions && status == NS_OK; e++) {
     const NsInteraction *inter = graph->interactions[e];
-    status = check_coefficients(inter->relation->class->model.fields, inter->relation, inter->name, err);
+    status = check_coefficients(s, inter->relation->class->model.fields, inter->relation, inter->name, err);
     if (status == NS_OK && ns_law_needs(inter->law) & NS_NEEDS_REACTION)
       return ns_fail(err, NS_EARG,
                      "run: sensitivities: the friction of '%s' follows the reaction, and its steps have no derivative",
@@ -444,10 +452,10 @@ static NsStatus tangent_check_graph(const NsNsds *graph, NsError *err) {
   return status;
 }
 
-NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err) {
+NsStatus ns_step_tangent_check(const NsSensitivity *s, const NsScheme *scheme, NsError *err) {
   const NsSchemeTangent *of = scheme->class->tangent->lin->tangent;
   const char *why = of->refuses ? of->refuses(scheme->integrator) : NULL;
-  if (!why) return tangent_check_graph(scheme->nsds, err);
+  if (!why) return tangent_check_graph(s, scheme->nsds, err);
   return ns_fail(err, NS_EARG, "run: sensitivities: a %s %s has no derivative of its steps; use EventDriven with a %s",
                  scheme->class->name, why, ns_scheme_runge_kutta_text);
 }

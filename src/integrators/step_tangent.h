@@ -20,7 +20,7 @@
 */
 
 /* NS_EARG when the scheme has no derivative with its present options; err tells why and advises. */
-NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err);
+NsStatus ns_step_tangent_check(const NsSensitivity *s, const NsScheme *scheme, NsError *err);
 
 /*
 ** Carries s->X through the solved step of a scheme that has a `tangent`; the step is not accepted yet. The model and the workspace of

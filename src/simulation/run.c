@@ -97,9 +97,10 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 
 /* NS_EARG when steps of this simulation have no derivatives, whatever the scheme. */
 static NsStatus check_stepped(const NsTimeStepping *ts, NsError *err) {
-  const char *why = ts->class->combined  ? "the combined projection has no derivative"
-                    : ts->user.count > 0 ? "events of the script divide steps, at times that depend on the parameters"
-                                         : NULL;
+  const char *why = ts->class->combined ? "the combined projection has no derivative"
+                    : !ns_user_events_tick(&ts->user)
+                        ? "events of the script divide steps, at times that depend on the parameters"
+                        : NULL;
   if (!why) return NS_OK;
   return ns_fail(err, NS_EARG, "run: sensitivities: %s: %s; use EventDriven with a %s", ts->class->name, why,
                  ns_scheme_runge_kutta_text);
@@ -114,12 +115,11 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
     return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
                    ns_ts_time(ts));
   for (int e = 0; e < ts->user.count; e++)
-    if (ts->user.of[e].acts && !(asked->options.clocked && ns_user_event_ticks(&ts->user.of[e])))
-      return ns_fail(
-          err, NS_EARG,
-          "run: sensitivities: the %s '%s' has an action, whose derivative is not known; remove it, or model it by a "
-          "relation and a law",
-          ns_user_event_ticks(&ts->user.of[e]) ? "clock" : "event", ts->user.of[e].name);
+    if (ts->user.of[e].acts && !ns_user_event_ticks(&ts->user.of[e]))
+      return ns_fail(err, NS_EARG,
+                     "run: sensitivities: the event '%s' has an action, whose derivative is not known; remove it, or model it "
+                     "by a relation and a law",
+                     ts->user.of[e].name);
   if (!ts->drives) {
     NsStatus status = check_stepped(ts, err);
     if (status != NS_OK) return status;
@@ -127,8 +127,8 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
   ts->dense_known = false; /* its rows have S from now on */
   NsSensitivityOptions options = asked->options;
   if (ts->class->settle) options.settles = ts->projection.tolerance, options.settles_absolute = ts->projection.absolute;
-  NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &options,
-                                         err);
+  NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters,
+                                         asked->p + options.places, &options, err);
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
     ts->sensitivities->of[i]->wants_rates = ts->user.count > 0 && !asked->options.adjoint;
   return status;
@@ -141,6 +141,7 @@ static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
   if (s->options.adjoint) {
     ts->tape = s;
   } else {
+    ns_sensitivities_end(s);
     solution->slopes = s->slopes;
     s->slopes = (NsEventSlopes){0};
     ns_sensitivities_free(s);

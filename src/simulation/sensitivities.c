@@ -17,10 +17,10 @@
 static const double FINEST = 1e-10;
 
 /* NS_EARG when the scheme of an island carries no derivatives. */
-static NsStatus check_scheme(const NsIsland *island, NsError *err) {
+static NsStatus check_scheme(const NsSensitivity *s, const NsIsland *island, NsError *err) {
   const NsSchemeClass *class = island->scheme->class;
   if (class->senses) return NS_OK;
-  if (class->tangent) return ns_step_tangent_check(island->scheme, err);
+  if (class->tangent) return ns_step_tangent_check(s, island->scheme, err);
   return ns_fail(err, NS_EARG, "run: sensitivities: a %s carries no derivatives; use EventDriven with a %s", class->name,
                  ns_scheme_runge_kutta_text);
 }
@@ -33,11 +33,11 @@ static double default_tolerance(const NsIntegrator *integrator) {
 
 static NsStatus make_companion(NsSensitivities *s, int i, const NsIsland *island, const int *first_x, NsError *err) {
   const NsNsds *graph = island->graph;
-  NsStatus status = check_scheme(island, err);
-  if (status != NS_OK) return status;
-  status = ns_sensitivity_new(&s->of[i], graph, s->parameters, s->p, &s->options);
+  NsStatus status = ns_sensitivity_new(&s->of[i], graph, s->parameters, s->p, &s->options);
   s->place[i] = status == NS_OK ? ns_arena_ints(&s->arena, s->of[i]->nx) : NULL;
   if (!s->place[i]) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = check_scheme(s->of[i], island, err);
+  if (status != NS_OK) return status;
   s->of[i]->log = &s->slopes;
   ns_sensitivity_initial(s->of[i], graph);
   for (int d = 0, at = 0; d < graph->nds; d++)
@@ -51,14 +51,17 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
   if (!s) return ns_fail(err, NS_ENOMEM, "not enough memory");
   *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .values = nsds->values, .slopes = {.p = p}};
   if (isnan(options->rtol)) s->options.rtol = default_tolerance(islands->plan.integrator);
-  int *first_x = ns_arena_ints(&s->arena, nsds->nds);
+  int places = options->places, *first_x = ns_arena_ints(&s->arena, nsds->nds);
   for (int d = 0; d < nsds->nds && first_x; s->nx += nsds->ds[d++]->n) first_x[d] = s->nx;
   s->parameters = ns_arena_take(&s->arena, (size_t)p, sizeof *s->parameters);
   s->of = ns_arena_take(&s->arena, (size_t)islands->count, sizeof *s->of);
   s->place = ns_arena_take(&s->arena, (size_t)islands->count, sizeof *s->place);
   s->S = ns_arena_matrix(&s->arena, s->nx, p);
+  s->options.held = ns_arena_matrix(&s->arena, places, p - places);
   NsStatus status = s->arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
   if (status == NS_OK && p > 0) memcpy(s->parameters, parameters, (size_t)p * sizeof *parameters);
+  if (status == NS_OK && places > 0)
+    memcpy(s->options.held, options->held, (size_t)places * (size_t)(p - places) * sizeof(double));
   for (int i = 0; i < islands->count && status == NS_OK; i++) {
     s->count++;
     status = make_companion(s, i, &islands->of[i], first_x, err);
@@ -140,33 +143,51 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
   for (int i = 0; i < s->nx && status == NS_OK; i++)
     status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &gx[i], err);
   NsCrossing crossing = ns_crossing(s->nx, gt, gx, xdot, xdot);
-  ns_crossing_times(crossing, ns_crossing_grazes(crossing, NS_GRAZING), s->nx, s->p, gx, dt, S, dt);
+  ns_crossing_times(crossing, ns_crossing_grazes(crossing, NS_GRAZING), s->nx, s->p - s->options.places, gx, dt, S, dt);
   ns_free(room);
   return status;
 }
 
-NsStatus ns_sensitivities_mix(NsSensitivities *s, const double *M, int ldm) {
+/* The rows of the events' times since the last instant become those of the shown parameters. */
+static void show_slopes(NsSensitivities *s) {
+  for (; s->carried < s->slopes.count; s->carried++) {
+    double *row = s->slopes.dt + (size_t)s->carried * (size_t)s->p;
+    ns_sensitivity_show(&s->options, s->p, 1, row, row);
+  }
+}
+
+void ns_sensitivities_carry(NsSensitivities *s, const double *held) {
+  int places = s->options.places, shown = s->p - places;
+  show_slopes(s);
   for (int i = 0; i < s->count; i++) {
     NsSensitivity *one = s->of[i];
-    double *all[] = {one->X, one->begun ? one->S : NULL};
-    int rows[] = {one->nx, one->n};
-    for (int k = 0; k < 2; k++) {
-      size_t bytes = (size_t)rows[k] * (size_t)s->p * sizeof(double);
-      double *mixed = all[k] ? ns_alloc(bytes, 1) : NULL;
-      if (all[k] && !mixed) return NS_ENOMEM;
-      if (mixed) ns_dense_gemm(rows[k], s->p, s->p, 1, all[k], rows[k], M, ldm, 0, mixed, rows[k]);
-      if (mixed) memcpy(all[k], mixed, bytes);
-      ns_free(mixed);
+    double *all[] = {one->X, one->begun ? one->S : NULL, one->columns.memory[0], one->columns.memory[1]};
+    int rows[] = {one->nx, one->n, one->columns.memory_rows[0], one->columns.memory_rows[1]};
+    for (int k = 0; k < 4; k++) {
+      if (!all[k]) continue;
+      ns_sensitivity_show(&s->options, s->p, rows[k], all[k], all[k]);
+      memset(all[k] + (ptrdiff_t)rows[k] * shown, 0, (size_t)rows[k] * (size_t)places * sizeof **all);
     }
   }
-  return NS_OK;
+  if (held) memcpy(s->options.held, held, (size_t)places * (size_t)shown * sizeof *held);
+}
+
+void ns_sensitivities_end(NsSensitivities *s) {
+  int shown = s->p - s->options.places;
+  show_slopes(s);
+  for (long k = 1; k < s->slopes.count && s->options.places > 0; k++)
+    memmove(s->slopes.dt + (size_t)k * (size_t)shown, s->slopes.dt + (size_t)k * (size_t)s->p, (size_t)shown * sizeof(double));
+  s->slopes.p = shown;
 }
 
 const double *ns_sensitivities_gather(NsSensitivities *s) {
+  int shown = s->p - s->options.places;
   for (int i = 0; i < s->count; i++) {
     const NsSensitivity *one = s->of[i];
-    for (int j = 0; j < s->p; j++)
-      for (int k = 0; k < one->nx; k++) s->S[s->place[i][k] + (ptrdiff_t)j * s->nx] = one->X[k + (ptrdiff_t)j * one->nx];
+    ns_sensitivity_show(&s->options, s->p, one->nx, one->X, one->columns.slope);
+    for (int j = 0; j < shown; j++)
+      for (int k = 0; k < one->nx; k++)
+        s->S[s->place[i][k] + (ptrdiff_t)j * s->nx] = one->columns.slope[k + (ptrdiff_t)j * one->nx];
   }
   return s->S;
 }

@@ -24,6 +24,7 @@ typedef struct NsSensitivities {
   uint64_t version; /* of the graph */
   uint64_t values;  /* of the graph: parameters point to the numbers that it has then */
   double *S;        /* nx x p: see ns_sensitivities_gather */
+  long carried;     /* rows of slopes whose derivatives by places have been added to those shown */
   NsEventSlopes slopes;
   NsArena arena;
 
@@ -56,10 +57,16 @@ typedef NsStatus (*NsUserGuard)(void *context, double t, const double *x, double
 NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
                                 NsError *err);
 
-/* S becomes S M (p x p, leading dimension ldm): at the instant of a clock, which changes parameters. NS_ENOMEM. */
-NsStatus ns_sensitivities_mix(NsSensitivities *s, const double *M, int ldm);
+/*
+** At the instant of a clock, whose action changes the places: S of the shown parameters (ns_sensitivity_show) is carried on, the one of the
+** places begins at 0, and held (places x (p - places)) are their derivatives from now on. NULL: the same.
+*/
+void ns_sensitivities_carry(NsSensitivities *s, const double *held);
 
-/* S (nx x p) of the present states, in the order of the systems' states. */
+/* The run has ended: the derivatives of the events' times by the shown parameters are the rows of s->slopes. */
+void ns_sensitivities_end(NsSensitivities *s);
+
+/* S of the present states by the parameters that are shown, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
 
 /* Whether the graph is the graph of the run, with the coefficients and vectors z that it had. */

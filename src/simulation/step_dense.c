@@ -30,7 +30,8 @@ static NsStatus dense_take_side(void *context, double t, const double *values, N
   c->times[c->nsides] = t;
   double *side = c->sides + (size_t)c->nsides++ * n;
   memcpy(side, values, (size_t)c->told * sizeof *values);
-  if (c->sensitivity) memcpy(side + c->told, c->sensitivity->X, (n - (size_t)c->told) * sizeof *values);
+  const NsSensitivity *s = c->sensitivity;
+  if (s) ns_sensitivity_show(s->options, s->p, s->nx, s->X, side + c->told);
   return NS_OK;
 }
 
@@ -47,10 +48,11 @@ static NsStatus dense_take_piece(void *context, double t_old, double t, const do
   c->spans[2 * c->npieces + 1] = t;
   for (size_t i = 0; i < moved; i++) c->defects[(size_t)c->npieces * moved + i] = defects ? defects[i] : NAN;
   double *piece = c->pieces + (size_t)c->npieces++ * n;
-  size_t told = (size_t)c->told, more = (size_t)c->ncols - told;
+  size_t told = (size_t)c->told;
+  const NsSensitivity *s = c->sensitivity;
   for (size_t k = 0; k < NS_BERNSTEIN_SIZE; k++, piece += c->ncols) {
     memcpy(piece, values + k * told, told * sizeof *values);
-    if (more > 0) memcpy(piece + told, c->sensitivity->nodes + k * more, more * sizeof *values);
+    if (s) ns_sensitivity_show(s->options, s->p, s->nx, s->nodes + k * (size_t)(s->nx * s->p), piece + told);
   }
   if (c->only_first) c->sink.piece = NULL;
   return c->watch ? c->watch(c->watch_context, t, err) : NS_OK;
@@ -60,7 +62,7 @@ static NsStatus dense_take_piece(void *context, double t_old, double t, const do
 
 /* Fills the columns of an island's values in the whole graph. first_x, first_y: of each system and interaction. */
 static void dense_place(NsIslandDense *c, const NsIsland *island, const int *first_x, const int *first_y, int nx, int m) {
-  int p = c->sensitivity ? c->sensitivity->p : 0;
+  int p = c->sensitivity ? c->sensitivity->p - c->sensitivity->options->places : 0;
   const NsNsds *graph = island->graph;
   int at = 0, own = 0;
   for (int d = 0; d < graph->nds; d++)
@@ -82,7 +84,7 @@ static NsStatus dense_make_island(NsStepDense *dense, NsIslandDense *c, const Ns
   for (int e = 0; e < graph->ninteractions; e++) m += graph->interactions[e]->m;
   c->sensitivity = sensitivity;
   c->told = c->nx + 2 * m;
-  c->ncols = c->told + (sensitivity ? c->nx * sensitivity->p : 0);
+  c->ncols = c->told + (sensitivity ? c->nx * (sensitivity->p - sensitivity->options->places) : 0);
   c->place = ns_arena_ints(&dense->arena, c->ncols);
   c->sink = (NsDenseSink){.context = c, .side = dense_take_side};
   return dense->arena.failed ? NS_ENOMEM : NS_OK;
@@ -100,7 +102,7 @@ NsStatus ns_step_dense_new(NsStepDense *dense, const NsNsds *nsds, const NsIslan
   for (int d = 0; d < nsds->nds; dense->nx += nsds->ds[d++]->n) first_x[d] = dense->nx;
   for (int e = 0; e < nsds->ninteractions; m += nsds->interactions[e++]->m) first_y[e] = m;
   dense->m = m;
-  dense->ncols = dense->nx + 2 * m + (sensitivities ? dense->nx * sensitivities->p : 0);
+  dense->ncols = dense->nx + 2 * m + (sensitivities ? dense->nx * (sensitivities->p - sensitivities->options.places) : 0);
   dense->row = ns_arena_doubles(&dense->arena, dense->ncols);
   for (int i = 0; i < dense->count && status == NS_OK; i++) {
     status = dense_make_island(dense, &dense->of[i], &islands->of[i], sensitivities ? sensitivities->of[i] : NULL);

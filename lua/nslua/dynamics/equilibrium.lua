@@ -425,6 +425,11 @@ function equilibria.equilibrium(options)
   options = arguments.options(options, who)
   kinds(options, who)
   if options.t ~= nil then arguments.number(options.t, who, "t") end
+  local sampled = require "nslua.dynamics.sampled_linear"
+  if sampled.is(options) then
+    local e = sampled.equilibrium(options, who)
+    return setmetatable(e, Equilibrium)
+  end
   local find = finder(options, who)
   if options.all then
     return from_all(find, options.guess, who)

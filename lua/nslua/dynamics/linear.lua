@@ -669,10 +669,15 @@ function linear.linearise(options)
   local who = "dynamics.linearise"
   options = arguments.options(options, who)
   equilibria.kinds(options, who)
+  local sampled = require "nslua.dynamics.sampled_linear"
+  if sampled.is(options) then return setmetatable(sampled.linearise(options, who), Linear) end
   return options.rhs and of_rhs(options, who) or of_model(options, who)
 end
 
 function Linear:__tostring()
+  if self.dt then
+    return format("linear model with %d states, period %g, %s", self.A:rows(), self.dt, self.stability)
+  end
   return format("linear model with %d states, %d constrained directions, %s", self.A:rows(), self.constrained,
     self.stability)
 end

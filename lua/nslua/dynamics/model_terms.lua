@@ -29,13 +29,6 @@ local function graph_of(options, who)
     fail("%s: %s: expected a %s, got %s", who, name,
       name == "simulation" and "simulation" or "NonSmoothDynamicalSystem", describe(given))
   end
-  for _, event in ipairs(name == "simulation" and given:userEvents() or {}) do
-    if event.period then
-      fail("%s: simulation: its clock '%s' acts at instants, which the equations of a mode do not have: give nsds = "
-        .. "for the plant alone; dynamics.periodic has the multipliers of the sampled loop, and ns.control.ss(orbit) "
-        .. "its matrix", who, event.name)
-    end
-  end
   return nsds
 end
 

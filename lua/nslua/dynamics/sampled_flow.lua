@@ -3,15 +3,10 @@
 -- write, such as z, b or a bound.
 --
 -- These numbers are found by a run of the model; each later run must change the same ones. A number is held between
--- instants. The derivative over a run goes through its instants t_1, t_2, ...: with X = d x / d (x0, d0) and
--- D = d d / d (x0, d0),
---   between   X' = f_x X + f_d D,   D' = 0
---   at t_k    D+ = a_x X + a_d D,   a: the map of an action at that instant.
--- The engine's S has columns for x0, d0 and, with f_d as its force, for d since the last instant (H): X = S + H D. At
--- an instant S becomes S + H D, and H becomes 0. a_x and a_d are differences of the action, which is called at
--- neighbouring points.
+-- instants. The derivative over a run goes through its instants (nslua.dynamics.sampled_slope).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local slope = require "nslua.dynamics.sampled_slope"
 
 local fail = arguments.fail
 local format = core.number_support.format
@@ -22,8 +17,6 @@ local sampled = {}
 local COLUMN = "nslua.dynamics.places"
 -- Times that differ by this part of their size are one; so are a period and a multiple of that of a clock.
 local SAME = 2 ^ -40
-
-local function flow_module() return require "nslua.dynamics.flow" end -- it requires this module
 
 -- ---- making ----
 
@@ -149,76 +142,22 @@ end
 
 -- ---- derivatives ----
 
--- The present states of all systems.
-local function states_of(model)
-  local list = {}
-  for i, system in ipairs(model.systems) do list[i] = system.ds:x():copy() end
-  return core.concatenate(list)
-end
-
--- d+ (and x+) of an action at the states x and d, which are put back afterwards.
-local function acted(flow, model, act, x, d)
-  for _, system in ipairs(model.systems) do system.ds:setX(x:slice(system.first, system.last)) end
-  support.put(model.simu, flow.places, d)
-  act()
-  local after = states_of(model)
-  for i = 1, #x do
-    if after[i] ~= x[i] then error("an action changes states", 0) end
-  end
-  return support.get(model.simu, flow.places)
-end
-
--- Prepares the options of a run for a derivative; returns run(model, go), which gives the solution of go(), and S.
--- nil: there are no places.
-function sampled.derivative(flow, sizes, options)
+-- Prepares the options of a run for a derivative; returns run(go), which gives the solution of go(), and S by the
+-- states and then by the other parameters. nil: there are no places. count: of the other parameters.
+function sampled.derivative(flow, sizes, options, model, count)
   if not flow.places then return nil end
-  local flows = flow_module()
   local nx, nd, n = flow.nx, #flow.places, flow.n
-  table.insert(options.sensitivities, { places = flow.places })
-  options.sensitivities.clocked, options.sensitivities.rtol = true, 1e-12
-  return function(model, go)
-    local D, simu = core.zeros(nd, n), model.simu
-    for i = 1, nd do D[i][nx + i] = 1 end
-
-    -- The columns of S that become S + H D, H that become 0.
-    local function mixing()
-      local M = core.zeros(n + nd, n + nd)
-      for i = 1, n do M[i][i] = 1 end
-      for i = 1, nd do
-        for j = 1, n do M[n + i][j] = D[i][j] end
-      end
-      return M
-    end
-
-    local function vary(act, t, s)
-      local x, d = states_of(model), support.get(simu, flow.places)
-      local function call() act(t, s, simu) end
-      local M = mixing()
-      support.mix(simu, M)
-      local X = support.slopes(simu):slice(1, nx, 1, n)
-      local own = core.zeros(n)
-      for i = 1, n do
-        own[i] = math.max(math.abs(i <= nx and x[i] or d[i - nx]), sizes and sizes[i] or 0)
-        if own[i] == 0 then own[i] = 1 end
-      end
-      local a = flows.by_states(function(both)
-        return acted(flow, model, call, both:slice(1, nx), both:slice(nx + 1, n)), {}
-      end, core.concatenate { x, d }, own, nil, own:slice(nx + 1, n))
-      acted(flow, model, call, x, d)
-      D = a:slice(1, nd, 1, nx) * X + a:slice(1, nd, nx + 1, n) * D
-    end
-
-    support.vary(simu, vary)
+  local held = core.zeros(nd, n + count)
+  for i = 1, nd do held[i][nx + count + i] = 1 end
+  options.sensitivities.places, options.sensitivities.held, options.sensitivities.rtol = flow.places, held, 1e-12
+  return function(go)
+    local at = slope.carry(model.simu, flow.places, sizes, held, flow.fixed)
     local good, sol = pcall(go)
-    support.vary(simu, nil)
+    slope.carry(model.simu, nil)
     if not good then error(sol, 0) end
-    local S = (sol.S[#sol.t] * mixing()):slice(1, nx, 1, n)
-    local all = core.zeros(n, n)
-    for j = 1, n do
-      for i = 1, nx do all[i][j] = S[i][j] end
-      for i = 1, nd do all[nx + i][j] = D[i][j] end
-    end
-    return sol, all
+    local S = core.vstack(sol.S[#sol.t], at.held)
+    return sol, core.hstack(S:slice(1, n, 1, nx), S:slice(1, n, nx + count + 1, n + count),
+      count > 0 and S:slice(1, n, nx + 1, nx + count) or core.zeros(n, 0))
   end
 end
 

@@ -207,17 +207,15 @@ function simulation.run(flow, x0, t0, t1, p)
   return run
 end
 
--- The run and its derivative by the start, and that by the parameter where it is the field of an object and its runs
--- carry it; else the third is nil, and the fourth tells why. Nothing where the segment does not begin at the
--- simulation's start: there runs carry none.
-local function with_sensitivities(flow, x0, t0, t1, p, parameter, sizes)
+-- The run, its derivative by the start, and the one by a list of parameters, fields of objects; nil for an empty
+-- list.
+local function with_sensitivities(flow, x0, t0, t1, p, list, sizes)
   local model = started(flow, x0, t0, p)
-  local options = { sensitivities = { "x0", parameter } }
+  local options = { sensitivities = { "x0", table.unpack(list) } }
   local function go() return run_to(flow, model, t0, t1, options) end
-  local run_sampled = sampled.derivative(flow, sizes, options)
-  if run_sampled and parameter then error("they go through the instants of clocks by the states alone", 0) end
+  local run_sampled = sampled.derivative(flow, sizes, options, model, #list)
   local function attempt()
-    if run_sampled then return run_sampled(model, go) end
+    if run_sampled then return run_sampled(go) end
     return go()
   end
   local good, sol, S = pcall(attempt)
@@ -231,9 +229,14 @@ local function with_sensitivities(flow, x0, t0, t1, p, parameter, sizes)
   S = S or sol.S[#sol.t]
   local run = { x = last_row(flow, model, sol), t = t1, start = t0, from = x0, p = p }
   run.events = occurrences(sol, t0, model)
-  return run, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
+  return run, S:slice(1, n, 1, n), S:cols() > n and S:slice(1, n, n + 1, S:cols()) or nil
 end
 
+simulation.with_sensitivities = with_sensitivities
+
+-- The run, its derivative by the start, and the one by the parameter where it is the field of an object and its runs
+-- carry it; else the third is nil, and the fourth tells why. Nothing where the segment does not begin at the
+-- simulation's start: there runs carry none.
 function simulation.exact(flow, x0, t0, t1, p, sizes)
   local model = started(flow, x0, t0, p)
   if model.is_copy or t1 == t0 then
@@ -242,11 +245,11 @@ function simulation.exact(flow, x0, t0, t1, p, sizes)
   end
   local reason
   if flow.parameter and p ~= nil then
-    local good, run, S, slope = pcall(with_sensitivities, flow, x0, t0, t1, p, flow.parameter, sizes)
-    if good then return run, S, slope end
+    local good, run, S, slope = pcall(with_sensitivities, flow, x0, t0, t1, p, { flow.parameter }, sizes)
+    if good then return run, S, slope:column(1) end
     reason = tostring(run)
   end
-  local run, S = with_sensitivities(flow, x0, t0, t1, p, nil, sizes)
+  local run, S = with_sensitivities(flow, x0, t0, t1, p, {}, sizes)
   return run, S, nil, reason
 end
 

@@ -72,15 +72,6 @@ describe("a sampled loop", function()
     simu = loop(1, "z")
     simu:every { name = "late", period = 1, offset = 1.5, act = type }
     refused("simulation: the clock 'late' begins at 1.5: give an offset in the first period, [0, 1)", { period = 1 }, simu)
-    for _, name in ipairs { "equilibrium", "linearise" } do
-      fails("dynamics." .. name .. ": simulation: its clock 'sample' acts at instants, which the equations of a mode do not have: "
-        .. "give nsds = for the plant alone; dynamics.periodic has the multipliers of the sampled loop, and "
-        .. "ns.control.ss(orbit) its matrix", dynamics[name],
-        { simulation = loop(1, "z"), [name == "linearise" and "at" or "guess"] = { x = { 0 }, t = 0 } })
-    end
-    fails("run: sensitivities: the clock 'sample' has an action, whose derivative is not known", function()
-      loop(1, "z"):run { sensitivities = { "x0" } }
-    end)
   end)
 end)
 

@@ -46,6 +46,7 @@ NsParameter nsl_place_parameter(lua_State *L, NsTimeStepping *ts, lua_Integer ke
   NsParameter parameter = {.unit = 1};
   NsNsds *nsds = ts->nsds;
   int followers = 0;
+  if (ns_action_changes_list(&ts->changes, nsds) != NS_OK) luaL_error(L, "not enough memory");
   parameter.number = place_number(ts, key, &parameter.version);
   if (!parameter.number) luaL_error(L, "run: sensitivities: an action has changed the coefficients that there are");
   const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
@@ -170,7 +171,7 @@ static int support_first(lua_State *L) {
   return 0;
 }
 
-/* vary(simulation, f): in the place of the act of a clock f(act, t, s, simulation) is called; nil: act again. */
+/* vary(simulation, f): in the place of the act of a clock f(act, t, s, simulation, name) is called; nil: act again. */
 static int support_vary(lua_State *L) {
   support_simulation(L);
   if (lua_getiuservalue(L, 1, NSL_TS_EVENTS) != LUA_TTABLE) return 0;
@@ -179,23 +180,64 @@ static int support_vary(lua_State *L) {
   return 0;
 }
 
-/* slopes(simulation): the matrix S of the present states, in a run with sensitivities. */
-static int support_slopes(lua_State *L) {
+/* The sensitivities of a run through instants of clocks. */
+static NsSensitivities *support_sensitivities(lua_State *L) {
   NsSensitivities *s = nsl_check_simulation(L, 1)->ts->sensitivities;
-  if (!s) return luaL_error(L, "there are no sensitivities");
+  if (!s) luaL_error(L, "there are no sensitivities");
+  return s;
+}
+
+/* carries(simulation): whether there are sensitivities. */
+static int support_carries(lua_State *L) {
+  return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->sensitivities != NULL), 1;
+}
+
+/* slopes(simulation): the derivatives of the present states and of the places by the parameters that are shown. */
+static int support_slopes(lua_State *L) {
+  NsSensitivities *s = support_sensitivities(L);
+  int places = s->options.places, shown = s->p - places;
   const double *S = ns_sensitivities_gather(s);
-  NslMatrix *m = nsl_push_matrix(L, s->nx, s->p, NULL);
-  memcpy(m->data, S, (size_t)s->nx * (size_t)s->p * sizeof *S);
+  if (s->nx * shown > 0) memcpy(nsl_push_matrix(L, s->nx, shown, NULL)->data, S, (size_t)(s->nx * shown) * sizeof *S);
+  else nsl_push_matrix(L, s->nx, shown, NULL);
+  NslMatrix *held = nsl_push_matrix(L, places, shown, NULL);
+  if (places * shown > 0) memcpy(held->data, s->options.held, (size_t)(places * shown) * sizeof *S);
+  return 2;
+}
+
+/* carry(simulation, D): the derivatives of the places become D (ns_sensitivities_carry). */
+static int support_carry(lua_State *L) {
+  NsSensitivities *s = support_sensitivities(L);
+  const NslMatrix *D = nsl_check_matrix(L, 2);
+  if (D->rows != s->options.places || D->cols != s->p - s->options.places) return luaL_error(L, "there are no such places");
+  ns_sensitivities_carry(s, D->data);
+  return 0;
+}
+
+/* parameter(simulation, j [, value]): the number of the model that parameter j is, or nil; it becomes value. */
+static int support_parameter(lua_State *L) {
+  NsSensitivities *s = support_sensitivities(L);
+  const NsParameter *parameter = &s->parameters[luaL_checkinteger(L, 2) - 1];
+  if (!parameter->number) return 0;
+  lua_pushnumber(L, *parameter->number);
+  if (lua_isnoneornil(L, 3)) return 1;
+  *parameter->number = lua_tonumber(L, 3);
+  if (parameter->version) ++*parameter->version;
   return 1;
 }
 
-/* mix(simulation, M): S becomes S M. */
-static int support_mix(lua_State *L) {
-  NsSensitivities *s = nsl_check_simulation(L, 1)->ts->sensitivities;
-  const NslMatrix *M = nsl_check_matrix(L, 2);
-  if (!s || M->rows != s->p || M->cols != s->p) return luaL_error(L, "there are no such sensitivities");
-  if (ns_sensitivities_mix(s, M->data, (int)M->ld) != NS_OK) return luaL_error(L, "not enough memory");
-  return 0;
+/* draws(simulation [, draws]): the generators of random numbers as a string; they become `draws`. */
+static int support_draws(lua_State *L) {
+  const NsTimeStepping *ts = support_simulation(L);
+  const char *from = lua_tostring(L, 2);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int e = 0; e < ts->user.count; e++) {
+    const NsDiscrete *d = ts->user.of[e].discrete;
+    size_t size = d ? (size_t)d->generators * sizeof *d->draws : 0;
+    if (size > 0 && from) memcpy(d->draws, from, size), from += size;
+    else if (size > 0) luaL_addlstring(&b, (const char *)d->draws, size);
+  }
+  return luaL_pushresult(&b), 1;
 }
 
 /* callback(system, "computeb"): the function of Lua that a script has given as this callback, else whether there is a callback. */
@@ -221,8 +263,9 @@ static int support_interval(lua_State *L) {
 void nsl_open_discrete_support(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, support_##name }
-  static const luaL_Reg functions[] = {ROW(places), ROW(get), ROW(put),      ROW(names),    ROW(first),  ROW(vary),
-                                       ROW(slopes), ROW(mix), ROW(callback), ROW(interval), {NULL, NULL}};
+  static const luaL_Reg functions[] = {ROW(places), ROW(get),      ROW(put),      ROW(names),  ROW(first),
+                                       ROW(vary),   ROW(carries),  ROW(slopes),   ROW(carry),  ROW(parameter),
+                                       ROW(draws),  ROW(callback), ROW(interval), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }

@@ -161,6 +161,7 @@ static Options bind_run_read_options(lua_State *L, int idx) {
     luaL_error(L, "run: rows: \"grid\" goes without dense = true: sol:at finds the sides of events by their rows");
   if (lua_getfield(L, idx, "sensitivities") != LUA_TNIL) {
     if (options.resume) luaL_error(L, "run: sensitivities: a run from a checkpoint can not have them: they start at t0");
+    nsl_prepare_sensitivities(L);
     nsl_read_sensitivities(L, -1, &options.sensitivities);
     lua_remove(L, idx + 1);
     options.parameters = idx + 1;

@@ -23,8 +23,10 @@ static const char who[] = "run: sensitivities";
 static void add_parameter(lua_State *L, Parameters *list, NsParameter parameter) {
   if (list->count == list->room) {
     int room = 2 * list->room + 16;
-    NsParameter *more = lua_newuserdatauv(L, (size_t)room * sizeof *more, 0);
+    NsParameter *more = lua_newuserdatauv(L, (size_t)room * sizeof *more, 1);
     if (list->count > 0) memcpy(more, list->of, (size_t)list->count * sizeof *more);
+    lua_getiuservalue(L, list->memory, 1);
+    lua_setiuservalue(L, -2, 1);
     lua_replace(L, list->memory);
     list->of = more, list->room = room;
   }
@@ -256,22 +258,40 @@ static void add_field_parameter(lua_State *L, Parameters *list, int idx) {
 }
 
 /*
-** {places = keys} at idx, of dynamics/simulation_flow.lua: for each key a parameter that is no number of the model, as the initial value of a
-** discrete state, then for each key the number itself.
+** {places = keys, held = D} of lua/nslua/dynamics/sampled_slope.lua: behind the parameters that are shown, the initial values of places where D
+** has more columns, and then, not shown, the places themselves. A shown parameter that is a place acts by its first value alone.
 */
-static bool add_places(lua_State *L, Parameters *list, NsTimeStepping *ts, int idx) {
-  if (lua_getfield(L, idx, "places") != LUA_TTABLE) return lua_pop(L, 1), false;
-  int keys = lua_gettop(L), count = (int)lua_rawlen(L, keys);
-  for (int i = 0; i < 2 * count; i++) {
-    NsParameter parameter = {.unit = 1};
-    lua_rawgeti(L, keys, i % count + 1);
-    if (i >= count) parameter = nsl_place_parameter(L, ts, lua_tointeger(L, -1));
-    if (parameter.number) parameter.unit = parameter_unit(parameter.number, parameter.number, 1);
+static void add_places(lua_State *L, Parameters *list, NsTimeStepping *ts, int option, NsRunSensitivities *asked) {
+  int names = lua_gettop(L) + 1;
+  if (lua_getfield(L, option, "places") != LUA_TTABLE) {
     lua_pop(L, 1);
-    lua_pushfstring(L, "place[%d]", i + 1);
-    add_parameter(L, list, parameter);
+    return;
   }
-  return lua_pop(L, 1), true;
+  int count = asked->options.places = (int)lua_rawlen(L, names);
+  lua_getfield(L, option, "held");
+  const NslMatrix *held = nsl_check_matrix(L, -1);
+  for (int j = list->count; j < held->cols; j++)
+    lua_pushfstring(L, "place[%d]", j + 1), add_parameter(L, list, (NsParameter){.unit = 1});
+  asked->p = list->count;
+  asked->options.held = lua_newuserdatauv(L, (size_t)(count * asked->p) * sizeof(double) + 1, 0);
+  lua_setiuservalue(L, list->memory, 1);
+  memset(asked->options.held, 0, (size_t)(count * asked->p) * sizeof(double));
+  for (int i = 0; i < count; i++) {
+    lua_rawgeti(L, names, i + 1);
+    NsParameter place = nsl_place_parameter(L, ts, lua_tointeger(L, -1));
+    lua_pop(L, 1);
+    place.unit = parameter_unit(place.number, place.number, 1);
+    for (int j = 0; j < asked->p; j++) {
+      double *slope = &asked->options.held[i + (ptrdiff_t)j * count];
+      *slope = j < held->cols ? held->data[i + (ptrdiff_t)j * held->ld] : 0;
+      if (list->of[j].number == place.number) list->of[j] = (NsParameter){.unit = list->of[j].unit}, *slope = 1;
+    }
+    lua_pushliteral(L, "place");
+    add_parameter(L, list, place);
+    lua_pushnil(L);
+    lua_rawseti(L, list->names, list->count);
+  }
+  lua_settop(L, names - 1);
 }
 
 /* ---- the option ---- */
@@ -286,8 +306,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
         nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
     } else if (strcmp(key, "adjoint") == 0) { /* of gradient.lua */
       options->adjoint = lua_toboolean(L, -1) != 0;
-    } else if (strcmp(key, "clocked") == 0) { /* of dynamics/simulation_flow.lua */
-      options->clocked = lua_toboolean(L, -1) != 0;
+    } else if (strcmp(key, "places") == 0 || strcmp(key, "held") == 0) { /* see add_places */
+      continue;
     } else if (strcmp(key, "memory") == 0 && lua_type(L, -1) == LUA_TNUMBER) { /* of gradient.lua */
       options->memory = lua_tonumber(L, -1);
     } else if (strcmp(key, "on_grazing") == 0) {
@@ -302,6 +322,22 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
   }
 }
 
+void nsl_prepare_sensitivities(lua_State *L) {
+  const NsUserEvents *user = &nsl_check_simulation(L, 1)->ts->user;
+  bool acts = false;
+  for (int e = 0; e < user->count; e++) acts = acts || (user->of[e].acts && ns_user_event_ticks(&user->of[e]));
+  if (!acts || !lua_istable(L, -1)) return;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.dynamics.sampled_slope");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "prepare");
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, -4);
+  lua_call(L, 2, 1);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked) {
   option = lua_absindex(L, option);
   if (!lua_istable(L, option)) luaL_error(L, "%s: expected a list of parameters, got %s", who, nsl_describe(L, option));
@@ -310,7 +346,7 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
   read_keys(L, option, &asked->options);
   lua_newtable(L);
   list.names = lua_gettop(L);
-  list.of = lua_newuserdatauv(L, sizeof *list.of, 0);
+  list.of = lua_newuserdatauv(L, sizeof *list.of, 1); /* its user value: the memory of options.held */
   list.memory = lua_gettop(L);
   int count = (int)lua_rawlen(L, option);
   if (count == 0) luaL_error(L, "%s: expected a list of parameters, got an empty one", who);
@@ -319,13 +355,13 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
     const char *word = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (word && strcmp(word, "x0") == 0) add_x0(L, &list);
     else if (word && strcmp(word, "z") == 0) add_z(L, &list);
-    else if (type == LUA_TTABLE && add_places(L, &list, nsl_check_simulation(L, 1)->ts, lua_gettop(L))) continue;
     else if (type == LUA_TTABLE) add_field_parameter(L, &list, lua_gettop(L));
     else if (word) luaL_error(L, "%s: unknown parameter '%s' (expected \"x0\", \"z\" or {object, field})", who, word);
     else nsl_bad(L, who, "parameter", "\"x0\", \"z\" or {object, field}", -1);
   }
-  asked->parameters = list.of;
   asked->p = list.count;
+  add_places(L, &list, nsl_check_simulation(L, 1)->ts, option, asked);
+  asked->parameters = list.of;
 }
 
 /* ---- the derivatives in a solution ---- */

@@ -7,6 +7,9 @@
 #include "bind/simulation/simulation.h"
 #include "simulation/run.h"
 
+/* Where the simulation at 1 has clocks, the option on top becomes one with the places that their actions write. */
+void nsl_prepare_sensitivities(lua_State *L);
+
 /*
 ** Reads the option at stack index `option` for the simulation at 1. Pushes a list of the names of the parameters, and an object
 ** that keeps those in *asked.

@@ -109,7 +109,8 @@ static int call_action(lua_State *L) {
   if (form == 2) lua_getfield(L, USER_ENTRY, "states");
   lua_pushvalue(L, USER_SIMULATION);
   if (form < 2) lua_getfield(L, USER_ENTRY, "states");
-  lua_call(L, 2 + (form > 0) + varied, 0);
+  if (varied) lua_pushstring(L, event->name);
+  lua_call(L, 2 + (form > 0) + 2 * varied, 0);
   if (!lua_isnil(L, watch)) nsl_check_watched(L, watch, before, how_to_write[form]);
   return 0;
 }
