@@ -559,6 +559,28 @@ bool ns_tape_depends(NsTape *tape, int first, int count) {
   return any;
 }
 
+/* Of a node: 0, it is constant; 1: it depends on this input alone; 2: on another one. A node of an open tape has its kind. */
+static int reach_of_node(const NsTape *tape, const char *reach, int input, int node) {
+  if (node < tape->inputs) return node == input ? 1 : 2;
+  int kind = tape->kind[node - tape->inputs];
+  return kind >= 0 ? reach[kind] : 0;
+}
+
+bool ns_tape_jumps(const NsTape *tape, int input) {
+  char *reach = ns_alloc((size_t)tape->steps + 1, 1);
+  bool jumps = false;
+  for (int k = 0; reach && k < tape->steps; k++) {
+    const NsTapeStep *step = &tape->step[k];
+    int a = reach_of_node(tape, reach, input, step->a), b = reach_of_node(tape, reach, input, step->b);
+    reach[k] = (char)(a > b ? a : b);
+    bool rounds = step->op == NS_TAPE_IDIV || step->op == NS_TAPE_MOD || step->op == NS_TAPE_FMOD ||
+                  step->op == NS_TAPE_FLOOR || step->op == NS_TAPE_CEIL || step->op == NS_TAPE_PART;
+    jumps = jumps || (rounds && reach[k] == 1);
+  }
+  ns_free(reach);
+  return jumps;
+}
+
 /* The dependence of a node on the given inputs: constant; on other inputs only; linear with constant factors; nonlinear. */
 enum { FIXED, FREE, LINEAR, CURVED };
 

@@ -149,6 +149,12 @@ bool ns_tape_vjp(NsTape *tape, const double *in, const double *weight, double *b
 */
 bool ns_tape_depends(NsTape *tape, int first, int count);
 
+/*
+** Whether a recorded operation jumps by this input alone: a remainder, or a number rounded to an integer, of what depends on no other input. The
+** tape may be open, after a callback that has failed.
+*/
+bool ns_tape_jumps(const NsTape *tape, int input);
+
 /* Whether the derivatives by these inputs are constant: the outputs are linear in them, with constant factors. */
 bool ns_tape_constant_slopes(NsTape *tape, int first, int count);
 

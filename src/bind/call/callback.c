@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "bind/diff/compile.h"
+#include "bind/diff/tape_record.h"
 
 /* ---- errors ---- */
 
@@ -342,6 +343,7 @@ static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const Ns
 typedef struct FirstCall {
   NslCallback *cb;
   const NslPoint *at;
+  bool *jumps; /* of look_for_jumps */
 } FirstCall;
 
 /*
@@ -389,7 +391,7 @@ static int find_trace(lua_State *L) {
 NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
   if (!cb->trace) {
-    FirstCall call = {cb, at};
+    FirstCall call = {.cb = cb, .at = at};
     if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
   }
   callback_set_inputs(cb, cb->trace, at);
@@ -420,7 +422,7 @@ NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->backing != NSL_LUA && cb->backing != NSL_METHOD) return NULL;
   if (cb->shadow_run != callee->host->runs) {
-    FirstCall call = {cb, at};
+    FirstCall call = {.cb = cb, .at = at};
     cb->shadow = (NslShadow){.plain = true};
     cb->shadow_run = callee->host->runs;
     if (nsl_callback_protected(cb, make_shadow, &call) != 0) nsl_callback_forget(cb);
@@ -434,6 +436,44 @@ NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at) {
   }
   callback_set_inputs(cb, cb->shadow.trace, at);
   return cb->shadow.trace;
+}
+
+/* ---- jumps in time ---- */
+
+/* Runs inside lua_pcall. Arguments: trace, function, objects. */
+static int record_for_jumps(lua_State *L) {
+  return nsl_trace_record(L, lua_touserdata(L, 1), 1, 2, lua_gettop(L)), 0;
+}
+
+/* Runs inside lua_pcall: *jumps, whether the callback rounds the time to integers. A failure leaves a part of its trace. */
+static int look_for_jumps(lua_State *L) {
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslTraceArg args[9];
+  int nargs = list_trace_arguments(L, call->cb, args); /* the object is at 2, the function at 4 */
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.base.remainders");
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 4);
+  lua_call(L, 1, 1);
+  if (!lua_toboolean(L, -1)) return 0;
+  const NslTrace *trace = nsl_push_trace(L, nargs, args);
+  int kept = lua_gettop(L), time = nsl_callback_argument(call->cb, 't');
+  lua_pushcfunction(L, record_for_jumps);
+  lua_pushvalue(L, kept);
+  lua_pushvalue(L, 4);
+  if (nsl_is_method(call->cb)) lua_pushvalue(L, 2);
+  (void)lua_pcall(L, lua_gettop(L) - kept - 1, 0, 0);
+  *call->jumps = trace->tape && ns_tape_jumps(trace->tape, trace->offset[time]);
+  return 0;
+}
+
+bool nsl_callback_jumps(NslCallee *callee, int slot) {
+  NslCallback *cb = &callee->callbacks[slot];
+  bool jumps = false;
+  FirstCall call = {.cb = cb, .jumps = &jumps};
+  if ((cb->backing != NSL_LUA && cb->backing != NSL_METHOD) || nsl_timeless(cb->slot)) return false;
+  if (nsl_callback_protected(cb, look_for_jumps, &call) != 0) nsl_callback_forget(cb);
+  return jumps;
 }
 
 /* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */

@@ -39,6 +39,12 @@ int nsl_callback_argument(const NslCallback *cb, char letter);
 struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at);
 
 /*
+** Whether a slot's plain Lua callback rounds the time to integers (t - floor(t), t % 1), and so jumps at times that no step sees. It is
+** called once, with traced numbers, when its source has an operation that does so (nslua.base.remainders).
+*/
+bool nsl_callback_jumps(NslCallee *callee, int slot);
+
+/*
 ** Runs f on behalf of the callback, with `argument` as a light userdata. An error of f is worded and kept like an error of the
 ** callback. Returns 0, or negative on an error.
 */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "bind/call/callback.h"
 #include "bind/simulation/simulation.h"
 
 /* The type names of the classes; all have the metatable of the first. */
@@ -156,15 +157,37 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 */
 static const double warned_part = 2e-3;
 
+/* Warns of the callbacks of a system or relation that jump within steps. */
+static void warn_of_jumps(lua_State *L, int idx) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  for (int i = 0; i < callee->kind->nslots; i++) {
+    if (!nsl_callback_jumps(callee, i)) continue;
+    lua_pushfstring(
+        L,
+        "%s %s: it rounds the time to integers (floor, %%, fmod) and jumps within steps, which may not see it; take "
+        "ns.sawtooth, ns.pwm or ns.clock, and ns.follow",
+        nsl_callee_title(L, callee), callee->callbacks[i].slot->name);
+    nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+    lua_pop(L, 2);
+  }
+}
+
 /* A failure of the preparation is left for the step itself to report. */
 void nsl_warn_start(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
   NsTimeStepping *ts = self->ts;
   if (self->start_told) return;
   self->start_told = true;
-  if (!ns_ts_may_keep_penetration(ts)) return;
   NsError unheard = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
+  lua_getiuservalue(L, idx, NSL_TS_NSDS);
+  for_each_callee(L, lua_gettop(L), "ds", false, warn_of_jumps);
+  for_each_callee(L, lua_gettop(L), "interactions", true, warn_of_jumps);
+  lua_pop(L, 1);
+  if (!ns_ts_may_keep_penetration(ts)) {
+    nsl_leave(self->host, edge);
+    return;
+  }
   int row = 0;
   const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, warned_part, &row) : NULL;
   nsl_leave(self->host, edge);
