@@ -107,7 +107,7 @@ function Line:distance(x, y)
 end
 
 return function(ns, core)
-  local graph, new_scene = core.graph_support, core.contact_support.scene
+  local graph, support = core.graph_support, core.contact_support
   -- ---- contacts that come and go ----
 
   local Manager = { space = 2 }
@@ -179,13 +179,13 @@ return function(ns, core)
     end
     return setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
-      scene = new_scene(2, options.reach),
+      scene = support.scene(2, options.reach),
       lines = {},
       added = {},     -- shapes in the order in which they were added: their numbers in the scene
       counts = {},    -- kinds of shapes -> how many there are
       active = {},    -- the linked contacts, in the order in which they were linked
       made = {},      -- the contacts, linked or not, by their slots in the scene
-      slots = {},     -- where the scene writes slots
+      slots = {}, gone = {}, -- where the scene writes slots
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
       shapes = {},    -- kinds of shapes -> up to two bodies that have one
@@ -213,7 +213,7 @@ return function(ns, core)
       shape.class, shape.ds, shape.number = class, ds, self.counts[class.kind]
       local balls = {}
       for i, p in ipairs(shape.points) do balls[i] = { p[1], p[2], 0, p[3] } end
-      self.added[self.scene:shape(q, balls, shape.around or 0, (shape.length or 0) / 2)] = shape
+      self.added[support.shape(self.scene, q, balls, shape.around or 0, (shape.length or 0) / 2)] = shape
     end
   end
 
@@ -221,7 +221,7 @@ return function(ns, core)
     check_self("add_line", self, Manager)
     check_line("add_line", line)
     self.lines[#self.lines + 1] = line
-    self.scene:half({ line.px, line.py, 0 }, { line.nx, line.ny, 0 })
+    support.half(self.scene, { line.px, line.py, 0 }, { line.nx, line.ny, 0 })
   end
 
   -- The number of contacts that are linked, and their interactions in a list.
@@ -248,7 +248,7 @@ return function(ns, core)
   local function link(self, slot, describe_contact)
     local c = self.made[slot]
     if not c then
-      local name, make, first, second = describe_contact(self, self.scene:contact(slot))
+      local name, make, first, second = describe_contact(self, support.contact(self.scene, slot))
       local interaction = ns.Interaction(self.law, make(), name)
       c = { slot = slot, interaction = interaction, y = interaction:y(0), first = first, second = second }
       self.made[slot] = c
@@ -257,16 +257,27 @@ return function(ns, core)
       where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
     end
     self.active[#self.active + 1] = c
-    self.scene:link(slot, c.y)
+    support.link(self.scene, slot, c.y)
   end
 
   -- Keeps the active contacts for which keep(contact) holds, and tells the scene of the others.
   local function keep_active(self, keep)
     local kept = {}
     for _, c in ipairs(self.active) do
-      if keep(c) then kept[#kept + 1] = c else self.scene:unlink(c.slot) end
+      if keep(c) then kept[#kept + 1] = c else support.unlink(self.scene, c.slot) end
     end
     self.active = kept
+  end
+
+  -- Unlinks the contacts of the first `count` slots in a list.
+  local function unlink_listed(self, count, list)
+    if count == 0 then return end
+    local far = {}
+    for k = 1, count do far[self.made[list[k]]] = true end
+    keep_active(self, function(c)
+      if far[c] then self.nsds:unlink(c.interaction) end
+      return not far[c]
+    end)
   end
 
   -- Links and unlinks contacts; describe_contact: see `link`. Contacts that the script has unlinked are forgotten
@@ -277,16 +288,8 @@ return function(ns, core)
     if graph.version(nsds) ~= self.version then
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
     end
-    local count = scene:far(2 * self.reach, slots)
-    if count > 0 then
-      local far = {}
-      for k = 1, count do far[self.made[slots[k]]] = true end
-      keep_active(self, function(c)
-        if far[c] then nsds:unlink(c.interaction) end
-        return not far[c]
-      end)
-    end
-    local near, nowhere = scene:search(slots)
+    unlink_listed(self, support.far(scene, 2 * self.reach, self.gone), self.gone)
+    local near, nowhere = support.search(scene, slots)
     if not near then
       local ds = self.added[nowhere].ds
       local texts = {}
@@ -294,6 +297,7 @@ return function(ns, core)
       error(("update: %s: expected a finite place near the others, got (%s)"):format(
         (tostring(ds):gsub(" with.*", "")), table.concat(texts, ", ")), 3)
     end
+    unlink_listed(self, support.lost(scene, self.gone), self.gone)
     for k = 1, near do link(self, slots[k], describe_contact) end
     self.version = graph.version(nsds)
     return #self.active
@@ -344,8 +348,8 @@ return function(ns, core)
   end
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
-    new_scene = new_scene, said = said, unit = unit, check_options = check_options, check_self = check_self, check_new = check_new,
-    check_partners = check_partners, count = Manager.count,
+    support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
+    check_new = check_new, check_partners = check_partners, count = Manager.count,
     interactions = Manager.interactions })
   return contact
 end

@@ -24,8 +24,8 @@ end
 
 local function searched(scene)
   local slots, list = {}, {}
-  local count = scene:search(slots)
-  for k = 1, count do list[k] = ("%d %d"):format(scene:contact(slots[k])) end
+  local count = support.search(scene, slots)
+  for k = 1, count do list[k] = ("%d %d"):format(support.contact(scene, slots[k])) end
   return list, slots
 end
 
@@ -44,9 +44,9 @@ describe("scenes of contacts", function()
       end
       local function fill(into)
         for i, ball in ipairs(balls) do
-          assert.equal(i, into:shape(q[i], { { 0, 0, 0, ball.R } }, ball.R, 0))
+          assert.equal(i, support.shape(into, q[i], { { 0, 0, 0, ball.R } }, ball.R, 0))
         end
-        for _, half in ipairs(halves) do into:half(half[1], half[2]) end
+        for _, half in ipairs(halves) do support.half(into, half[1], half[2]) end
         return into
       end
       fill(scene)
@@ -67,29 +67,29 @@ describe("scenes of contacts", function()
   it("tell linked contacts alone when they are far", function()
     local scene = support.scene(3, 0.1)
     local a, b = ns.vector { 0, 0, 0 }, ns.vector { 1, 0, 0 }
-    scene:shape(a, { { 0, 0, 0, 0.5 } }, 0.5, 0)
-    scene:shape(b, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+    support.shape(scene, a, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+    support.shape(scene, b, { { 0, 0, 0, 0.5 } }, 0.5, 0)
     local list, slots = searched(scene)
     assert.same({ "1 2" }, list)
     local gap = ns.vector { 0 }
-    scene:link(slots[1], gap)
+    support.link(scene, slots[1], gap)
     assert.same({}, (searched(scene)))
     local far = {}
-    assert.equal(0, scene:far(0.2, far))
+    assert.equal(0, support.far(scene, 0.2, far))
     gap[1] = 0.3
-    assert.equal(1, scene:far(0.2, far))
+    assert.equal(1, support.far(scene, 0.2, far))
     assert.equal(slots[1], far[1])
-    scene:unlink(far[1])
-    assert.equal(0, scene:far(0.2, far))
+    support.unlink(scene, far[1])
+    assert.equal(0, support.far(scene, 0.2, far))
     assert.same({ "1 2" }, (searched(scene)))
   end)
 
   it("name the shape that is nowhere", function()
     for _, place in ipairs { 0 / 0, math.huge, 1e30 } do
       local scene = support.scene(3, 0.1)
-      scene:shape(ns.vector { 0, 0, 0 }, {}, 0, 0)
-      scene:shape(ns.vector { 0, place, 0 }, { { 0, 0, 0, 0.5 } }, 0.5, 0)
-      assert.same({ n = 2, nil, 2 }, table.pack(scene:search {}))
+      support.shape(scene, ns.vector { 0, 0, 0 }, {}, 0, 0)
+      support.shape(scene, ns.vector { 0, place, 0 }, { { 0, 0, 0, 0.5 } }, 0.5, 0)
+      assert.same({ n = 2, nil, 2 }, table.pack(support.search(scene, {})))
     end
   end)
 end)

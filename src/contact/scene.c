@@ -24,8 +24,11 @@ struct NsScene {
   int *table;         /* slots by their contact, hashed; -1: none */
   int *found, *round; /* round: the shapes that touch others, in the order of the grid's balls */
   double *places;     /* of the balls of `round`, now; 3 each */
-  int nround;
+  NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
+  int nround, *meshes, nmeshes, mesh_capacity;
+  long searches;
   NsGrid grid;
+  NsNarrow narrow;
 };
 
 NsStatus ns_scene_new(NsScene **scene, int space, double reach) {
@@ -38,6 +41,7 @@ NsStatus ns_scene_new(NsScene **scene, int space, double reach) {
 void ns_scene_free(NsScene *scene) {
   if (!scene) return;
   for (int i = 0; i < scene->nshapes; i++) ns_free(scene->shapes[i].balls);
+  for (int i = 0; i < scene->nslots; i++) ns_free(scene->slots[i].touch);
   ns_free(scene->shapes);
   ns_free(scene->halves);
   ns_free(scene->slots);
@@ -45,6 +49,9 @@ void ns_scene_free(NsScene *scene) {
   ns_free(scene->found);
   ns_free(scene->round);
   ns_free(scene->places);
+  ns_free(scene->poses);
+  ns_free(scene->meshes);
+  ns_narrow_free(&scene->narrow);
   ns_grid_free(&scene->grid);
   ns_free(scene);
 }
@@ -66,14 +73,18 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
     if (round) s->round = round;
     double *places = ns_resize(s->places, 3 * (size_t)s->shape_capacity, sizeof *places);
     if (places) s->places = places;
-    if (!round || !places) return s->shape_capacity = before, NS_ENOMEM;
+    NsPose *poses = ns_resize(s->poses, (size_t)s->shape_capacity, sizeof *poses);
+    if (poses) s->poses = poses;
+    if (!round || !places || !poses) return s->shape_capacity = before, NS_ENOMEM;
   }
+  if (shape->mesh && scene_grow(&s->meshes, s->nmeshes, &s->mesh_capacity, sizeof *s->meshes) != NS_OK) return NS_ENOMEM;
   NsSceneBall *balls = ns_alloc((size_t)shape->nballs, sizeof *balls);
   if (!balls) return NS_ENOMEM;
   if (shape->nballs > 0) memcpy(balls, shape->balls, (size_t)shape->nballs * sizeof *balls);
   s->shapes[s->nshapes] = *shape;
   s->shapes[s->nshapes].balls = balls;
   if (shape->around > 0) s->round[s->nround++] = s->nshapes;
+  if (shape->mesh) s->meshes[s->nmeshes++] = s->nshapes;
   s->nshapes++, s->skin = -1;
   return NS_OK;
 }
@@ -101,11 +112,12 @@ const NsSceneShape *ns_scene_shape(const NsScene *scene, int shape) {
 /* The entry of the table that has the contact's slot, or the empty one for it. */
 static int *scene_entry(const NsScene *s, const NsSceneContact *c) {
   uint64_t h = (uint64_t)c->first * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(int64_t)c->second * UINT64_C(0xc2b2ae3d27d4eb4f) +
-               (uint64_t)c->part * UINT64_C(0x165667b19e3779f9);
+               (c->part + ((uint64_t)c->triangle << 17)) * UINT64_C(0x165667b19e3779f9);
   uint64_t mask = (uint64_t)(s->table_size - 1), at = (h ^ (h >> 29)) * UINT64_C(0xbf58476d1ce4e5b9) >> 32 & mask;
   for (; s->table[at] >= 0; at = (at + 1) & mask) {
     const NsSceneContact *other = &s->slots[s->table[at]];
-    if (other->first == c->first && other->second == c->second && other->part == c->part) break;
+    if (other->first == c->first && other->second == c->second && other->part == c->part && other->triangle == c->triangle)
+      break;
   }
   return &s->table[at];
 }
@@ -122,21 +134,72 @@ static NsStatus scene_more_slots(NsScene *s) {
   return NS_OK;
 }
 
-/* Notes a contact that is near, unless it is linked. */
-static NsStatus scene_note(NsScene *s, int first, int second, int part) {
+/* The slot of a contact, a new one if it has none; -1: no memory, also for one more found slot. */
+static int scene_slot(NsScene *s, NsSceneContact c) {
   if (scene_more_slots(s) != NS_OK || scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK)
-    return NS_ENOMEM;
-  NsSceneContact c = {.first = first, .second = second, .part = part};
+    return -1;
   int *entry = scene_entry(s, &c);
   if (*entry < 0) s->slots[ *entry = s->nslots++] = c;
-  if (!s->slots[*entry].linked) s->found[s->nfound++] = *entry;
+  return *entry;
+}
+
+/* Notes a contact that is near, unless it is linked. */
+static NsStatus scene_note(NsScene *s, int first, int second, int part) {
+  int slot = scene_slot(s, (NsSceneContact){.first = first, .second = second, .part = (uint64_t)part});
+  if (slot < 0) return NS_ENOMEM;
+  if (!s->slots[slot].linked) s->found[s->nfound++] = slot;
+  return NS_OK;
+}
+
+/* Exchanges the features of corners or of edges. */
+static void scene_exchange(NsTouch *t) {
+  for (int k = 0; k < 3; k++) {
+    double corner = t->corner[k], along = t->along[k];
+    t->corner[k] = t->point[k], t->point[k] = corner;
+    t->along[k] = t->normal[k], t->normal[k] = along;
+  }
+  double R = t->R1;
+  t->R1 = t->R2, t->R2 = R;
+}
+
+/* Notes the touches of the shapes i and j: of those up to twice the reach the ones that are linked, else up to the reach. */
+static NsStatus scene_note_touches(NsScene *s, int i, int j) {
+  for (int k = 0; k < s->narrow.n; k++) {
+    const NsTouch *t = &s->narrow.touches[k];
+    NsSceneContact c = {.first = t->swapped ? j : i, .second = t->swapped ? i : j, .triangle = t->triangle, .part = t->id};
+    bool world = s->shapes[c.first].n == 0;
+    if (world) c.first = c.second, c.second = t->swapped ? j : i;
+    int slot = scene_slot(s, c);
+    if (slot < 0) return NS_ENOMEM;
+    NsSceneContact *contact = &s->slots[slot];
+    bool again = contact->seen == s->searches;
+    if (again || (!contact->linked && t->gap > s->reach)) continue;
+    contact->seen = s->searches;
+    if (contact->linked) continue;
+    if (!contact->touch && !(contact->touch = ns_alloc(1, sizeof *contact->touch))) return NS_ENOMEM;
+    *contact->touch = *t;
+    bool alike = ns_touch_forms[t->kind].alike;
+    if (world && alike) scene_exchange(contact->touch);
+    contact->mirrored = world && !alike;
+    s->found[s->nfound++] = slot;
+  }
   return NS_OK;
 }
 
 NsStatus ns_scene_far(NsScene *s, double most, const int **found, int *nfound) {
   s->nfound = 0;
   for (int slot = 0; slot < s->nslots; slot++) {
-    if (!s->slots[slot].linked || !(*s->slots[slot].gap > most)) continue;
+    if (!s->slots[slot].linked || s->slots[slot].touch || !(*s->slots[slot].gap > most)) continue;
+    if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
+    s->found[s->nfound++] = slot;
+  }
+  return *found = s->found, *nfound = s->nfound, NS_OK;
+}
+
+NsStatus ns_scene_lost(NsScene *s, const int **found, int *nfound) {
+  s->nfound = 0;
+  for (int slot = 0; slot < s->nslots; slot++) {
+    if (!s->slots[slot].linked || !s->slots[slot].touch || s->slots[slot].seen == s->searches) continue;
     if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
     s->found[s->nfound++] = slot;
   }
@@ -169,12 +232,54 @@ static NsStatus scene_capsules(NsScene *s, int i, int j) {
   return NS_OK;
 }
 
+/* A ball of a body, around its origin. */
+static bool scene_is_ball(const NsSceneShape *a) {
+  const double *c = a->centre;
+  return a->n > 0 && a->nballs == 1 && c[0] == 0 && c[1] == 0 && c[2] == 0;
+}
+
+/* Two solids; a ball of a shape without one has no features. */
+static NsStatus scene_solids(NsScene *s, const int *pair) {
+  int i = s->round[pair[0]], j = s->round[pair[1]];
+  NsPlaced a = {s->shapes[i].solid, &s->poses[pair[0]]}, b = {s->shapes[j].solid, &s->poses[pair[1]]};
+  if (!a.solid || !b.solid) return NS_OK;
+  NsStatus status = ns_narrow_touches(&s->narrow, a, b, 2 * s->reach);
+  return status == NS_OK ? scene_note_touches(s, i, j) : status;
+}
+
+/* A shape k of `round` and a mesh. */
+typedef struct SceneMeet {
+  NsScene *s;
+  int k, mesh;
+} SceneMeet;
+
+static NsStatus scene_triangle(void *context, int triangle) {
+  const SceneMeet *m = context;
+  NsScene *s = m->s;
+  NsPlaced body = {s->shapes[s->round[m->k]].solid, &s->poses[m->k]};
+  NsStatus status = ns_mesh_touches(s->shapes[m->mesh].mesh, triangle, &s->narrow, body, 2 * s->reach);
+  return status == NS_OK ? scene_note_touches(s, m->mesh, s->round[m->k]) : status;
+}
+
+static NsStatus scene_meshes(NsScene *s, int k) {
+  const NsSceneShape *shape = &s->shapes[s->round[k]];
+  NsStatus status = NS_OK;
+  for (int l = 0; l < s->nmeshes && status == NS_OK && shape->solid && shape->n > 0; l++) {
+    SceneMeet meet = {s, k, s->meshes[l]};
+    double far = shape->around + 2 * s->reach;
+    status = ns_mesh_near(s->shapes[meet.mesh].mesh, s->places + 3 * (ptrdiff_t)k, far, scene_triangle, &meet);
+  }
+  return status;
+}
+
 static NsStatus scene_pair(NsScene *s, const int *pair) {
   int i = s->round[pair[0]], j = s->round[pair[1]];
   const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
   const double *p = &s->places[3 * (ptrdiff_t)pair[0]], *q = &s->places[3 * (ptrdiff_t)pair[1]];
-  double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], far = a->around + s->reach + b->around;
+  bool solids = (a->solid || b->solid) && !(scene_is_ball(a) && scene_is_ball(b));
+  double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], far = a->around + (solids ? 2 : 1) * s->reach + b->around;
   if (x * x + y * y + z * z > far * far || a->q == b->q) return NS_OK;
+  if (solids) return scene_solids(s, pair);
   return a->half > 0 || b->half > 0 ? scene_capsules(s, i, j) : scene_note(s, i, j, 0);
 }
 
@@ -199,7 +304,7 @@ static void scene_place(const NsScene *s, const NsSceneShape *shape, const doubl
 
 static NsStatus scene_halves(NsScene *s, int i) {
   const NsSceneShape *shape = &s->shapes[i];
-  for (int k = 0; k < shape->nballs && s->nhalves > 0; k++) {
+  for (int k = 0; k < shape->nballs && s->nhalves > 0 && shape->n > 0; k++) {
     double at[3];
     scene_place(s, shape, shape->balls[k].at, at);
     for (int l = 0; l < s->nhalves; l++) {
@@ -217,9 +322,15 @@ static NsStatus scene_halves(NsScene *s, int i) {
 static bool scene_read_places(NsScene *s) {
   bool moved = s->skin < 0;
   for (int k = 0; k < s->nround; k++) {
-    const double *q = s->shapes[s->round[k]].q;
+    const NsSceneShape *shape = &s->shapes[s->round[k]];
+    const double *q = shape->q;
     double *p = &s->places[3 * (ptrdiff_t)k], *old = &s->grid.places[3 * (ptrdiff_t)k];
-    p[0] = q[0], p[1] = q[1], p[2] = s->space == 3 ? q[2] : 0;
+    if (shape->solid) {
+      s->poses[k] = ns_pose(q, shape->n, s->space == 2);
+      ns_place(&s->poses[k], shape->centre, p);
+    } else {
+      p[0] = q[0], p[1] = q[1], p[2] = s->space == 3 ? q[2] : 0;
+    }
     if (moved) continue;
     double x = p[0] - old[0], y = p[1] - old[1], z = p[2] - old[2];
     moved = !(x * x + y * y + z * z <= s->skin * s->skin / 4);
@@ -236,7 +347,7 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
     widest = fmax(widest, s->grid.radii[k]);
   }
   if (s->nround > 0) memcpy(s->grid.places, s->places, 3 * (size_t)s->nround * sizeof *s->places);
-  NsStatus status = ns_grid_search(&s->grid, s->reach + scene_skin * widest, bad);
+  NsStatus status = ns_grid_search(&s->grid, 2 * s->reach + scene_skin * widest, bad);
   if (status == NS_ENAN) *bad = s->round[*bad];
   if (status == NS_OK) s->skin = scene_skin * widest;
   return status;
@@ -244,12 +355,13 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
 
 NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
   NsStatus status = NS_OK;
-  s->nfound = 0;
+  s->nfound = 0, s->searches++;
   if (scene_read_places(s)) status = scene_rebuild(s, bad);
   const int *pair = s->grid.pairs, *end = pair + 2 * (ptrdiff_t)s->grid.npairs;
   for (int k = 0; status == NS_OK && k < s->nround; k++) {
     for (; status == NS_OK && pair < end && pair[0] == k; pair += 2) status = scene_pair(s, pair);
     if (status == NS_OK) status = scene_halves(s, s->round[k]);
+    if (status == NS_OK) status = scene_meshes(s, k);
   }
   for (int i = 0; status == NS_OK && i < s->nshapes; i++)
     if (!(s->shapes[i].around > 0)) status = scene_halves(s, i);

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
+#include "contact/mesh.h"
 
 /* A ball in the axes of its body; a corner has the radius 0. In the plane the third coordinate is 0. */
 typedef struct NsSceneBall {
@@ -18,15 +18,19 @@ typedef struct NsSceneBall {
 } NsSceneBall;
 
 /*
-** A shape. Its balls touch half-spaces. With around > 0 it lies within that distance of its body's origin and touches other such shapes: as
-** balls around the origin, or, in the plane, as capsules whose segment has the half length `half` along the body's first axis.
+** A shape. Its balls touch half-spaces. With around > 0 it lies within that distance of `centre`, a point in its body's axes, and touches other such
+** shapes: as a solid, if it has one, else as a ball around the origin, or, in the plane, as a capsule whose segment has the half length `half` along
+** the body's first axis. A mesh, which has no body, touches all solids.
 */
 typedef struct NsSceneShape {
-  const double *q; /* borrowed; n coordinates: (x, y, angle), a position, or a position and a quaternion */
+  const double *
+      q; /* borrowed; n coordinates: (x, y, angle), a position, or a position and a quaternion. NULL, 0: it is a part of the world */
   int n, nballs;
-  double around, half;
+  double around, half, centre[3];
   NsSceneBall *balls; /* nballs */
-  const void *owner;  /* for the caller */
+  const NsSolid *solid;
+  NsMesh *mesh;      /* both are borrowed */
+  const void *owner; /* for the caller */
 } NsSceneShape;
 
 /* The points x with (x - point) . normal >= 0 are free; the normal has length 1. */
@@ -34,11 +38,18 @@ typedef struct NsSceneHalf {
   double point[3], normal[3];
 } NsSceneHalf;
 
-/* A contact: of the shapes `first` and `second`, or, with second < 0, of shape `first` and half-space -1 - second. */
+/*
+** A contact: of the shapes `first` and `second`, or, with second < 0, of shape `first` and half-space -1 - second. With a touch, `first` has the
+** features that are named first, and is never a part of the world.
+*/
 typedef struct NsSceneContact {
   int first, second;
-  int part; /* the number of the contact among those of the two, from 0 */
+  int triangle;  /* of a mesh; else 0 */
+  uint64_t part; /* the number of the contact among those of the two, from 0, or the features of its touch */
   bool linked;
+  bool mirrored;     /* the features of the touch are those of `second`, and then of `first` */
+  NsTouch *touch;    /* NULL: there are no features */
+  long seen;         /* the search that has found the touch last */
   const double *gap; /* of a linked contact: its present gap, borrowed */
   const void *owner; /* for the caller */
 } NsSceneContact;
@@ -61,6 +72,9 @@ NsStatus ns_scene_search(NsScene *scene, const int **found, int *nfound, int *ba
 
 /* The slots of the linked contacts whose gap is above `most`, in the order of slots. NS_ENOMEM. */
 NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);
+
+/* The slots of the linked contacts with a touch that the last search has not found any more. NS_ENOMEM. */
+NsStatus ns_scene_lost(NsScene *scene, const int **found, int *nfound);
 
 int ns_scene_shapes(const NsScene *scene);
 int ns_scene_slots(const NsScene *scene);

@@ -11,10 +11,23 @@
 #include "base/function.h"
 
 /*
-** X(NAME): model/shape/NAME.c defines `const NsShapeClass ns_shape_NAME`. To add a shape: write its file, and add its name here. The first
-** one is the callback computeh, which sets the frame itself.
+** X(NAME): model/shape/NAME.c (features.c: those of corners, edges and faces) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
+** its file, and add its name here. The first one is the callback computeh, which sets the frame itself.
 */
-#define NS_SHAPE_LIST(X) X(computeh) X(sphere_plane) X(sphere_sphere) X(corner_plane) X(cap_plane)
+#define NS_SHAPE_LIST(X)                                                                                                       \
+  X(computeh)                                                                                                                  \
+  X(sphere_plane)                                                                                                              \
+  X(sphere_sphere)                                                                                                             \
+  X(corner_plane)                                                                                                              \
+  X(cap_plane)                                                                                                                 \
+  X(point_face)                                                                                                                \
+  X(face_point)                                                                                                                \
+  X(point_line)                                                                                                                \
+  X(line_point)                                                                                                                \
+  X(point_point)                                                                                                               \
+  X(line_line)                                                                                                                 \
+  X(line_face)                                                                                                                 \
+  X(face_line)
 
 enum {
 #define X(name) NS_SHAPE_AT_##name,
@@ -39,33 +52,37 @@ typedef struct NsContactFrame {
 typedef struct NsContact {
   int shape; /* index in ns_shape_classes */
   int rows, nx;
-  double R1, R2, corner[3], point[3], normal[3]; /* the normal of a plane has length 1 */
+  double R1, R2, corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
   NsContactFrame frame;
 } NsContact;
 
-/* What a shape is made of: a member of NsContact, under its name for scripts. RADIUS: positive; POINT; DIRECTION: its length becomes 1. */
-typedef enum NsShapeKind { NS_SHAPE_RADIUS, NS_SHAPE_POINT, NS_SHAPE_DIRECTION } NsShapeKind;
+/*
+** What a shape is made of: a member of NsContact, under its name for scripts. RADIUS: positive; ROUNDING: 0 or more, 0 when it is not given; POINT;
+** DIRECTION: its length becomes 1.
+*/
+typedef enum NsShapeKind { NS_SHAPE_RADIUS, NS_SHAPE_ROUNDING, NS_SHAPE_POINT, NS_SHAPE_DIRECTION } NsShapeKind;
 typedef struct NsShapeNumber {
   const char *name;
   NsShapeKind kind;
   size_t offset; /* in NsContact */
 } NsShapeNumber;
-enum { NS_SHAPE_NUMBERS = 4 };
+enum { NS_SHAPE_NUMBERS = 6 };
 
 struct NsShapeCurve; /* model/shape/shape.h */
 
 /* A shape: a pair of bodies, or a body and the world, that touch. */
 typedef struct NsShapeClass {
   const char *name;
-  int bodies;                              /* 1, 2; 0: both are possible */
-  bool turns;                              /* the bodies need quaternions */
+  int bodies;  /* 1, 2; 0: both are possible */
+  bool turns;  /* the bodies need quaternions */
+  bool slides; /* the touching point slides along a body: the rate of the gap is not the velocity of the bodies' points there */
   NsShapeNumber numbers[NS_SHAPE_NUMBERS]; /* the list ends with it, or before, at a name that is NULL */
 
   /* The gap at q, and contact->frame. 1: there is none at q, `failure` tells why. NULL: computeh sets the frame. */
   int (*gap)(NsContact *contact, const double *q, double *gap);
   const char *failure; /* NULL: it never fails */
 
-  /* How the rows change along w (contact->nx); rows: zeros at first. False: there are no derivatives at q. NULL with `gap`. */
+  /* How the rows change along w (contact->nx); rows: zeros at first. False: there are no derivatives at q. NULL: there are never. */
   bool (*curve)(const NsContact *contact, const double *q, const double *w, struct NsShapeCurve *rows);
 } NsShapeClass;
 

@@ -80,7 +80,7 @@ static void curve_rolling(NsContact *plain, const double *q, const double *w, Ns
 bool ns_contact_curvature(const NsContact *contact, const double *q, const double *w, double *second, double *third) {
   ptrdiff_t m = contact->rows, nx = contact->nx;
   NsShapeCurve rows[MOST_ROWS];
-  if (!ns_contact_is_ready(contact)) return false;
+  if (!ns_contact_shape(contact)->curve) return false;
   memset(rows, 0, (size_t)m * sizeof *rows);
   NsContact plain = *contact;
   if (m > 3) plain.rows = 3;

@@ -471,7 +471,7 @@ bool ns_relation_curvature(const NsRelation *rel, const NsRelationPoint *at, con
 
 bool ns_relation_exact_C(const NsRelation *rel) {
   if (!rel->h.value) return true;
-  if (rel->contact) return ns_contact_is_ready(rel->contact);
+  if (rel->contact) return ns_contact_is_ready(rel->contact) && !ns_contact_shape(rel->contact)->slides;
   return rel->h.along && !rel->jac.value && !ns_coef_given(&rel->C);
 }
 

@@ -1,4 +1,4 @@
--- nslua.contact in space: spheres, boxes and planes, and contacts that come and go.
+-- nslua.contact in space: shapes of bodies and of the world, planes, and contacts that come and go.
 --
 --   local floor = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })     -- a point, the normal towards the free side
 --   ns.contact.sphere_plane(R, floor)   ns.contact.sphere_sphere(R1, R2)
@@ -7,15 +7,16 @@
 --   ns.contact.box_corners(lx, ly, lz)                           -- the eight corners of a box
 --   ns.contact.walls({ x0, y0, z0 }, { x1, y1, z1 })             -- the six planes of a container
 --   local contacts = ns.contact.space { nsds =, law =, reach = }
+--   contacts:add(ds, ns.contact.capsule(R, length))   contacts:add(nil, ns.contact.mesh(points, triangles))
 --   contacts:add_sphere(ds, R)   contacts:add_box(ds, lx, ly, lz)   contacts:add_plane(floor)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- The relations are NewtonEuler3DR, whose rows are the gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu,
 -- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL; with 5
 -- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL. They are evaluated in C. The manager
--- makes the relations that its law needs, and works as the one in the plane. Boxes touch only planes. Spheres of
--- bodies touch spheres of bodies, and spheres of particles touch spheres of particles. A shape that would pass
--- through another one is refused.
+-- makes the relations that its law needs, and works as the one in the plane. Shapes are those of contact/solid.lua;
+-- all touch each other, but particles touch particles and planes alone. Spheres touch spheres and planes by the
+-- relations above, other shapes by those of their features (corners, edges, faces).
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
@@ -132,6 +133,9 @@ return function(ns, contact, parts)
     return planes
   end
 
+  parts.is_plane = function(x) return getmetatable(x) == Plane end
+  local solids = require "nslua.contact.solid"(contact, parts.support, parts)
+
   -- ---- contacts that come and go ----
 
   local Space = { space = 3, count = parts.count, interactions = parts.interactions }
@@ -139,7 +143,11 @@ return function(ns, contact, parts)
   Space.__name = "contact manager in space"
   where.strict(Space)
 
-  local touching = { ["sphere sphere"] = true, ["particle particle"] = true }
+  -- Kinds of shapes that touch: all but particles and others.
+  local touching = setmetatable({}, { __index = function(_, kinds)
+    local first, second = kinds:match "^(%S+) (%S+)$"
+    return (first == "particle") == (second == "particle")
+  end })
 
   function contact.space(options)
     options = parts.check_options("space", options)
@@ -151,8 +159,9 @@ return function(ns, contact, parts)
     end
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
-      scene = parts.new_scene(3, options.reach), planes = {}, counts = { sphere = 0, box = 0 },
-      added = {}, active = {}, made = {}, slots = {}, relations = {}, given = {}, shapes = {}, -- as in contact.lua
+      scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
+      added = {}, active = {}, made = {}, slots = {}, gone = {}, -- as in contact.lua
+      relations = {}, given = {}, shapes = {},
     }, Space)
   end
 
@@ -164,24 +173,21 @@ return function(ns, contact, parts)
     return ds:q()
   end
 
-  -- Contacts with a plane: the name, a function that makes the relation, the body.
-  local function corner_with_plane(self, shape, l, k)
-    return ("box %d corner %d plane %d"):format(shape.number, k, l), function()
-      return contact.corner_plane(shape.corners[k], self.planes[l], self.rows)
-    end, shape.ds
-  end
-
-  local function sphere_with_plane(self, shape, l)
-    return ("sphere %d plane %d"):format(shape.number, l), function()
-      local name = format("%.17g plane %d %d", shape.R, l, #shape.ds:q())
-      return shared(self, name, function() return contact.sphere_plane(shape.R, self.planes[l], self.rows) end)
-    end, shape.ds
-  end
-
-  local function add(self, ds, q, shape, around)
-    self.counts[shape.kind] = self.counts[shape.kind] + 1
-    shape.ds, shape.number = ds, self.counts[shape.kind]
-    self.added[self.scene:shape(q, shape.balls, around, 0)] = shape
+  -- Adds the parts of a shape, which may be one of the world.
+  local function add(self, who, ds, shape)
+    for _, part in ipairs(shape.parts) do
+      self.counts[shape.kind] = (self.counts[shape.kind] or 0) + 1
+      local added = { ds = ds, kind = shape.kind, corner = shape.corner, R = shape.R }
+      local q, at = ds and ds:q()
+      added.number = self.counts[shape.kind]
+      if added.R and #q == 3 then
+        at = parts.support.shape(self.scene, q, { { 0, 0, 0, added.R } }, added.R, 0)
+      else
+        added.corners = not shape.mesh and parts.support.corners(part)
+        at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
+      end
+      self.added[at] = added
+    end
   end
 
   function Space:add_sphere(ds, R)
@@ -190,35 +196,69 @@ return function(ns, contact, parts)
     positive("add_sphere", "R", R)
     parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds, "spheres")
     parts.check_new("add_sphere", self.given, ds, "sphere")
-    add(self, ds, q, { kind = "sphere", with_plane = sphere_with_plane, R = R, balls = { { 0, 0, 0, R } } }, R)
+    local shape = contact.sphere(R)
+    shape.R = R
+    add(self, "add_sphere", ds, shape)
   end
 
   function Space:add_box(ds, lx, ly, lz)
     parts.check_self("add_box", self, Space)
-    local q = body("add_box", ds, true)
+    body("add_box", ds, true)
     for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
       positive("add_box", name, length or nil)
     end
     parts.check_partners("add_box", self.shapes, touching, "box", ds, "boxes")
-    local balls, corners = {}, contact.box_corners(lx, ly, lz)
-    for i, c in ipairs(corners) do balls[i] = { c[1], c[2], c[3], 0 } end
-    add(self, ds, q, { kind = "box", with_plane = corner_with_plane, corners = corners, balls = balls }, 0)
+    add(self, "add_box", ds, contact.box(lx, ly, lz))
+  end
+
+  -- Adds a shape of a body, or, with ds = nil, of the world.
+  function Space:add(ds, shape)
+    parts.check_self("add", self, Space)
+    if ds ~= nil then body("add", ds, true) end
+    solids.check("add", "shape", shape)
+    if shape.mesh and ds ~= nil then fail("add", "ds", "nil, as a mesh belongs to the world", ds, 2) end
+    parts.check_partners("add", self.shapes, touching, shape.kind, ds or self, shape.kind .. "s")
+    add(self, "add", ds, shape)
   end
 
   function Space:add_plane(plane)
     parts.check_self("add_plane", self, Space)
     check_plane("add_plane", plane)
     self.planes[#self.planes + 1] = plane
-    self.scene:half(plane.point, plane.normal)
+    parts.support.half(self.scene, plane.point, plane.normal)
   end
 
-  local function in_space(self, first, second, part)
+  -- A ball of a shape and a plane; a corner is a ball of radius 0.
+  local function with_plane(self, shape, l, k)
+    local plane = self.planes[l]
+    if shape.R then
+      return ("sphere %d plane %d"):format(shape.number, l), function()
+        local name = format("%.17g plane %d %d", shape.R, l, #shape.ds:q())
+        return shared(self, name, function() return contact.sphere_plane(shape.R, plane, self.rows) end)
+      end, shape.ds
+    end
+    local c = shape.corners[k]
+    return ("%s %d %s %d plane %d"):format(shape.kind, shape.number, shape.corner, k, l), function()
+      local at = { c[1], c[2], c[3] }
+      if c[4] > 0 then return contact.cap_plane(c[4], at, plane, self.rows) end
+      return contact.corner_plane(at, plane, self.rows)
+    end, shape.ds
+  end
+
+  -- features: the options of the relation, or nil of two balls.
+  local function in_space(self, first, second, part, features)
     local a = self.added[first]
-    if second < 0 then return a.with_plane(self, a, -second, part) end
+    if second < 0 then return with_plane(self, a, -second, part) end
     local b = self.added[second]
+    if features then
+      local name = ("%s %d %s %d %s"):format(a.kind, a.number, b.kind, b.number, part)
+      features.name = features.shape
+      return name, function() return class_of_rows[self.rows](features) end, a.ds, b.ds
+    end
+    local R1, R2 = a.R or a.corners[1][4], b.R or b.corners[1][4]
     return ("spheres %d %d"):format(a.number, b.number), function()
-      local name = format("%.17g %.17g %d", a.R, b.R, #a.ds:q())
-      return shared(self, name, function() return contact.sphere_sphere(a.R, b.R, self.rows) end)
+      local name = format("%.17g %.17g %d", R1, R2, #a.ds:q())
+      return shared(self, name, function() return contact.sphere_sphere(R1, R2, self.rows) end)
     end, a.ds, b.ds
   end
 

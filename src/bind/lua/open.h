@@ -36,6 +36,7 @@
   X(interaction)                                                                                                               \
   X(nsds)                                                                                                                      \
   X(scene) /* contact_support */                                                                                               \
+  X(solid)                                                                                                                     \
   X(terms)                                                                                                                     \
   X(time_grid)                                                                                                                 \
   X(osi)                                                                                                                       \

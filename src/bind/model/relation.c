@@ -120,9 +120,11 @@ static void bind_relation_read_point(lua_State *L, int options, const char *who,
   lua_pop(L, 1);
 }
 
-static double read_radius(lua_State *L, int options, const char *who, const char *key) {
-  lua_getfield(L, options, key);
-  if (!lua_isnumber(L, -1) || !(lua_tonumber(L, -1) > 0)) nsl_bad(L, who, key, "a positive number", lua_gettop(L));
+/* rounding: it may be 0, which it is when it is not given. */
+static double read_radius(lua_State *L, int options, const char *who, const char *key, bool rounding) {
+  if (lua_getfield(L, options, key) == LUA_TNIL && rounding) return lua_pop(L, 1), 0;
+  if (!lua_isnumber(L, -1) || !(lua_tonumber(L, -1) > 0 || (rounding && lua_tonumber(L, -1) == 0)))
+    nsl_bad(L, who, key, rounding ? "a number, 0 or more" : "a positive number", lua_gettop(L));
   double R = nsl_finite(L, lua_gettop(L), who, key);
   lua_pop(L, 1);
   return R;
@@ -188,7 +190,8 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   const NsShapeNumber *numbers = ns_shape_classes[shape]->numbers;
   for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++) {
     double *to = (double *)(void *)((char *)contact + numbers[i].offset);
-    if (numbers[i].kind == NS_SHAPE_RADIUS) *to = read_radius(L, options, who, numbers[i].name);
+    bool rounding = numbers[i].kind == NS_SHAPE_ROUNDING;
+    if (rounding || numbers[i].kind == NS_SHAPE_RADIUS) *to = read_radius(L, options, who, numbers[i].name, rounding);
     else bind_relation_read_point(L, options, who, numbers[i].name, to);
     if (numbers[i].kind == NS_SHAPE_DIRECTION) make_unit(L, who, numbers[i].name, to);
   }

@@ -4,9 +4,10 @@
 */
 #include "bind/array/vector.h"
 #include "bind/lua/open.h"
+#include "bind/model/solid.h"
 #include "contact/scene.h"
 
-/* The vectors that the scene reads are in the list at user value 1. */
+/* The table at user value 1 has what the scene reads: the gaps' vectors by their slots, and the shapes' vectors and solids below 0. */
 typedef struct NslScene {
   NslHead head;
   NsScene *scene;
@@ -36,14 +37,12 @@ static int bind_scene_new(lua_State *L) {
   return 1;
 }
 
-/* Keeps the vector at idx as long as the scene. */
-static const NslVector *scene_keep(lua_State *L, int idx) {
-  const NslVector *v = nsl_check_vector(L, idx);
+/* Keeps the value at idx as long as the scene, under a key; the value that had it goes. */
+static void scene_keep(lua_State *L, int idx, lua_Integer key) {
   lua_getiuservalue(L, 1, 1);
   lua_pushvalue(L, idx);
-  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_rawseti(L, -2, key);
   lua_pop(L, 1);
-  return v;
 }
 
 /* Reads the list at idx of balls { x, y, z, R }. */
@@ -60,18 +59,39 @@ static NsSceneBall *scene_balls(lua_State *L, int idx, int *count) {
   return balls;
 }
 
-/* scene:shape(q, balls, around, half): its number, from 1. */
+/*
+** shape(scene, q, balls, around, half, solid): its number, from 1. q: nil for a part of the world. With a solid, balls, around and half are found from it; a
+** mesh may stand in its place.
+*/
 static int bind_scene_shape(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
-  luaL_checktype(L, 3, LUA_TTABLE);
-  const NslVector *q = scene_keep(L, 2);
-  NsSceneShape shape = {.q = q->data, .n = q->n, .around = luaL_checknumber(L, 4), .half = luaL_checknumber(L, 5), .owner = q};
-  shape.balls = scene_balls(L, 3, &shape.nballs);
+  lua_settop(L, 6);
+  const NslVector *q = lua_isnil(L, 2) ? NULL : nsl_check_vector(L, 2);
+  const NslSolid *solid = nsl_test_solid(L, 6);
+  const NslMesh *mesh = nsl_test_mesh(L, 6);
+  NsSceneShape shape = {.q = q ? q->data : NULL, .n = q ? q->n : 0, .owner = q, .mesh = mesh ? mesh->mesh : NULL};
+  if (solid) {
+    shape.solid = &solid->solid;
+    shape.around = solid->solid.around;
+    memcpy(shape.centre, solid->solid.centre, sizeof shape.centre);
+    shape.nballs = solid->solid.nvertices;
+    shape.balls = lua_newuserdatauv(L, (size_t)shape.nballs * sizeof *shape.balls, 0);
+    for (int i = 0; i < shape.nballs; i++) {
+      memcpy(shape.balls[i].at, solid->solid.vertices + 3 * (ptrdiff_t)i, sizeof shape.balls[i].at);
+      shape.balls[i].radius = solid->solid.radius;
+    }
+  } else if (!mesh) {
+    luaL_checktype(L, 3, LUA_TTABLE);
+    shape.around = luaL_checknumber(L, 4), shape.half = luaL_checknumber(L, 5);
+    shape.balls = scene_balls(L, 3, &shape.nballs);
+  }
   nsl_check_status(L, ns_scene_add(scene, &shape), "scene");
-  return lua_pushinteger(L, ns_scene_shapes(scene)), 1;
+  int number = ns_scene_shapes(scene);
+  scene_keep(L, 2, -2 * number), scene_keep(L, 6, -2 * number - 1);
+  return lua_pushinteger(L, number), 1;
 }
 
-/* scene:half(point, normal), lists of 3. */
+/* half(scene, point, normal), lists of 3. */
 static int bind_scene_half(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   NsSceneHalf half;
@@ -81,28 +101,29 @@ static int bind_scene_half(lua_State *L) {
   return 0;
 }
 
-/* Writes the slots, from 1, into the table at idx, with `stride` entries for each; returns their number. */
-static int scene_write_slots(lua_State *L, int idx, const int *found, int count, int stride) {
+/* Writes the slots, from 1, into the table at idx, and pushes their number. */
+static int scene_write_slots(lua_State *L, int idx, const int *found, int count) {
   for (int k = 0; k < count; k++) {
     lua_pushinteger(L, found[k] + 1);
-    lua_rawseti(L, idx, (lua_Integer)k * stride + 1);
+    lua_rawseti(L, idx, k + 1);
   }
   return lua_pushinteger(L, count), 1;
 }
 
-/* scene:search(list): the number of contacts that are near and not linked; nil and the number of a shape that is nowhere. */
+/* search(scene, list): the number of contacts that are near and not linked; nil and the number of a shape that is nowhere. */
 static int bind_scene_search(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   const int *found;
   int nfound, bad = 0;
-  for (int i = 0; i < ns_scene_shapes(scene); i++) nsl_vector_alive(L, ns_scene_shape(scene, i)->owner);
+  for (int i = 0; i < ns_scene_shapes(scene); i++)
+    if (ns_scene_shape(scene, i)->owner) nsl_vector_alive(L, ns_scene_shape(scene, i)->owner);
   NsStatus status = ns_scene_search(scene, &found, &nfound, &bad);
   if (status == NS_ENAN) return lua_pushnil(L), lua_pushinteger(L, bad + 1), 2;
   nsl_check_status(L, status, "scene");
-  return scene_write_slots(L, 2, found, nfound, 1);
+  return scene_write_slots(L, 2, found, nfound);
 }
 
-/* scene:far(most, list): the number of linked contacts whose gap is above `most`. */
+/* far(scene, most, list): the number of linked contacts whose gap is above `most`. */
 static int bind_scene_far(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   const int *found;
@@ -112,7 +133,15 @@ static int bind_scene_far(lua_State *L) {
     if (c->linked) nsl_vector_alive(L, c->owner);
   }
   nsl_check_status(L, ns_scene_far(scene, luaL_checknumber(L, 2), &found, &nfound), "scene");
-  return scene_write_slots(L, 3, found, nfound, 1);
+  return scene_write_slots(L, 3, found, nfound);
+}
+
+/* lost(scene, list): the number of linked contacts with features that the last search has not found any more. */
+static int bind_scene_lost(lua_State *L) {
+  const int *found;
+  int nfound;
+  nsl_check_status(L, ns_scene_lost(bind_scene_check(L), &found, &nfound), "scene");
+  return scene_write_slots(L, 2, found, nfound);
 }
 
 static NsSceneContact *scene_slot(lua_State *L) {
@@ -122,19 +151,46 @@ static NsSceneContact *scene_slot(lua_State *L) {
   return ns_scene_contact(scene, (int)slot - 1);
 }
 
-/* scene:contact(slot): the shapes, from 1, the second below 0 for a half-space; the number of the contact, from 1. */
+/* Pushes the options of a relation that has the touch's features, but its name. */
+static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
+  const struct {
+    const char *name;
+    const double *value;
+  } points[] = {{"corner", t->corner}, {"along", t->along}, {"point", t->point}, {"normal", t->normal}, {"side", t->side}};
+  const NsTouchForm *form = &ns_touch_forms[t->kind];
+  lua_createtable(L, 0, 8);
+  nsl_set_string(L, "shape", mirrored ? form->mirrored : form->name);
+  nsl_set_number(L, form->face ? "R" : "R1", t->R1);
+  if (!form->face) nsl_set_number(L, "R2", t->R2);
+  for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
+    const double *x = points[k].value;
+    if (k != 0 && k != 2 && x[0] == 0 && x[1] == 0 && x[2] == 0) continue; /* the kind has no such direction */
+    nsl_push_list(L, 3, x, 1);
+    lua_setfield(L, -2, points[k].name);
+  }
+}
+
+/*
+** contact(scene, slot): the shapes, from 1, the second below 0 for a half-space; the number of the contact, from 1, or a text that names its features;
+** their options, or nil.
+*/
 static int bind_scene_contact(lua_State *L) {
   const NsSceneContact *c = scene_slot(L);
   lua_pushinteger(L, c->first + 1);
   lua_pushinteger(L, c->second < 0 ? c->second : c->second + 1);
-  lua_pushinteger(L, c->part + 1);
-  return 3;
+  if (!c->touch) return lua_pushinteger(L, (lua_Integer)c->part + 1), 3;
+  int a = (int)(c->part >> 40 & 0xfffff), b = (int)(c->part >> 20 & 0xfffff), border = (int)(c->part & 0xfffff);
+  const char *name = c->mirrored ? ns_touch_forms[c->touch->kind].mirrored : ns_touch_forms[c->touch->kind].name;
+  lua_pushfstring(L, "%s %d %d %d %d", name, c->triangle + 1, a + 1, b + 1, border + 1);
+  scene_push_touch(L, c->touch, c->mirrored);
+  return 4;
 }
 
-/* scene:link(slot, y): the contact is linked; y: the vector whose first number is its gap. scene:unlink(slot). */
+/* link(scene, slot, y): the contact is linked; y: the vector whose first number is its gap. unlink(scene, slot). */
 static int bind_scene_link(lua_State *L) {
   NsSceneContact *c = scene_slot(L);
-  const NslVector *y = c->owner ? nsl_check_vector(L, 3) : scene_keep(L, 3);
+  const NslVector *y = nsl_check_vector(L, 3);
+  scene_keep(L, 3, lua_tointeger(L, 2));
   c->gap = y->data, c->owner = y, c->linked = true;
   return 0;
 }
@@ -145,11 +201,13 @@ static int bind_scene_unlink(lua_State *L) {
 
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {
-      {"shape", bind_scene_shape},     {"half", bind_scene_half}, {"search", bind_scene_search}, {"far", bind_scene_far},
-      {"contact", bind_scene_contact}, {"link", bind_scene_link}, {"unlink", bind_scene_unlink}, {NULL, NULL}};
-  nsl_register_type(L, &scene_type, meta, methods);
-  lua_newtable(L);
-  nsl_set_cfunction(L, "scene", bind_scene_new);
+  static const luaL_Reg none[] = {{NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},       {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},       {"search", bind_scene_search},
+                                       {"far", bind_scene_far},         {"lost", bind_scene_lost},
+                                       {"contact", bind_scene_contact}, {"link", bind_scene_link},
+                                       {"unlink", bind_scene_unlink},   {NULL, NULL}};
+  nsl_register_type(L, &scene_type, meta, none);
+  luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");
 }

@@ -22,12 +22,13 @@ static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
   if (forecast <= 0) return true;
-  double change = 0;
+  double change = 0; /* each body's own: two that lean on each other fall alike without the contact */
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+    double own = 0;
     for (int j = 0, k = node->base.v; j < node->ds->nv; j++, k++)
-      change += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] *
-                (mj->v[k] - mj->start.v[k] + mj->room.free_step[k]);
+      own += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * (mj->v[k] - mj->start.v[k] + mj->room.free_step[k]);
+    change += fabs(own);
   }
   double way = ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]);
   return forecast <= way + rounding_of_y(mj, edge, i);

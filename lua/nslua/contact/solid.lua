@@ -1,0 +1,206 @@
+-- nslua.contact.solid: shapes of bodies in space.
+--
+--   ns.contact.sphere(R)   ns.contact.box(lx, ly, lz)   ns.contact.capsule(R, length)
+--   ns.contact.hull(points)
+--   ns.contact.mesh(points, triangles)   ns.contact.heightfield(heights, dx, dy)
+--   ns.contact.compound { shape, ... }
+--   shape:placed { x, y, z, e0, e1, e2, e3 }                 -- the same shape elsewhere in its body
+--   ns.contact.distance(a, b)                                -- the distance, the two points, the normal from b to a
+--
+-- Solids are convex; the table of their kinds is in C (contact/solid.h), where they are made and measured. Meshes
+-- belong to the world.
+
+local where = require "nslua.base.where"
+
+local huge, sqrt = math.huge, math.sqrt
+
+-- Shape: kind, parts (objects of the core), and for a mesh `mesh`.
+local Shape = {}
+Shape.__index = Shape
+Shape.__name = "shape"
+where.strict(Shape)
+
+return function(contact, support, parts)
+  local fail, positive = parts.fail, parts.positive
+
+  local function shape(kind, list, corner, mesh)
+    return setmetatable({ kind = kind, parts = list, corner = corner, mesh = mesh or false }, Shape)
+  end
+
+  local function check_shape(who, what, value, level)
+    if getmetatable(value) ~= Shape then fail(who, what, "a shape", value, (level or 2) + 1) end
+    return value
+  end
+
+  -- A list of lists of three finite numbers.
+  local function triples(who, what, list)
+    if type(list) ~= "table" then fail(who, what, "a list of three numbers each", list, 3) end
+    for i, p in ipairs(list) do
+      local good = type(p) == "table" or type(p) == "userdata"
+      for k = 1, 3 do good = good and type(p[k]) == "number" and p[k] == p[k] and math.abs(p[k]) < huge end
+      if not good then fail(who, ("%s[%d]"):format(what, i), "three finite numbers", p, 3) end
+    end
+    local plain = {}
+    for i, p in ipairs(list) do plain[i] = { p[1], p[2], p[3] } end
+    return plain
+  end
+
+  for number, class in ipairs(support.solids) do
+    contact[class.name] = function(...)
+      local values, first = table.pack(...), class.points and 1 or 0
+      local points, numbers = class.points and triples(class.name, "points", values[1]) or nil, {}
+      for k, name in ipairs(class.numbers) do
+        local value = values[first + k]
+        if class.rounding and k == #class.numbers then
+          value = value or 0
+          if value ~= 0 then positive(class.name, name, value) end
+        else
+          positive(class.name, name, value)
+        end
+        numbers[k] = value
+      end
+      local solid = where.call(class.name, support.solid, number, numbers, points)
+      return shape(class.name, { solid }, class.corner)
+    end
+  end
+
+  -- A surface of triangles that does not move; triangles: lists of three numbers of points, from 1.
+  function contact.mesh(points, triangles)
+    points, triangles = triples("mesh", "points", points), triples("mesh", "triangles", triangles)
+    local mesh = where.call("mesh", support.mesh, points, triangles)
+    return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
+  end
+
+  -- The surface z = heights[i][j] over x = (i - 1) dx, y = (j - 1) dy.
+  function contact.heightfield(heights, dx, dy)
+    positive("heightfield", "dx", dx)
+    positive("heightfield", "dy", dy)
+    local good, rows, columns = where.try(function() return #heights, #heights[1] end)
+    if not good or rows < 2 or columns < 2 then
+      fail("heightfield", "heights", "a matrix of at least 2 x 2", good and parts.said "a smaller one" or heights, 2)
+    end
+    local points, triangles = {}, {}
+    for i = 1, rows do
+      for j = 1, columns do points[#points + 1] = { (i - 1) * dx, (j - 1) * dy, heights[i][j] } end
+    end
+    for i = 1, rows - 1 do
+      for j = 1, columns - 1 do
+        local a = (i - 1) * columns + j
+        triangles[#triangles + 1] = { a, a + columns, a + columns + 1 }
+        triangles[#triangles + 1] = { a, a + columns + 1, a + 1 }
+      end
+    end
+    return contact.mesh(points, triangles)
+  end
+
+  -- One body of several solids, which may overlap.
+  function contact.compound(list)
+    local all = {}
+    if type(list) ~= "table" or #list == 0 then fail("compound", "shapes", "a list of shapes", list, 2) end
+    for i, one in ipairs(list) do
+      check_shape("compound", ("shapes[%d]"):format(i), one)
+      if one.mesh then fail("compound", ("shapes[%d]"):format(i), "a convex shape", parts.said "a mesh", 2) end
+      table.move(one.parts, 1, #one.parts, #all + 1, all)
+    end
+    return shape("compound", all, "corner")
+  end
+
+  -- The seven numbers of a place: position and unit quaternion, which may be left out.
+  local function place_of(q)
+    local good, values = where.try(function()
+      if #q == 3 then return { q[1], q[2], q[3], 1, 0, 0, 0 } end
+      return { q[1], q[2], q[3], q[4], q[5], q[6], q[7] }
+    end)
+    for k = 1, 7 do
+      local x = good and values[k]
+      if type(x) ~= "number" or x ~= x or math.abs(x) == huge then
+        fail("placed", "place", "3 or 7 finite numbers", q, 3)
+      end
+    end
+    local length = sqrt(values[4] ^ 2 + values[5] ^ 2 + values[6] ^ 2 + values[7] ^ 2)
+    if length == 0 then fail("placed", "place", "a quaternion", parts.said "zeros", 3) end
+    for k = 4, 7 do values[k] = values[k] / length end
+    return values
+  end
+
+  local function move_point(q, p)
+    local e0, e1, e2, e3 = q[4], q[5], q[6], q[7]
+    local x, y = e2 * p[3] - e3 * p[2] + e0 * p[1], e3 * p[1] - e1 * p[3] + e0 * p[2]
+    local z = e1 * p[2] - e2 * p[1] + e0 * p[3]
+    return { q[1] + p[1] + 2 * (e2 * z - e3 * y), q[2] + p[2] + 2 * (e3 * x - e1 * z),
+      q[3] + p[3] + 2 * (e1 * y - e2 * x) }
+  end
+
+  function Shape:placed(q)
+    check_shape("placed", "self", self)
+    q = place_of(q)
+    if self.mesh then
+      local points = {}
+      for i, p in ipairs(self.mesh.points) do points[i] = move_point(q, p) end
+      return contact.mesh(points, self.mesh.triangles)
+    end
+    local moved = {}
+    for i, solid in ipairs(self.parts) do moved[i] = support.move(solid, q) end
+    return shape(self.kind, moved, self.corner)
+  end
+
+  function Shape:__tostring() return self.kind end
+
+  -- The corners of a solid's parts, { x, y, z, rounding } each.
+  function Shape:corners()
+    check_shape("corners", "self", self)
+    if self.mesh then return self.mesh.points end
+    local list = {}
+    for _, solid in ipairs(self.parts) do
+      for _, corner in ipairs(support.corners(solid)) do list[#list + 1] = corner end
+    end
+    return list
+  end
+
+  -- Volume, centre of mass and inertia about it, for density 1, of solids with flat faces, without their rounding.
+  function Shape:mass()
+    check_shape("mass", "self", self)
+    local volume, centre, moments = 0, { 0, 0, 0 }, nil
+    if not self.mesh and #self.parts == 1 then volume, centre, moments = support.mass(self.parts[1]) end
+    if volume <= 0 then fail("mass", "self", "a box or a hull", parts.said("a " .. self.kind), 2) end
+    local xx, yy, zz, xy, xz, yz = table.unpack(moments)
+    return volume, centre, { { xx, xy, xz }, { xy, yy, yz }, { xz, yz, zz } }
+  end
+
+  -- The distance of a shape and a plane: its lowest corner.
+  local function plane_distance(a, plane)
+    local n, best, at = plane.normal, huge, nil
+    for _, c in ipairs(a:corners()) do
+      local d = plane:distance(c[1], c[2], c[3]) - (c[4] or 0)
+      if d < best then best, at = d, c end
+    end
+    local R = at[4] or 0
+    local on_a = { at[1] - R * n[1], at[2] - R * n[2], at[3] - R * n[3] }
+    local on_plane = { on_a[1] - best * n[1], on_a[2] - best * n[2], on_a[3] - best * n[3] }
+    return best, on_a, on_plane, { n[1], n[2], n[3] }
+  end
+
+  local function turn_back(d, pa, pb, n) return d, pb, pa, { -n[1], -n[2], -n[3] } end
+
+  -- The distance of two shapes, below 0 where they overlap; the points that are nearest, of a and of b; the unit
+  -- vector from b to a, which is how the distance changes when a moves.
+  function contact.distance(a, b)
+    local plane_a, plane_b = parts.is_plane(a), parts.is_plane(b)
+    if plane_a and plane_b then fail("distance", "b", "a shape", parts.said "two planes", 2) end
+    if not plane_a then check_shape("distance", "a", a) end
+    if not plane_b then check_shape("distance", "b", b) end
+    if plane_b then return plane_distance(a, b) end
+    if plane_a then return turn_back(plane_distance(b, a)) end
+    if a.mesh and b.mesh then fail("distance", "b", "a shape that is no mesh", parts.said "two meshes", 2) end
+    local best
+    for _, one in ipairs(a.parts) do
+      for _, other in ipairs(b.parts) do
+        local answer = table.pack(support.distance(one, other))
+        if not best or answer[1] < best[1] then best = answer end
+      end
+    end
+    return table.unpack(best)
+  end
+
+  return { check = check_shape }
+end

@@ -1,0 +1,186 @@
+-- contact/touch.h and contact/mesh.h: distances against independent ones, and which contacts there are.
+local ns = require "nslua"
+local numbers = require "random_numbers"
+local campaign = require "campaign"
+
+local c = ns.contact
+
+local function dot(a, b) return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] end
+
+local function random_place(size)
+  local q = { 0, 0, 0 }
+  for k = 1, 3 do q[k] = numbers.uniform(-size, size) end
+  for k = 4, 7 do q[k] = numbers.normal() end
+  return q
+end
+
+local function random_shape(kind)
+  local u = numbers.uniform
+  if kind == 1 then return c.sphere(u(0.1, 1)) end
+  if kind == 2 then return c.capsule(u(0.1, 0.5), u(0.1, 2)) end
+  if kind == 3 then return c.box(u(0.2, 2), u(0.2, 2), u(0.2, 2), math.random(0, 1) * u(0.01, 0.3)) end
+  local points = {}
+  for i = 1, math.random(4, 20) do points[i] = { numbers.normal(), numbers.normal(), numbers.normal() } end
+  return c.hull(points, math.random(0, 1) * u(0.01, 0.3))
+end
+
+-- The largest n . p of a list of points.
+local function support_of(list, n)
+  local best = -math.huge
+  for _, p in ipairs(list) do best = math.max(best, dot(p, n)) end
+  return best
+end
+
+describe("distances of solids", function()
+  -- The normal that is told proves the distance from below: along it the solids are that far apart, with all of their
+  -- corners. The points that are told prove it from above. In an overlap the normal gives the depth along itself, which is
+  -- an upper bound of the way out; that no other direction is better is looked at with many of them.
+  it("are proved by their normal and their points", function()
+    math.randomseed(11)
+    local apart, overlaps = 0, 0
+    for case = 1, campaign(400, 5) do
+      local a = random_shape(case % 4 + 1):placed(random_place(1.2))
+      local b = random_shape(case // 4 % 4 + 1):placed(random_place(1.2))
+      local d, pa, pb, n = c.distance(a, b)
+      local as, bs = a:corners(), b:corners()
+      local Ra, Rb = as[1][4], bs[1][4]
+      local function gap(direction)
+        local back = { -direction[1], -direction[2], -direction[3] }
+        return -support_of(as, back) - support_of(bs, direction) - Ra - Rb
+      end
+      assert.near(1, dot(n, n), 1e-12)
+      assert.near(d, gap(n), 1e-10)
+      assert.near(d, dot({ pa[1] - pb[1], pa[2] - pb[2], pa[3] - pb[3] }, n), 1e-10)
+      local core = d + Ra + Rb
+      if core > 0 then
+        apart = apart + 1
+        local way = math.sqrt((pa[1] - pb[1]) ^ 2 + (pa[2] - pb[2]) ^ 2 + (pa[3] - pb[3]) ^ 2)
+        assert.near(math.abs(d), way, 1e-10)
+      else
+        overlaps = overlaps + 1
+        for _ = 1, 30 do
+          local m = { numbers.normal(), numbers.normal(), numbers.normal() }
+          local length = math.sqrt(dot(m, m))
+          for k = 1, 3 do m[k] = m[k] / length end
+          assert.is_true(gap(m) <= d + 1e-10)
+        end
+      end
+      local e, qb, qa, m = c.distance(b, a)
+      assert.near(d, e, 1e-12)
+      if core > 1e-6 then -- else several ways out may be equal
+        for k = 1, 3 do assert.near(-n[k], m[k], 1e-5) end
+        assert.is_true(#qa == 3 and #qb == 3)
+      end
+    end
+    assert.is_true(apart > 50 and overlaps > 50)
+  end)
+
+  it("change as the normal says", function()
+    math.randomseed(13)
+    for case = 1, campaign(60, 1) do
+      local a, b = random_shape(case % 4 + 1), random_shape(case // 4 % 4 + 1):placed(random_place(0.5))
+      local place, step = random_place(0.5), 1e-6
+      place[1] = place[1] + 2.5
+      local _, _, _, n = c.distance(a:placed(place), b)
+      for k = 1, 3 do
+        local to, from = table.move(place, 1, 7, 1, {}), table.move(place, 1, 7, 1, {})
+        to[k], from[k] = to[k] + step, from[k] - step
+        assert.near(n[k], (c.distance(a:placed(to), b) - c.distance(a:placed(from), b)) / (2 * step), 1e-4)
+      end
+    end
+  end)
+end)
+
+-- A manager with a box over a shape of the world; returns the names of the features that touch and their gaps.
+local function touching(box, q, below, reach)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+  local ds = ns.NewtonEulerDS(q, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+  nsds:insertDynamicalSystem(ds)
+  local contacts = c.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), reach = reach or 0.01 }
+  contacts:add(nil, below)
+  contacts:add(ds, box)
+  contacts:update()
+  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+  simu:initialize()
+  local kinds, gaps = {}, {}
+  for i, inter in ipairs(contacts:interactions()) do
+    kinds[i], gaps[i] = inter:name():match "%d (%l+_%l+)", inter:y(0)[1]
+  end
+  table.sort(kinds)
+  return table.concat(kinds, " "), gaps, contacts, ds
+end
+
+describe("touches", function()
+  local floor, box, s = c.box(4, 4, 1):placed { 0, 0, -0.5 }, c.box(1, 1, 1), math.sqrt(0.5)
+
+  it("of a box are its four corners on a face, two of an edge, one of a corner, crossing edges", function()
+    assert.equal("point_face point_face point_face point_face", (touching(box, { 0, 0, 0.505, 1, 0, 0, 0 }, floor)))
+    local eighth = { math.cos(math.pi / 8), math.sin(math.pi / 8) }
+    assert.equal("point_face point_face", (touching(box, { 0, 0, s + 0.005, eighth[1], eighth[2], 0, 0 }, floor)))
+    local beam = c.box(4, 0.2, 0.2):placed { 0, 0, 0, eighth[1], eighth[2], 0, 0 } -- an edge is on top
+    local kinds, gaps = touching(box, { 0, 0, s + 0.1 * math.sqrt(2) + 0.005, eighth[1], 0, eighth[2], 0 }, beam)
+    assert.equal("line_line", kinds)
+    assert.near(0.005, gaps[1], 1e-14)
+    -- a box that hangs over: two corners, two places where its edges cross the border
+    kinds, gaps = touching(box, { 2, 0.3, 0.502, 1, 0, 0, 0 }, floor)
+    assert.equal("line_face line_face point_face point_face", kinds)
+    for _, gap in ipairs(gaps) do assert.near(0.002, gap, 1e-14) end
+    -- the floor's own corners under a larger box
+    kinds = touching(c.box(6, 6, 1), { 0, 0, 0.505, 1, 0, 0, 0 }, floor)
+    assert.equal("face_point face_point face_point face_point", kinds)
+    assert.equal("", (touching(box, { 2.6, 2.6, 0.505, 1, 0, 0, 0 }, floor)))
+  end)
+
+  it("of a turned box on an equal one are at most five, and the same ones after rounding", function()
+    local low = box:placed { 0, 0, -0.5 }
+    local angle = math.pi / 8
+    local q = { 0, 0, 0.5 + 1e-3, math.cos(angle), 0, 0, math.sin(angle) }
+    local kinds, _, contacts, ds = touching(box, q, low)
+    local names = {}
+    for i, inter in ipairs(contacts:interactions()) do names[i] = inter:name() end
+    assert.is_true(#names >= 4 and #names <= 5, kinds)
+    for k = 1, 20 do
+      for i = 1, 3 do ds:q()[i] = q[i] + 1e-14 * math.sin(k * i) end
+      contacts:update()
+      local again = {}
+      for i, inter in ipairs(contacts:interactions()) do again[i] = inter:name() end
+      assert.same(names, again)
+    end
+  end)
+
+  it("of capsules are two where they lie side by side, else one", function()
+    local down = { 0, 0, 0, s, 0, s, 0 }
+    local lying = c.capsule(0.1, 1):placed(down)
+    assert.equal("point_line point_line", (touching(c.capsule(0.1, 0.6), { 0, 0, 0.205, s, 0, s, 0 }, lying)))
+    assert.equal("line_line", (touching(c.capsule(0.1, 0.6), { 0, 0, 0.205, s, s, 0, 0 }, lying)))
+    assert.equal("point_point", (touching(c.capsule(0.1, 0.6), { 1, 0, 0.005, s, 0, s, 0 }, lying)))
+    assert.equal("point_face point_face", (touching(c.capsule(0.1, 0.6), { 0, 0, 0.105, s, 0, s, 0 }, floor)))
+    assert.equal("point_line", (touching(c.sphere(0.1), { 0, 0, 0.205, 1, 0, 0, 0 }, lying)))
+  end)
+
+  it("of a box on a flat mesh are those on a plane, wherever the triangles are", function()
+    math.randomseed(5)
+    local heights = ns.zeros(7, 7)
+    local mesh = c.heightfield(heights, 0.3, 0.4):placed { -0.9, -1.2, 0 }
+    for _ = 1, 20 do
+      local angle = numbers.uniform(0, 3)
+      local x, y = numbers.uniform(-0.2, 0.2), numbers.uniform(-0.2, 0.2)
+      local q = { x, y, 0.502, math.cos(angle), 0, 0, math.sin(angle) }
+      local kinds, gaps = touching(box, q, mesh)
+      assert.equal("point_face point_face point_face point_face", kinds)
+      for _, gap in ipairs(gaps) do assert.near(0.002, gap, 1e-14) end
+    end
+  end)
+
+  it("of a ball that rolls over a mesh are one, but in a valley two, at a ridge its edge", function()
+    local flat = c.heightfield({ { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, 1, 1)
+    for _, at in ipairs { { 0.5, 0.2 }, { 1, 1 }, { 0.7, 0.7 }, { 1, 0.3 } } do
+      assert.equal("point_face", (touching(c.sphere(0.2), { at[1], at[2], 0.2, 1, 0, 0, 0 }, flat)))
+    end
+    local valley = c.heightfield({ { 1, 1 }, { 0, 0 }, { 1, 1 } }, 1, 1)
+    assert.equal("point_face point_face", (touching(c.sphere(0.2), { 1, 0.3, 0.2 / s, 1, 0, 0, 0 }, valley)))
+    local ridge = c.heightfield({ { 0, 0 }, { 1, 1 }, { 0, 0 } }, 1, 1)
+    assert.equal("point_line", (touching(c.sphere(0.2), { 1, 0.3, 1.2, 1, 0, 0, 0 }, ridge)))
+    assert.equal("point_face", (touching(c.sphere(0.2), { 0.7, 0.3, 0.7 + 0.2 / s, 1, 0, 0, 0 }, ridge)))
+  end)
+end)

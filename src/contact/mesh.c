@@ -1,0 +1,312 @@
+/*
+** mesh.c
+** Meshes of triangles: a tree of boxes finds the near ones; neighbours tell which touches belong to the surface.
+*/
+#include "contact/mesh.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Sine of the angle by which a surface bends that counts as flat. */
+static const double flat = 1e-6;
+/* Triangles within this part of their distance from a plane lie in it: some roundings of coordinates. */
+static const double level = 1e-13;
+
+/* A node of the tree: the box of the triangles order[first], ..., order[first + count - 1]; its children are 2 k + 1 and 2 k + 2. */
+typedef struct MeshBox {
+  double low[3], high[3];
+  int first, count;
+} MeshBox;
+enum { LEAF = 4 };
+
+struct NsMesh {
+  int n, ncorners, nboxes;
+  double *corners;
+  int *triangles, *beside; /* beside: the triangle beyond the side from corner k to k + 1; -1: none */
+  int *start, *around;     /* the triangles at each corner: around[start[i]], ..., around[start[i + 1] - 1], rising */
+  int *patch;              /* the first triangle of the flat part that a triangle belongs to */
+  int *order, *found;
+  int nfound;
+  MeshBox *boxes;
+  double size;
+  NsArena arena;
+};
+
+static const double *mesh_corner(const NsMesh *m, int triangle, int k) {
+  return m->corners + 3 * (ptrdiff_t)m->triangles[3 * triangle + k];
+}
+
+void ns_mesh_corners(const NsMesh *m, int triangle, double *corners) {
+  for (int k = 0; k < 3; k++) memcpy(corners + 3 * k, mesh_corner(m, triangle, k), 3 * sizeof *corners);
+}
+int ns_mesh_triangles(const NsMesh *mesh) {
+  return mesh->n;
+}
+double ns_mesh_around(const NsMesh *mesh) {
+  return mesh->size;
+}
+
+void ns_mesh_free(NsMesh *mesh) {
+  if (!mesh) return;
+  ns_arena_release(&mesh->arena);
+  ns_free(mesh);
+}
+
+/* ---- the tree ---- */
+
+static double mesh_middle(const NsMesh *m, int triangle, int axis) {
+  return mesh_corner(m, triangle, 0)[axis] + mesh_corner(m, triangle, 1)[axis] + mesh_corner(m, triangle, 2)[axis];
+}
+
+/* Reorders order[first, ...) so that the `left` triangles with the least middles along the axis come first. */
+static void mesh_split(NsMesh *m, int first, int count, int left, int axis) {
+  int low = first, high = first + count - 1, wanted = first + left;
+  while (low < high) {
+    double pivot = mesh_middle(m, m->order[low + (high - low) / 2], axis);
+    int i = low, j = high;
+    while (i <= j) {
+      while (mesh_middle(m, m->order[i], axis) < pivot) i++;
+      while (mesh_middle(m, m->order[j], axis) > pivot) j--;
+      if (i > j) break;
+      int other = m->order[i];
+      m->order[i++] = m->order[j], m->order[j--] = other;
+    }
+    if (wanted <= j) high = j;
+    else if (wanted >= i) low = i;
+    else return;
+  }
+}
+
+static void mesh_build(NsMesh *m, int node, int first, int count) {
+  MeshBox *box = &m->boxes[node];
+  box->first = first, box->count = count;
+  for (int a = 0; a < 3; a++) {
+    box->low[a] = INFINITY, box->high[a] = -INFINITY;
+    for (int i = first; i < first + count; i++)
+      for (int k = 0; k < 3; k++) {
+        box->low[a] = fmin(box->low[a], mesh_corner(m, m->order[i], k)[a]);
+        box->high[a] = fmax(box->high[a], mesh_corner(m, m->order[i], k)[a]);
+      }
+  }
+  if (count <= LEAF) return;
+  int axis = 0, left = count / 2;
+  for (int a = 1; a < 3; a++)
+    if (box->high[a] - box->low[a] > box->high[axis] - box->low[axis]) axis = a;
+  mesh_split(m, first, count, left, axis);
+  mesh_build(m, 2 * node + 1, first, left);
+  mesh_build(m, 2 * node + 2, first + left, count - left);
+}
+
+static void mesh_find(NsMesh *m, int node, const double *centre, double radius) {
+  const MeshBox *box = &m->boxes[node];
+  for (int a = 0; a < 3; a++)
+    if (centre[a] + radius < box->low[a] || centre[a] - radius > box->high[a]) return;
+  if (box->count > LEAF) {
+    mesh_find(m, 2 * node + 1, centre, radius);
+    mesh_find(m, 2 * node + 2, centre, radius);
+    return;
+  }
+  for (int i = box->first; i < box->first + box->count; i++) m->found[m->nfound++] = m->order[i];
+}
+
+static int mesh_compare(const void *a, const void *b) {
+  int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+NsStatus ns_mesh_near(NsMesh *m, const double *centre, double radius, NsMeshVisit *visit, void *context) {
+  NsStatus status = NS_OK;
+  m->nfound = 0;
+  mesh_find(m, 0, centre, radius);
+  qsort(m->found, (size_t)m->nfound, sizeof *m->found, mesh_compare);
+  for (int i = 0; i < m->nfound && status == NS_OK; i++) status = visit(context, m->found[i]);
+  return status;
+}
+
+/* ---- neighbours ---- */
+
+static void mesh_note_around(NsMesh *m) {
+  for (int i = 0; i < 3 * m->n; i++) m->start[m->triangles[i] + 1]++;
+  for (int i = 0; i < m->ncorners; i++) m->start[i + 1] += m->start[i];
+  for (int i = 0; i < 3 * m->n; i++) m->around[m->start[m->triangles[i]]++] = i / 3;
+  for (int i = m->ncorners; i > 0; i--) m->start[i] = m->start[i - 1];
+  m->start[0] = 0;
+}
+
+/* The triangle other than t that has the corners a and b; -1: none. */
+static int mesh_sharing(const NsMesh *m, int t, int a, int b) {
+  for (int i = m->start[a]; i < m->start[a + 1]; i++) {
+    const int *other = m->triangles + 3 * (ptrdiff_t)m->around[i];
+    if (m->around[i] != t && (other[0] == b || other[1] == b || other[2] == b)) return m->around[i];
+  }
+  return -1;
+}
+
+static void mesh_plane(const NsMesh *m, int t, double *normal) {
+  double one[3], two[3];
+  ns_sub3(mesh_corner(m, t, 1), mesh_corner(m, t, 0), one);
+  ns_sub3(mesh_corner(m, t, 2), mesh_corner(m, t, 0), two);
+  ns_cross3(one, two, normal);
+  ns_unit3(normal);
+}
+
+/* Whether triangle t lies in the plane of triangle `first`, and looks to the same side. */
+static bool mesh_in_plane(const NsMesh *m, int first, int t) {
+  double n[3], own[3], way[3], size = 0;
+  mesh_plane(m, first, n), mesh_plane(m, t, own);
+  if (!(ns_dot3(n, own) > 0)) return false;
+  for (int k = 0; k < 3; k++) {
+    ns_sub3(mesh_corner(m, t, k), mesh_corner(m, first, 0), way);
+    size = fmax(size, ns_length3(way));
+  }
+  for (int k = 0; k < 3; k++) {
+    ns_sub3(mesh_corner(m, t, k), mesh_corner(m, first, 0), way);
+    if (!(fabs(ns_dot3(n, way)) <= level * size)) return false;
+  }
+  return true;
+}
+
+/* Finds the flat parts; `order` is the stack of triangles whose neighbours are to be looked at. */
+static void mesh_note_patches(NsMesh *m) {
+  for (int i = 0; i < m->n; i++) m->patch[i] = -1;
+  for (int i = 0; i < m->n; i++) {
+    int waiting = 0;
+    if (m->patch[i] < 0) m->patch[m->order[waiting++] = i] = i;
+    while (waiting > 0) {
+      const int *beside = m->beside + 3 * (ptrdiff_t)m->order[--waiting];
+      for (int k = 0; k < 3; k++)
+        if (beside[k] >= 0 && m->patch[beside[k]] < 0 && mesh_in_plane(m, i, beside[k]))
+          m->patch[m->order[waiting++] = beside[k]] = i;
+    }
+  }
+  for (int i = 0; i < m->n; i++) m->order[i] = i;
+}
+
+NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntriangles, const int *triangles, NsError *err) {
+  NsMesh *m = *mesh = ns_alloc(1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  if (ntriangles < 1) return ns_fail(err, NS_EARG, "mesh: expected triangles, got none");
+  for (int i = 0; i < 3 * ncorners; i++)
+    if (!isfinite(corners[i])) return ns_fail(err, NS_EARG, "mesh: point %d is not finite", i / 3 + 1);
+  for (int i = 0; i < 3 * ntriangles; i++)
+    if (triangles[i] < 0 || triangles[i] >= ncorners)
+      return ns_fail(err, NS_EARG, "mesh: triangle %d: there is no point %d", i / 3 + 1, triangles[i] + 1);
+  m->n = ntriangles, m->ncorners = ncorners;
+  m->nboxes = 4 * ntriangles;
+  m->corners = ns_arena_matrix(&m->arena, 3, ncorners);
+  m->triangles = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
+  m->beside = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
+  m->around = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
+  m->start = ns_arena_ints(&m->arena, ncorners + 1);
+  m->order = ns_arena_ints(&m->arena, ntriangles);
+  m->patch = ns_arena_ints(&m->arena, ntriangles);
+  m->found = ns_arena_ints(&m->arena, ntriangles);
+  m->boxes = ns_arena_take(&m->arena, (size_t)m->nboxes, sizeof *m->boxes);
+  if (m->arena.failed) return NS_ENOMEM;
+  memcpy(m->corners, corners, 3 * (size_t)ncorners * sizeof *corners);
+  memcpy(m->triangles, triangles, 3 * (size_t)ntriangles * sizeof *triangles);
+  mesh_note_around(m);
+  for (int i = 0; i < 3 * ntriangles; i++)
+    m->beside[i] = mesh_sharing(m, i / 3, triangles[i], triangles[i / 3 * 3 + (i + 1) % 3]);
+  mesh_note_patches(m);
+  mesh_build(m, 0, 0, ntriangles);
+  for (int a = 0; a < 3; a++) m->size = fmax(m->size, (m->boxes[0].high[a] - m->boxes[0].low[a]) / 2);
+  return NS_OK;
+}
+
+/* ---- which touches belong to the surface ---- */
+
+/* The unit vector along triangle t from the side between the corners a and b to the third corner, orthogonal to the side. */
+static void mesh_inward(const NsMesh *m, int t, int a, int b, double *in) {
+  int k = 0;
+  while (m->triangles[3 * t + k] == a || m->triangles[3 * t + k] == b) k++;
+  double side[3];
+  const double *p = m->corners + 3 * (ptrdiff_t)a;
+  ns_sub3(m->corners + 3 * (ptrdiff_t)b, p, side);
+  ns_unit3(side);
+  ns_sub3(mesh_corner(m, t, k), p, in);
+  ns_add3(in, -ns_dot3(in, side), side, in);
+  ns_unit3(in);
+}
+
+/* Whether the surface beyond the side k of triangle t bends away from n. */
+static bool mesh_ends(const NsMesh *m, int t, int k, const double *n) {
+  double in[3];
+  int other = m->beside[3 * t + k];
+  if (other < 0) return true;
+  mesh_inward(m, other, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3], in);
+  return ns_dot3(in, n) < -flat;
+}
+
+/* Whether a touch with the normal n, away from the surface, is one of the side k, and triangle t has it. */
+static bool mesh_owns_side(const NsMesh *m, int t, int k, const double *n) {
+  double own[3], in[3];
+  int a = m->triangles[3 * t + k], b = m->triangles[3 * t + (k + 1) % 3], other = m->beside[3 * t + k];
+  mesh_inward(m, t, a, b, own);
+  if (ns_dot3(own, n) > flat || other < 0) return other < 0;
+  mesh_inward(m, other, a, b, in);
+  double one = ns_dot3(own, n), two = ns_dot3(in, n);
+  return t < other && two <= flat && fmin(one, two) < -flat;
+}
+
+static bool mesh_owns_corner(const NsMesh *m, int t, int k, const double *n) {
+  int a = m->triangles[3 * t + k];
+  bool bends = false;
+  if (m->around[m->start[a]] != t) return false;
+  for (int i = m->start[a]; i < m->start[a + 1]; i++)
+    for (int j = 0; j < 3; j++) {
+      double way[3];
+      ns_sub3(mesh_corner(m, m->around[i], j), m->corners + 3 * (ptrdiff_t)a, way);
+      if (!(ns_unit3(way) > 0)) continue;
+      double up = ns_dot3(way, n);
+      if (up > flat) return false;
+      bends = bends || up < -flat;
+    }
+  return bends;
+}
+
+/* Which feature of the triangle a touch has. */
+static bool mesh_keeps(const NsMesh *m, int triangle, const NsTouch *t) {
+  int a = (int)(t->id >> 40 & 0xfffff), b = (int)(t->id >> 20 & 0xfffff), c = (int)(t->id & 0xfffff);
+  double n[3];
+  for (int k = 0; k < 3; k++) n[k] = t->swapped ? t->n[k] : -t->n[k];
+  switch (t->kind) {
+    case NS_TOUCH_POINT_FACE: return t->swapped || mesh_owns_corner(m, triangle, a, n);
+    case NS_TOUCH_LINE_FACE: /* the second face has the sides in the other order: from corner 2 to 1, 1 to 0, 0 to 2 */
+      return t->swapped ? mesh_ends(m, triangle, b == 0 ? c : (4 - c) % 3, n) : mesh_owns_side(m, triangle, a, n);
+    case NS_TOUCH_POINT_LINE: return t->swapped ? mesh_owns_side(m, triangle, b, n) : mesh_owns_corner(m, triangle, a, n);
+    case NS_TOUCH_POINT_POINT: return mesh_owns_corner(m, triangle, t->swapped ? b : a, n);
+    default: return mesh_owns_side(m, triangle, a, n);
+  }
+}
+
+/* A corner of a body on a face: the face is the whole flat part. */
+static void mesh_on_patch(const NsMesh *m, NsTouch *t) {
+  double n[3];
+  t->triangle = m->patch[t->triangle];
+  mesh_plane(m, t->triangle, n);
+  double sign = ns_dot3(n, t->normal) < 0 ? -1 : 1;
+  for (int k = 0; k < 3; k++) t->normal[k] = sign * n[k];
+  memcpy(t->point, mesh_corner(m, t->triangle, 0), sizeof t->point);
+}
+
+NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlaced body, double reach) {
+  NsPose world = ns_pose(NULL, 0, 0);
+  NsSolid solid;
+  double corners[9];
+  ns_mesh_corners(m, triangle, corners);
+  NsStatus status = ns_solid_make_triangle(&solid, corners);
+  if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
+  int kept = 0;
+  for (int i = 0; status == NS_OK && i < narrow->n; i++) {
+    NsTouch *t = &narrow->touches[i];
+    t->triangle = triangle;
+    if (!mesh_keeps(m, triangle, t)) continue;
+    if (t->swapped && ns_dot3(t->side, t->side) == 0 && ns_touch_forms[t->kind].face) mesh_on_patch(m, t);
+    narrow->touches[kept++] = *t;
+  }
+  if (status == NS_OK) narrow->n = kept;
+  ns_arena_release(&solid.arena);
+  return status;
+}

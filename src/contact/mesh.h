@@ -1,0 +1,32 @@
+/*
+** mesh.h
+** Meshes: surfaces of triangles that do not move. Their edges and corners touch where the surface bends away from the body: so a body slides over a
+** flat part of it as over a plane.
+*/
+#pragma once
+
+#include "contact/touch.h"
+
+typedef struct NsMesh NsMesh;
+
+/* A mesh of n corners (3 numbers each) and triangles (3 numbers of corners each, from 0); both are copied. NS_EARG, NS_ENOMEM. */
+NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntriangles, const int *triangles, NsError *err);
+void ns_mesh_free(NsMesh *mesh);
+
+int ns_mesh_triangles(const NsMesh *mesh);
+
+/* The half of the mesh's size. */
+double ns_mesh_around(const NsMesh *mesh);
+
+/* Calls visit(context, triangle) for the triangles that come near the ball, by their numbers; stops at the first status other than NS_OK. */
+typedef NsStatus NsMeshVisit(void *context, int triangle);
+NsStatus ns_mesh_near(NsMesh *mesh, const double *centre, double radius, NsMeshVisit *visit, void *context);
+
+/* The corners of a triangle, 9 numbers. */
+void ns_mesh_corners(const NsMesh *mesh, int triangle, double *corners);
+
+/*
+** The touches of a triangle (the first solid of these) and a body: as ns_narrow_touches, without those at edges and corners where the surface does not
+** bend away, and with those of an edge or a corner for one of its triangles alone.
+*/
+NsStatus ns_mesh_touches(const NsMesh *mesh, int triangle, NsNarrow *narrow, NsPlaced body, double reach);

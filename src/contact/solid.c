@@ -1,0 +1,368 @@
+/*
+** solid.c
+** Points, segments, triangles and convex hulls; the table of solids.
+*/
+#include "contact/solid.h"
+
+#include <string.h>
+
+#define X(name) extern const NsSolidClass ns_solid_##name;
+NS_SOLID_LIST(X)
+#undef X
+
+const NsSolidClass *const ns_solid_classes[] = {
+#define X(name) &ns_solid_##name,
+    NS_SOLID_LIST(X)
+#undef X
+        NULL};
+
+static NsStatus solid_take(NsSolid *s, int vertices, int edges, int faces, int loop) {
+  memset(s, 0, sizeof *s);
+  s->nvertices = vertices, s->nedges = edges, s->nfaces = faces;
+  s->vertices = ns_arena_matrix(&s->arena, 3, vertices);
+  s->edges = ns_arena_take(&s->arena, (size_t)edges, sizeof *s->edges);
+  s->faces = ns_arena_take(&s->arena, (size_t)faces, sizeof *s->faces);
+  s->loop = ns_arena_ints(&s->arena, loop);
+  return s->arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+/* The ball around the middle of the box of all vertices. */
+static void solid_bound(NsSolid *s) {
+  for (int k = 0; k < 3; k++) {
+    double low = s->vertices[k], high = low;
+    for (int i = 1; i < s->nvertices; i++) {
+      low = fmin(low, s->vertices[3 * i + k]);
+      high = fmax(high, s->vertices[3 * i + k]);
+    }
+    s->centre[k] = low + (high - low) / 2;
+  }
+  for (int i = 0; i < s->nvertices; i++) {
+    double way[3];
+    ns_sub3(s->vertices + 3 * (ptrdiff_t)i, s->centre, way);
+    s->around = fmax(s->around, ns_length3(way));
+  }
+  s->around += s->radius;
+}
+
+NsStatus ns_solid_make_point(NsSolid *s, const double *at, double radius) {
+  if (solid_take(s, 1, 0, 0, 0) != NS_OK) return NS_ENOMEM;
+  memcpy(s->vertices, at, 3 * sizeof *at);
+  s->radius = radius;
+  solid_bound(s);
+  return NS_OK;
+}
+
+NsStatus ns_solid_make_segment(NsSolid *s, const double *from, const double *to, double radius) {
+  if (solid_take(s, 2, 1, 0, 0) != NS_OK) return NS_ENOMEM;
+  memcpy(s->vertices, from, 3 * sizeof *from);
+  memcpy(s->vertices + 3, to, 3 * sizeof *to);
+  s->edges[0] = (NsSolidEdge){0, 1, -1, -1};
+  s->radius = radius;
+  solid_bound(s);
+  return NS_OK;
+}
+
+NsStatus ns_solid_move(NsSolid *s, const NsSolid *from, const NsPose *pose) {
+  int loop = 0;
+  for (int f = 0; f < from->nfaces; f++) loop += from->faces[f].count;
+  if (solid_take(s, from->nvertices, from->nedges, from->nfaces, loop) != NS_OK) return NS_ENOMEM;
+  s->radius = from->radius;
+  memcpy(s->edges, from->edges, (size_t)s->nedges * sizeof *s->edges);
+  memcpy(s->faces, from->faces, (size_t)s->nfaces * sizeof *s->faces);
+  memcpy(s->loop, from->loop, (size_t)loop * sizeof *s->loop);
+  for (int i = 0; i < s->nvertices; i++) ns_place(pose, from->vertices + 3 * (ptrdiff_t)i, s->vertices + 3 * (ptrdiff_t)i);
+  for (int f = 0; f < s->nfaces; f++) {
+    NsSolidFace *face = &s->faces[f];
+    ns_turn(pose, from->faces[f].normal, face->normal);
+    face->offset = ns_dot3(face->normal, s->vertices + 3 * (ptrdiff_t)s->loop[face->first]);
+  }
+  solid_bound(s);
+  return NS_OK;
+}
+
+/* Both sides are faces. */
+NsStatus ns_solid_make_triangle(NsSolid *s, const double *corners) {
+  if (solid_take(s, 3, 3, 2, 6) != NS_OK) return NS_ENOMEM;
+  double one[3], two[3], *n = s->faces[0].normal;
+  memcpy(s->vertices, corners, 9 * sizeof *corners);
+  ns_sub3(corners + 3, corners, one);
+  ns_sub3(corners + 6, corners, two);
+  ns_cross3(one, two, n);
+  ns_unit3(n);
+  s->faces[0].offset = ns_dot3(n, corners);
+  s->faces[0].count = s->faces[1].count = s->faces[1].first = 3;
+  for (int k = 0; k < 3; k++) {
+    s->faces[1].normal[k] = -n[k];
+    s->edges[k] = (NsSolidEdge){k, (k + 1) % 3, -1, -1};
+    s->loop[k] = k, s->loop[3 + k] = 2 - k;
+  }
+  s->faces[1].offset = -s->faces[0].offset;
+  solid_bound(s);
+  return NS_OK;
+}
+
+/* ---- hulls ---- */
+
+/* A triangle of a hull that is being made. */
+typedef struct HullFace {
+  int corner[3];
+  double normal[3], offset;
+  bool gone;
+  int beside[3], group; /* the triangle beyond each side; the flat face that it is a part of */
+} HullFace;
+
+typedef struct Hull {
+  const double *points;
+  int n, nfaces, capacity;
+  HullFace *faces;
+  int *stack, *used; /* used: of each point: its number among the vertices; -1: it is inside, or on a face */
+  double thick; /* points within this distance of a plane are on it: 1e-11 of the size, 1e5 times the rounding of its normal */
+} Hull;
+
+static void hull_face(Hull *h, int a, int b, int c) {
+  HullFace *f = &h->faces[h->nfaces++];
+  double one[3], two[3];
+  *f = (HullFace){.corner = {a, b, c}, .group = -1};
+  ns_sub3(h->points + 3 * (ptrdiff_t)b, h->points + 3 * (ptrdiff_t)a, one);
+  ns_sub3(h->points + 3 * (ptrdiff_t)c, h->points + 3 * (ptrdiff_t)a, two);
+  ns_cross3(one, two, f->normal);
+  ns_unit3(f->normal);
+  f->offset = ns_dot3(f->normal, h->points + 3 * (ptrdiff_t)a);
+}
+
+static double hull_height(const Hull *h, const HullFace *f, int point) {
+  return ns_dot3(f->normal, h->points + 3 * (ptrdiff_t)point) - f->offset;
+}
+
+/* The point that is farthest from what points 0, ..., count - 1 of `base` span: a point, a line, a plane; *far: how far. */
+static int hull_farthest(const Hull *h, const int *base, int count, double *far) {
+  int best = -1;
+  *far = 0;
+  for (int i = 0; i < h->n; i++) {
+    double way[3], one[3], two[3], across[3], d;
+    const double *o = h->points + 3 * (ptrdiff_t)base[0];
+    ns_sub3(h->points + 3 * (ptrdiff_t)i, o, way);
+    if (count > 1) ns_sub3(h->points + 3 * (ptrdiff_t)base[1], o, one), ns_unit3(one);
+    if (count == 1) d = ns_length3(way);
+    else if (count == 2) ns_cross3(one, way, across), d = ns_length3(across);
+    else {
+      ns_sub3(h->points + 3 * (ptrdiff_t)base[2], o, two);
+      ns_cross3(one, two, across);
+      ns_unit3(across);
+      d = fabs(ns_dot3(across, way));
+    }
+    if (d > *far) *far = d, best = i;
+  }
+  return best;
+}
+
+/* Adds a point that is outside: the triangles that see it go, and others join it with their border. */
+static bool hull_add(Hull *h, int point) {
+  int before = h->nfaces, seen = 0;
+  for (int i = 0; i < before; i++)
+    if (!h->faces[i].gone && hull_height(h, &h->faces[i], point) > h->thick) h->faces[i].gone = true, seen++;
+  if (seen == 0) return true;
+  for (int i = 0; i < before; i++)
+    for (int k = 0; k < 3 && h->faces[i].gone; k++) {
+      int a = h->faces[i].corner[k], b = h->faces[i].corner[(k + 1) % 3];
+      bool inner = false; /* whether the triangle beyond this side goes, too */
+      for (int j = 0; j < before && !inner; j++)
+        for (int m = 0; m < 3 && h->faces[j].gone; m++)
+          inner = inner || (h->faces[j].corner[m] == b && h->faces[j].corner[(m + 1) % 3] == a);
+      if (inner) continue;
+      if (h->nfaces == h->capacity) return false;
+      hull_face(h, a, b, point);
+    }
+  int kept = 0;
+  for (int i = 0; i < h->nfaces; i++)
+    if (!h->faces[i].gone) h->faces[kept++] = h->faces[i];
+  h->nfaces = kept;
+  return true;
+}
+
+/* Whether two triangles beside each other lie in one plane. */
+static bool hull_flat(const Hull *h, const HullFace *f, const HullFace *g) {
+  if (ns_dot3(f->normal, g->normal) < 0) return false;
+  for (int k = 0; k < 3; k++)
+    if (hull_height(h, f, g->corner[k]) < -64 * h->thick || hull_height(h, g, f->corner[k]) < -64 * h->thick) return false;
+  return true;
+}
+
+/* Notes which triangle is beyond each side. */
+static void hull_note_beside(Hull *h) {
+  for (int i = 0; i < h->nfaces; i++)
+    for (int k = 0; k < 3; k++)
+      for (int j = 0; j < h->nfaces; j++)
+        for (int m = 0; m < 3; m++)
+          if (h->faces[j].corner[m] == h->faces[i].corner[(k + 1) % 3] &&
+              h->faces[j].corner[(m + 1) % 3] == h->faces[i].corner[k])
+            h->faces[i].beside[k] = j;
+}
+
+/* Gives all triangles of a flat face one number; returns how many faces there are. */
+static int hull_group(Hull *h) {
+  int groups = 0;
+  for (int i = 0; i < h->nfaces; i++) h->faces[i].group = -1;
+  for (int i = 0; i < h->nfaces; i++) {
+    if (h->faces[i].group >= 0) continue;
+    int waiting = 1;
+    h->stack[0] = i, h->faces[i].group = groups;
+    while (waiting > 0) {
+      const HullFace *f = &h->faces[h->stack[--waiting]];
+      for (int k = 0; k < 3; k++) {
+        HullFace *g = &h->faces[f->beside[k]];
+        if (g->group < 0 && hull_flat(h, f, g)) g->group = groups, h->stack[waiting++] = f->beside[k];
+      }
+    }
+    groups++;
+  }
+  return groups;
+}
+
+/* The end of the border side of the group's faces that begins at point a; -1: there is none. */
+static int hull_border(const Hull *h, int group, int a) {
+  for (int i = 0; i < h->nfaces; i++)
+    for (int k = 0; k < 3 && h->faces[i].group == group; k++)
+      if (h->faces[i].corner[k] == a && h->faces[h->faces[i].beside[k]].group != group) return h->faces[i].corner[(k + 1) % 3];
+  return -1;
+}
+
+/* Writes the face of a group: its largest triangle gives the normal. Returns the length of its loop. */
+static int hull_loop(const Hull *h, int group, NsSolid *s, int first) {
+  NsSolidFace *face = &s->faces[group];
+  double largest = -1;
+  int start = -1, count = 0;
+  for (int i = 0; i < h->nfaces; i++) {
+    const HullFace *f = &h->faces[i];
+    double one[3], two[3], across[3];
+    if (f->group != group) continue;
+    ns_sub3(h->points + 3 * (ptrdiff_t)f->corner[1], h->points + 3 * (ptrdiff_t)f->corner[0], one);
+    ns_sub3(h->points + 3 * (ptrdiff_t)f->corner[2], h->points + 3 * (ptrdiff_t)f->corner[0], two);
+    ns_cross3(one, two, across);
+    for (int k = 0; k < 3 && start < 0; k++)
+      if (hull_border(h, group, f->corner[k]) >= 0) start = f->corner[k];
+    if (!(ns_length3(across) > largest)) continue;
+    largest = ns_length3(across);
+    memcpy(face->normal, f->normal, sizeof face->normal), face->offset = f->offset;
+  }
+  face->first = first;
+  int at = start;
+  do {
+    if (h->used[at] >= 0) s->loop[first + count++] = h->used[at];
+    at = hull_border(h, group, at);
+  } while (at != start);
+  return face->count = count;
+}
+
+/* Numbers the points that are corners: those at which three faces or more meet. Returns how many there are. */
+static int hull_corners(Hull *h) {
+  int vertices = 0;
+  for (int i = 0; i < h->n; i++) {
+    int meeting[3], count = 0;
+    for (int f = 0; f < h->nfaces && count < 3; f++) {
+      const HullFace *face = &h->faces[f];
+      if (face->corner[0] != i && face->corner[1] != i && face->corner[2] != i) continue;
+      bool known = false;
+      for (int k = 0; k < count; k++) known = known || meeting[k] == face->group;
+      if (!known) meeting[count++] = face->group;
+    }
+    h->used[i] = count == 3 ? vertices++ : -1;
+  }
+  return vertices;
+}
+
+/* The edges of the loops, each with the faces beside it. */
+static void hull_edges(NsSolid *s) {
+  s->nedges = 0;
+  for (int g = 0; g < s->nfaces; g++)
+    for (int k = 0; k < s->faces[g].count; k++) {
+      const int *loop = s->loop + s->faces[g].first;
+      int a = loop[k], b = loop[(k + 1) % s->faces[g].count], e = 0;
+      while (e < s->nedges && !(s->edges[e].from == b && s->edges[e].to == a)) e++;
+      if (e < s->nedges) s->edges[e].right = g;
+      else s->edges[s->nedges++] = (NsSolidEdge){a, b, g, -1};
+    }
+}
+
+/* Makes the solid of the triangles. */
+static NsStatus hull_finish(Hull *h, NsSolid *s, double radius) {
+  hull_note_beside(h);
+  int groups = hull_group(h), vertices = hull_corners(h), first = 0;
+  if (solid_take(s, vertices, 3 * vertices, groups, 6 * vertices) != NS_OK) return NS_ENOMEM;
+  s->radius = radius;
+  for (int i = 0; i < h->n; i++)
+    if (h->used[i] >= 0) memcpy(s->vertices + 3 * (ptrdiff_t)h->used[i], h->points + 3 * (ptrdiff_t)i, 3 * sizeof(double));
+  for (int g = 0; g < groups; g++) first += hull_loop(h, g, s, first);
+  hull_edges(s);
+  solid_bound(s);
+  return NS_OK;
+}
+
+/* The first tetrahedron: false when all points are in a plane. */
+static bool hull_start(Hull *h, int *base) {
+  double far, size = 0;
+  base[0] = 0;
+  for (int count = 1; count < 4; count++) {
+    base[count] = hull_farthest(h, base, count, &far);
+    if (count == 1) size = far, h->thick = 1e-11 * far;
+    if (base[count] < 0 || !(far > 1e-9 * size)) return false;
+  }
+  hull_face(h, base[0], base[1], base[2]);
+  bool above = hull_height(h, &h->faces[0], base[3]) > 0;
+  int b = above ? base[2] : base[1], c = above ? base[1] : base[2];
+  h->nfaces = 0;
+  hull_face(h, base[0], b, c);
+  hull_face(h, base[0], base[3], b);
+  hull_face(h, b, base[3], c);
+  hull_face(h, c, base[3], base[0]);
+  return true;
+}
+
+NsStatus ns_solid_make_hull(NsSolid *s, int n, const double *points, double radius, NsError *err) {
+  NsArena arena = {0};
+  Hull h = {.points = points, .n = n, .capacity = 8 * n + 16};
+  int base[4];
+  memset(s, 0, sizeof *s);
+  for (int i = 0; i < 3 * n; i++)
+    if (!isfinite(points[i])) return ns_fail(err, NS_EARG, "hull: point %d is not finite", i / 3 + 1);
+  h.faces = ns_arena_take(&arena, (size_t)h.capacity, sizeof *h.faces);
+  h.used = ns_arena_ints(&arena, n);
+  h.stack = ns_arena_ints(&arena, h.capacity);
+  NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
+  if (status == NS_OK && (n < 4 || !hull_start(&h, base)))
+    status = ns_fail(err, NS_EARG, "hull: expected points that are not all in a plane");
+  for (int i = 0; status == NS_OK && i < n; i++)
+    if (!hull_add(&h, i)) status = ns_fail(err, NS_EARG, "hull: too many faces");
+  if (status == NS_OK) status = hull_finish(&h, s, radius);
+  ns_arena_release(&arena);
+  return status;
+}
+
+double ns_solid_mass(const NsSolid *s, double *centre, double *inertia) {
+  double volume = 0, first[3] = {0}, second[3][3] = {{0}};
+  for (int f = 0; f < s->nfaces; f++)
+    for (int k = 1; k + 1 < s->faces[f].count; k++) { /* tetrahedra with the corner `s->centre` */
+      double corner[3][3], across[3];
+      for (int m = 0; m < 3; m++)
+        ns_sub3(s->vertices + 3 * (ptrdiff_t)s->loop[s->faces[f].first + (m ? k + m - 1 : 0)], s->centre, corner[m]);
+      ns_cross3(corner[1], corner[2], across);
+      double part = ns_dot3(corner[0], across) / 6;
+      volume += part;
+      for (int i = 0; i < 3; i++) {
+        double sum = corner[0][i] + corner[1][i] + corner[2][i];
+        first[i] += part * sum / 4;
+        for (int j = 0; j < 3; j++) {
+          double other = corner[0][j] + corner[1][j] + corner[2][j], own = 0;
+          for (int m = 0; m < 3; m++) own += corner[m][i] * corner[m][j];
+          second[i][j] += part * (sum * other + own) / 20;
+        }
+      }
+    }
+  for (int i = 0; i < 3; i++) centre[i] = volume > 0 ? first[i] / volume : 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) second[i][j] -= volume * centre[i] * centre[j];
+  double trace = second[0][0] + second[1][1] + second[2][2];
+  for (int i = 0; i < 3; i++) inertia[i] = trace - second[i][i], centre[i] += s->centre[i];
+  inertia[3] = -second[0][1], inertia[4] = -second[0][2], inertia[5] = -second[1][2];
+  return volume;
+}

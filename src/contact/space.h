@@ -1,0 +1,75 @@
+/*
+** space.h
+** Vectors and poses in space, as small functions.
+*/
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+/* x = R c + p for a point c in the axes of a body; R is stored by columns. */
+typedef struct NsPose {
+  double R[9], p[3];
+} NsPose;
+
+static inline double ns_dot3(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static inline void ns_cross3(const double *a, const double *b, double *out) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+static inline void ns_sub3(const double *a, const double *b, double *out) {
+  for (int i = 0; i < 3; i++) out[i] = a[i] - b[i];
+}
+/* out = a + s b. */
+static inline void ns_add3(const double *a, double s, const double *b, double *out) {
+  for (int i = 0; i < 3; i++) out[i] = a[i] + s * b[i];
+}
+static inline double ns_length3(const double *a) {
+  return sqrt(ns_dot3(a, a));
+}
+/* a becomes a unit vector; returns its length, 0 for zeros, which stay. */
+static inline double ns_unit3(double *a) {
+  double length = ns_length3(a);
+  for (int i = 0; i < 3 && length > 0; i++) a[i] /= length;
+  return length;
+}
+
+static inline void ns_turn(const NsPose *pose, const double *c, double *out) {
+  for (int i = 0; i < 3; i++) out[i] = pose->R[i] * c[0] + pose->R[3 + i] * c[1] + pose->R[6 + i] * c[2];
+}
+static inline void ns_place(const NsPose *pose, const double *c, double *out) {
+  ns_turn(pose, c, out);
+  for (int i = 0; i < 3; i++) out[i] += pose->p[i];
+}
+/* The inverses: a direction, a point of space in the axes of the body. */
+static inline void ns_turn_back(const NsPose *pose, const double *d, double *out) {
+  for (int i = 0; i < 3; i++) out[i] = ns_dot3(pose->R + 3 * i, d);
+}
+static inline void ns_place_back(const NsPose *pose, const double *x, double *out) {
+  double way[3];
+  ns_sub3(x, pose->p, way);
+  ns_turn_back(pose, way, out);
+}
+
+/*
+** The pose of a body with n coordinates: none (the world), 3 of a particle, 7 with a quaternion (scalar first); `planar`: (x, y, angle).
+*/
+static inline NsPose ns_pose(const double *q, int n, int planar) {
+  NsPose pose = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+  if (n == 0) return pose;
+  memcpy(pose.p, q, (planar ? 2 : 3) * sizeof *q);
+  if (planar) {
+    pose.R[0] = pose.R[4] = cos(q[2]), pose.R[1] = sin(q[2]), pose.R[3] = -pose.R[1];
+  } else if (n == 7) {
+    for (int j = 0; j < 3; j++) { /* R c = c + 2 e_0 e x c + 2 e x (e x c) */
+      double once[3], twice[3];
+      ns_cross3(q + 4, (const double[]){j == 0, j == 1, j == 2}, once);
+      ns_cross3(q + 4, once, twice);
+      for (int i = 0; i < 3; i++) pose.R[3 * j + i] += 2 * (q[3] * once[i] + twice[i]);
+    }
+  }
+  return pose;
+}

@@ -1,0 +1,599 @@
+/*
+** touch.c
+** Narrow phase of convex solids: separating axes, nearest features, clipped faces.
+*/
+#include "contact/touch.h"
+
+#include "base/memory.h"
+
+const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},
+                                      {"point_line", "line_point", false, false},
+                                      {"point_point", "point_point", true, false},
+                                      {"line_line", "line_line", true, false},
+                                      {"line_face", "face_line", false, true}};
+
+/* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face. */
+static const double tie = 1e-7, rim = 1e-9;
+/* Edges whose angle has a smaller sine than this count as parallel: their ends touch, too; below the second one they have no common normal. */
+static const double alongside = 0.1, parallel = 1e-5;
+
+/* A solid at its place: corners and normals of the faces in space. */
+typedef struct Side {
+  const NsSolid *s;
+  const NsPose *pose;
+  const double *v, *n;
+  bool second;
+} Side;
+
+/* An axis: n points from the second solid to the first one. */
+typedef struct Axis {
+  double gap, n[3];
+  int face;       /* its face; -1: it belongs to two edges */
+  bool of_second; /* the face is the second solid's */
+  int edge[2];
+} Axis;
+
+void ns_narrow_free(NsNarrow *narrow) {
+  ns_free(narrow->touches);
+  ns_free(narrow->numbers);
+}
+
+static const double *side_vertex(const Side *x, int i) {
+  return x->v + 3 * (ptrdiff_t)i;
+}
+static const double *side_normal(const Side *x, int f) {
+  return x->n + 3 * (ptrdiff_t)f;
+}
+
+/* Writes the places of corners and normals to `room`; returns what is left of it. */
+static double *side_place(Side *x, NsPlaced at, bool second, double *room) {
+  *x = (Side){at.solid, at.pose, room, room + 3 * (ptrdiff_t)at.solid->nvertices, second};
+  for (int i = 0; i < x->s->nvertices; i++, room += 3) ns_place(x->pose, x->s->vertices + 3 * (ptrdiff_t)i, room);
+  for (int f = 0; f < x->s->nfaces; f++, room += 3) ns_turn(x->pose, x->s->faces[f].normal, room);
+  return room;
+}
+
+static NsStatus narrow_begin(NsNarrow *w, NsPlaced a, NsPlaced b, Side *x, Side *y) {
+  int room = 3 * (a.solid->nvertices + a.solid->nfaces + b.solid->nvertices + b.solid->nfaces);
+  w->n = 0;
+  if (room > w->room) {
+    double *numbers = ns_resize(w->numbers, (size_t)room, sizeof *numbers);
+    if (!numbers) return NS_ENOMEM;
+    w->numbers = numbers, w->room = room;
+  }
+  side_place(y, b, true, side_place(x, a, false, w->numbers));
+  return NS_OK;
+}
+
+/* The least n . v over the corners; *at: the first corner that has it. */
+static double side_least(const Side *x, const double *n, int *at) {
+  double least = INFINITY;
+  for (int i = 0; i < x->s->nvertices; i++) {
+    double d = ns_dot3(n, side_vertex(x, i));
+    if (d < least) least = d, *at = i;
+  }
+  return least;
+}
+
+/* ---- separating axes ---- */
+
+/* The best axis among the normals of x's faces. */
+static void axis_of_faces(const Side *x, const Side *y, double margin, Axis *best) {
+  for (int f = 0; f < x->s->nfaces; f++) {
+    const double *n = side_normal(x, f);
+    int at = 0;
+    double gap = side_least(y, n, &at) - ns_dot3(n, side_vertex(x, x->s->loop[x->s->faces[f].first]));
+    if (!(gap > best->gap + margin)) continue;
+    *best = (Axis){.gap = gap, .face = f, .of_second = x->second};
+    for (int k = 0; k < 3; k++) best->n[k] = x->second ? n[k] : -n[k];
+    margin = 0;
+  }
+}
+
+/* Whether the normals of both edges' faces leave it possible that the edges touch: their arcs cross on the sphere of directions. */
+static bool axis_arcs_cross(const Side *x, const NsSolidEdge *e, const Side *y, const NsSolidEdge *f) {
+  if (e->left < 0 || f->left < 0) return true;
+  const double *a = side_normal(x, e->left), *b = side_normal(x, e->right);
+  double c[3], d[3], along_x[3], along_y[3];
+  for (int k = 0; k < 3; k++) c[k] = -side_normal(y, f->left)[k], d[k] = -side_normal(y, f->right)[k];
+  ns_cross3(b, a, along_x);
+  ns_cross3(d, c, along_y);
+  double ca = ns_dot3(c, along_x), da = ns_dot3(d, along_x), ac = ns_dot3(a, along_y), bc = ns_dot3(b, along_y);
+  return ca * da < 0 && ac * bc < 0 && ca * bc > 0;
+}
+
+/* The best axis among the common normals of edges, if it is better by `margin`. */
+static void axis_of_edges(const Side *x, const Side *y, double margin, Axis *best) {
+  for (int i = 0; i < x->s->nedges; i++)
+    for (int j = 0; j < y->s->nedges; j++) {
+      const NsSolidEdge *e = &x->s->edges[i], *f = &y->s->edges[j];
+      double one[3], two[3], n[3], back[3], gap;
+      int at = 0;
+      if (!axis_arcs_cross(x, e, y, f)) continue;
+      ns_sub3(side_vertex(x, e->to), side_vertex(x, e->from), one);
+      ns_sub3(side_vertex(y, f->to), side_vertex(y, f->from), two);
+      ns_unit3(one), ns_unit3(two);
+      ns_cross3(one, two, n);
+      if (!(ns_unit3(n) > parallel)) continue;
+      for (int sign = 0; sign < 2; sign++) {
+        for (int k = 0; k < 3; k++) back[k] = -n[k];
+        gap = side_least(x, n, &at) + side_least(y, back, &at);
+        if (gap > best->gap + margin) {
+          *best = (Axis){.gap = gap, .face = -1, .edge = {i, j}};
+          memcpy(best->n, n, sizeof n);
+          margin = 0;
+        }
+        memcpy(n, back, sizeof n);
+      }
+    }
+}
+
+/* ---- nearest features ---- */
+
+/* Whether the corner p is over the face f of x, or within `slack` of its border. */
+static bool face_covers(const Side *x, int f, const double *p, double slack) {
+  const NsSolidFace *face = &x->s->faces[f];
+  const int *loop = x->s->loop + face->first;
+  for (int k = 0; k < face->count; k++) {
+    const double *u = side_vertex(x, loop[k]), *v = side_vertex(x, loop[(k + 1) % face->count]);
+    double edge[3], out[3], way[3];
+    ns_sub3(v, u, edge);
+    ns_cross3(edge, side_normal(x, f), out);
+    ns_unit3(out);
+    ns_sub3(p, u, way);
+    if (ns_dot3(way, out) > slack) return false;
+  }
+  return true;
+}
+
+/* The nearest points of two sides of solids. at: 0, 1 an end of the edge, 2 inside. */
+typedef struct Nearest {
+  double d, pa[3], pb[3];
+  int a, b; /* edges, or the corners of points that have no edge */
+  int at[2];
+} Nearest;
+
+/* The part s of [0, 1] at which (p + s d) is nearest to the point x. */
+static double nearest_part(const double *p, const double *d, const double *x) {
+  double way[3], square = ns_dot3(d, d);
+  ns_sub3(x, p, way);
+  return square > 0 ? fmin(1, fmax(0, ns_dot3(way, d) / square)) : 0;
+}
+
+/* The nearest points p + s d and q + t e of two segments. Ericson 2005, section 5.1.9. */
+static double nearest_segments(const double *p, const double *d, const double *q, const double *e, double *s, double *t) {
+  double way[3], x[3], y[3], a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e);
+  ns_sub3(p, q, way);
+  double det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
+  *s = det > parallel * parallel * a * c ? fmin(1, fmax(0, (b * g - c * f) / det)) : 0;
+  ns_add3(p, *s, d, x);
+  *t = nearest_part(q, e, x);
+  ns_add3(q, *t, e, y);
+  *s = nearest_part(p, d, y);
+  ns_add3(p, *s, d, x);
+  *t = nearest_part(q, e, x);
+  ns_add3(q, *t, e, y);
+  ns_sub3(x, y, way);
+  return ns_length3(way);
+}
+
+static void side_edge(const Side *x, int e, const double **p, double *d) {
+  static const double none[3] = {0, 0, 0};
+  *p = side_vertex(x, x->s->nedges ? x->s->edges[e].from : e);
+  if (x->s->nedges) ns_sub3(side_vertex(x, x->s->edges[e].to), *p, d);
+  else memcpy(d, none, sizeof none);
+}
+
+static int nearest_end(const Side *x, double s) {
+  return x->s->nedges == 0 || s <= 0 ? 0 : s >= 1 ? 1 : 2;
+}
+
+/* The nearest points of all edges (of a point: itself). */
+static void nearest_edges(const Side *x, const Side *y, Nearest *best) {
+  int ne = x->s->nedges ? x->s->nedges : 1, nf = y->s->nedges ? y->s->nedges : 1;
+  best->d = INFINITY;
+  for (int i = 0; i < ne; i++)
+    for (int j = 0; j < nf; j++) {
+      const double *p, *q;
+      double d[3], e[3], s, t;
+      side_edge(x, i, &p, d), side_edge(y, j, &q, e);
+      double far = nearest_segments(p, d, q, e, &s, &t);
+      if (!(far < best->d)) continue;
+      *best = (Nearest){.d = far, .a = i, .b = j, .at = {nearest_end(x, s), nearest_end(y, t)}};
+      ns_add3(p, s, d, best->pa), ns_add3(q, t, e, best->pb);
+    }
+}
+
+/* Whether a corner that is nearest to the axis' face, within `slack`, is over it: the gap is the distance then. */
+static bool axis_is_nearest(const Side *x, const Side *y, const Axis *axis, double slack) {
+  const Side *face = axis->of_second ? y : x, *other = axis->of_second ? x : y;
+  const double *n = side_normal(face, axis->face);
+  int at = 0;
+  double least = side_least(other, n, &at);
+  for (int i = 0; i < other->s->nvertices; i++)
+    if (ns_dot3(n, side_vertex(other, i)) <= least + slack && face_covers(face, axis->face, side_vertex(other, i), slack))
+      return true;
+  return false;
+}
+
+/* Takes a corner of y over a face of x, if it is nearer. */
+static void nearest_faces(const Side *x, const Side *y, Nearest *best) {
+  for (int f = 0; f < x->s->nfaces; f++)
+    for (int i = 0; i < y->s->nvertices; i++) {
+      const double *n = side_normal(x, f), *p = side_vertex(y, i);
+      double gap = ns_dot3(n, p) - ns_dot3(n, side_vertex(x, x->s->loop[x->s->faces[f].first]));
+      if (!(gap > 0 && gap < best->d) || !face_covers(x, f, p, 0)) continue;
+      best->d = gap;
+      memcpy(y->second ? best->pb : best->pa, p, sizeof best->pa);
+      ns_add3(p, -gap, n, y->second ? best->pa : best->pb);
+    }
+}
+
+/* ---- touches ---- */
+
+static NsTouch *touch_new(NsNarrow *w) {
+  if (w->n == w->capacity) {
+    NsTouch *more = ns_resize(w->touches, 2 * (size_t)w->capacity + 16, sizeof *more);
+    if (!more) return NULL;
+    w->touches = more, w->capacity = 2 * w->capacity + 16;
+  }
+  NsTouch *t = &w->touches[w->n++];
+  memset(t, 0, sizeof *t);
+  return t;
+}
+
+/* The features' numbers as one: kind and order, then 20 bits each. */
+static void touch_name(NsTouch *t, NsTouchKind kind, bool swapped, int a, int b, int c) {
+  t->kind = kind, t->swapped = swapped;
+  t->id = (uint64_t)kind << 61 | (uint64_t)swapped << 60 | (uint64_t)a << 40 | (uint64_t)b << 20 | (uint64_t)c;
+}
+
+static void touch_along(const Side *x, int edge, double *along) {
+  ns_sub3(x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].to, x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].from, along);
+  ns_unit3(along);
+}
+
+/* The corner i of y and the face f of x, moved out by x's rounding. */
+static NsStatus touch_point_face(NsNarrow *w, const Side *x, int f, const Side *y, int i, double reach) {
+  const NsSolidFace *face = &x->s->faces[f];
+  const double *n = side_normal(x, f), *p = side_vertex(y, i);
+  double gap = ns_dot3(n, p) - ns_dot3(n, side_vertex(x, x->s->loop[face->first])) - x->s->radius - y->s->radius;
+  if (!(gap <= reach)) return NS_OK;
+  NsTouch *t = touch_new(w);
+  if (!t) return NS_ENOMEM;
+  touch_name(t, NS_TOUCH_POINT_FACE, y->second, i, f, 0);
+  t->R1 = y->s->radius, t->gap = gap;
+  memcpy(t->corner, y->s->vertices + 3 * (ptrdiff_t)i, sizeof t->corner);
+  memcpy(t->normal, face->normal, sizeof t->normal);
+  ns_add3(x->s->vertices + 3 * (ptrdiff_t)x->s->loop[face->first], x->s->radius, face->normal, t->point);
+  memcpy(t->at, p, sizeof t->at);
+  memcpy(t->n, n, sizeof t->n);
+  return NS_OK;
+}
+
+/* The corner i of y and the edge e of x (e < 0: its corner -1 - e). */
+static NsStatus touch_point_line(NsNarrow *w, const Side *x, int e, const Side *y, int i, double reach) {
+  const double *p = side_vertex(y, i), *q = side_vertex(x, e < 0 ? -1 - e : x->s->edges[e].from);
+  double way[3];
+  ns_sub3(p, q, way);
+  if (e >= 0) {
+    double along[3];
+    ns_sub3(side_vertex(x, x->s->edges[e].to), q, along);
+    ns_unit3(along);
+    ns_add3(way, -ns_dot3(way, along), along, way);
+  }
+  double gap = ns_length3(way) - x->s->radius - y->s->radius;
+  if (!(gap <= reach)) return NS_OK;
+  NsTouch *t = touch_new(w);
+  if (!t) return NS_ENOMEM;
+  touch_name(t, e < 0 ? NS_TOUCH_POINT_POINT : NS_TOUCH_POINT_LINE, y->second, i, e < 0 ? -1 - e : e, 0);
+  t->R1 = y->s->radius, t->R2 = x->s->radius, t->gap = gap;
+  memcpy(t->corner, y->s->vertices + 3 * (ptrdiff_t)i, sizeof t->corner);
+  memcpy(t->point, x->s->vertices + 3 * (ptrdiff_t)(e < 0 ? -1 - e : x->s->edges[e].from), sizeof t->point);
+  if (e >= 0) touch_along(x, e, t->normal);
+  memcpy(t->at, p, sizeof t->at);
+  memcpy(t->n, way, sizeof t->n);
+  ns_unit3(t->n);
+  return NS_OK;
+}
+
+/* The edges e of x and f of y; n points to x. */
+static NsStatus touch_line_line(NsNarrow *w, const Side *x, int e, const Side *y, int f, const double *n, double reach) {
+  const double *p = side_vertex(x, x->s->edges[e].from), *q = side_vertex(y, y->s->edges[f].from);
+  double way[3], one[3], two[3], across[3];
+  ns_sub3(p, q, way);
+  ns_sub3(side_vertex(x, x->s->edges[e].to), p, one);
+  ns_sub3(side_vertex(y, y->s->edges[f].to), q, two);
+  ns_cross3(one, two, across);
+  ns_unit3(across);
+  bool turned = ns_dot3(across, n) < 0;
+  double gap = (turned ? -1 : 1) * ns_dot3(across, way) - x->s->radius - y->s->radius;
+  if (!(gap <= reach)) return NS_OK;
+  NsTouch *t = touch_new(w);
+  if (!t) return NS_ENOMEM;
+  touch_name(t, NS_TOUCH_LINE_LINE, turned, e, f, 0);
+  t->swapped = false; /* `turned` is only a part of its name */
+  t->R1 = x->s->radius, t->R2 = y->s->radius, t->gap = gap;
+  memcpy(t->corner, x->s->vertices + 3 * (ptrdiff_t)x->s->edges[e].from, sizeof t->corner);
+  memcpy(t->point, y->s->vertices + 3 * (ptrdiff_t)y->s->edges[f].from, sizeof t->point);
+  touch_along(x, e, t->along);
+  touch_along(y, f, t->normal);
+  for (int k = 0; k < 3 && turned; k++) t->along[k] = -t->along[k]; /* along x normal points to the first body */
+  memcpy(t->at, q, sizeof t->at);
+  for (int k = 0; k < 3; k++) t->n[k] = turned ? -across[k] : across[k];
+  return NS_OK;
+}
+
+/* ---- clipped faces ---- */
+
+/* A corner of the polygon that is clipped. corner: of the solid, -1: none; `edge`: what the side to the next corner lies on (below). */
+enum { MOST_CORNERS = 64 };
+typedef struct Clipped {
+  double at[3];
+  int corner; /* a corner of the clipped solid; -1: it is where `first` and `second` meet */
+  int next; /* the side to the next corner: k >= 0 the k-th side of the polygon as it was, < 0 the border -1 - k of the face */
+  int first, second;
+} Clipped;
+
+typedef struct Polygon {
+  int n;
+  bool closed;
+  Clipped c[MOST_CORNERS];
+} Polygon;
+
+/* Cuts off what is beyond the border k of the face: (p - u) . out > slack. */
+static void polygon_cut(Polygon *p, const double *u, const double *out, int border, double slack) {
+  Polygon old = *p;
+  p->n = 0;
+  for (int i = 0; i < old.n && p->n + 2 < MOST_CORNERS; i++) {
+    const Clipped *a = &old.c[i], *b = &old.c[(i + 1) % old.n];
+    double way[3], da, db;
+    ns_sub3(a->at, u, way), da = ns_dot3(way, out);
+    ns_sub3(b->at, u, way), db = ns_dot3(way, out);
+    bool in = da <= slack, next_in = db <= slack, last = !old.closed && i == old.n - 1;
+    if (in) p->c[p->n++] = *a;
+    if (last || in == next_in) continue;
+    Clipped *cut = &p->c[p->n++];
+    *cut = (Clipped){.corner = -1, .next = in ? -1 - border : a->next, .first = a->next, .second = -1 - border};
+    ns_sub3(b->at, a->at, way);
+    ns_add3(a->at, da / (da - db), way, cut->at);
+  }
+}
+
+/* The face of y that looks most against n; -1: it has none. */
+static int side_against(const Side *y, const double *n) {
+  int best = -1;
+  double least = INFINITY;
+  for (int f = 0; f < y->s->nfaces; f++) {
+    double d = ns_dot3(n, side_normal(y, f));
+    if (d < least - 1e-9) least = d, best = f; /* sines of angles; the first of equal ones */
+  }
+  return best;
+}
+
+/* The edge of y between two corners; -1: none. */
+static int side_find_edge(const Side *y, int a, int b) {
+  for (int e = 0; e < y->s->nedges; e++) {
+    const NsSolidEdge *edge = &y->s->edges[e];
+    if ((edge->from == a && edge->to == b) || (edge->from == b && edge->to == a)) return e;
+  }
+  return -1;
+}
+
+/* The crossing of the edge e of y with the border k of the face f of x. */
+static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const Side *y, int e, const double *at,
+                                double reach) {
+  const NsSolidFace *face = &x->s->faces[f];
+  const int *loop = x->s->loop + face->first;
+  const double *n = side_normal(x, f), *u = x->s->vertices + 3 * (ptrdiff_t)loop[k];
+  double gap = ns_dot3(n, at) - ns_dot3(n, side_vertex(x, loop[0])) - x->s->radius - y->s->radius, edge[3];
+  if (!(gap <= reach) || e < 0) return NS_OK;
+  NsTouch *t = touch_new(w);
+  if (!t) return NS_ENOMEM;
+  touch_name(t, NS_TOUCH_LINE_FACE, y->second, e, f, k);
+  t->R1 = y->s->radius, t->gap = gap;
+  memcpy(t->corner, y->s->vertices + 3 * (ptrdiff_t)y->s->edges[e].from, sizeof t->corner);
+  touch_along(y, e, t->along);
+  memcpy(t->normal, face->normal, sizeof t->normal);
+  ns_add3(u, x->s->radius, face->normal, t->point);
+  ns_sub3(x->s->vertices + 3 * (ptrdiff_t)loop[(k + 1) % face->count], u, edge);
+  ns_cross3(edge, face->normal, t->side);
+  ns_unit3(t->side);
+  memcpy(t->at, at, sizeof t->at);
+  memcpy(t->n, n, sizeof t->n);
+  return NS_OK;
+}
+
+/* Keeps of the touches from `first` on four that are far apart along the face (extreme in directions that its own edge gives), and the deepest. */
+static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double size) {
+  if (w->n - first <= 4) return;
+  const int *loop = x->s->loop + x->s->faces[f].first;
+  double u[3], v[3];
+  int keep[5];
+  ns_sub3(side_vertex(x, loop[1]), side_vertex(x, loop[0]), u);
+  ns_unit3(u);
+  ns_cross3(side_normal(x, f), u, v);
+  for (int k = 0; k < 5; k++) {
+    double best = -INFINITY;
+    for (int i = first; i < w->n; i++) {
+      const NsTouch *t = &w->touches[i];
+      /* 2 : 1 is no direction of a square's side or diagonal, so that the ends of equal sides do not tie */
+      double a = ns_dot3(u, t->at), b = ns_dot3(v, t->at), turned[4] = {2 * a + b, 2 * b - a, -2 * a - b, a - 2 * b};
+      double value = k < 4 ? turned[k] : -t->gap;
+      if (value > best + tie * size) best = value, keep[k] = i;
+    }
+  }
+  int kept = first;
+  for (int i = first; i < w->n; i++) {
+    bool wanted = false;
+    for (int k = 0; k < 5; k++) wanted = wanted || keep[k] == i;
+    if (wanted) w->touches[kept++] = w->touches[i];
+  }
+  w->n = kept;
+}
+
+/* The part of y that is over the face f of x. */
+static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, double reach, double size) {
+  const NsSolidFace *face = &x->s->faces[f];
+  const int *loop = x->s->loop + face->first;
+  const double *n = side_normal(x, f);
+  int against = side_against(y, n), first = w->n;
+  const int *corners = against < 0 ? NULL : y->s->loop + y->s->faces[against].first;
+  Polygon p = {.n = against < 0 ? y->s->nvertices : y->s->faces[against].count, .closed = against >= 0};
+  if (p.n > MOST_CORNERS / 2) p.n = MOST_CORNERS / 2;
+  int count = p.n;
+  for (int i = 0; i < count; i++) {
+    p.c[i] = (Clipped){.corner = corners ? corners[i] : i, .next = i};
+    memcpy(p.c[i].at, side_vertex(y, p.c[i].corner), sizeof p.c[i].at);
+  }
+  for (int k = 0; k < face->count; k++) {
+    const double *u = side_vertex(x, loop[k]), *v = side_vertex(x, loop[(k + 1) % face->count]);
+    double edge[3], out[3];
+    ns_sub3(v, u, edge);
+    ns_cross3(edge, n, out);
+    ns_unit3(out);
+    polygon_cut(&p, u, out, k, rim * size);
+  }
+  NsStatus status = NS_OK;
+  for (int i = 0; i < p.n && status == NS_OK; i++) {
+    const Clipped *c = &p.c[i];
+    if (c->corner >= 0) {
+      status = touch_point_face(w, x, f, y, c->corner, reach);
+    } else if (c->first >= 0) {
+      int a = corners ? corners[c->first] : c->first, b = corners ? corners[(c->first + 1) % count] : c->first + 1;
+      status = touch_line_face(w, x, f, -1 - c->second, y, side_find_edge(y, a, b), c->at, reach);
+    } else if (against >= 0) { /* two borders of the face: its own corner, over the face of y */
+      int k = -1 - c->first, m = -1 - c->second, after = (k + 1) % face->count == m ? m : k;
+      status = touch_point_face(w, y, against, x, loop[after], reach);
+    }
+  }
+  touch_reduce(w, first, x, f, size);
+  return status;
+}
+
+/* ---- edges ---- */
+
+/* The ends of the edge e of y that lie beside the edge f of x. */
+static NsStatus touch_ends(NsNarrow *w, const Side *x, int f, const Side *y, int e, double reach) {
+  const double *p, *q;
+  double d[3], along[3];
+  NsStatus status = NS_OK;
+  side_edge(x, f, &p, d), side_edge(y, e, &q, along);
+  for (int end = 0; end < 2 && status == NS_OK; end++) {
+    int i = end ? y->s->edges[e].to : y->s->edges[e].from;
+    double way[3];
+    ns_sub3(side_vertex(y, i), p, way);
+    double s = ns_dot3(way, d) / ns_dot3(d, d);
+    if (s > 0 && s < 1) status = touch_point_line(w, x, f, y, i, reach);
+  }
+  return status;
+}
+
+/* The touches at the nearest points of two edges or corners. */
+static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const Nearest *near, double reach) {
+  bool lines = x->s->nedges > 0 && y->s->nedges > 0;
+  NsStatus status = NS_OK;
+  if (lines) {
+    const double *p;
+    double d[3], e[3], across[3], n[3];
+    side_edge(x, near->a, &p, d), side_edge(y, near->b, &p, e);
+    ns_unit3(d), ns_unit3(e);
+    ns_cross3(d, e, across);
+    double sine = ns_length3(across);
+    if (sine < alongside) {
+      status = touch_ends(w, y, near->b, x, near->a, reach);
+      if (status == NS_OK) status = touch_ends(w, x, near->a, y, near->b, reach);
+    }
+    if (status != NS_OK || (sine < alongside && w->n >= 2)) return status;
+    ns_sub3(near->pa, near->pb, n);
+    if (near->at[0] == 2 && near->at[1] == 2 && sine > parallel) return touch_line_line(w, x, near->a, y, near->b, n, reach);
+    if (w->n > 0) return NS_OK;
+  }
+  int a = x->s->nedges == 0 ? near->a : near->at[0] == 1 ? x->s->edges[near->a].to : x->s->edges[near->a].from;
+  int b = y->s->nedges == 0 ? near->b : near->at[1] == 1 ? y->s->edges[near->b].to : y->s->edges[near->b].from;
+  if (near->at[0] == 2) return touch_point_line(w, x, near->a, y, b, reach);
+  return touch_point_line(w, y, near->at[1] == 2 ? near->b : -1 - b, x, a, reach);
+}
+
+/* ---- the answers ---- */
+
+static double narrow_size(NsPlaced a, NsPlaced b) {
+  double x = a.solid->around, y = b.solid->around;
+  return !(x > 0) ? y : !(y > 0) ? x : fmin(x, y);
+}
+
+/* The best axis, faces first; -INFINITY when there is none (points, parallel segments). `cut`: an axis with a larger gap ends the search. */
+static Axis narrow_axis(const Side *x, const Side *y, double margin, double cut) {
+  Axis axis = {.gap = -INFINITY, .face = -1};
+  axis_of_faces(x, y, 0, &axis);
+  if (axis.gap <= cut) axis_of_faces(y, x, margin, &axis);
+  if (axis.gap <= cut) axis_of_edges(x, y, margin, &axis);
+  return axis;
+}
+
+/* Whether the cores have no inside, so that only their features tell whether they meet. */
+static bool narrow_thin(NsPlaced a, NsPlaced b) {
+  return a.solid->nfaces <= 2 && b.solid->nfaces <= 2;
+}
+
+NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+  Side x, y;
+  Nearest near = {.d = INFINITY};
+  double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius, slack = tie * size;
+  if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  Axis axis = narrow_axis(&x, &y, slack, reach + rounding);
+  if (axis.gap > reach + rounding) return NS_OK;
+  bool inside = axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b);
+  bool face = axis.face >= 0 && (inside || axis_is_nearest(&x, &y, &axis, slack));
+  if (!face && !inside) nearest_edges(&x, &y, &near);
+  Nearest any = near;
+  if (axis.face >= 0 && !face) nearest_faces(&x, &y, &any), nearest_faces(&y, &x, &any);
+  if (face || (axis.face >= 0 && any.d <= axis.gap + slack)) {
+    const Side *of = axis.of_second ? &y : &x, *other = axis.of_second ? &x : &y;
+    NsStatus status = touch_face(w, of, axis.face, other, reach, size);
+    if (w->n > 0 || status != NS_OK) return status;
+    if (!(near.d < INFINITY)) nearest_edges(&x, &y, &near);
+  }
+  if (axis.face < 0 && (inside || !(near.d > 0))) return touch_line_line(w, &x, axis.edge[0], &y, axis.edge[1], axis.n, reach);
+  return touch_nearest(w, &x, &y, &near, reach);
+}
+
+/* The points of the deepest overlap along an axis. */
+static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Nearest *near) {
+  near->d = axis->gap;
+  if (axis->face < 0) {
+    const double *p, *q;
+    double d[3], e[3], s, t;
+    side_edge(x, axis->edge[0], &p, d), side_edge(y, axis->edge[1], &q, e);
+    (void)nearest_segments(p, d, q, e, &s, &t);
+    ns_add3(p, s, d, near->pa);
+    ns_add3(near->pa, -axis->gap, axis->n, near->pb);
+    return;
+  }
+  const Side *of = axis->of_second ? y : x, *other = axis->of_second ? x : y;
+  int at = 0;
+  (void)side_least(other, side_normal(of, axis->face), &at);
+  memcpy(axis->of_second ? near->pa : near->pb, side_vertex(other, at), sizeof near->pa);
+  if (axis->of_second) ns_add3(near->pa, -axis->gap, axis->n, near->pb);
+  else ns_add3(near->pb, axis->gap, axis->n, near->pa);
+}
+
+NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
+  Side x, y;
+  Nearest near;
+  if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  Axis axis = narrow_axis(&x, &y, 0, INFINITY);
+  if (axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b)) {
+    narrow_overlap(&x, &y, &axis, &near);
+  } else {
+    nearest_edges(&x, &y, &near);
+    nearest_faces(&x, &y, &near);
+    nearest_faces(&y, &x, &near);
+    if (near.d > 0) ns_sub3(near.pa, near.pb, axis.n), ns_unit3(axis.n);
+  }
+  *distance = near.d - a.solid->radius - b.solid->radius;
+  memcpy(n, axis.n, sizeof axis.n);
+  ns_add3(near.pa, -a.solid->radius, axis.n, pa);
+  ns_add3(near.pb, b.solid->radius, axis.n, pb);
+  return NS_OK;
+}

@@ -1,0 +1,74 @@
+/*
+** touch.h
+** Narrow phase: how two convex solids touch. A touch is a pair of features (corner, edge, face) whose distance is a function of the two poses:
+** so a relation can evaluate it at any coordinates, and its features name it from step to step.
+*/
+#pragma once
+
+#include <stdint.h>
+
+#include "contact/solid.h"
+#include "contact/space.h"
+
+/*
+** The features of the first body and of the second one. A corner on an edge: the point at which an edge of the first body crosses the border of
+** a face of the second one.
+*/
+typedef enum NsTouchKind {
+  NS_TOUCH_POINT_FACE,
+  NS_TOUCH_POINT_LINE,
+  NS_TOUCH_POINT_POINT,
+  NS_TOUCH_LINE_LINE,
+  NS_TOUCH_LINE_FACE
+} NsTouchKind;
+/*
+** What each kind is: the name of its relation, and with the features of both bodies exchanged; alike: then it is the same kind, with its data exchanged;
+** face: the second feature is a face, which has no rounding of its own.
+*/
+typedef struct NsTouchForm {
+  const char *name, *mirrored;
+  bool alike, face;
+} NsTouchForm;
+extern const NsTouchForm ns_touch_forms[];
+
+/*
+** corner, along: a point of the first body and, of an edge, its direction. point, normal: a point of the second one, and the normal of the
+** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding.
+** swapped: the first body is that of the second solid. id: the features; the same pair has the same id.
+*/
+typedef struct NsTouch {
+  NsTouchKind kind;
+  bool swapped;
+  double R1, R2, corner[3], along[3], point[3], normal[3], side[3];
+  uint64_t id;
+  int triangle;            /* of a mesh; else 0 */
+  double gap, at[3], n[3]; /* now: also where it is in space, and the normal there, which points to the first body */
+} NsTouch;
+
+/* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
+typedef struct NsNarrow {
+  int n, capacity, room;
+  NsTouch *touches; /* n */
+  double *numbers;  /* room */
+} NsNarrow;
+
+void ns_narrow_free(NsNarrow *narrow);
+
+/* A solid at its place. */
+typedef struct NsPlaced {
+  const NsSolid *solid;
+  const NsPose *pose;
+} NsPlaced;
+
+/*
+** All touches of two solids whose gap is at most `reach`: with flat faces up to four, and the deepest one. NS_ENOMEM.
+** The axis of least overlap decides, faces before edges (Gottschalk, Lin and Manocha 1996; Ericson, Real-Time Collision Detection, 2005, ch. 5);
+** faces are clipped against each other.
+*/
+NsStatus ns_narrow_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
+
+/*
+** The distance of two solids, below 0 when they overlap: then the shortest way out. pa, pb: where; n: the unit vector from b to a. So the distance
+** grows by n . (va - vb) with the velocities of these points. NS_ENOMEM.
+*/
+NsStatus ns_narrow_distance(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);

@@ -1,0 +1,138 @@
+/*
+** features.c
+** Corners, edges and faces of two bodies, or of a body and the world, that touch (contact/touch.h finds them). Points and edges may be rounded.
+** `corner` and `along` are in the axes of the body whose feature is named first, `point`, `normal` and `side` in those of the other one; of
+** face_point, line_point and face_line the first body has the features that are named first in the name, and its data are point, normal, side.
+*/
+#include "model/shape/shape.h"
+
+#include "contact/space.h"
+
+/* The data in space, and the frame between them: p1 on the feature of `corner`, p2 on that of `point`, n from p2 to p1. */
+typedef struct Features {
+  double corner[3], along[3], point[3], normal[3], side[3];
+  double p1[3], p2[3], n[3], gap;
+} Features;
+
+/* The signed distance of p1 from the face, less the rounding. */
+static int features_face(const NsContact *c, Features *f) {
+  double way[3];
+  ns_sub3(f->p1, f->point, way);
+  double distance = ns_dot3(way, f->normal);
+  memcpy(f->n, f->normal, sizeof f->n);
+  ns_add3(f->p1, -distance, f->n, f->p2);
+  ns_add3(f->p1, -c->R1, f->n, f->p1);
+  f->gap = distance - c->R1;
+  return 0;
+}
+
+static int features_point_face(const NsContact *c, Features *f) {
+  memcpy(f->p1, f->corner, sizeof f->p1);
+  return features_face(c, f);
+}
+
+/* The point of the edge above the border. */
+static int features_line_face(const NsContact *c, Features *f) {
+  double way[3], slope = ns_dot3(f->along, f->side);
+  ns_sub3(f->corner, f->point, way);
+  if (!(fabs(slope) > 0)) return 1;
+  ns_add3(f->corner, -ns_dot3(way, f->side) / slope, f->along, f->p1);
+  return features_face(c, f);
+}
+
+/* The frame along the way from p2 to p1, which are on the axes of the rounding. */
+static int features_apart(const NsContact *c, Features *f) {
+  ns_sub3(f->p1, f->p2, f->n);
+  double distance = ns_unit3(f->n);
+  if (!(distance > 0)) return 1;
+  ns_add3(f->p1, -c->R1, f->n, f->p1);
+  ns_add3(f->p2, c->R2, f->n, f->p2);
+  f->gap = distance - c->R1 - c->R2;
+  return 0;
+}
+
+static int features_point_point(const NsContact *c, Features *f) {
+  memcpy(f->p1, f->corner, sizeof f->p1);
+  memcpy(f->p2, f->point, sizeof f->p2);
+  return features_apart(c, f);
+}
+
+static int features_point_line(const NsContact *c, Features *f) {
+  double way[3];
+  memcpy(f->p1, f->corner, sizeof f->p1);
+  ns_sub3(f->p1, f->point, way);
+  ns_add3(f->point, ns_dot3(way, f->normal), f->normal, f->p2);
+  return features_apart(c, f);
+}
+
+/* The normal is along x normal, which points to the first body also where the edges have crossed. */
+static int features_line_line(const NsContact *c, Features *f) {
+  double way[3];
+  ns_cross3(f->along, f->normal, f->n);
+  double sine = ns_unit3(f->n), cosine = ns_dot3(f->along, f->normal);
+  if (!(sine > 0)) return 1;
+  ns_sub3(f->corner, f->point, way);
+  double a = ns_dot3(way, f->along), b = ns_dot3(way, f->normal), square = sine * sine;
+  ns_add3(f->corner, (b * cosine - a) / square, f->along, f->p1);
+  ns_add3(f->point, (b - a * cosine) / square, f->normal, f->p2);
+  f->gap = ns_dot3(way, f->n) - c->R1 - c->R2;
+  ns_add3(f->p1, -c->R1, f->n, f->p1);
+  ns_add3(f->p2, c->R2, f->n, f->p2);
+  return 0;
+}
+
+typedef int FeaturesGap(const NsContact *contact, Features *f);
+
+/* mirrored: the data of `corner` are those of the second body, or of the world. */
+static int features_gap(NsContact *c, const double *q, double *gap, FeaturesGap *between, bool mirrored) {
+  NsPose first = ns_pose(q, 7, 0), second = ns_pose(q + 7, c->nx - 7, 0);
+  const NsPose *one = mirrored ? &second : &first, *other = mirrored ? &first : &second;
+  Features f;
+  ns_place(one, c->corner, f.corner);
+  ns_turn(one, c->along, f.along);
+  ns_place(other, c->point, f.point);
+  ns_turn(other, c->normal, f.normal);
+  ns_turn(other, c->side, f.side);
+  if (between(c, &f)) return 1;
+  memcpy(c->frame.pc1, mirrored ? f.p2 : f.p1, sizeof f.p1);
+  memcpy(c->frame.pc2, mirrored ? f.p1 : f.p2, sizeof f.p2);
+  for (int k = 0; k < 3; k++) c->frame.nc[k] = mirrored ? -f.n[k] : f.n[k];
+  *gap = f.gap;
+  return 0;
+}
+
+#define CORNER                                                                                                                 \
+  { "corner", NS_SHAPE_POINT, offsetof(NsContact, corner) }
+#define ALONG                                                                                                                  \
+  { "along", NS_SHAPE_DIRECTION, offsetof(NsContact, along) }
+#define POINT                                                                                                                  \
+  { "point", NS_SHAPE_POINT, offsetof(NsContact, point) }
+#define NORMAL                                                                                                                 \
+  { "normal", NS_SHAPE_DIRECTION, offsetof(NsContact, normal) }
+#define SIDE                                                                                                                   \
+  { "side", NS_SHAPE_DIRECTION, offsetof(NsContact, side) }
+#define ROUND                                                                                                                  \
+  { "R", NS_SHAPE_ROUNDING, offsetof(NsContact, R1) }
+#define ROUND1                                                                                                                 \
+  { "R1", NS_SHAPE_ROUNDING, offsetof(NsContact, R1) }
+#define ROUND2                                                                                                                 \
+  { "R2", NS_SHAPE_ROUNDING, offsetof(NsContact, R2) }
+
+#define FEATURES(shape, between, mirrored, moves, why, ...)                                                                    \
+  static int shape##_gap(NsContact *contact, const double *q, double *gap) {                                                   \
+    return features_gap(contact, q, gap, features_##between, mirrored);                                                        \
+  }                                                                                                                            \
+  const NsShapeClass ns_shape_##shape = {                                                                                      \
+      .name = #shape, .turns = true, .slides = moves, .numbers = {__VA_ARGS__}, .gap = shape##_gap, .failure = why};
+
+static const char together[] = "the points coincide", level[] = "the edge is parallel to the border",
+                  along[] = "the edges are parallel";
+
+FEATURES(point_face, point_face, false, false, NULL, ROUND, CORNER, POINT, NORMAL)
+FEATURES(face_point, point_face, true, false, NULL, ROUND, CORNER, POINT, NORMAL)
+FEATURES(point_line, point_line, false, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
+FEATURES(line_point, point_line, true, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
+FEATURES(point_point, point_point, false, false, together, ROUND1, ROUND2, CORNER, POINT)
+FEATURES(line_line, line_line, false, false, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(line_face, line_face, false, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
+FEATURES(face_line, line_face, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
