@@ -10,6 +10,27 @@ describe("the chain for dense problems", function()
     assert.equal("active set", box(p).solver)
   end)
 
+  it("needs no balancing for dense matrices of middle size without a guess: pivots in order, then exchanges of blocks", function()
+    math.randomseed(3)
+    for n = 20, 60, 10 do
+      local p = { M = {}, q = {} }
+      for i = 1, n do
+        p.M[i], p.q[i] = {}, math.random() - 0.5
+        for j = 1, n do p.M[i][j] = i == j and n or math.random() - 0.5 end
+      end
+      local answer = box(p)
+      assert.equal(n <= 24 and "principal" or "active set", answer.solver)
+      assert.is_true(boxes.violation(p, answer.z) <= 1e-13)
+      for i = 1, n do
+        local unit = 2.0 ^ math.random(-40, 40)
+        p.q[i] = p.q[i] * unit
+        for j = 1, n do p.M[i][j] = p.M[i][j] * unit end
+      end
+      local other = box(p)
+      for i = 1, n do assert.equal(answer.z[i], other.z[i]) end
+    end
+  end)
+
   it("tries all active sets of two variables", function()
     local answer = box { M = { { -1, 2 }, { 2, -1 } }, q = { 1, 1 }, guess = { 0.4, 5 } }
     assert.equal("NS_OK", answer.status)
@@ -17,10 +38,10 @@ describe("the chain for dense problems", function()
 
   it("takes the sweeps' active set for large symmetric problems", function()
     math.randomseed(2)
-    local n, p = 60, { M = {}, q = {} }
+    local n, p = 70, { M = {}, q = {} }
     for i = 1, n do
       p.M[i], p.q[i] = {}, math.random() - 0.5
-      for j = 1, n do p.M[i][j] = i == j and 60 or 1 + (i + j) % 3 / 4 end
+      for j = 1, n do p.M[i][j] = i == j and 70 or 1 + (i + j) % 3 / 4 end
     end
     local answer = box(p)
     assert.equal("pgs, active set", answer.solver)

@@ -52,7 +52,7 @@ bool ns_box_ray(const NsBox *box, double *ray);
 **    the failure of a component. A component of one variable is solved in closed form (the solution nearest to the
 **    guess).
 ** 3. Each component goes through the two chains of dense_chain.c: first in the given units, from the active set of the
-**    guess (without a guess, above two variables: principal pivots that depend only on signs and indices); then the
+**    guess (without a guess up to 24 variables: principal pivots that depend only on signs and indices); then the
 **    other methods in balanced units (balance.h). Scaling rows and variables by powers of two only scales the answer,
 **    to the bit.
 ** w = M z + q, with exact zeros where the law requires 0. If several solutions exist, z is the first one found.

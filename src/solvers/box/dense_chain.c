@@ -38,9 +38,10 @@ const NsMethod *const ns_box_methods[] = {
 
 /*
 ** FEW: number of variables up to which all active sets are tried (at most 3^12). SWEPT: number of variables above which sweeps
-** come before that, since they are faster than 3^8 sets.
+** come before that, since they are faster than 3^8 sets. ORDERED, BLOCKS: numbers of variables up to which a problem without a guess
+** is tried in the given units, where balancing costs as much as the pivots: by pivots in order, above by exchanges of blocks.
 */
-enum { FEW = 12, SWEPT = 7 };
+enum { FEW = 12, SWEPT = 7, ORDERED = 24, BLOCKS = 64 };
 
 static int variables(const NsSearch *search) {
   return ((const NsBoxSearch *)search)->n;
@@ -54,10 +55,16 @@ static bool warm(const NsSearch *search) {
   return !((const NsBoxSearch *)search)->cold || variables(search) <= 2;
 }
 
+/* With a guess; without one for a matrix of middle size, unless a corner is 0, as in a band. */
+static bool blocks_first(const NsSearch *search) {
+  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
+  return warm(search) || (p->n > ORDERED && p->n <= BLOCKS && p->M[p->n - 1] != 0);
+}
+
 /* Without a guess, few variables, none of them free. */
 static bool cold_and_bounded(const NsSearch *search) {
   const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
-  if (!cold(search) || p->n > FEW) return false;
+  if (!cold(search) || p->n > ORDERED) return false;
   for (int i = 0; i < p->n; i++)
     if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return false;
   return true;
@@ -88,7 +95,7 @@ static bool many(const NsSearch *search) {
 }
 
 const NsChainStep ns_box_chain_given[] = {
-    {.method = &ns_box_active_set, .when = warm},
+    {.method = &ns_box_active_set, .when = blocks_first},
     {.method = &ns_box_guess, .when = warm},
     {.method = &ns_box_principal, .when = cold_and_bounded, .mode = NS_PRINCIPAL_IN_ORDER},
     {0},

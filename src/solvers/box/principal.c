@@ -21,7 +21,7 @@
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 /* Limits of pivots: MOST + MOST_EACH n by name, SHORT + SHORT_EACH n in a chain (random problems of the specs: at most 3 n). */
-enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6 };
+enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6, ORDERED_EACH = 2 };
 
 /* raw_growth: terms of an active set over its data (active.h) above which it is singular. 1e8: half of the digits. */
 static const double raw_growth = 1e8;
@@ -418,7 +418,7 @@ static NsOutcome principal_run(void *work, NsSearch *search, int mode) {
   NsOutcome out = {NS_ENOCONV, false, 0, "principal"};
   int n = s->p->n, limit = SHORT_EACH * n + SHORT;
   if (rule == NS_PRINCIPAL_LEAST) limit = ns_box_limit(&s->box, MOST + MOST_EACH * n);
-  if (rule == NS_PRINCIPAL_IN_ORDER) limit = n;
+  if (rule == NS_PRINCIPAL_IN_ORDER) limit = ORDERED_EACH * n;
   out.status = ns_principal_solve(&m->principal, s->p, rule, limit, s->active->block, m->z, m->set, &out.iterations);
   if (out.status != NS_OK) return out;
   bool good = rule == NS_PRINCIPAL_IN_ORDER ? ns_dense_keep_point(s, m->z) : principal_accept(m, s);

@@ -49,5 +49,5 @@ void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax);
 NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots, double *tableau,
                             double *z, signed char *set, int *pivots);
 
-/* Principal pivoting, its set polished; the mode is the rule. NS_PRINCIPAL_IN_ORDER: without polish, at most n pivots. */
+/* Principal pivoting, its set polished; the mode is the rule. NS_PRINCIPAL_IN_ORDER: without polish, at most 2 n pivots. */
 extern const NsMethod ns_box_principal;
