@@ -23,7 +23,7 @@ _nslua() {
   elif [[ $before == -e || $before == -l ]]; then
     return
   elif [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-e -l -i -E -W -v --console --doctor --help --version --' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W '-e -l -i -E -W -v --compile --console --doctor --help --version --' -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -f -X '!*.lua' -- "$word"; compgen -d -S / -- "$word")
   fi

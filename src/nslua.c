@@ -23,7 +23,7 @@
 typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */
   int script;      /* index in argv of the script, argc when there is none */
-  bool version, features, interactive, execute, no_environment, help, doctor, leave;
+  bool version, features, interactive, execute, no_environment, help, doctor, compile, leave;
   const char *pipes;   /* of --kernel-worker=R,W, or NULL */
   const char *command; /* the name of a command of nslua, or NULL */
 } Options;
@@ -261,6 +261,7 @@ static void print_help(FILE *to) {
       "  -E         ignore environment variables\n"
       "  -W         turn warnings on\n"
       "  --, -      stop handling options; - runs standard input\n"
+      "  --compile  compiles the callbacks of all simulations that can be, and tells which, on the error output\n"
       "  --doctor   what is found, what is missing and how to install it\n"
       "  --console  the prompt of Jupyter: colours, editing of many lines, a menu of completions\n"
       "  --version  the version, and which optional modules are there\n"
@@ -277,6 +278,7 @@ static int read_option(Options *options, char **argv, int i) {
   char letter = text[1];
   if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
   if (strcmp(text, "--doctor") == 0) return options->doctor = true, 0;
+  if (strcmp(text, "--compile") == 0) return options->compile = true, 0;
   if (strncmp(text, WORKER, sizeof WORKER - 1) == 0) return options->pipes = text + sizeof WORKER - 1, 0;
   if (strcmp(text, "--version") == 0) return options->version = options->features = true, 0;
   if (letter == 'e' || letter == 'l') {
@@ -329,6 +331,8 @@ static int interpreter_run(lua_State *L, char **argv, int argc, const Options *o
   bool script = options->script < argc;
   if (options->features) return print_features(L);
   if (options->command) return run_command(L, options->command, argv + options->script);
+  lua_pushboolean(L, options->compile);
+  lua_setfield(L, LUA_REGISTRYINDEX, "nslua.compile");
   if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
   if (options->doctor) return run_doctor(L);

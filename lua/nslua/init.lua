@@ -5,7 +5,8 @@ local lazy = require "nslua.base.lazy"
 require "nslua.sweep.settings" -- it keeps the words that the script was started with
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, adjoint = true, engine = true,
-  process_support = true, thin_support = true, curve_support = true, solution_methods = true, result_meta = true,
+  process_support = true, thin_support = true, curve_support = true, compile_support = true, solution_methods = true,
+  result_meta = true,
   result_fields_meta = true, file_support = true, on = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
@@ -27,6 +28,7 @@ end)
 
 core.on("option", function(...) return require "nslua.base.option_tables".respell(...) end)
 core.on("events", function(...) return require "nslua.base.event_options".lists(...) end)
+core.on("compile", function(simulation) require "nslua.compile".again(simulation) end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 
 local ns = {}
@@ -95,6 +97,7 @@ lazy.functions(methods, "animate html", function()
   return drawing
 end)
 function methods.save(self, file) return ns.save(file, self) end
+lazy.functions(core.simulation_methods, "compile", function() return require "nslua.compile" end)
 lazy.functions(core.simulation_methods, "gradient", function()
   return { gradient = require "nslua.gradient" }
 end)

@@ -391,7 +391,7 @@ describe("help_annotations", function()
   it("takes arguments, options and results from the signatures", function()
     assert.truthy(text:find("---@field TimeStepping (fun(nsds: nslua.NonSmoothDynamicalSystem, grid: nslua.TimeDiscretisation, " ..
       "integrator: nslua.integrator, problem?: nslua.problem, options?: { rtol?: number, atol?: number, h_min?: number, " ..
-      "h_max?: number }): nslua.TimeStepping)|(fun(options: { nsds?: nslua.NonSmoothDynamicalSystem, ", 1, true))
+      "h_max?: number, compile?: boolean }): nslua.TimeStepping)|(fun(options: { nsds?: nslua.NonSmoothDynamicalSystem, ", 1, true))
     assert.truthy(text:find("---@field relation fun(self: any): nslua.relation", 1, true))
     assert.truthy(text:find("---@field setNewtonTolerance fun(self: any, relative: number, absolute?: number)", 1, true))
     assert.truthy(text:find("---@field replay fun(file: string, options?: table): table, table", 1, true))

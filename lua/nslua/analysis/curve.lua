@@ -103,9 +103,6 @@ end
 
 -- ---- other slopes ----
 
--- The slopes of the lines between the points are not continuous: each piece has its own.
-local function linear_slopes(_, d) return d end
-
 -- Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984: a weighted harmonic mean, 0 at an extremum, so that the
 -- curve rises and falls with the data. a, b: the lengths of the intervals before and behind; p, q: their chords.
 local function monotone_slope(a, b, p, q)
@@ -139,11 +136,14 @@ end
 
 -- ---- pieces ----
 
--- The slopes at the points, for each kind: of(h, d, o), o with ends, slopes, periodic.
+-- For each kind the slopes at the points: slopes(h, d, o), o with ends, slopes, periodic; none: the slopes of the
+-- lines, which jump. ends: whether it has a choice of them. degree: of a surface; none: there is no surface.
 local kinds = {
-  linear = linear_slopes,
-  pchip = function(h, d, o) return pchip_slopes(h, d, o.periodic) end,
-  cubic = function(h, d, o) return o.periodic and periodic_slopes(h, d) or slopes_at(h, d, o.ends, o.slopes) end,
+  linear = { degree = 1 },
+  pchip = { slopes = function(h, d, o) return pchip_slopes(h, d, o.periodic) end },
+  cubic = { degree = 3, ends = true, slopes = function(h, d, o)
+    return o.periodic and periodic_slopes(h, d) or slopes_at(h, d, o.ends, o.slopes)
+  end },
 }
 
 -- The pieces of the curve of y over x, as one list: where a piece begins, and its four coefficients. The first piece
@@ -154,12 +154,12 @@ local function pieces(x, y, o)
     h[k] = x[k + 1] - x[k]
     d[k] = (y[k + 1] - y[k]) / h[k]
   end
-  local m = kinds[o.kind](h, d, o)
+  local m = o.kind.slopes and o.kind.slopes(h, d, o)
   local function add(...)
     for i = 1, 5 do list[#list + 1] = (select(i, ...)) end
   end
   local function cubic(k)
-    if o.kind == "linear" then return d[k], 0, 0 end
+    if not m then return d[k], 0, 0 end
     return m[k], (3 * d[k] - 2 * m[k] - m[k + 1]) / h[k], (m[k] + m[k + 1] - 2 * d[k]) / (h[k] * h[k])
   end
   local hold = o.outside == "hold"
@@ -167,8 +167,7 @@ local function pieces(x, y, o)
   for k = 1, n - 1 do add(x[k], y[k], cubic(k)) end
   local slope, a, b = cubic(n - 1)
   if hold then add(x[n], y[n], 0, 0, 0)
-  elseif o.kind == "linear" then add(x[n], y[n], slope, 0, 0)
-  else add(x[n], y[n], m[n], a + 3 * b * h[n - 1], b) end
+  else add(x[n], y[n], m and m[n] or slope, a + 3 * b * h[n - 1], b) end
   return list
 end
 
@@ -206,7 +205,7 @@ local curve = {}
 
 function curve.spline(x, y, options)
   options = arguments.options(options, "spline")
-  local o = { kind = "cubic" }
+  local o = { kind = kinds.cubic }
   read_ends(o, options, "spline", "not-a-knot natural clamped periodic")
   local xs = arguments.increasing(x, 2, "spline", "x")
   local ys = arguments.numbers(y, #xs, "spline", "y")
@@ -217,7 +216,8 @@ end
 
 local function read_options(options, who, of_kinds)
   local o = { given = arguments.options(options, who) }
-  o.kind = one_of(o.given, who, "kind", of_kinds, "linear")
+  o.name = one_of(o.given, who, "kind", of_kinds, "linear")
+  o.kind = kinds[o.name]
   o.outside = one_of(o.given, who, "outside", "error hold extend repeat", "error")
   o.periodic = o.outside == "repeat"
   return o
@@ -229,12 +229,12 @@ function curve.interp1(options)
   local xs = arguments.increasing(o.given.x, 2, who, "x")
   local ys = arguments.numbers(o.given.y, #xs, who, "y")
   if o.periodic then must_close(who, "curve that repeats", ys[1], ys[#ys], "y[1]", ("y[%d]"):format(#ys)) end
-  if o.kind == "cubic" and not o.periodic then
+  if o.kind.ends and not o.periodic then
     read_ends(o, o.given, who, "not-a-knot natural clamped")
   elseif o.given.ends ~= nil or o.given.slopes ~= nil then
     fail("%s: %s: it goes with kind = 'cubic' that does not repeat", who, o.given.ends ~= nil and "ends" or "slopes")
   end
-  local name = ("%s curve through %d points"):format(o.kind, #xs)
+  local name = ("%s curve through %d points"):format(o.name, #xs)
   return support.curve(who, name, o.outside, pieces(xs, ys, o))
 end
 
@@ -262,7 +262,7 @@ function curve.interp2(options)
   o.ends = "not-a-knot"
   local xs, ys = arguments.increasing(o.given.x, 2, who, "x"), arguments.increasing(o.given.y, 2, who, "y")
   local z = read_rows(o.given.z, #xs, #ys, who, o.periodic)
-  local along_y, rows, degree = {}, {}, o.kind == "linear" and 1 or 3
+  local along_y, rows, degree = {}, {}, o.kind.degree
   for i = 1, #xs do along_y[i] = pieces(ys, z[i], o) end
   for k = 0, #ys do
     for p = 0, degree do
@@ -271,7 +271,7 @@ function curve.interp2(options)
       rows[#rows + 1] = pieces(xs, c, o)
     end
   end
-  local name = ("%s surface through %d x %d points"):format(o.kind, #xs, #ys)
+  local name = ("%s surface through %d x %d points"):format(o.name, #xs, #ys)
   return support.surface(who, name, o.outside, degree, ys, rows)
 end
 

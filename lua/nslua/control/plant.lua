@@ -19,8 +19,8 @@ local function of_mechanics(ds) return core.concatenate { ds:q(), ds:velocity() 
 local function callback(ds, name)
   local f = support.callback(ds, name)
   if f == true then
-    fail("%s: %s of a controlled plant must be a function of Lua, as by a setter: it is a method of a class, compiled"
-      .. " or of a library", ds:name(), name)
+    fail("%s: %s of a controlled plant must be a function of Lua, as by a setter: it is a method of a class, or"
+      .. " of a library", ds:name(), name)
   end
   return f or nil
 end

@@ -398,6 +398,13 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   return cb->trace;
 }
 
+bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NslPoint *at) {
+  FirstCall call = {.cb = &callee->callbacks[slot], .at = at};
+  lua_pushcfunction(L, find_trace);
+  lua_pushlightuserdata(L, &call);
+  return lua_pcall(L, 1, 0, 0) == LUA_OK;
+}
+
 /* ---- traces of plain callbacks ---- */
 
 /* Runs inside lua_pcall: makes the trace of a plain callback, if that is possible, and anchors it. Argument: the FirstCall. */

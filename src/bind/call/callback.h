@@ -32,6 +32,9 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
 struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
 
+/* Makes the trace of a slot's compiled callback at a point; false, with the error on top of the stack, where it can not be traced. */
+bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NslPoint *at);
+
 /*
 ** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. NULL: it can not be traced, or its values
 ** there are not the trace's. It is made anew in each run: a script may change what the callback uses.

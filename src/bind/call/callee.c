@@ -201,6 +201,7 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   put_in_sheet(L, idx, nsl_function_place(slot), function);
   cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
   cb->trace = NULL;
+  cb->stays = false;
   rebind(L, idx);
 }
 
@@ -224,6 +225,27 @@ static bool push_method(lua_State *L, int idx, const char *name) {
   return found;
 }
 
+void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
+  NslCallback *cb = &((NslCallee *)lua_touserdata(L, idx))->callbacks[slot];
+  bool method = nsl_is_method(cb), compiled = nsl_is_compiled(L, function);
+  put_in_sheet(L, idx, nsl_function_place(slot), function);
+  cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
+  if (method && compiled) cb->callee->host->compiled_methods = true;
+  cb->trace = NULL;
+  rebind(L, idx);
+}
+
+/* Whether the slot of the callee at idx has the function on top of the stack in a compiled form. */
+static bool has_compiled(lua_State *L, int idx, int slot) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, idx, NSL_SHEET);
+  lua_rawgeti(L, -1, nsl_function_place(slot));
+  nsl_push_plain_function(L, -1);
+  bool same = nsl_is_compiled(L, top + 2) && lua_rawequal(L, top, -1);
+  lua_settop(L, top);
+  return same;
+}
+
 void nsl_find_methods(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
   NslCallee *callee = lua_touserdata(L, idx);
@@ -233,10 +255,15 @@ void nsl_find_methods(lua_State *L, int idx) {
     bool was = nsl_is_method(cb);
     if (cb->backing != NSL_ABSENT && !was) continue;
     if (push_method(L, idx, cb->slot->name)) {
+      if (was && has_compiled(L, idx, i)) {
+        lua_pop(L, 1);
+        continue;
+      }
       put_in_sheet(L, idx, nsl_function_place(i), -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
       if (nsl_is_compiled(L, -1)) callee->host->compiled_methods = true;
       cb->trace = NULL;
+      cb->stays = false;
       lua_pop(L, 1);
       changed = changed || !was;
     } else if (was) {

@@ -42,6 +42,7 @@ struct NslCallback {
   bool inexact;        /* it does not accept dual numbers: see `exact` of NsFunction */
   NslShadow shadow;    /* of a plain callback, for its derivatives */
   uint64_t shadow_run; /* the run (NslHost.runs) that it was made in; 0: none */
+  bool stays;          /* a plain callback that nslua.compile has seen, and has left as it is */
   bool silent;         /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
@@ -164,9 +165,12 @@ bool nsl_may_be_callback(lua_State *L, int idx);
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 
+/* Puts the function or compiled function at stack index `function` in the place of the slot's one, which is called in the same way. */
+void nsl_replace_function(lua_State *L, int idx, int slot, int function);
+
 /*
 ** Looks for a method of each slot in the fields and the class of the callee at idx, and uses it as the slot's callback. Slots
-** with a function or a symbol of their own are left alone. Raises when a method is not a function.
+** with a function or a symbol of their own, or with that method compiled, are left alone. Raises when a method is not a function.
 */
 void nsl_find_methods(lua_State *L, int idx);
 

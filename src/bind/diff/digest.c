@@ -111,3 +111,31 @@ uint64_t nsl_digest(lua_State *L, int idx) {
   lua_settop(L, top);
   return h;
 }
+
+/* Hashes the upvalues of the function at idx. Functions among them are hashed by their address. */
+static uint64_t of_upvalues(lua_State *L, int idx) {
+  uint64_t sum = 0;
+  const char *name;
+  for (int i = 1; (name = lua_getupvalue(L, idx, i)) != NULL; i++, lua_pop(L, 1))
+    if (strcmp(name, "_ENV") != 0) sum = digest_mix(sum, of_value(L, lua_gettop(L), DEPTH));
+  return sum;
+}
+
+uint64_t nsl_digest_list(lua_State *L, int idx) {
+  uint64_t sum = 0;
+  int top = lua_gettop(L), entry = top + 1;
+  nsl_need_stack(L, 8);
+  idx = lua_absindex(L, idx);
+  for (lua_Integer i = 1; lua_rawgeti(L, idx, i) != LUA_TNIL; i++, lua_settop(L, top)) {
+    if (lua_isfunction(L, entry)) {
+      sum = digest_mix(sum, of_upvalues(L, entry));
+      continue;
+    }
+    lua_rawgeti(L, entry, 1);
+    lua_rawgeti(L, entry, 2);
+    lua_rawget(L, entry + 1);
+    sum = digest_mix(sum, of_value(L, entry + 2, DEPTH));
+  }
+  lua_settop(L, top);
+  return sum;
+}

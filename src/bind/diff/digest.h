@@ -12,3 +12,9 @@
 ** Other objects are hashed by their address. Raises only when there is no stack space.
 */
 uint64_t nsl_digest(lua_State *L, int idx);
+
+/*
+** Hashes what functions may read, as a list at idx says. Its elements are Lua functions, whose upvalues count except for their
+** globals; and lists { table, key }.
+*/
+uint64_t nsl_digest_list(lua_State *L, int idx);

@@ -49,7 +49,8 @@
   X(exchange) /* exchange_support */                                                                                           \
   X(mode)     /* core.mode, see bind/simulation/mode.c */                                                                      \
   X(clone)                                                                                                                     \
-  X(answer) /* result_fields_meta, the metatable of results */                                                                 \
+  X(model_compile) /* compile_support */                                                                                       \
+  X(answer)        /* result_fields_meta, the metatable of results */                                                          \
   X(numerics)                                                                                                                  \
   X(numerics_mcp)                                                                                                              \
   X(numerics_cone)                                                                                                             \
@@ -73,6 +74,7 @@
 **   unknown  f(class, what, known, name, sure): the message of nsl_no_such_name, nil for none
 **   option   f(options, known, who): the options with other spellings replaced (nslua.base.option_tables)
 **   events   f(events, who): the events of solve_ivp as lists (nslua.base.event_options)
+**   compile  f(simulation): compiles the callbacks of its model (nslua.compile)
 **   columns  f(systems, interactions, observed): the names of the columns of a run (nslua.base.column_names)
 */
 

@@ -141,6 +141,7 @@ static int clone(lua_State *L) {
   nsl_relink_user_events(L, 1, -1, 2);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;
+  copy->compile = self->compile;
   return 1;
 }
 

@@ -8,6 +8,7 @@
 #include "bind/lua/open.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "bind/diff/compile.h"
 #include "bind/simulation/simulation.h"
 
 #define SPAN ((lua_Integer)1 << 32)
@@ -240,14 +241,16 @@ static int support_draws(lua_State *L) {
   return luaL_pushresult(&b), 1;
 }
 
-/* callback(system, "computeb"): the function of Lua that a script has given as this callback, else whether there is a callback. */
+/* callback(system, "computeb"): the function of Lua that a script has given as this callback, compiled since or not; else whether there is a callback. */
 static int support_callback(lua_State *L) {
   const NslCallee *callee = &nsl_check_ds(L, 1)->callee;
   int slot = nsl_slot(callee, luaL_checkstring(L, 2));
   if (slot < 0 || callee->callbacks[slot].backing == NSL_ABSENT) return lua_pushboolean(L, 0), 1;
-  if (callee->callbacks[slot].backing != NSL_LUA) return lua_pushboolean(L, 1), 1;
+  NslBacking backing = callee->callbacks[slot].backing;
+  if (backing != NSL_LUA && backing != NSL_COMPILED) return lua_pushboolean(L, 1), 1;
   lua_getiuservalue(L, 1, NSL_SHEET);
   lua_rawgeti(L, -1, nsl_function_place(slot));
+  nsl_push_plain_function(L, -1);
   return 1;
 }
 

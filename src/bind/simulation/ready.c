@@ -68,6 +68,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
     for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
     lua_pop(L, 1);
   }
+  if (self->compile) nsl_compile_again(L, idx);
   return self;
 }
 

@@ -24,15 +24,16 @@ typedef struct NslOsnsp {
   bool verbose;
 } NslOsnsp;
 
-/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events. */
+/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events, what compiled callbacks read. */
 enum {
   NSL_TS_NSDS = 1,
   NSL_TS_GRID,
   NSL_TS_OSI,
   NSL_TS_OSNSP,
   NSL_TS_EVENTS,
+  NSL_TS_COMPILED,
   NSL_TS_PARTS = NSL_TS_OSNSP,
-  NSL_TS_USERVALUES = NSL_TS_EVENTS
+  NSL_TS_USERVALUES = NSL_TS_COMPILED
 };
 
 typedef struct NslTimeStepping {
@@ -41,6 +42,9 @@ typedef struct NslTimeStepping {
   NsTimeStepping *ts;
   const NslHead *parts[NSL_TS_PARTS]; /* the objects in the user values, which keep them alive */
   uint64_t class_version;             /* the host's class_version when the callbacks were last looked up */
+  uint64_t compiled_version,
+      compiled_digest; /* the graph's version, and what compiled callbacks read, when they were compiled */
+  bool compile;        /* the model's callbacks are to be compiled */
   bool verbose;
   bool start_told; /* the check for overlapping bodies before the first step was made */
 } NslTimeStepping;
@@ -62,6 +66,9 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 
 /* The same; raises also while an action of an event or observe{} runs inside a step. */
 NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
+
+/* Before a call of the simulation at idx: compiles the model's callbacks, if they are to be and have not been or have changed. */
+void nsl_compile_again(lua_State *L, int idx);
 
 /* A call of the engine that calls the model of an idle simulation. end: raises where it has failed. */
 typedef struct NslModelCall {

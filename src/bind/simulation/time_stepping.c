@@ -33,7 +33,7 @@ static bool is_seen(const NsTimeStepping *ts) {
 
 /* The keys of the option table of a simulation: its parts, then the options of nsl_read_step_control. */
 static const char *const simulation_options[] = {"nsds", "grid",  "integrator", "problem", "rtol",
-                                                 "atol", "h_min", "h_max",      NULL};
+                                                 "atol", "h_min", "h_max",      "compile", NULL};
 
 /*
 ** Brings the arguments into the form (nsds, td, osi, osnspb, more, more, options), seven values. The options come last among the
@@ -58,6 +58,17 @@ static void take_arguments(lua_State *L, const NsSimulationClass *class) {
   lua_insert(L, 1);
   lua_settop(L, 7);
   lua_rotate(L, 1, -1);
+}
+
+/* The option `compile` of the table at 5; without it, what nslua --compile says. */
+static void read_compile(lua_State *L, NslTimeStepping *self, const char *who) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "nslua.compile");
+  if (lua_istable(L, 5) && lua_getfield(L, 5, "compile") != LUA_TNIL) {
+    if (!lua_isboolean(L, -1)) nsl_bad(L, who, "compile", "a boolean", -1);
+    lua_replace(L, -2);
+  }
+  self->compile = lua_toboolean(L, -1);
+  lua_settop(L, 6);
 }
 
 /*
@@ -95,6 +106,7 @@ static int new_simulation(lua_State *L) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, class, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (lua_istable(L, 5)) nsl_read_step_control(L, 5, self->ts);
+  read_compile(L, self, class->name);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
     lua_pushfstring(L, "%s: %s", class->name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));

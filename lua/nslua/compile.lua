@@ -1,0 +1,228 @@
+-- nslua.compile: simu:compile() compiles the callbacks of a whole model where their results stay the same to the bit.
+--
+-- A trace freezes what a callback reads besides its arguments. So the functions that a callback reaches are searched
+-- for what they may read: numbers, texts, tables and vectors are watched (nsl_digest_list), and a callback that may
+-- read an object that moves by itself stays in Lua.
+local core = require "nslua.core"
+local where = require "nslua.base.where"
+
+local support = core.compile_support
+
+local DEPTH, ELEMENTS = 3, 1000 -- of tables, as in src/bind/diff/digest.c
+-- Values that a callback may read besides its arguments: they are hashed before each step by hand.
+local MOST_READ = 50
+-- How often one place in the source is compiled to native code: a compiler takes a tenth of a second.
+local MOST_NATIVE = 8
+local CHANGES = 4 -- a callback that reads something which has changed more often than this stays in Lua
+
+local fixed = { ["compiled function"] = true, curve = true, surface = true, vector = true, matrix = true }
+
+-- Whether a value is an object that may change without the script's doing.
+local function moves(value)
+  return type(value) == "userdata" and (not fixed[getmetatable(value)] or support.is_view(value))
+end
+
+-- The texts among the constants of a function and of the functions in it, that may be names: of globals, of fields.
+-- In a dump a short text is the byte 4, its length + 1 with the highest bit set, and its bytes.
+local function words_of(f)
+  local dump, words, seen = string.dump(f, true), {}, {}
+  for at, size in dump:gmatch "()\4([\x81-\xff])" do
+    local word = dump:sub(at + 2, at + (size:byte() & 127))
+    if word:find "^[%a_][%w_]*$" and not seen[word] then words[#words + 1], seen[word] = word, true end
+  end
+  return words
+end
+
+-- What a function may read: list is for nsl_digest_list; why, when it may read more than can be watched.
+local function reads_of(f)
+  local reads, seen, standard, count = { list = {} }, {}, {}, 0
+  for _, module in pairs(package.loaded) do standard[module] = true end
+  local read
+
+  local function refuse(text, ...) reads.why = reads.why or text:format(...) end
+
+  -- An environment may inherit from the globals, as that of the prompt does.
+  local function read_global(env, word)
+    local value = rawget(env, word)
+    local parent = value == nil and (debug.getmetatable(env) or {}).__index
+    if type(parent) == "table" then return read_global(parent, word) end
+    if parent then value = parent(env, word) end
+    if value == nil then return end
+    if word == "print" or word == "io" then refuse("it writes by '%s'", word) end
+    if type(value) ~= "function" and not standard[value] then
+      reads.list[#reads.list + 1] = { env, word }
+      if parent then refuse("it may read the global '%s'", word) end
+    end
+    read(value, DEPTH, word)
+  end
+
+  local function read_function(value)
+    reads.list[#reads.list + 1] = value
+    local i, words = 1, words_of(value)
+    repeat
+      local name, upvalue = debug.getupvalue(value, i)
+      if name == "_ENV" then
+        for _, word in ipairs(words) do read_global(upvalue, word) end
+      elseif name then
+        read(upvalue, DEPTH, name)
+      end
+      i = i + 1
+    until not name
+  end
+
+  function read(value, depth, name)
+    local kind = type(value)
+    count = count + (kind ~= "function" and not standard[value] and 1 or 0)
+    if count > MOST_READ then refuse("it may read more than %d values besides its arguments", MOST_READ) end
+    if moves(value) then
+      refuse("it may read '%s', which may change by itself", name)
+    end
+    if kind ~= "function" and kind ~= "table" or seen[value] or standard[value] then return end
+    seen[value] = true
+    if kind == "function" then
+      if debug.getinfo(value, "S").what ~= "C" then read_function(value) end
+    elseif depth > 0 then
+      local left = ELEMENTS
+      for key, element in next, value do
+        read(element, depth - 1, ("%s.%s"):format(name, key))
+        left = left - 1
+        if left == 0 then break end
+      end
+      local meta = debug.getmetatable(value)
+      if meta then read(meta.__index, depth - 1, name) end
+    end
+  end
+
+  read(f, DEPTH, "f")
+  return reads
+end
+
+-- Why a method, which gets its object, can not be watched; nil when it can: its fields are, by the core.
+local function why_of_method(f, object, fields)
+  for key, value in pairs(fields) do
+    if moves(value) and not key:find "^anchor " then
+      return ("it may read 'self.%s', which may change by itself"):format(key)
+    end
+  end
+  for _, word in ipairs(words_of(f)) do
+    local good, method = pcall(function() return fields[word] == nil and object[word] end)
+    if good and type(method) == "function" and debug.getinfo(method, "S").what == "C" then
+      return ("it may call 'self:%s', whose result may change by itself"):format(word)
+    end
+  end
+end
+
+local made = {} -- place in the source -> how many functions from there have been compiled
+
+local function compiled_of(f, options)
+  local info = debug.getinfo(f, "S")
+  local place = info.source .. info.linedefined
+  made[place] = (made[place] or 0) + 1
+  if made[place] > MOST_NATIVE and not (options and options.native) then options = { native = false } end
+  return core.compile(f, options)
+end
+
+-- One callback of an object. entry.how: "native", "tape" or "Lua".
+local function compile_entry(entry, object, slot, at, options, shared)
+  local f, reads = entry.plain, entry.reads
+  entry.how, entry.compiled, entry.why = "Lua", nil, reads.why
+  if entry.changes > CHANGES then entry.why = "what it reads has changed too often" end
+  if entry.why then return end
+  local before, compiled = support.digest(reads.list), shared[f] or compiled_of(f, options)
+  local how, more = support.try(object, slot, compiled, at.t, at.interaction)
+  entry.digest = support.digest(reads.list)
+  if not how then
+    entry.why = tostring(more):gsub("compile: ", "", 1)
+  elseif more then
+    entry.why = "it takes sums (A * v, dot, sum, norm) that may be rounded otherwise; ns.compile takes it"
+  elseif entry.digest ~= before then
+    entry.why = "it changes what it has captured"
+  else
+    shared[f], entry.compiled, entry.how = compiled, compiled, how == "tape" and "tape" or "native"
+    return
+  end
+  support.try(object, slot, f, at.t)
+end
+
+local known = setmetatable({}, { __mode = "k" }) -- simulation -> { options, [object] = { [slot] = entry } }
+
+local function visit(object, at, kept, report, watched, shared)
+  kept[object] = kept[object] or {}
+  for slot = 1, math.huge do
+    local title, f, kind, fields = support.callback(object, slot)
+    if not title then return end
+    local entry = kept[object][slot]
+    if kind == "Lua" and not (entry and entry.plain == f) then
+      entry = { plain = f, changes = 0, reads = reads_of(f), title = title }
+      if fields then entry.reads.why = entry.reads.why or why_of_method(f, object, fields) end
+      compile_entry(entry, object, slot, at, kept.options, shared)
+    elseif kind == "compiled" and entry and entry.compiled == f
+      and support.digest(entry.reads.list) ~= entry.digest then
+      entry.changes, entry.reads = entry.changes + 1, reads_of(entry.plain)
+      support.try(object, slot, entry.plain, at.t)
+      compile_entry(entry, object, slot, at, kept.options, shared)
+    elseif kind == "compiled" and not (entry and entry.compiled == f) then
+      entry = { title = title, how = "native", why = "compiled by the script" }
+    elseif kind == "library" then
+      entry = { title = title, how = "native", why = "a library" }
+    elseif not kind then
+      entry = nil
+    end
+    kept[object][slot] = entry
+    if entry then report[#report + 1] = { callback = title, how = entry.how, why = entry.why } end
+    if entry and entry.compiled then table.move(entry.reads.list, 1, #entry.reads.list, #watched + 1, watched) end
+  end
+end
+
+local Report = { __name = "table of callbacks" }
+
+function Report:__tostring()
+  local widest, lines = 8, {}
+  for _, row in ipairs(self) do widest = math.max(widest, #row.callback) end
+  for _, row in ipairs(self) do
+    local line = ("%-" .. widest .. "s  %-6s  %s"):format(row.callback, row.how, row.why or "")
+    lines[#lines + 1] = line:gsub("%s+$", "")
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Compiles what can be, and has not been, of the model; what has changed is compiled anew.
+local function compile_model(simulation, options)
+  local nsds, t, report, watched, shared = simulation:nsds(), simulation:startingTime(), {}, {}, {}
+  local kept = known[simulation] or setmetatable({}, { __mode = "k" })
+  known[simulation], kept.options = kept, options or kept.options
+  for i = 1, nsds:numberOfDynamicalSystems() do
+    local system = nsds:dynamicalSystem(i)
+    visit(system, { t = t }, kept, report, watched, shared)
+    local good, boundary = pcall(function() return system:boundaryConditions() end)
+    if good and boundary then visit(boundary, { t = t }, kept, report, watched, shared) end
+  end
+  for i = 1, nsds:numberOfInteractions() do
+    local interaction = nsds:interaction(i)
+    visit(interaction:relation(), { t = t, interaction = interaction }, kept, report, watched, shared)
+  end
+  for _, event in ipairs(simulation:userEvents()) do
+    local name = ("event '%s'"):format(event.name)
+    report[#report + 1] = { callback = name, how = "Lua", why = "it belongs to no object" }
+  end
+  support.watch(simulation, watched)
+  return setmetatable(report, Report)
+end
+
+local compile = {}
+
+function compile.compile(simulation, options)
+  core.compile(function() end, options) -- checks the options
+  return where.pass(compile_model, simulation, options)
+end
+
+-- Before a call of a simulation that is to be compiled and is not, or whose callbacks read what has changed.
+function compile.again(simulation)
+  local first = not known[simulation]
+  local report = compile_model(simulation)
+  if first and debug.getregistry()["nslua.compile"] then
+    io.stderr:write(tostring(report), #report > 0 and "\n" or "")
+  end
+end
+
+return compile
