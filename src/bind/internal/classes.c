@@ -21,33 +21,26 @@ void nsl_internal_push_fields(lua_State *L, const NsField *table) {
   lua_newtable(L);
   for (int i = 0; table[i].name; i++) {
     nsl_internal_push_bits(L, table[i].flags, flags);
-    nsl_set_string(L, "name", table[i].name);
-    nsl_set_string(L, "type", types[table[i].type]);
-    nsl_set_integer(L, "offset", table[i].offset);
-    nsl_set_number(L, "least", table[i].least);
-    nsl_set_number(L, "most", table[i].most);
+    nsl_internal_give(L, 0, "name$ type$ offset: least. most.", table[i].name, types[table[i].type], (int)table[i].offset,
+                      table[i].least, table[i].most);
     lua_rawseti(L, -2, i + 1);
   }
 }
 
-/* The letter as a string; nil for none. */
-static void push_letter(lua_State *L, char letter) {
-  if (letter) lua_pushlstring(L, &letter, 1);
-  else lua_pushnil(L);
+/* The letter as a text; NULL for none. */
+static const char *letter_text(char to[2], char letter) {
+  to[0] = letter, to[1] = 0;
+  return letter ? to : NULL;
 }
 
 static void push_slots(lua_State *L, const NsModelClass *class) {
   lua_newtable(L);
   for (int i = 0; i < class->nslots; i++) {
     const NsSlot *slot = &class->slots[i];
+    char rows[2], cols[2], by[2];
     lua_newtable(L);
-    nsl_set_string(L, "name", slot->name);
-    nsl_set_string(L, "brief", slot->brief);
-    nsl_set_string(L, "args", slot->args);
-    push_letter(L, slot->rows), lua_setfield(L, -2, "rows");
-    push_letter(L, slot->cols), lua_setfield(L, -2, "cols");
-    nsl_set_string(L, "of", slot->of);
-    push_letter(L, slot->by), lua_setfield(L, -2, "by");
+    nsl_internal_give(L, 0, "name$ brief$ args$ of$ rows$ cols$ by$", slot->name, slot->brief, slot->args, slot->of,
+                      letter_text(rows, slot->rows), letter_text(cols, slot->cols), letter_text(by, slot->by));
     lua_rawseti(L, -2, i + 1);
   }
 }
@@ -55,8 +48,7 @@ static void push_slots(lua_State *L, const NsModelClass *class) {
 /* Adds {name, noun, fields, slots, arguments} to the list below. */
 static void add_class(lua_State *L, const NsModelClass *class) {
   lua_newtable(L);
-  nsl_set_string(L, "name", class->name);
-  nsl_set_string(L, "noun", class->noun);
+  nsl_internal_give(L, 0, "name$ noun$", class->name, class->noun);
   nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
   push_slots(L, class), lua_setfield(L, -2, "slots");
   nsl_set_texts(L, "arguments", class->arguments);
@@ -78,17 +70,14 @@ static int names(lua_State *L) {
 #define X(code, name, handles) name,
       NS_OSNSP_LIST(X)
 #undef X
-  };
+          NULL};
+  const char *integrators[NS_SCHEME_CLASSES + 1] = {NULL}, *simulations[NS_SIMULATION_CLASSES + 1] = {NULL};
+  for (int i = 0; i < NS_SCHEME_CLASSES; i++) integrators[i] = ns_scheme_classes[i]->name;
+  for (int i = 0; i < NS_SIMULATION_CLASSES; i++) simulations[i] = ns_simulation_classes[i].name;
   lua_newtable(L);
-  lua_newtable(L);
-  for (int i = 0; i < NS_SCHEME_CLASSES; i++) lua_pushstring(L, ns_scheme_classes[i]->name), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, "integrators");
-  lua_newtable(L);
-  for (int i = 0; i < NS_OSNSP_KINDS; i++) lua_pushstring(L, problems[i]), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, "problems");
-  lua_newtable(L);
-  for (int i = 0; i < NS_SIMULATION_CLASSES; i++) lua_pushstring(L, ns_simulation_classes[i].name), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, "simulations");
+  nsl_set_texts(L, "integrators", integrators);
+  nsl_set_texts(L, "problems", problems);
+  nsl_set_texts(L, "simulations", simulations);
   return 1;
 }
 

@@ -22,14 +22,8 @@ static int internal_places(lua_State *L) {
     int shared = 0;
     for (int e = place.first; e >= 0; e = ns_parameter_next(nsds, &place, e)) shared++;
     lua_newtable(L);
-    nsl_set_string(L, "kind", number_words[place.kind]);
-    nsl_set_integer(L, "system", place.system + 1);
-    nsl_set_integer(L, "systems", place.systems);
-    nsl_set_integer(L, "first", place.first + 1);
-    nsl_set_integer(L, "shared", shared);
-    nsl_set_integer(L, "i", place.i + 1);
-    nsl_set_integer(L, "j", place.j + 1);
-    nsl_set_boolean(L, "copied", place.copied);
+    nsl_internal_give(L, 0, "kind$ system: systems: first: shared: i: j: copied?", number_words[place.kind], place.system + 1,
+                      place.systems, place.first + 1, shared, place.i + 1, place.j + 1, place.copied);
     lua_rawseti(L, -2, k + 1);
   }
   return 1;
@@ -86,12 +80,10 @@ static int internal_model_derivative(lua_State *L) {
   for (int j = 0; j < asked.p; j++) {
     double sum = 0;
     for (int i = 0; i < n + m; i++) F[i] = 0;
+    bool known = ns_model_vjp(&derivative, &at, &weights, j, &sum), forward = ns_model_jvp(&derivative, &at, j, F, Y);
     lua_newtable(L);
-    nsl_set_boolean(L, "known", ns_model_vjp(&derivative, &at, &weights, j, &sum));
-    nsl_set_number(L, "vjp", sum);
-    nsl_set_boolean(L, "forward", ns_model_jvp(&derivative, &at, j, F, Y));
-    nsl_set_list(L, "F", n, F);
-    nsl_set_list(L, "Y", m, Y);
+    nsl_internal_give(L, n, "known? vjp. forward? F~", known, sum, forward, F);
+    nsl_internal_give(L, m, "Y~", Y);
     lua_rawseti(L, -2, j + 1);
   }
   ns_arena_release(&arena);

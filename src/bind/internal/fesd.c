@@ -25,13 +25,7 @@ static int spec_tableau(lua_State *L) {
   if (ns_tableau_make(&t, (NsTableauKind)luaL_checkoption(L, 1, NULL, names), (int)luaL_checkinteger(L, 2)) != NS_OK)
     return lua_pushnil(L), 1;
   lua_createtable(L, 0, 9);
-  nsl_set_integer(L, "s", t.s);
-  nsl_set_integer(L, "order", t.order);
-  nsl_set_boolean(L, "stiff", t.stiff);
-  nsl_set_boolean(L, "early", t.early);
-  nsl_set_list(L, "c", t.s, t.c);
-  nsl_set_list(L, "b", t.s, t.b);
-  nsl_set_list(L, "d", t.s, t.d);
+  nsl_internal_give(L, t.s, "s: order: stiff? early? c~ b~ d~", t.s, t.order, t.stiff, t.early, t.c, t.b, t.d);
   set_rows(L, t.s, t.A, "A");
   set_rows(L, t.s, t.W, "W");
   return 1;

@@ -38,24 +38,28 @@ void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *name
 void nsl_internal_push_fields(lua_State *L, const NsField *table);
 
 /*
-** Copies of what a field of the table at idx holds, without checks of the values: n numbers (`missing` when absent), n integers, a matrix,
-** a square one. What is pushed keeps them.
+** Reads fields of the table at idx. names: "M# q* tolerance.=1e-9 sparse?", a name, a kind, and a default behind '='; then an address for each:
+**   #  a square matrix, which sets *n: double **       @  any matrix: NslMatrix **
+**   *  *n numbers: double **                           %  *n integers: int **
+**   .  a number: double *      :  an integer: int *    ?  whether it is true: bool *
+** Arrays are copies, which stay on the stack; values are not checked. What is absent is its default, else 0.
 */
-double *nsl_internal_vector(lua_State *L, int idx, const char *name, int n, double missing);
-int *nsl_internal_integers(lua_State *L, int idx, const char *name, int n);
-NslMatrix *nsl_internal_matrix(lua_State *L, int idx, const char *name);
-NslMatrix *nsl_internal_square(lua_State *L, int idx, const char *name);
+void nsl_internal_take(lua_State *L, int idx, int *n, const char *names, ...);
 
-/* Push a list of integers; set a field of the table on top to a list of numbers, of integers, of the texts up to NULL. */
+/*
+** Sets fields of the table on top. names: "z* row% status!"; then a value for each:
+**   *  a vector of n: const double *   ~  a list of n: const double *   %  a list of n: const int *   #  an n x n matrix: const double *
+**   .  double   :  int   ?  bool   !  NsStatus, as its name   $  const char *
+*/
+void nsl_internal_give(lua_State *L, int n, const char *names, ...);
+
+/* Push a list of integers; set a field of the table on top to the list of the texts up to NULL. */
 void nsl_push_integers(lua_State *L, int n, const int *x);
-void nsl_set_list(lua_State *L, const char *name, int n, const double *x);
-void nsl_set_integers(lua_State *L, const char *name, int n, const int *x);
 void nsl_set_texts(lua_State *L, const char *name, const char *const *texts);
 
-/* Element i, from 1, of the list at idx: a number, an integer (0 for anything else). Whether a field of the table at idx is true. */
+/* Element i, from 1, of the list at idx: a number, an integer (0 for anything else). */
 double nsl_list_number(lua_State *L, int idx, lua_Integer i);
 int nsl_list_integer(lua_State *L, int idx, lua_Integer i);
-bool nsl_field_flag(lua_State *L, int idx, const char *name);
 
 /* Pushes n zeros as memory; the first n numbers of the list at idx (nil: zeros); raises what is not NS_OK by its name. */
 double *nsl_internal_room(lua_State *L, int n);

@@ -12,10 +12,7 @@ static int law_classes(lua_State *L) {
   for (int i = 0; i < NS_LAW_CLASSES; i++) {
     const NsLawClass *class = ns_law_classes[i];
     lua_newtable(L);
-    nsl_set_string(L, "name", class->name);
-    nsl_set_integer(L, "bytes", class->bytes);
-    nsl_set_boolean(L, "unilateral", class->unilateral);
-    nsl_set_boolean(L, "joint", class->joint);
+    nsl_internal_give(L, 0, "name$ bytes: unilateral? joint?", class->name, (int)class->bytes, class->unilateral, class->joint);
     nsl_internal_push_bits(L, class->goes_with, sorts), lua_setfield(L, -2, "goes_with");
     nsl_internal_push_fields(L, class->fields), lua_setfield(L, -2, "fields");
     nsl_set_texts(L, "arguments", class->arguments);
@@ -32,10 +29,10 @@ static int law_table(lua_State *L) {
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);
   nsl_internal_push_bits(L, ns_law_needs(law), needs), lua_setfield(L, -2, "needs");
-  nsl_set_integer(L, "constrained", ns_law_constrained(law));
-  lua_newtable(L);
-  for (int i = 0; i < law->size; i++) lua_pushnumber(L, ns_law_restitution(law, i, theta)), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, "restitution");
+  double *restitution = lua_newuserdatauv(L, (size_t)(law->size + 1) * sizeof *restitution, 0);
+  for (int i = 0; i < law->size; i++) restitution[i] = ns_law_restitution(law, i, theta);
+  lua_insert(L, -2);
+  nsl_internal_give(L, law->size, "constrained: restitution~", ns_law_constrained(law), restitution);
   nsl_push_law_groups(L, law);
   lua_setfield(L, -2, "groups");
   return 1;

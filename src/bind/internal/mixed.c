@@ -4,8 +4,6 @@
 */
 #include "bind/internal/internal.h"
 
-#include <math.h>
-
 #include "base/memory.h"
 #include "bind/numerics/answer.h"
 #include "solvers/contact/mixed.h"
@@ -15,8 +13,6 @@
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/contact/mixed_sweep.h"
 #include "solvers/contact/mixed_system.h"
-
-enum { ROOM = 30 };
 
 /* The objects of one call, in its arena. */
 typedef struct MixedCall {
@@ -37,7 +33,6 @@ static void spec_mixed_free(void *object) {
 }
 
 static MixedCall *spec_mixed_begin(lua_State *L) {
-  luaL_checkstack(L, ROOM, NULL);
   NslCall *call = nsl_new_call(L, "mixed", 0);
   MixedCall *c = nsl_call_take(L, call, 1, sizeof *c);
   c->call = call;
@@ -54,56 +49,44 @@ typedef struct Given {
   bool guessed;
 } Given;
 
-/* Reads W of the table at `at`. */
-static void spec_mixed_read_matrix(lua_State *L, int at, MixedCall *c, Given *g) {
-  const NslMatrix *W = nsl_internal_matrix(L, at, "W");
-  g->p.n = W->rows;
-  g->p.W = W->data;
-  if (!nsl_field_flag(L, at, "sparse")) return;
-  ns_sparse_free(c->sparse);
-  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, W->rows, W->cols, W->data, W->rows > 0 ? W->rows : 1));
-  g->p.W = NULL;
-  g->p.sparse = c->sparse;
-}
-
 static void spec_mixed_read_groups(lua_State *L, int at, MixedCall *c, Given *g) {
   lua_getfield(L, at, "groups");
   int count = (int)luaL_len(L, -1);
-  g->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *g->groups);
-  for (int k = 0; k < count; k++) {
-    lua_geti(L, -1, k + 1);
-    double mu[] = {nsl_field_number(L, -1, "mu", 0), nsl_field_number(L, -1, "mu_r", -1)};
-    int dim = (int)nsl_field_number(L, -1, "dim", 1);
-    const NsConeClass *cone = ns_cone_find(dim, mu[1] < 0 ? 1 : 2);
-    g->groups[k] = cone ? ns_mixed_contact(cone, mu)
-                        : ns_mixed_row(nsl_field_number(L, -1, "lower", -INFINITY), nsl_field_number(L, -1, "upper", INFINITY));
-    g->groups[k].dim = dim;
-    lua_pop(L, 1);
-  }
-  g->p.groups = g->groups;
+  g->p.groups = g->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *g->groups);
   g->p.ngroups = count;
+  for (int k = 0; k < count; k++) {
+    double mu[2], lower, upper;
+    int top = lua_gettop(L), dim;
+    lua_geti(L, -1, k + 1);
+    nsl_internal_take(L, -1, NULL, "dim:=1 mu. mu_r.=-1 lower.=-inf upper.=inf", &dim, &mu[0], &mu[1], &lower, &upper);
+    const NsConeClass *cone = ns_cone_find(dim, mu[1] < 0 ? 1 : 2);
+    g->groups[k] = cone ? ns_mixed_contact(cone, mu) : ns_mixed_row(lower, upper);
+    g->groups[k].dim = dim;
+    lua_settop(L, top);
+  }
 }
 
 /* Reads the problem at `at`; what it holds stays on the stack. */
 static Given spec_mixed_read_problem(lua_State *L, int at, MixedCall *c) {
   Given g = {.guessed = false};
-  luaL_checktype(L, at, LUA_TTABLE);
-  spec_mixed_read_matrix(L, at, c, &g);
-  spec_mixed_read_groups(L, at, c, &g);
-  g.p.q = g.q = nsl_internal_vector(L, at, "q", g.p.n, 0);
-  g.guess = nsl_internal_vector(L, at, "guess", g.p.n, 0);
+  double *W;
+  bool sparse;
+  nsl_internal_take(L, at, &g.p.n, "W# q* guess* none*=nan none*=nan sparse?", &W, &g.q, &g.guess, &g.z, &g.w, &sparse);
+  g.p.q = g.q, g.p.W = W;
   g.guessed = lua_getfield(L, at, "guess") != LUA_TNIL;
-  g.z = nsl_internal_vector(L, at, "none", g.p.n, NAN);
-  g.w = nsl_internal_vector(L, at, "none", g.p.n, NAN);
+  spec_mixed_read_groups(L, at, c, &g);
+  if (!sparse) return g;
+  ns_sparse_free(c->sparse);
+  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, g.p.n, g.p.n, W, g.p.n > 0 ? g.p.n : 1));
+  g.p.W = NULL;
+  g.p.sparse = c->sparse;
   return g;
 }
 
 static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, double measure) {
   lua_newtable(L);
-  nsl_set_vector(L, "z", g->p.n, g->z);
-  nsl_set_vector(L, "w", g->p.n, g->w);
   nsl_set_solver_info(L, info);
-  nsl_set_number(L, "measure", measure);
+  nsl_internal_give(L, g->p.n, "z* w* measure.", g->z, g->w, measure);
 }
 
 /* ---- functions ---- */
@@ -112,18 +95,20 @@ static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverI
 static void solve_next(lua_State *L, int at, MixedCall *c) {
   Given g = spec_mixed_read_problem(L, at, c);
   NsSolverInfo info = {0};
-  int repeats = (int)nsl_field_number(L, at, "repeats", 1);
-  *ns_mixed_options(c->solver) = (NsMixedOptions){.tolerance = nsl_field_number(L, at, "tolerance", 0),
-                                                  .max_iterations = (int)nsl_field_number(L, at, "max_iterations", 0),
-                                                  .keep = nsl_field_number(L, at, "keep", 0) != 0};
+  NsMixedOptions *options = ns_mixed_options(c->solver);
+  int repeats;
+  double keep;
+  *options = (NsMixedOptions){0};
+  nsl_internal_take(L, at, NULL, "repeats:=1 tolerance. max_iterations: keep.", &repeats, &options->tolerance,
+                    &options->max_iterations, &keep);
+  options->keep = keep != 0;
   uint64_t allocations = ns_alloc_count();
   double start = ns_search_now();
   for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
   double seconds = (ns_search_now() - start) / repeats;
   allocations = ns_alloc_count() - allocations;
   spec_mixed_push_answer(L, &g, &info, info.backward);
-  nsl_set_number(L, "seconds", seconds);
-  nsl_set_number(L, "allocations", (double)allocations);
+  nsl_internal_give(L, 0, "seconds. allocations.", seconds, (double)allocations);
 }
 
 /*
@@ -175,11 +160,13 @@ static int mixed_part(lua_State *L) {
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);
   Given g = spec_mixed_read_problem(L, 1, c);
-  int count = (int)nsl_field_number(L, 1, "max_iterations", 1000), n = g.p.n;
+  int count, least, n = g.p.n;
+  double tolerance, early;
+  nsl_internal_take(L, 1, NULL, "max_iterations:=1000 least: tolerance.=1e-10 early.", &count, &least, &tolerance, &early);
   NsSolverInfo info = {.solver = methods[method]};
   NsMixedView v = {.p = g.p,
-                   .tolerance = nsl_field_number(L, 1, "tolerance", 1e-10),
-                   .early = nsl_field_number(L, 1, "early", 0) != 0,
+                   .tolerance = tolerance,
+                   .early = early != 0,
                    .max_iterations = count,
                    .rho = nsl_call_numbers(L, c->call, g.p.ngroups),
                    .explained = nsl_call_numbers(L, c->call, n),
@@ -200,16 +187,13 @@ static int mixed_part(lua_State *L) {
     case 6: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_ASSOCIATED, 0, g.z, &info); break;
     case 7: info.status = solve_system(L, c, &g); break;
     case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
-    case 9:
-      info.status = ns_mixed_conjugate_solve(c->work, &v, (int)nsl_field_number(L, 1, "least", 0), count, g.z, g.w, &info);
-      break;
+    case 9: info.status = ns_mixed_conjugate_solve(c->work, &v, least, count, g.z, g.w, &info); break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);
   info.residual = ns_mixed_residual(&v, g.z, g.w, &info.relative);
   spec_mixed_push_answer(L, &g, &info, measure);
-  nsl_set_boolean(L, "exact", exact);
-  nsl_set_vector(L, "rho", g.p.ngroups, v.rho);
+  nsl_internal_give(L, g.p.ngroups, "exact? rho*", exact, v.rho);
   return 1;
 }
 

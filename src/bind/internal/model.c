@@ -119,15 +119,13 @@ static void put_pieces(const void *context, NsTriplets *t) {
 
 /* Reads the piece on top: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
 static void read_piece(lua_State *L, Piece *p) {
-  *p = (Piece){.factor = nsl_field_number(L, -1, "factor", 0),
-               .row = (int)nsl_field_number(L, -1, "row", 0),
-               .col = (int)nsl_field_number(L, -1, "col", 0)};
-  lua_getfield(L, -1, "transposed");
-  p->transposed = lua_toboolean(L, -1);
-  lua_getfield(L, -2, "part");
-  p->part = (NsRectangle){(int)nsl_field_number(L, -1, "row", 0), (int)nsl_field_number(L, -1, "rows", 0),
-                          (int)nsl_field_number(L, -1, "col", 0), (int)nsl_field_number(L, -1, "cols", 0)};
-  lua_getfield(L, -3, "coef");
+  int piece = lua_gettop(L), row, rows, col, cols;
+  *p = (Piece){.factor = 0};
+  nsl_internal_take(L, piece, NULL, "factor. row: col: transposed?", &p->factor, &p->row, &p->col, &p->transposed);
+  lua_getfield(L, piece, "part");
+  nsl_internal_take(L, -1, NULL, "row: rows: col: cols:", &row, &rows, &col, &cols);
+  p->part = (NsRectangle){row, rows, col, cols};
+  lua_getfield(L, piece, "coef");
   p->coef.sparse = lua_isnil(L, -1) ? NULL : nsl_test_sparse(L, -1);
   if (!p->coef.sparse && !lua_isnil(L, -1)) {
     NslMatrix *m = nsl_to_matrix(L, lua_gettop(L), -1, -1, "triplets", "coef");
@@ -135,7 +133,7 @@ static void read_piece(lua_State *L, Piece *p) {
     p->coef.rows = m->rows;
     p->coef.cols = m->cols;
   }
-  lua_pop(L, 3);
+  lua_settop(L, piece);
 }
 
 /* triplets(n, pieces): the sparse n x n sum of all pieces, and the number of triplets. */

@@ -4,7 +4,6 @@
 */
 #include "bind/internal/internal.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -60,48 +59,37 @@ static SolverParts *spec_solvers_new_call(lua_State *L) {
   return c;
 }
 
-static void set_matrix(lua_State *L, const char *name, int rows, int cols, const double *x) {
-  nsl_matrix_write(nsl_push_matrix(L, rows, cols, NULL), x);
-  lua_setfield(L, -2, name);
+/* The rows of a matrix, for the engine. */
+static int leading(int n) {
+  return n > 0 ? n : 1;
 }
 
-static void set_status(lua_State *L, NsStatus status) {
-  nsl_set_string(L, "status", ns_status_name(status));
-}
-
-static void set_places(lua_State *L, const char *name, int n, const signed char *set) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) lua_pushinteger(L, set[i]), lua_rawseti(L, -2, i + 1);
-  lua_setfield(L, -2, name);
+static int give_table(lua_State *L) {
+  lua_newtable(L);
+  return 1;
 }
 
 static NsBoxProblem box_fields(lua_State *L) {
-  NslMatrix *M = nsl_internal_matrix(L, 1, "M");
-  int n = M->rows;
-  if (M->cols != n) luaL_error(L, "M is not square");
-  double *q = nsl_internal_vector(L, 1, "q", n, 0), *lower = nsl_internal_vector(L, 1, "lower", n, 0);
-  return (NsBoxProblem){n, M->data, n > 0 ? n : 1, q, lower, nsl_internal_vector(L, 1, "upper", n, INFINITY), 0};
+  NsBoxProblem p = {0};
+  double *M, *q, *lower, *upper;
+  nsl_internal_take(L, 1, &p.n, "M# q* lower* upper*=inf", &M, &q, &lower, &upper);
+  p.M = M, p.ldm = leading(p.n), p.q = q, p.lower = lower, p.upper = upper;
+  return p;
 }
 
 static int spec_solvers_scale(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxScaled s;
   NsBoxProblem p = box_fields(L);
-  double *point = nsl_internal_vector(L, 1, "point", p.n, 0), *z = nsl_internal_room(L, p.n);
+  double *point, *z = nsl_internal_room(L, p.n);
+  nsl_internal_take(L, 1, &p.n, "point*", &point);
   ns_box_scaled_take(&s, &c->call->arena, p.n);
   if (c->call->arena.failed) return luaL_error(L, "not enough memory");
   ns_box_scale(&s, &p);
   ns_box_unscale(&s, &p, point, z);
-  lua_newtable(L);
-  nsl_set_boolean(L, "well_scaled", ns_box_well_scaled(&p));
-  nsl_set_boolean(L, "now_well_scaled", ns_box_well_scaled(&s.problem));
-  nsl_set_integers(L, "row", p.n, s.row);
-  nsl_set_integers(L, "col", p.n, s.col);
-  set_matrix(L, "M", p.n, p.n, s.M);
-  nsl_set_vector(L, "q", p.n, s.q);
-  nsl_set_vector(L, "lower", p.n, s.lower);
-  nsl_set_vector(L, "upper", p.n, s.upper);
-  nsl_set_vector(L, "z", p.n, z);
+  give_table(L);
+  nsl_internal_give(L, p.n, "well_scaled? now_well_scaled? row% col% M# q* lower* upper* z*", ns_box_well_scaled(&p),
+                    ns_box_well_scaled(&s.problem), s.row, s.col, s.M, s.q, s.lower, s.upper, z);
   return 1;
 }
 
@@ -112,10 +100,8 @@ static int spec_solvers_scale(lua_State *L) {
 static int spec_solvers_box(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
-  int n = p.n, repeats = (int)nsl_field_number(L, 1, "repeats", 1);
-  double *guess = nsl_internal_vector(L, 1, "guess", n, 0), *z = nsl_internal_vector(L, 1, "none", n, NAN);
-  double *w = nsl_internal_vector(L, 1, "none", n, NAN);
-  bool guessed = lua_getfield(L, 1, "guess") != LUA_TNIL;
+  int n = p.n, repeats;
+  double *guess, *z, *w;
   NsSolverInfo info = {0};
   const char *asked;
   nsl_internal_check(L, ns_box_new(&c->box, n));
@@ -124,19 +110,18 @@ static int spec_solvers_box(lua_State *L) {
   options->method = nsl_method_named(ns_box_methods, NS_TAKES_DENSE, luaL_optstring(L, -1, "default"), &asked);
   if (!asked) luaL_error(L, "box: there is no method '%s'", lua_tostring(L, -1));
   options->tolerance = nsl_field_number(L, 1, "tolerance", options->tolerance);
-  options->max_iterations = (int)nsl_field_number(L, 1, "max_iterations", 0);
+  nsl_internal_take(L, 1, &n, "guess* none*=nan none*=nan repeats:=1 max_iterations:", &guess, &z, &w, &repeats,
+                    &options->max_iterations);
+  bool guessed = lua_getfield(L, 1, "guess") != LUA_TNIL;
   uint64_t allocations = ns_alloc_count();
   double start = ns_search_now();
   for (int k = 0; k < repeats; k++) ns_box_solve(c->box, &p, guessed ? guess : NULL, z, w, &info);
   double seconds = (ns_search_now() - start) / repeats;
   allocations = ns_alloc_count() - allocations;
-  lua_newtable(L);
-  nsl_set_list(L, "z", n, z);
-  nsl_set_list(L, "w", n, w);
+  give_table(L);
   nsl_set_solver_info(L, &info);
-  nsl_set_integer(L, "solutions", ns_box_solutions(c->box));
-  nsl_set_integer(L, "allocations", allocations);
-  nsl_set_number(L, "seconds", seconds);
+  nsl_internal_give(L, n, "z~ w~ solutions: allocations: seconds.", z, w, (int)ns_box_solutions(c->box), (int)allocations,
+                    seconds);
   return 1;
 }
 
@@ -144,24 +129,20 @@ static int spec_solvers_box(lua_State *L) {
 static int spec_solvers_balance(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBalance b;
-  NslMatrix *M = nsl_internal_matrix(L, 1, "M");
-  int n = M->rows;
-  bool sparse = nsl_field_flag(L, 1, "sparse"), fits = true;
+  double *M;
+  int n;
+  bool sparse, fits = true;
+  nsl_internal_take(L, 1, &n, "M# sparse?", &M, &sparse);
   ns_balance_take(&b, &c->call->arena, n);
   int *work = ns_arena_ints(&c->call->arena, (ptrdiff_t)n * n);
-  double *power = nsl_internal_room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
+  double *power = nsl_internal_room(L, n), *to = nsl_internal_room(L, n * n);
   if (c->call->arena.failed) return luaL_error(L, "not enough memory");
-  if (sparse) nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  if (sparse) nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M, leading(n)));
   if (sparse) ns_balance_sparse(&b, c->sparse);
-  else fits = ns_balance_dense(&b, M->data, n > 0 ? n : 1, n, work);
-  ns_balance_apply(&b, M->data, n > 0 ? n : 1, n, power, to);
-  lua_newtable(L);
-  nsl_set_boolean(L, "fits", fits);
-  nsl_set_integers(L, "row", n, b.row);
-  nsl_set_integers(L, "col", n, b.col);
-  nsl_set_integers(L, "row_tree", n, b.row_tree);
-  nsl_set_integers(L, "col_tree", n, b.col_tree);
-  set_matrix(L, "M", n, n, to);
+  else fits = ns_balance_dense(&b, M, leading(n), n, work);
+  ns_balance_apply(&b, M, leading(n), n, power, to);
+  give_table(L);
+  nsl_internal_give(L, n, "fits? row% col% row_tree% col_tree% M#", fits, b.row, b.col, b.row_tree, b.col_tree, to);
   return 1;
 }
 
@@ -169,71 +150,75 @@ static int spec_solvers_balance(lua_State *L) {
 static int spec_solvers_components(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsComponents parts;
-  lua_getfield(L, 1, "M");
-  bool dense = !lua_isnil(L, -1);
-  NslMatrix *M = dense ? nsl_internal_matrix(L, 1, "M") : NULL;
+  bool dense = lua_getfield(L, 1, "M") != LUA_TNIL;
   lua_getfield(L, 1, dense ? "index" : "i");
-  int count = (int)luaL_len(L, -1), n = dense ? count : (int)nsl_field_number(L, 1, "n", 0);
-  int *i = nsl_internal_integers(L, 1, dense ? "index" : "i", count),
-      *j = dense ? NULL : nsl_internal_integers(L, 1, "j", count);
+  int count = (int)luaL_len(L, -1), n = dense ? count : (int)nsl_field_number(L, 1, "n", 0), *i, *j;
+  nsl_internal_take(L, 1, &count, dense ? "index%" : "i% j%", &i, &j);
   ns_components_take(&parts, &c->call->arena, n);
   if (c->call->arena.failed) return luaL_error(L, "not enough memory");
+  for (int k = 0; k < count; k++) i[k]--;
   if (dense) {
-    for (int k = 0; k < count; k++) i[k]--;
-    lua_getfield(L, 1, "before");
-    NslMatrix *before = lua_isnil(L, -1) ? NULL : nsl_internal_matrix(L, 1, "before");
-    if (before) ns_components_dense(&parts, before->data, before->rows > 0 ? before->rows : 1, n, i);
-    ns_components_dense(&parts, M->data, M->rows > 0 ? M->rows : 1, n, i);
+    static const char *const matrices[] = {"before@", "M@"};
+    bool before = lua_getfield(L, 1, "before") != LUA_TNIL;
+    for (int k = before ? 0 : 1; k < 2; k++) {
+      NslMatrix *M;
+      nsl_internal_take(L, 1, NULL, matrices[k], &M);
+      ns_components_dense(&parts, M->data, leading(M->rows), n, i);
+    }
   } else {
     ns_components_begin(&parts, n);
-    for (int k = 0; k < count; k++) ns_components_join(&parts, i[k] - 1, j[k] - 1);
+    for (int k = 0; k < count; k++) ns_components_join(&parts, i[k], j[k] - 1);
     ns_components_finish(&parts);
   }
   for (int k = 0; k < n; k++) parts.of[k]++, parts.member[k]++;
-  lua_newtable(L);
-  nsl_set_integers(L, "of", n, parts.of);
-  nsl_set_integers(L, "member", n, parts.member);
-  nsl_set_integers(L, "start", parts.count + 1, parts.start);
+  give_table(L);
+  nsl_internal_give(L, n, "of% member%", parts.of, parts.member);
+  nsl_internal_give(L, parts.count + 1, "start%", parts.start);
   return 1;
+}
+
+/* Sets the field to the list of the places of the variables. */
+static void set_places(lua_State *L, const char *name, int n, const signed char *set) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) lua_pushinteger(L, set[i]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, name);
 }
 
 /* active{M, q, lower, upper, set | point, tolerance, growth, single}: one attempt, and the repair after NS_ENOCONV. */
 static int spec_solvers_active(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
-  double backward, *z = nsl_internal_room(L, p.n), *w = nsl_internal_room(L, p.n),
-                   *point = nsl_internal_vector(L, 1, "point", p.n, 0);
-  double tolerance = nsl_field_number(L, 1, "tolerance", 1e-13), growth = nsl_field_number(L, 1, "growth", 1e10);
-  bool single = nsl_field_flag(L, 1, "single");
+  double backward, *z = nsl_internal_room(L, p.n), *w = nsl_internal_room(L, p.n), *point, tolerance, growth;
+  bool single;
+  nsl_internal_take(L, 1, &p.n, "point* tolerance.=1e-13 growth.=1e10 single?", &point, &tolerance, &growth, &single);
   signed char *set = ns_arena_take(&c->call->arena, (size_t)p.n, 1);
   if (!set) return luaL_error(L, "not enough memory");
   ns_active_of_point(&p, point, set);
   if (lua_getfield(L, 1, "set") != LUA_TNIL) {
-    const int *given = nsl_internal_integers(L, 1, "set", p.n);
+    int *given;
+    nsl_internal_take(L, 1, &p.n, "set%", &given);
     for (int i = 0; i < p.n; i++) set[i] = (signed char)given[i];
   }
   nsl_internal_check(L, ns_active_new(&c->active, p.n));
   NsStatus status = ns_active_try(c->active, &p, set, tolerance, growth, z, w, &backward);
-  lua_newtable(L);
+  give_table(L);
   set_places(L, "set", p.n, set);
   if (status == NS_ENOCONV) {
     nsl_set_integer(L, "wrong", ns_active_repair(c->active, &p, z, w, single, set));
     set_places(L, "repaired", p.n, set);
   }
-  set_status(L, status);
-  nsl_set_vector(L, "z", p.n, z);
-  nsl_set_vector(L, "w", p.n, w);
-  nsl_set_number(L, "backward", backward);
+  nsl_internal_give(L, p.n, "status! z* w* backward.", status, z, w, backward);
   return 1;
 }
 
 /* minor_sign{M, index}: the sign of the minor of these rows and columns (from 1); and the sign by elimination alone. */
 static int spec_solvers_minor_sign(lua_State *L) {
   spec_solvers_new_call(L);
-  NslMatrix *M = nsl_internal_matrix(L, 1, "M");
+  NslMatrix *M;
   lua_getfield(L, 1, "index");
-  int count = (int)luaL_len(L, -1), n = M->rows;
-  int *index = nsl_internal_integers(L, 1, "index", count);
+  int count = (int)luaL_len(L, -1), *index;
+  nsl_internal_take(L, 1, &count, "M@ index%", &M, &index);
+  int n = M->rows;
   for (int i = 0; i < count; i++)
     if (index[i]-- < 1 || index[i] >= n) return luaL_error(L, "index %d", index[i] + 1);
   if (M->cols != n || count > NS_EXACT_MINOR) return luaL_error(L, "M or index");
@@ -248,59 +233,46 @@ static int spec_solvers_minor_sign(lua_State *L) {
 
 /* fischer(a, b): the value and the two slopes. */
 static int spec_solvers_fischer(lua_State *L) {
-  double da, db, a = luaL_checknumber(L, 1), b = luaL_checknumber(L, 2);
-  lua_pushnumber(L, ns_fischer(a, b, &da, &db));
-  lua_pushnumber(L, da);
-  lua_pushnumber(L, db);
-  return 3;
+  double da, db, value = ns_fischer(luaL_checknumber(L, 1), luaL_checknumber(L, 2), &da, &db);
+  return lua_pushnumber(L, value), lua_pushnumber(L, da), lua_pushnumber(L, db), 3;
 }
 
 /* fischer_box(z, f, lower, upper): the value, the slopes by z and by f, and the violation. */
 static int spec_solvers_fischer_box(lua_State *L) {
-  double at_z, at_f, z = luaL_checknumber(L, 1), f = luaL_checknumber(L, 2);
-  double lower = luaL_checknumber(L, 3), upper = luaL_checknumber(L, 4);
-  lua_pushnumber(L, ns_fischer_box(z, f, lower, upper, &at_z, &at_f));
-  lua_pushnumber(L, at_z);
-  lua_pushnumber(L, at_f);
-  lua_pushnumber(L, ns_box_violation(z, f, lower, upper));
-  return 4;
+  double at_z, at_f, x[4];
+  for (int i = 0; i < 4; i++) x[i] = luaL_checknumber(L, i + 1);
+  lua_pushnumber(L, ns_fischer_box(x[0], x[1], x[2], x[3], &at_z, &at_f));
+  return lua_pushnumber(L, at_z), lua_pushnumber(L, at_f), lua_pushnumber(L, ns_box_violation(x[0], x[1], x[2], x[3])), 4;
 }
 
 /* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, which are loaded first. */
 static int spec_solvers_mcp_jacobian(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
-  NslMatrix *J = nsl_internal_square(L, 1, "J"), *next = NULL;
-  int n = J->rows, ld = n > 0 ? n : 1;
-  bool sparse = nsl_field_flag(L, 1, "sparse");
-  if (lua_getfield(L, 1, "next") != LUA_TNIL) next = nsl_internal_square(L, 1, "next");
-  double *x = nsl_internal_vector(L, 1, "x", n, 0), *a = nsl_internal_vector(L, 1, "a", n, 1),
-         *b = nsl_internal_vector(L, 1, "b", n, 1);
-  double *rhs = nsl_internal_vector(L, 1, "rhs", n, 1), *y = nsl_internal_room(L, n), *size = nsl_internal_room(L, n),
-         *largest = nsl_internal_room(L, n);
-  double *transposed = nsl_internal_room(L, n);
+  int n;
+  bool sparse;
+  double *J, *next, *x, *a, *b, *rhs;
+  nsl_internal_take(L, 1, &n, "J# sparse? x* a*=1 b*=1 rhs*=1", &J, &sparse, &x, &a, &b, &rhs);
+  double *y = nsl_internal_room(L, n), *size = nsl_internal_room(L, n), *largest = nsl_internal_room(L, n),
+         *transposed = nsl_internal_room(L, n);
   NsMcpJacobian *jac = &c->jacobian;
   nsl_internal_check(L, ns_mcp_jacobian_init(jac, &c->call->arena, n, sparse));
   if (sparse) {
-    if (next) {
-      nsl_internal_check(L, ns_sparse_from_dense(&c->other, next->rows, next->cols, next->data, next->rows));
+    if (lua_getfield(L, 1, "next") != LUA_TNIL) {
+      nsl_internal_take(L, 1, &n, "next#", &next);
+      nsl_internal_check(L, ns_sparse_from_dense(&c->other, n, n, next, n));
       nsl_internal_check(L, ns_mcp_jacobian_take(jac, c->other));
     }
-    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, J->data, ld));
+    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, J, leading(n)));
     nsl_internal_check(L, ns_mcp_jacobian_take(jac, c->sparse));
   } else {
-    memcpy(jac->dense, J->data, (size_t)n * (size_t)n * sizeof *jac->dense);
+    memcpy(jac->dense, J, (size_t)n * (size_t)n * sizeof *jac->dense);
   }
   ns_mcp_jacobian_rows(jac, x, y, size, largest);
   ns_mcp_jacobian_transposed(jac, x, transposed);
   NsStatus status = ns_mcp_jacobian_solve(jac, a, b, rhs);
-  lua_newtable(L);
-  set_status(L, status);
-  nsl_set_boolean(L, "finite", ns_mcp_jacobian_finite(jac));
-  nsl_set_vector(L, "y", n, y);
-  nsl_set_vector(L, "size", n, size);
-  nsl_set_vector(L, "largest", n, largest);
-  nsl_set_vector(L, "transposed", n, transposed);
-  nsl_set_vector(L, "solution", n, rhs);
+  give_table(L);
+  nsl_internal_give(L, n, "status! finite? y* size* largest* transposed* solution*", status, ns_mcp_jacobian_finite(jac), y,
+                    size, largest, transposed, rhs);
   return 1;
 }
 
@@ -308,14 +280,15 @@ static int spec_solvers_mcp_jacobian(lua_State *L) {
 static int spec_solvers_box_map(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxMap map = {0};
-  NslMatrix *M = nsl_internal_square(L, 1, "M");
-  int n = M->rows, order = n + 2;
-  double *x = nsl_internal_vector(L, 1, "x", n, 0), *d = nsl_internal_vector(L, 1, "d", n, 1),
-         *e = nsl_internal_vector(L, 1, "e", n, 1);
-  double *b = nsl_internal_vector(L, 1, "b", n, 1), *y = nsl_internal_room(L, n), *transposed = nsl_internal_room(L, n);
-  NsDenseMap dense = {M->data, n, n > 0 ? n : 1, nsl_internal_room(L, order * order), nsl_internal_room(L, order), NULL};
-  if (nsl_field_flag(L, 1, "sparse")) {
-    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  int n;
+  bool sparse;
+  double *M, *x, *d, *e, *b;
+  nsl_internal_take(L, 1, &n, "M# sparse? x* d*=1 e*=1 b*=1", &M, &sparse, &x, &d, &e, &b);
+  int order = n + 2;
+  double *y = nsl_internal_room(L, n), *transposed = nsl_internal_room(L, n);
+  NsDenseMap dense = {M, n, leading(n), nsl_internal_room(L, order * order), nsl_internal_room(L, order), NULL};
+  if (sparse) {
+    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M, leading(n)));
     nsl_internal_check(L, ns_sparse_map_new(&c->map, c->sparse));
     ns_sparse_map(&map, c->map);
   } else {
@@ -327,82 +300,67 @@ static int spec_solvers_box_map(lua_State *L) {
   map.product_transposed(map.self, x, transposed);
   NsStatus status = map.factor(map.self, d, e);
   if (!status) map.solve(map.self, b);
-  lua_newtable(L);
-  set_status(L, status);
-  nsl_set_vector(L, "product", n, y);
-  nsl_set_vector(L, "transposed", n, transposed);
-  nsl_set_vector(L, "solution", n, b);
+  give_table(L);
+  nsl_internal_give(L, n, "status! product* transposed* solution*", status, y, transposed, b);
   return 1;
 }
 
 /* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M has a full diagonal. */
 static int spec_solvers_sparse_path(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
-  NslMatrix *M = nsl_internal_square(L, 1, "M");
-  int n = M->rows, pivots = 0;
-  double *q = nsl_internal_vector(L, 1, "q", n, 0), *lower = nsl_internal_vector(L, 1, "lower", n, 0);
-  double *upper = nsl_internal_vector(L, 1, "upper", n, INFINITY), *z = nsl_internal_vector(L, 1, "z", n, 0),
-         *w = nsl_internal_vector(L, 1, "w", n, 0);
-  double *rho = nsl_internal_vector(L, 1, "rho", n, 1), *out = nsl_internal_room(L, n);
-  bool bounds = nsl_field_flag(L, 1, "at_bounds"), upper_first = nsl_field_flag(L, 1, "upper_first");
-  NsPathStart start = {bounds ? NULL : z,
-                       w,
-                       rho,
-                       nsl_field_number(L, 1, "inside", 1),
-                       upper_first,
-                       nsl_field_number(L, 1, "compact", 0),
-                       (int)nsl_field_number(L, 1, "max_pivots", 100 + 20 * n)};
-  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+  NsBoxProblem p = box_fields(L);
+  int n = p.n, pivots = 0, most = 100 + 20 * n;
+  double *z, *w, *rho, inside, compact, *out = nsl_internal_room(L, n);
+  bool at_bounds, upper_first;
+  nsl_internal_take(L, 1, &n, "z* w* rho*=1 inside.=1 compact. at_bounds? upper_first?", &z, &w, &rho, &inside, &compact,
+                    &at_bounds, &upper_first);
+  most = (int)nsl_field_number(L, 1, "max_pivots", most);
+  NsPathStart start = {at_bounds ? NULL : z, w, rho, inside, upper_first, compact, most};
+  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, p.M, leading(n)));
   nsl_internal_check(L, ns_sparse_path_new(&c->path, c->sparse));
-  NsStatus status = ns_sparse_path_solve(c->path, c->sparse, q, lower, upper, &start, out, &pivots);
-  lua_newtable(L);
-  set_status(L, status);
-  nsl_set_integer(L, "pivots", pivots);
-  nsl_set_vector(L, "z", n, out);
+  NsStatus status = ns_sparse_path_solve(c->path, c->sparse, p.q, p.lower, p.upper, &start, out, &pivots);
+  give_table(L);
+  nsl_internal_give(L, n, "status! pivots: z*", status, pivots, out);
   return 1;
 }
 
 static NsStatus spec_solvers_read_block(lua_State *L, SolverParts *c, int dim) {
   if (lua_getfield(L, 1, "i") == LUA_TNIL) {
-    NslMatrix *M = nsl_internal_square(L, 1, "M");
-    int n = M->rows;
-    if (!nsl_field_flag(L, 1, "sparse")) return ns_block_from_dense(&c->block, dim, n, M->data, n > 0 ? n : 1);
-    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
+    double *M;
+    int n;
+    bool sparse;
+    nsl_internal_take(L, 1, &n, "M# sparse?", &M, &sparse);
+    if (!sparse) return ns_block_from_dense(&c->block, dim, n, M, leading(n));
+    nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, n, n, M, leading(n)));
     return ns_block_from_sparse(&c->block, dim, c->sparse);
   }
-  int count = (int)luaL_len(L, -1), *i = nsl_internal_integers(L, 1, "i", count), *j = nsl_internal_integers(L, 1, "j", count);
+  int count = (int)luaL_len(L, -1), *i, *j;
+  double *v;
+  nsl_internal_take(L, 1, &count, "i% j% v*", &i, &j, &v);
   for (int k = 0; k < count; k++) i[k]--, j[k]--;
-  return ns_block_from_triplets(&c->block, dim, (int)nsl_field_number(L, 1, "n", 0), count, i, j,
-                                nsl_internal_vector(L, 1, "v", count, 0));
+  return ns_block_from_triplets(&c->block, dim, (int)nsl_field_number(L, 1, "n", 0), count, i, j, v);
 }
 
 /* block{dim, M, sparse | n, i, j, v; x, q}: indices from 1. */
 static int spec_solvers_block(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
-  int dim = (int)nsl_field_number(L, 1, "dim", 1);
-  NsStatus status = spec_solvers_read_block(L, c, dim);
+  NsStatus status = spec_solvers_read_block(L, c, (int)nsl_field_number(L, 1, "dim", 1));
   if (status) {
-    lua_newtable(L);
-    set_status(L, status);
-    nsl_set_boolean(L, "made", c->block != NULL);
+    give_table(L);
+    nsl_internal_give(L, 0, "status! made?", status, c->block != NULL);
     return 1;
   }
   NsBlock *A = c->block;
   int n = A->dim * A->nb;
-  double *x = nsl_internal_vector(L, 1, "x", n, 1), *q = nsl_internal_vector(L, 1, "q", n, 0), *y = nsl_internal_room(L, n),
-         *outside = nsl_internal_room(L, n);
-  NslMatrix *D = nsl_push_matrix(L, n, n, NULL);
+  double *x, *q, *y = nsl_internal_room(L, n), *outside = nsl_internal_room(L, n), *D = nsl_internal_room(L, n * n);
+  nsl_internal_take(L, 1, &n, "x*=1 q*", &x, &q);
   ns_block_product(A, x, q, y);
   for (int i = 0; i < A->nb; i++) ns_block_row_outside(A, i, x, outside + (size_t)A->dim * (size_t)i);
   ns_sparse_free(c->other);
   nsl_internal_check(L, ns_block_to_sparse(&c->other, A));
-  ns_sparse_to_dense(c->other, D->data, n > 0 ? n : 1);
-  lua_newtable(L);
-  set_status(L, NS_OK);
-  nsl_set_vector(L, "y", n, y);
-  nsl_set_vector(L, "outside", n, outside);
-  set_matrix(L, "dense", n, n, D->data);
-  nsl_set_integer(L, "count", ns_block_count(A));
+  ns_sparse_to_dense(c->other, D, leading(n));
+  give_table(L);
+  nsl_internal_give(L, n, "status! y* outside* dense# count:", NS_OK, y, outside, D, (int)ns_block_count(A));
   return 1;
 }
 

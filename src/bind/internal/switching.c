@@ -33,24 +33,16 @@ static int flow_word(lua_State *L, const char *key, const char *otherwise, const
 
 /* Reads the lists `mode` and `open`. */
 static void flow_lists(lua_State *L, FlowJob *job, int m) {
-  lua_getfield(L, 2, "mode");
-  for (int i = 0; i < m; i++) {
-    job->mode[i] = NS_ROW_ACTIVE;
-    if (!lua_istable(L, -1)) continue;
-    lua_rawgeti(L, -1, i + 1);
+  int modes = lua_getfield(L, 2, "mode"), open = lua_getfield(L, 2, "open");
+  for (int i = 0; i < m; i++, lua_settop(L, -3)) {
+    if (modes == LUA_TTABLE) lua_rawgeti(L, -2, i + 1);
+    else lua_pushnil(L);
     job->mode[i] = (NsRowMode)luaL_checkoption(L, -1, "active", mode_words);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  lua_getfield(L, 2, "open");
-  for (int i = 0; i < m; i++) {
-    job->open[i] = true;
-    if (!lua_istable(L, -1)) continue;
-    lua_rawgeti(L, -1, i + 1);
+    if (open == LUA_TTABLE) lua_rawgeti(L, -2, i + 1);
+    else lua_pushboolean(L, 1);
     job->open[i] = lua_toboolean(L, -1);
-    lua_pop(L, 1);
   }
-  lua_pop(L, 1);
+  lua_pop(L, 2);
 }
 
 static NsStatus flow_run(FlowJob *job, NsError *err) {
@@ -79,22 +71,13 @@ static NsStatus flow_run(FlowJob *job, NsError *err) {
 static int flow_push(lua_State *L, const FlowJob *job) {
   const NsFlowView *view = ns_flow_view(job->flow);
   lua_newtable(L);
-  nsl_set_vector(L, "x", view->n, view->x);
-  nsl_set_vector(L, "lambda", view->m, view->lambda);
-  nsl_set_vector(L, "y", view->m, view->y);
-  nsl_set_vector(L, "y_terms", view->m, view->y_terms);
-  nsl_set_vector(L, "lambda_terms", view->m, view->lambda_terms);
-  nsl_set_vector(L, "s", view->nd, job->s);
-  nsl_set_vector(L, "sdot", view->nd, job->sdot);
-  NslMatrix *J = nsl_push_matrix(L, view->nd, view->nd, NULL);
-  if (view->nd > 0) memcpy(J->data, job->J, (size_t)view->nd * (size_t)view->nd * sizeof(double));
-  lua_setfield(L, -2, "J");
+  nsl_internal_give(L, view->n, "x*", view->x);
+  nsl_internal_give(L, view->m, "lambda* y* y_terms* lambda_terms*", view->lambda, view->y, view->y_terms, view->lambda_terms);
+  nsl_internal_give(L, view->nd, "s* sdot* J#", job->s, job->sdot, job->J);
   lua_newtable(L);
   for (int i = 0; i < view->m; i++) lua_pushstring(L, mode_words[view->mode[i]]), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "mode");
-  nsl_set_integer(L, "count", job->choice.count);
-  nsl_set_string(L, "text", job->choice.text);
-  nsl_set_boolean(L, "jumped", job->choice.jumped);
+  nsl_internal_give(L, 0, "count: text$ jumped?", (int)job->choice.count, job->choice.text, job->choice.jumped);
   return 1;
 }
 

@@ -65,15 +65,6 @@ static NsTape *push_tape(lua_State *L) {
   return box->tape;
 }
 
-/* Sets fields `first` and `second` of the table at idx to the derivatives along a line. */
-static void set_along(lua_State *L, NsTape *tape, const double *in, const double *direction, int idx) {
-  int m = ns_tape_view(tape).outputs;
-  NslVector *first = nsl_push_vector(L, m, NULL), *second = nsl_push_vector(L, m, NULL);
-  ns_tape_along(tape, in, direction, first->data, second->data);
-  lua_setfield(L, idx, "second");
-  lua_setfield(L, idx, "first");
-}
-
 /*
 ** tape(inputs, entries, outputs, x, direction, from, count): {value, jacobian, forward, reverse (nil: not finite), first,
 ** second, steps, constants, constant_slopes, allocations (while it was evaluated)}. Jacobians are those by the inputs
@@ -86,7 +77,8 @@ static int tape(lua_State *L) {
   int from = (int)luaL_checkinteger(L, 6) - 1, count = (int)luaL_checkinteger(L, 7);
   lua_newtable(L);
   int result = lua_gettop(L);
-  NslVector *value = nsl_push_vector(L, view.outputs, NULL);
+  NslVector *value = nsl_push_vector(L, view.outputs, NULL), *first = nsl_push_vector(L, view.outputs, NULL),
+            *second = nsl_push_vector(L, view.outputs, NULL);
   NslMatrix *J[3];
   for (int k = 0; k < 3; k++) J[k] = nsl_push_matrix(L, view.outputs, count, NULL);
   long before = (long)ns_alloc_count();
@@ -94,20 +86,16 @@ static int tape(lua_State *L) {
   ns_tape_jacobian(t, x, from, count, J[0]->data);
   ns_tape_forward(t, x, from, count, J[1]->data);
   bool reversed = ns_tape_reverse(t, x, from, count, J[2]->data);
-  lua_pushinteger(L, (lua_Integer)((long)ns_alloc_count() - before));
-  lua_setfield(L, result, "allocations");
+  int allocations = (int)((long)ns_alloc_count() - before);
   if (!reversed) lua_pop(L, 1), lua_pushnil(L);
   lua_setfield(L, result, "reverse");
   lua_setfield(L, result, "forward");
   lua_setfield(L, result, "jacobian");
-  lua_setfield(L, result, "value");
-  set_along(L, t, x, direction, result);
-  lua_pushinteger(L, view.steps);
-  lua_setfield(L, result, "steps");
-  lua_pushinteger(L, view.constants);
-  lua_setfield(L, result, "constants");
-  lua_pushboolean(L, ns_tape_constant_slopes(t, from, count));
-  lua_setfield(L, result, "constant_slopes");
+  ns_tape_along(t, x, direction, first->data, second->data);
+  lua_settop(L, result);
+  nsl_internal_give(L, view.outputs, "value* first* second* allocations: steps: constants: constant_slopes?", value->data,
+                    first->data, second->data, allocations, (int)view.steps, (int)view.constants,
+                    ns_tape_constant_slopes(t, from, count));
   return 1;
 }
 

@@ -20,48 +20,35 @@ static void read_numbers(lua_State *L, int idx, int count, double *to) {
   for (int i = 0; i < count; i++) to[i] = nsl_list_number(L, idx, i + 1);
 }
 
-/* Calls the function on the stack with `arguments` arguments; false as a result asks for a shorter step. */
-static NsStatus spec_variational_call(SpecVariational *s, int arguments, int results, NsError *err) {
-  if (lua_pcall(s->L, arguments, results, 0) != LUA_OK) return ns_fail(err, NS_ECALLBACK, "%s", lua_tostring(s->L, -1));
-  return lua_isboolean(s->L, -results) ? NS_ERETRY : NS_OK;
+/* Calls f(t [, mu]); reads the lists that it returns, where there is a place. False as a result asks for a shorter step. */
+static NsStatus spec_variational_call(SpecVariational *s, int f, double t, const double *mu, int results, double *const to[],
+                                      const int count[], NsError *err) {
+  lua_State *L = s->L;
+  int top = lua_gettop(L);
+  lua_pushvalue(L, f);
+  lua_pushnumber(L, t);
+  if (mu) nsl_push_list(L, s->n, mu, 1);
+  if (lua_pcall(L, mu ? 2 : 1, results, 0) != LUA_OK) return ns_fail(err, NS_ECALLBACK, "%s", lua_tostring(L, -1));
+  bool good = !lua_isboolean(L, top + 1);
+  for (int i = 0; i < results && good; i++) read_numbers(L, top + 1 + i, count[i], to[i]);
+  lua_settop(L, top);
+  return good ? NS_OK : NS_ERETRY;
 }
 
 static NsStatus spec_variational_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
   SpecVariational *s = context;
-  int top = lua_gettop(s->L);
-  lua_pushvalue(s->L, s->terms);
-  lua_pushnumber(s->L, t);
-  NsStatus status = spec_variational_call(s, 1, 3, err);
-  if (status == NS_OK) {
-    read_numbers(s->L, top + 1, s->n * s->n, J);
-    read_numbers(s->L, top + 2, s->n * s->p, P);
-    read_numbers(s->L, top + 3, s->n * s->n, E);
-  }
-  lua_settop(s->L, top);
-  return status;
+  const int count[] = {s->n * s->n, s->n * s->p, s->n * s->n};
+  return spec_variational_call(s, s->terms, t, NULL, 3, (double *[]){J, P, E}, count, err);
 }
 
 static NsStatus spec_variational_cost(void *context, double t, double *c, double *d, NsError *err) {
   SpecVariational *s = context;
-  int top = lua_gettop(s->L);
-  lua_pushvalue(s->L, s->cost);
-  lua_pushnumber(s->L, t);
-  NsStatus status = spec_variational_call(s, 1, 2, err);
-  if (status == NS_OK) read_numbers(s->L, top + 1, s->n, c), read_numbers(s->L, top + 2, s->p, d);
-  lua_settop(s->L, top);
-  return status;
+  return spec_variational_call(s, s->cost, t, NULL, 2, (double *[]){c, d}, (int[]){s->n, s->p}, err);
 }
 
 static NsStatus spec_variational_vjp(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   SpecVariational *s = context;
-  int top = lua_gettop(s->L);
-  lua_pushvalue(s->L, s->vjp);
-  lua_pushnumber(s->L, t);
-  nsl_push_list(s->L, s->n, mu, 1);
-  NsStatus status = spec_variational_call(s, 2, 2, err);
-  if (status == NS_OK) read_numbers(s->L, top + 1, s->n, Jmu), read_numbers(s->L, top + 2, s->p, Pmu);
-  lua_settop(s->L, top);
-  return status;
+  return spec_variational_call(s, s->vjp, t, mu, 2, (double *[]){Jmu, Pmu}, (int[]){s->n, s->p}, err);
 }
 
 /* The stack index of a function of the table; 0: it is absent. */
@@ -70,10 +57,10 @@ static int spec_variational_function(lua_State *L, const char *name) {
 }
 
 /* Goes to each of `stops`; with `at`, steps one by one and keeps the values at these times. */
-static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, NsError *err) {
+static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int size, int out, NsError *err) {
   const NsVariationalState *state = ns_variational_state(v);
-  double *y = lua_newuserdatauv(L, 8192 * sizeof(double), 0);
-  int size = (int)nsl_field_number(L, 1, "size_of_y", 0), rows = 0;
+  double *y = nsl_internal_room(L, size);
+  int rows = 0;
   NsStatus status = NS_OK;
   lua_getfield(L, 1, "stops");
   int stops = lua_gettop(L);
@@ -107,34 +94,23 @@ static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, Ns
 */
 static int spec_variational(lua_State *L) {
   lua_settop(L, 1);
-  SpecVariational s = {.L = L, .n = (int)nsl_field_number(L, 1, "n", 0), .p = (int)nsl_field_number(L, 1, "p", 0)};
+  SpecVariational s = {.L = L};
+  NsVariationalProblem problem = {.terms = spec_variational_terms, .context = &s};
+  double t, h;
+  nsl_internal_take(L, 1, NULL, "n: p: t. h. rtol.=1e-10 adjoint? forced? mass? implicit? adaptive?", &s.n, &s.p, &t, &h,
+                    &problem.rtol, &problem.adjoint, &problem.forced, &problem.mass, &problem.implicit, &problem.adaptive);
   s.terms = spec_variational_function(L, "terms");
   s.cost = spec_variational_function(L, "cost");
   s.vjp = spec_variational_function(L, "vjp");
-  double size[64], y[8192];
-  int index[64];
-  luaL_argcheck(L, s.n <= 64 && s.n * s.p + s.p <= 8192, 1, "too large");
-  for (int i = 0; i < s.n; i++) size[i] = 1, index[i] = 1;
-  lua_getfield(L, 1, "size"), read_numbers(L, lua_gettop(L), s.n, size);
+  double *size, *y;
+  int *index, of_y = problem.adjoint ? s.n + s.p : s.n * s.p;
+  nsl_internal_take(L, 1, &s.n, "size*=1", &size);
+  nsl_internal_take(L, 1, &of_y, "y*", &y);
   bool indexed = lua_getfield(L, 1, "index") != LUA_TNIL;
-  for (int i = 0; indexed && i < s.n; i++) index[i] = nsl_list_integer(L, -1, i + 1);
-  NsVariationalProblem problem = {.n = s.n,
-                                  .p = s.p,
-                                  .terms = spec_variational_terms,
-                                  .context = &s,
-                                  .adjoint = nsl_field_flag(L, 1, "adjoint"),
-                                  .cost = s.cost ? spec_variational_cost : NULL,
-                                  .vjp = s.vjp ? spec_variational_vjp : NULL,
-                                  .forced = nsl_field_flag(L, 1, "forced"),
-                                  .mass = nsl_field_flag(L, 1, "mass"),
-                                  .implicit = nsl_field_flag(L, 1, "implicit"),
-                                  .adaptive = nsl_field_flag(L, 1, "adaptive"),
-                                  .rtol = nsl_field_number(L, 1, "rtol", 1e-10),
-                                  .size = size,
-                                  .index = indexed ? index : NULL};
-  int of_y = problem.adjoint ? s.n + s.p : s.n * s.p;
-  lua_getfield(L, 1, "y"), read_numbers(L, lua_gettop(L), of_y, y);
-  lua_pushinteger(L, of_y), lua_setfield(L, 1, "size_of_y");
+  if (indexed) nsl_internal_take(L, 1, &s.n, "index%", &index);
+  problem.n = s.n, problem.p = s.p, problem.size = size, problem.index = indexed ? index : NULL;
+  if (s.cost) problem.cost = spec_variational_cost;
+  if (s.vjp) problem.vjp = spec_variational_vjp;
   NsVariational *v;
   if (ns_variational_new(&v, &problem) != NS_OK) return luaL_error(L, "no memory");
   lua_createtable(L, 0, 8);
@@ -142,18 +118,14 @@ static int spec_variational(lua_State *L) {
   lua_newtable(L);
   NsError err = {NS_OK, ""};
   uint64_t allocations = ns_alloc_count();
-  ns_variational_start(v, nsl_field_number(L, 1, "t", 0), y, nsl_field_number(L, 1, "h", 0));
-  NsStatus status = spec_variational_run(L, v, lua_gettop(L), &err);
+  ns_variational_start(v, t, y, h);
+  NsStatus status = spec_variational_run(L, v, of_y, lua_gettop(L), &err);
   allocations = ns_alloc_count() - allocations;
   lua_settop(L, result + 1);
   lua_setfield(L, result, "rows");
   const NsVariationalState *state = ns_variational_state(v);
-  nsl_set_list(L, "y", of_y, state->y);
-  nsl_set_number(L, "t", state->t);
-  nsl_set_integer(L, "steps", state->steps);
-  nsl_set_integer(L, "rejected", state->rejected);
-  nsl_set_integer(L, "evaluations", state->evaluations);
-  nsl_set_integer(L, "allocations", allocations);
+  nsl_internal_give(L, of_y, "y~ t. steps: rejected: evaluations: allocations:", state->y, state->t, (int)state->steps,
+                    (int)state->rejected, (int)state->evaluations, (int)allocations);
   ns_variational_free(v);
   if (status == NS_OK) return 1;
   lua_pushnil(L);
