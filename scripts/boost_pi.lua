@@ -17,7 +17,7 @@ local opt = options.parse(arg, {
   { "kp", default = 0.001, min = 0, max = 1, help = "proportional gain" },
   { "ki", default = 15, min = 0, max = 1000, help = "integral gain" },
   { "periods", default = 1600, min = 10, max = 10000, help = "length of the run" },
-  pictures.option,
+  pictures.motion, pictures.option,
 })
 local V, U, L, C, T = 5, 12, 2e-5, 1e-4, 2e-5
 local last = opt.periods * T
@@ -70,3 +70,20 @@ pictures.draw(opt.plot, {
     return fig
   end,
 })
+
+-- Current and voltage in their plane, the voltage and the duty in time.
+pictures.animate(opt.animate, function()
+  local rows = {}
+  for i = 1, #sol do rows[i] = { i, sol.t[i], sol.x1[i], sol.x2[i], sol["pi.d[1]"][i] } end
+  return {
+    frames = pictures.frames(rows, 60 / (20 * T)), title = "Boost converter with a sampled PI controller",
+    speed = 20 * T, axes = true, xlabel = "i", ylabel = "u",
+    draw = function(row, canvas)
+      canvas:trace("state", row[3], row[4], { color = "blue" })
+      canvas:point(row[3], row[4], { color = "orange" })
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "u", { label = "u", y = pictures.column(rows, 4) } },
+      { ylabel = "duty", { label = "d", y = pictures.column(rows, 5), step = true } } } },
+  }
+end)

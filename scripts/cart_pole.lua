@@ -17,7 +17,7 @@ local opt = options.parse(arg, {
   { "w", default = 0.6, above = 0.05, max = 10, help = "the cart moves between -w and w" },
   { "e", default = 0.5, min = 0, max = 1, help = "restitution at the stops" },
   { "T", default = 12, min = 1, max = 100, help = "end of the run" },
-  pictures.option,
+  pictures.motion, pictures.option,
 })
 local M, m, l, g, most = 1, 0.2, 0.5, 9.81, 8
 
@@ -73,3 +73,26 @@ pictures.draw(opt.plot, {
     return fig
   end,
 })
+
+pictures.animate(opt.animate, function()
+  local rows = {}
+  for i = 1, last do rows[i] = { i, sol.t[i], sol.q1[i], sol.q2[i], sol["motor.out[1]"][i] } end
+  return {
+    frames = pictures.frames(rows, 60), title = "Swing-up of a pendulum on a cart between stops",
+    background = function(canvas)
+      canvas:ground(-opt.w - 0.2, 0, opt.w + 0.2, 0)
+      for _, side in ipairs { -1, 1 } do
+        canvas:rectangle(side * (opt.w + 0.15), 0.1, 0.1, 0.2, { fill = "muted" })
+      end
+    end,
+    draw = function(row, canvas)
+      local x, a = row[3], row[4]
+      canvas:rectangle(x, 0.1, 0.2, 0.12, { fill = "blue", color = "ink" })
+      canvas:line(x, 0.1, x + l * math.sin(a), 0.1 + l * math.cos(a), { linewidth = 4 })
+      canvas:circle(x + l * math.sin(a), 0.1 + l * math.cos(a), 0.04, { fill = "orange" })
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "x", { label = "x", y = pictures.column(rows, 3) } },
+      { ylabel = "F", { label = "F", y = pictures.column(rows, 5), step = true } } } },
+  }
+end)

@@ -17,7 +17,7 @@ local opt = options.parse(arg, {
   { "h", default = 0.002, above = 0, max = 0.05, help = "period of the controller" },
   { "delay", default = 0, min = 0, max = 0.1, help = "delay of the damper" },
   { "T", default = 4, min = 1, max = 20, help = "end of the run" },
-  pictures.option,
+  pictures.motion, pictures.option,
 })
 local ms, mu, k, kt, low, high = 250, 40, 16000, 160000, 300, 2500
 
@@ -73,3 +73,29 @@ pictures.draw(opt.plot, {
     return fig
   end,
 })
+
+-- The three cars side by side; positions are from rest, 10 times as large.
+pictures.animate(opt.animate, function()
+  local rows = {}
+  for i = 1, #list[1][2] do
+    rows[i] = { i, list[1][2].t[i] }
+    for j, one in ipairs(list) do rows[i][2 * j + 1], rows[i][2 * j + 2] = one[2].x1[i], one[2].x2[i] end
+  end
+  local panel = { ylabel = "body" }
+  for j, one in ipairs(list) do panel[j] = { label = one[1], y = pictures.column(rows, 2 * j + 1) } end
+  return {
+    frames = pictures.frames(rows, 60), title = "A quarter car over a bump", speed = 0.5,
+    draw = function(row, canvas)
+      local r = 10 * road(row[2])
+      for j, one in ipairs(list) do
+        local x, body, wheel = 2 * j, 2.2 + 10 * row[2 * j + 1], 0.6 + 10 * row[2 * j + 2]
+        canvas:line(x - 0.8, r, x + 0.8, r, { linewidth = 3 })
+        canvas:spring(x, wheel, x, body, { color = "muted" })
+        canvas:circle(x, wheel, 0.4, { fill = "orange" })
+        canvas:rectangle(x, body + 0.25, 1.4, 0.5, { fill = "blue", color = "ink" })
+        canvas:text(x, body + 0.25, one[1])
+      end
+    end,
+    plot = { t = pictures.column(rows, 2), panels = { panel } },
+  }
+end)

@@ -15,7 +15,7 @@ local opt = options.parse(arg, {
   { "low", default = 19, above = 5, max = 30, help = "temperature at which the heater goes on" },
   { "high", default = 21, above = 5, max = 30, help = "temperature at which it goes off" },
   { "days", default = 1, above = 0, max = 30, help = "end of the run" },
-  pictures.option,
+  pictures.motion, pictures.option,
 })
 local Ta, tau, P = 5, 4, 8 -- degrees, hours, degrees per hour
 if opt.low >= opt.high then
@@ -53,3 +53,23 @@ pictures.draw(opt.plot, {
     return fig
   end,
 })
+
+-- A thermometer, and the heater below it.
+pictures.animate(opt.animate, function()
+  local rows = {}
+  for i = 1, #sol do rows[i] = { i, sol.t[i], sol.x1[i], sol["off.b[1]"][i] > Ta / tau and 1 or 0 } end
+  return {
+    frames = pictures.frames(rows, 20), title = "Thermostat", speed = 2,
+    draw = function(row, canvas)
+      local height = (row[3] - 10) / 4
+      canvas:rectangle(0, 2, 0.6, 4, { color = "ink" })
+      canvas:rectangle(0, height / 2, 0.5, math.max(height, 0.01), { fill = "orange" })
+      for _, at in ipairs { opt.low, opt.high } do canvas:line(-0.5, (at - 10) / 4, 0.5, (at - 10) / 4) end
+      canvas:circle(0, -0.6, 0.4, { fill = row[4] > 0 and "orange" or "muted" })
+      canvas:text(1.2, 2, ("%.1f"):format(row[3]))
+    end,
+    plot = { t = pictures.column(rows, 2), panels = {
+      { ylabel = "temperature", { label = "room", y = pictures.column(rows, 3) } },
+      { ylabel = "heater", { label = "on", y = pictures.column(rows, 4), step = true } } } },
+  }
+end)

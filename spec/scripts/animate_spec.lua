@@ -278,4 +278,36 @@ describe("--animate", function()
     assert.matches("--animate goes with one method", err, 1, true)
     assert.equal(1, status)
   end)
+
+  it("of the cart and its pole: between the stops, of constant length #once", function()
+    local record, path = animate("cart_pole", "--T 3")
+    for _, frame in ipairs((frames(record))) do
+      local x1, y1, x2, y2 = table.unpack(of_kind(frame, "line")[1])
+      assert.near(0.5, math.sqrt((x2 - x1) ^ 2 + (y2 - y1) ^ 2), 1e-6)
+      assert.is_true(math.abs(x1) < 0.6 + 1e-6)
+    end
+    opens(path)
+  end)
+
+  it("of the hopper: the foot above the ground, the body above the foot #once", function()
+    local record, path = animate("hopper", "--periods 10")
+    local highest = 0
+    for _, frame in ipairs((frames(record))) do
+      local body, foot = table.unpack(of_kind(frame, "rectangle"))
+      assert.is_true(foot[2] >= 0.02 - 1e-9 and body[2] > foot[2] + 0.2)
+      highest = math.max(highest, foot[2])
+    end
+    assert.is_true(highest > 0.1)
+    opens(path)
+  end)
+
+  it("of sampled controllers: at the states of their runs #once", function()
+    for name, count in pairs { sliding_mode = 2, twisting = 3, quarter_car = 3, thermostat = 1, boost_pi = 1 } do
+      local short = name == "boost_pi" and "--periods 100" or name == "thermostat" and "--days 0.3" or "--T 4"
+      local list, times = frames((animate(name, short)))
+      assert.is_true(#list > 20 and times[#times] > times[1])
+      local kind = (name == "quarter_car" or name == "thermostat") and "circle" or "point"
+      for _, frame in ipairs(list) do assert.equal(count, #of_kind(frame, kind)) end
+    end
+  end)
 end)
