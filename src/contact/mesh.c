@@ -297,7 +297,9 @@ NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlac
   double corners[9];
   ns_mesh_corners(m, triangle, corners);
   NsStatus status = ns_solid_make_triangle(&solid, corners);
+  narrow->all = true; /* which of them are kept is known below */
   if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
+  narrow->all = false;
   int kept = 0;
   for (int i = 0; status == NS_OK && i < narrow->n; i++) {
     NsTouch *t = &narrow->touches[i];

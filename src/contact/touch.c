@@ -14,6 +14,11 @@ const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},
 
 /* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face. */
 static const double tie = 1e-7, rim = 1e-9;
+/*
+** In an overlap the best axis may change from step to step, as where a corner lies on an edge: features whose overlap is at most 1.5 times the best one
+** touch, too; not edges whose normal is within 8 degrees of the face's.
+*/
+static const double beside = 1.5, alike = 0.99;
 /* Edges whose angle has a smaller sine than this count as parallel: their ends touch, too; below the second one they have no common normal. */
 static const double alongside = 0.1, parallel = 1e-5;
 
@@ -102,29 +107,32 @@ static bool axis_arcs_cross(const Side *x, const NsSolidEdge *e, const Side *y, 
   return ca * da < 0 && ac * bc < 0 && ca * bc > 0;
 }
 
+/* The common normal of two edges that has the larger gap; -INFINITY: they are parallel, or their faces keep them apart. */
+static double axis_of_pair(const Side *x, int i, const Side *y, int j, double *n) {
+  const NsSolidEdge *e = &x->s->edges[i], *f = &y->s->edges[j];
+  double one[3], two[3], back[3];
+  int at = 0;
+  if (!axis_arcs_cross(x, e, y, f)) return -INFINITY;
+  ns_sub3(side_vertex(x, e->to), side_vertex(x, e->from), one);
+  ns_sub3(side_vertex(y, f->to), side_vertex(y, f->from), two);
+  ns_unit3(one), ns_unit3(two);
+  ns_cross3(one, two, n);
+  if (!(ns_unit3(n) > parallel)) return -INFINITY;
+  for (int k = 0; k < 3; k++) back[k] = -n[k];
+  double gap = side_least(x, n, &at) + side_least(y, back, &at), other = side_least(x, back, &at) + side_least(y, n, &at);
+  if (other > gap) memcpy(n, back, sizeof back);
+  return fmax(gap, other);
+}
+
 /* The best axis among the common normals of edges, if it is better by `margin`. */
 static void axis_of_edges(const Side *x, const Side *y, double margin, Axis *best) {
   for (int i = 0; i < x->s->nedges; i++)
     for (int j = 0; j < y->s->nedges; j++) {
-      const NsSolidEdge *e = &x->s->edges[i], *f = &y->s->edges[j];
-      double one[3], two[3], n[3], back[3], gap;
-      int at = 0;
-      if (!axis_arcs_cross(x, e, y, f)) continue;
-      ns_sub3(side_vertex(x, e->to), side_vertex(x, e->from), one);
-      ns_sub3(side_vertex(y, f->to), side_vertex(y, f->from), two);
-      ns_unit3(one), ns_unit3(two);
-      ns_cross3(one, two, n);
-      if (!(ns_unit3(n) > parallel)) continue;
-      for (int sign = 0; sign < 2; sign++) {
-        for (int k = 0; k < 3; k++) back[k] = -n[k];
-        gap = side_least(x, n, &at) + side_least(y, back, &at);
-        if (gap > best->gap + margin) {
-          *best = (Axis){.gap = gap, .face = -1, .edge = {i, j}};
-          memcpy(best->n, n, sizeof n);
-          margin = 0;
-        }
-        memcpy(n, back, sizeof n);
-      }
+      double n[3], gap = axis_of_pair(x, i, y, j, n);
+      if (!(gap > best->gap + margin)) continue;
+      *best = (Axis){.gap = gap, .face = -1, .edge = {i, j}};
+      memcpy(best->n, n, sizeof n);
+      margin = 0;
     }
 }
 
@@ -406,7 +414,7 @@ static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const 
 
 /* Keeps of the touches from `first` on four that are far apart along the face (extreme in directions that its own edge gives), and the deepest. */
 static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double size) {
-  if (w->n - first <= 4) return;
+  if (w->all || w->n - first <= 4) return;
   const int *loop = x->s->loop + x->s->faces[f].first;
   double u[3], v[3];
   int keep[5];
@@ -515,6 +523,18 @@ static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const N
   return touch_point_line(w, y, near->at[1] == 2 ? near->b : -1 - b, x, a, reach);
 }
 
+/* All pairs of edges that cross with a gap of at least `least`, in the order of edges; not those with the normal `other` (NULL: none). */
+static NsStatus touch_lines(NsNarrow *w, const Side *x, const Side *y, double least, const double *other, double reach) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < x->s->nedges; i++)
+    for (int j = 0; j < y->s->nedges && status == NS_OK; j++) {
+      double n[3];
+      if (!(axis_of_pair(x, i, y, j, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
+      status = touch_line_line(w, x, i, y, j, n, reach);
+    }
+  return status;
+}
+
 /* ---- the answers ---- */
 
 static double narrow_size(NsPlaced a, NsPlaced b) {
@@ -523,10 +543,11 @@ static double narrow_size(NsPlaced a, NsPlaced b) {
 }
 
 /* The best axis, faces first; -INFINITY when there is none (points, parallel segments). `cut`: an axis with a larger gap ends the search. */
-static Axis narrow_axis(const Side *x, const Side *y, double margin, double cut) {
+static Axis narrow_axis(const Side *x, const Side *y, double margin, double cut, Axis *faces) {
   Axis axis = {.gap = -INFINITY, .face = -1};
   axis_of_faces(x, y, 0, &axis);
   if (axis.gap <= cut) axis_of_faces(y, x, margin, &axis);
+  *faces = axis;
   if (axis.gap <= cut) axis_of_edges(x, y, margin, &axis);
   return axis;
 }
@@ -536,26 +557,44 @@ static bool narrow_thin(NsPlaced a, NsPlaced b) {
   return a.solid->nfaces <= 2 && b.solid->nfaces <= 2;
 }
 
+/* The part of one solid over the axis' face of the other. */
+static NsStatus narrow_over_face(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, double reach, double size) {
+  return axis->of_second ? touch_face(w, y, axis->face, x, reach, size) : touch_face(w, x, axis->face, y, reach, size);
+}
+
+/* Solids that overlap. */
+static NsStatus narrow_inside(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, const Axis *faces, double reach,
+                              double size) {
+  double least = beside * axis->gap - tie * size;
+  bool face = faces->face >= 0 && faces->gap >= least;
+  NsStatus status = face ? narrow_over_face(w, x, y, faces, reach, size) : NS_OK;
+  return status == NS_OK ? touch_lines(w, x, y, least, face ? faces->n : NULL, reach) : status;
+}
+
+/* Solids that are apart, or, without an inside, may be: near: their edges. */
+static NsStatus narrow_apart(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, double reach, double size) {
+  Nearest near, any;
+  bool face = axis->face >= 0 && axis_is_nearest(x, y, axis, tie * size);
+  nearest_edges(x, y, &near);
+  any = near;
+  if (axis->face >= 0 && !face) nearest_faces(x, y, &any), nearest_faces(y, x, &any);
+  if (face || (axis->face >= 0 && any.d <= axis->gap + tie * size)) {
+    NsStatus status = narrow_over_face(w, x, y, axis, reach, size);
+    if (w->n > 0 || status != NS_OK) return status;
+  }
+  if (axis->face < 0 && !(near.d > 0)) return touch_line_line(w, x, axis->edge[0], y, axis->edge[1], axis->n, reach);
+  return touch_nearest(w, x, y, &near, reach);
+}
+
 NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   Side x, y;
-  Nearest near = {.d = INFINITY};
-  double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius, slack = tie * size;
+  Axis faces;
+  double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  Axis axis = narrow_axis(&x, &y, slack, reach + rounding);
+  Axis axis = narrow_axis(&x, &y, tie * size, reach + rounding, &faces);
   if (axis.gap > reach + rounding) return NS_OK;
   bool inside = axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b);
-  bool face = axis.face >= 0 && (inside || axis_is_nearest(&x, &y, &axis, slack));
-  if (!face && !inside) nearest_edges(&x, &y, &near);
-  Nearest any = near;
-  if (axis.face >= 0 && !face) nearest_faces(&x, &y, &any), nearest_faces(&y, &x, &any);
-  if (face || (axis.face >= 0 && any.d <= axis.gap + slack)) {
-    const Side *of = axis.of_second ? &y : &x, *other = axis.of_second ? &x : &y;
-    NsStatus status = touch_face(w, of, axis.face, other, reach, size);
-    if (w->n > 0 || status != NS_OK) return status;
-    if (!(near.d < INFINITY)) nearest_edges(&x, &y, &near);
-  }
-  if (axis.face < 0 && (inside || !(near.d > 0))) return touch_line_line(w, &x, axis.edge[0], &y, axis.edge[1], axis.n, reach);
-  return touch_nearest(w, &x, &y, &near, reach);
+  return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
 }
 
 /* The points of the deepest overlap along an axis. */
@@ -581,8 +620,9 @@ static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Neare
 NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
   Side x, y;
   Nearest near;
+  Axis faces;
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  Axis axis = narrow_axis(&x, &y, 0, INFINITY);
+  Axis axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
   if (axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b)) {
     narrow_overlap(&x, &y, &axis, &near);
   } else {

@@ -47,6 +47,7 @@ typedef struct NsTouch {
 
 /* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
 typedef struct NsNarrow {
+  bool all; /* asked for: faces have all of their touches */
   int n, capacity, room;
   NsTouch *touches; /* n */
   double *numbers;  /* room */

@@ -1,0 +1,206 @@
+-- nslua.contact.solid: motion of bodies with shapes, by their laws.
+local ns = require "nslua"
+local trail = require "trail"
+
+local c, g = ns.contact, 9.81
+
+local function scene(mu, reach, T)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T or 10)
+  return nsds, c.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 3), reach = reach }
+end
+
+local function body(nsds, q, inertia, v)
+  local ds = ns.NewtonEulerDS(q, v or { 0, 0, 0, 0, 0, 0 }, 1, inertia)
+  ds:setFExtPtr { 0, 0, -g }
+  nsds:insertDynamicalSystem(ds)
+  return ds
+end
+
+local function simulation(nsds, h, tolerance)
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5),
+    ns.FrictionContact(3, { tolerance = tolerance }))
+end
+
+local cube = ns.eye(3) / 6
+
+-- A tower of boxes on something; the most that a coordinate differs from its start at any step.
+local function tower(count, T, add_ground)
+  local nsds, contacts = scene(0.5, 0.05, T)
+  add_ground(contacts)
+  local bodies, drift = {}, 0
+  for k = 1, count do
+    bodies[k] = body(nsds, { 0, 0, k - 0.5, 1, 0, 0, 0 }, cube)
+    contacts:add_box(bodies[k], 1, 1, 1)
+  end
+  contacts:update()
+  for _ in simulation(nsds, 5e-3):steps() do
+    contacts:update()
+    for k, ds in ipairs(bodies) do
+      local q = ds:q()
+      drift = math.max(drift, math.abs(q[1]), math.abs(q[2]), math.abs(q[3] - k + 0.5), math.abs(q[5]), math.abs(q[6]),
+        math.abs(q[7]))
+    end
+  end
+  return drift, contacts:count()
+end
+
+local function on_plane(contacts) contacts:add_plane(c.plane({ 0, 0, 0 }, { 0, 0, 1 })) end
+
+local function on_mesh(contacts)
+  contacts:add(nil, c.heightfield(ns.zeros(8, 8), 0.7, 0.7):placed { -2.5, -2.6, 0 })
+end
+
+describe("towers of boxes", function()
+  it("stand, on a plane and on a mesh", function()
+    for _, ground in ipairs { on_plane, on_mesh } do
+      local drift, count = tower(5, 0.4, ground)
+      assert.is_true(drift < 1e-10, drift)
+      assert.equal(20, count)
+    end
+  end)
+
+  it("of ten stand for ten seconds #long", function()
+    local drift, count = tower(10, 10, on_plane)
+    assert.is_true(drift < 1e-9, drift)
+    assert.equal(40, count)
+  end)
+end)
+
+-- A box on a plane that is inclined by 0.3, with mu = factor tan(0.3): its coordinates and its velocity downwards after 0.2.
+local function slide(factor, ground, shape, lift, v)
+  local alpha = 0.3
+  local s, k = math.sin(alpha), math.cos(alpha)
+  local turned = { math.cos(alpha / 2), 0, math.sin(alpha / 2), 0 }
+  local nsds, contacts = scene(factor * math.tan(alpha), 0.05, 0.2)
+  local function tilt(x, y, z) return { k * x + s * z, y, k * z - s * x, table.unpack(turned) } end
+  ground(contacts, tilt, { s, 0, k })
+  local ds = body(nsds, tilt(0, 0, lift), cube, v and { k * v, 0, -s * v, 0, 0, 0 })
+  contacts:add(ds, shape)
+  contacts:update()
+  for _ in simulation(nsds, 1e-3):steps() do contacts:update() end
+  local speed = ds:velocity()
+  return ds:q():totable(), k * speed[1] - s * speed[3], g * (s - factor * math.tan(alpha) * k) * 0.2
+end
+
+local grounds = {
+  plane = function(contacts, _, normal) contacts:add_plane(c.plane({ 0, 0, 0 }, normal)) end,
+  box = function(contacts, tilt) contacts:add(nil, c.box(20, 20, 1):placed(tilt(0, 0, -0.5))) end,
+  mesh = function(contacts, tilt)
+    contacts:add(nil, c.heightfield(ns.zeros(12, 12), 0.61, 0.53):placed(tilt(-3.1, -2.9, 0)))
+  end,
+}
+
+describe("a box on a slope", function()
+  it("stays where mu is above tan, and slides with the exact acceleration below, on a plane, a box and a mesh", function()
+    for _, factor in ipairs { 1.01, 1.0001, 0.9999, 0.99, 0.5 } do
+      local reference
+      for _, name in ipairs { "plane", "box", "mesh" } do
+        local q, v, expected = slide(factor, grounds[name], c.box(1, 1, 1), 0.5)
+        assert.near(math.max(0, expected), v, 1e-8 * g * 0.2)
+        reference = reference or q
+        for i = 1, 7 do assert.near(reference[i], q[i], 1e-10) end
+      end
+    end
+  end)
+
+  it("slides over the triangles of a mesh as over a plane, also fast and turned", function()
+    local turned = c.box(0.8, 0.7, 1):placed { 0, 0, 0, 0.9, 0, 0, 0.3 }
+    local reference = slide(0.5, grounds.plane, turned, 0.5, 3)
+    local q = slide(0.5, grounds.mesh, turned, 0.5, 3)
+    for i = 1, 7 do assert.near(reference[i], q[i], 1e-10) end
+  end)
+end)
+
+describe("bodies of many shapes", function()
+  -- Boxes, capsules, hulls and compounds that fall into a container; a trail of the bits of their coordinates.
+  local function pour(count, T, h, stop)
+    local nsds, contacts = scene(0.4, 0.05, T)
+    for _, plane in ipairs(c.walls({ -0.6, -0.6, 0 }, { 0.6, 0.6, 20 })) do contacts:add_plane(plane) end
+    local shapes = { c.box(0.5, 0.4, 0.3), c.capsule(0.15, 0.3),
+      c.hull { { 0.2, 0, 0 }, { -0.2, 0.1, 0 }, { 0, 0.3, 0 }, { 0, -0.2, 0.1 }, { 0, 0, 0.3 }, { 0.1, 0, -0.2 } },
+      c.compound { c.box(0.4, 0.1, 0.1), c.box(0.1, 0.4, 0.1) }, c.sphere(0.2) }
+    math.randomseed(2)
+    local bodies, bits = {}, {}
+    for k = 1, count do
+      local e, length = {}, 0
+      for i = 1, 4 do
+        e[i] = math.random() - 0.5
+        length = length + e[i] ^ 2
+      end
+      for i = 1, 4 do e[i] = e[i] / math.sqrt(length) end
+      local x, y = (k % 2 - 0.5) * 0.6, (k // 2 % 2 - 0.5) * 0.6
+      bodies[k] = body(nsds, { x, y, 0.4 + 0.7 * ((k - 1) // 4), table.unpack(e) }, 0.02 * ns.eye(3))
+      contacts:add(bodies[k], shapes[k % #shapes + 1])
+    end
+    contacts:update()
+    local osi = ns.MoreauJeanOSI(0.5)
+    osi:setLinearlyImplicit(true)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi, ns.FrictionContact(3, { tolerance = 1e-6 }))
+    local deepest = 0
+    for step, t in simu:steps() do
+      if stop and t > stop then break end
+      contacts:update()
+      for _, inter in ipairs(contacts:interactions()) do
+        if inter:lambda(1)[1] > 0 then deepest = math.min(deepest, inter:y(0)[1]) end
+      end
+      if step % 20 == 0 then
+        for _, ds in ipairs(bodies) do
+          for i = 1, 7 do bits[#bits + 1] = ("%a"):format(ds:q()[i]) end
+        end
+      end
+    end
+    return bits, bodies, deepest, simu, contacts
+  end
+
+  it("stay in their container, overlap by the way of a step at most, and do the same twice #once", function()
+    local h, T = 2e-3, 0.8
+    local bits, bodies, deepest = pour(8, T, h)
+    local way = h * math.sqrt(2 * g * 1.5) -- of a fall, with the turning of a body
+    assert.is_true(deepest > -3 * way, deepest)
+    for _, ds in ipairs(bodies) do
+      local q = ds:q()
+      assert.is_true(q[3] > 0.02 and math.abs(q[1]) < 0.6 and math.abs(q[2]) < 0.6)
+    end
+    assert.same(bits, (pour(8, T, h)))
+  end)
+
+  it("go on with the same bits in a clone and from a checkpoint #once", function()
+    local _, _, _, simu, contacts = pour(6, 0.52, 2e-3, 0.5)
+    assert.is_true(contacts:count() > 6)
+    local file, copy = os.tmpname(), simu:clone()
+    simu:save_state(file)
+    local steps = trail.of(simu)
+    assert.is_true(#steps >= 8)
+    assert.same(steps, trail.of(copy))
+    simu:load_state(file)
+    os.remove(file)
+    assert.same(steps, trail.of(simu))
+  end)
+end)
+
+describe("contacts of features", function()
+  it("keep the momentum of two boxes that meet with their edges, corners and faces", function()
+    local places = { { 1.02, 0.1, 0.2, 1, 0, 0, 0 }, { 1.25, 0, 0, 0.9, 0, 0, 0.5 }, { 1.3, 0.1, 0.3, 0.8, 0.3, 0.5, 0.1 } }
+    for case, q in ipairs(places) do
+      local length = math.sqrt(q[4] ^ 2 + q[5] ^ 2 + q[6] ^ 2 + q[7] ^ 2)
+      for i = 4, 7 do q[i] = q[i] / length end
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+      local contacts = c.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 3), reach = 0.1 }
+      local a = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 1, 0.1, 0, 0, 0.2, 0 }, 2, cube)
+      local b = ns.NewtonEulerDS(q, { -1, 0, 0, 0.5, 0, 0 }, 1, cube)
+      for _, ds in ipairs { a, b } do
+        nsds:insertDynamicalSystem(ds)
+        contacts:add_box(ds, 1, 1, 1)
+      end
+      contacts:update()
+      local hit = 0
+      for _ in simulation(nsds, 1e-3):steps() do
+        contacts:update()
+        for _, inter in ipairs(contacts:interactions()) do hit = math.max(hit, inter:lambda(1)[1]) end
+      end
+      assert.is_true(hit > 0, case)
+      for i, sum in ipairs { 1, 0.2, 0 } do assert.near(sum, 2 * a:velocity()[i] + b:velocity()[i], 1e-11) end
+      assert.is_true(b:velocity()[1] > a:velocity()[1])
+    end
+  end)
+end)
