@@ -208,6 +208,18 @@ void *nsl_check(lua_State *L, int idx, const NslType *type) {
   return head;
 }
 
+NslHead *nsl_test_family(lua_State *L, int idx, const NslType *types, int count) {
+  NslHead *head = nsl_head(L, idx);
+  return head && head->type >= types && head->type < types + count ? head : NULL;
+}
+
+void *nsl_check_family(lua_State *L, int idx, const NslType *types, int count, const char *expected, const char *self) {
+  NslHead *head = nsl_test_family(L, idx, types, count);
+  if (!head) return nsl_wrong_type(L, idx, expected, self), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return head;
+}
+
 const char *nsl_describe(lua_State *L, int idx) {
   const NslHead *head = nsl_head(L, idx);
   if (head && head->type) return head->type->describe ? head->type->describe(L, head) : lua_pushstring(L, head->type->name);

@@ -109,6 +109,13 @@ void nsl_view_alive(lua_State *L, const NslHead *view, const char *label);
 void *nsl_check(lua_State *L, int idx, const NslType *type);
 
 /*
+** The object at idx if its type is among the `count` of a family, types[0] and so on, else NULL; check: the open one, or an error as
+** nsl_check's, "nonsmooth law expected, got ...; call it with a colon, law:NAME(...)".
+*/
+NslHead *nsl_test_family(lua_State *L, int idx, const NslType *types, int count);
+void *nsl_check_family(lua_State *L, int idx, const NslType *types, int count, const char *expected, const char *self);
+
+/*
 ** Raises "bad argument #1 to 'dot' (vector expected, got table of 3)", and for argument 1 of a method that was called
 ** with a point "...; call it with a colon, SELF:dot(...))".
 */

@@ -37,8 +37,7 @@ static NsStatus bind_boundary_bind(NslCallee *callee) {
 
 /* The boundary condition at idx, open or closed; NULL when it is something else. */
 static NslBoundary *bind_boundary_test(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  return head && head->type >= types && head->type < types + NS_BOUNDARY_CLASSES ? (NslBoundary *)head : NULL;
+  return (NslBoundary *)nsl_test_family(L, idx, types, NS_BOUNDARY_CLASSES);
 }
 
 static NslBoundary *bind_boundary_check(lua_State *L, int idx) {

@@ -19,10 +19,7 @@ bool nsl_is_law(const NslType *type) {
 }
 
 NslLaw *nsl_check_law(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  if (!head || !nsl_is_law(head->type)) return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-  return (NslLaw *)head;
+  return nsl_check_family(L, idx, types, NS_LAW_CLASSES, "nonsmooth law", "law");
 }
 
 void nsl_push_law_groups(lua_State *L, const NsLaw *law) {

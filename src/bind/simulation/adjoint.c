@@ -12,32 +12,9 @@
 #include "bind/simulation/sensitivities.h"
 #include "integrators/sensitivity_tape.h"
 
-/* A call of the engine that calls the model. */
-typedef struct AdjointCall {
-  NslGuard guard;
-  NslEdge edge;
-  double clock;
-} AdjointCall;
-
-static AdjointCall begin_call(lua_State *L, NslTimeStepping *self) {
-  AdjointCall call;
-  nsl_guard_begin(&call.guard, L);
-  call.edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
-  call.clock = self->ts->progress.t;
-  return call;
-}
-
-static void end_call(lua_State *L, NslTimeStepping *self, AdjointCall *call, NsStatus status, const NsError *err) {
-  self->ts->progress.t = call->clock;
-  nsl_leave(self->host, call->edge);
-  nsl_guard_end(&call->guard, L);
-  if (status != NS_OK) nsl_raise_step(L, err);
-}
-
 /* times(simulation): the ends of the intervals of the adjoint pass. */
 static int core_adjoint_times(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   double *times;
   long count;
   NsError err = {NS_OK, ""};
@@ -50,14 +27,13 @@ static int core_adjoint_times(lua_State *L) {
 
 /* start(simulation, mu, reach): the adjoint pass begins. */
 static int core_adjoint_start(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
   const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
   const NslVector *reach = nsl_to_finite_vector(L, 3, s->nx, "gradient", "cost");
-  NsError err = {NS_OK, ""};
-  AdjointCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_adjoint_start(s, self->ts->nsds, mu->data, reach->data, &err);
-  return end_call(L, self, &call, status, &err), 0;
+  NslModelCall call = nsl_begin_model_call(L, self, false);
+  NsStatus status = ns_sensitivities_adjoint_start(s, self->ts->nsds, mu->data, reach->data, &call.err);
+  return nsl_end_model_call(L, self, &call, status), 0;
 }
 
 /*
@@ -82,8 +58,8 @@ static const double *node_numbers(lua_State *L, int idx, int *n) {
 
 /* back(simulation, a, b, c): from b to a; c: the cost's derivatives by the states at the nodes, see node_numbers; nil: 0. */
 static int core_adjoint_back(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
   double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
   lua_settop(L, 4);
   size_t numbers = NS_BERNSTEIN_SIZE * (size_t)s->nx;
@@ -92,22 +68,18 @@ static int core_adjoint_back(lua_State *L) {
   int n = s->nx;
   const double *c = zero ? zero : node_numbers(L, 4, &n);
   if (n != s->nx) return luaL_error(L, "gradient: cost: expected %d derivatives, got %d", s->nx, n);
-  NsError err = {NS_OK, ""};
-  AdjointCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_adjoint(s, self->ts->nsds, a, b, c, &err);
-  return end_call(L, self, &call, status, &err), 0;
+  NslModelCall call = nsl_begin_model_call(L, self, false);
+  return nsl_end_model_call(L, self, &call, ns_sensitivities_adjoint(s, self->ts->nsds, a, b, c, &call.err)), 0;
 }
 
 /* steps_start(simulation): the adjoint pass of a time-stepping run begins, with mu = 0. */
 static int core_adjoint_steps_start(lua_State *L) {
-  NslTimeStepping *self;
-  return ns_sensitivities_steps_start(nsl_check_recorded(L, &self)), 0;
+  return ns_sensitivities_steps_start(nsl_check_recorded(L)), 0;
 }
 
 /* steps_add(simulation, c): mu += c; `who` at 3: the function of the cost. */
 static int core_adjoint_steps_add(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
   const NslVector *c = nsl_to_finite_vector(L, 2, s->nx, "gradient", luaL_checkstring(L, 3));
   double *values = lua_newuserdatauv(L, ((size_t)s->nx + 1) * sizeof *values, 0);
   NsError err = {NS_OK, ""};
@@ -121,53 +93,47 @@ static int core_adjoint_steps_add(lua_State *L) {
 ** recorded again; 0: the adjoint pass is at its end.
 */
 static int core_adjoint_steps_back(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
   lua_Integer last = luaL_len(L, 2), k = luaL_checkinteger(L, 3);
   const double *rows = lua_isnoneornil(L, 4) ? NULL : nsl_check_vector(L, 4)->data;
   bool reached = true;
   NsStatus status = NS_OK;
-  NsError err = {NS_OK, ""};
   double *t = lua_newuserdatauv(L, (size_t)(last + 1) * sizeof *t, 0);
   for (lua_Integer i = 1; i <= last; i++) lua_geti(L, 2, i), t[i] = lua_tonumber(L, -1), lua_pop(L, 1);
-  AdjointCall call = begin_call(L, self);
+  NslModelCall call = nsl_begin_model_call(L, self, false);
   for (; k >= 1 && status == NS_OK && reached; k--) {
-    if (k < last && (rows || k == 1)) status = ns_sensitivities_adjoint_steps(s, self->ts->nsds, t[k], &reached, &err);
-    if (status == NS_OK && reached && rows) status = ns_sensitivities_steps_add(s, rows + (k - 1) * s->nx, &err);
+    if (k < last && (rows || k == 1)) status = ns_sensitivities_adjoint_steps(s, self->ts->nsds, t[k], &reached, &call.err);
+    if (status == NS_OK && reached && rows) status = ns_sensitivities_steps_add(s, rows + (k - 1) * s->nx, &call.err);
     if (!reached) break;
   }
-  return end_call(L, self, &call, status, &err), lua_pushinteger(L, k), 1;
+  return nsl_end_model_call(L, self, &call, status), lua_pushinteger(L, k), 1;
 }
 
 /* events(simulation, t): the number of events there that move with parameters. */
 static int core_adjoint_events(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   return lua_pushinteger(L, ns_sensitivities_events_at(s, luaL_checknumber(L, 2))), 1;
 }
 
 /* cross(simulation, t, jump): through the events at t. */
 static int core_adjoint_cross(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
   return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
 }
 
 /* earlier(simulation): records what comes before the record; whether there is something. */
 static int core_adjoint_earlier(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_recorded(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
   bool any = false;
-  NsError err = {NS_OK, ""};
-  AdjointCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_earlier(s, self->ts, &any, &err);
-  return end_call(L, self, &call, status, &err), lua_pushboolean(L, any), 1;
+  NslModelCall call = nsl_begin_model_call(L, self, false);
+  return nsl_end_model_call(L, self, &call, ns_sensitivities_earlier(s, self->ts, &any, &call.err)), lua_pushboolean(L, any), 1;
 }
 
 /* state(simulation, t, before): the states at t in the record, where the adjoint pass stands. */
 static int core_adjoint_state(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   double t = luaL_checknumber(L, 2);
   bool before = lua_toboolean(L, 3);
   double *x = nsl_push_vector(L, s->nx, "x")->data;
@@ -177,27 +143,23 @@ static int core_adjoint_state(lua_State *L) {
 
 /* memory(simulation): bytes that the record took at most (0: they were not counted), steps that were computed again. */
 static int core_adjoint_memory(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   return lua_pushnumber(L, s->most), lua_pushinteger(L, s->steps_again), 2;
 }
 
 static int core_adjoint_gradient(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
   return 1;
 }
 
 /* rates(simulation): xdot at the end of the run. */
 static int core_adjoint_rates(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
   double *rates = nsl_push_vector(L, s->nx, NULL)->data;
-  NsError err = {NS_OK, ""};
-  AdjointCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_end_rates(s, self->ts->nsds, rates, &err);
-  return end_call(L, self, &call, status, &err), 1;
+  NslModelCall call = nsl_begin_model_call(L, self, false);
+  return nsl_end_model_call(L, self, &call, ns_sensitivities_end_rates(s, self->ts->nsds, rates, &call.err)), 1;
 }
 
 /* values(simulation, sensitivities): the values of the parameters in the option `sensitivities` of run. */

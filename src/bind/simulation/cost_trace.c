@@ -52,8 +52,7 @@ static bool cost_agrees(lua_State *L, int cost, NslTrace *trace) {
 ** when the two differ, or a number is not finite.
 */
 static int cost_trace_sample(lua_State *L) {
-  NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_recorded(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L);
   NslTrace *trace = lua_touserdata(L, 2);
   double a = luaL_checknumber(L, 4), b = luaL_checknumber(L, 5), one = 1;
   int check = (int)luaL_checkinteger(L, 6), np = trace->nargs > COST_PARAMETERS ? trace->args[COST_PARAMETERS].rows : 0;

@@ -11,28 +11,19 @@
 static const NslType exchange_type = {.name = "exchange"};
 
 typedef struct NslExchange {
-  NslHead head;
-  NslTimeStepping *simulation; /* in user value 1 */
+  NslOnSimulation on;
   NsExchange of;
 } NslExchange;
 
-/* The object at 1, with its simulation on top of the stack: it is open, and its callbacks are looked up. */
 static NslExchange *check_exchange(lua_State *L) {
-  NslExchange *self = nsl_check(L, 1, &exchange_type);
-  lua_getiuservalue(L, 1, 1);
-  nsl_idle_simulation(L, -1, "exchange");
-  return self;
+  return nsl_check_on_simulation(L, &exchange_type);
 }
 
 /* new(simulation): of an EventDriven that is never stepped. */
 static int exchange_new(lua_State *L) {
-  NslTimeStepping *simulation = nsl_idle_simulation(L, 1, "exchange");
-  if (!simulation->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
-  NslExchange *self = nsl_new(L, &exchange_type, sizeof *self, 1);
-  lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, 1);
-  self->simulation = simulation;
-  self->of.ts = simulation->ts;
+  if (!nsl_idle_simulation(L, 1, "exchange")->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
+  NslExchange *self = nsl_new_on_simulation(L, &exchange_type, sizeof *self);
+  self->of.ts = self->on.simulation->ts;
   return 1;
 }
 
@@ -58,9 +49,8 @@ static const double *exchange_numbers(lua_State *L, int idx, int n) {
 static int exchange_begin(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2), h = luaL_checknumber(L, 3);
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_exchange_begin(&self->of, t, h, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call, ns_exchange_begin(&self->of, t, h, &call.err));
   nsl_push_list(L, self->of.n, self->of.z, 1);
   lua_pushinteger(L, self->of.m);
   return 2;
@@ -87,9 +77,9 @@ static int exchange_values(lua_State *L, bool guards) {
   int n = guards ? self->of.m : self->of.n;
   double t = luaL_checknumber(L, 2), *out = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *out, 0);
   const double *z = exchange_numbers(L, 3, self->of.n);
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_exchange_rate(&self->of, t, z, guards ? NULL : out, guards ? out : NULL, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call,
+                     ns_exchange_rate(&self->of, t, z, guards ? NULL : out, guards ? out : NULL, &call.err));
   nsl_push_list(L, n, out, 1);
   return 1;
 }
@@ -110,9 +100,8 @@ static int exchange_accept(lua_State *L) {
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
   bool event = false;
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_exchange_accept(&self->of, t, z, &event, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call, ns_exchange_accept(&self->of, t, z, &event, &call.err));
   return lua_pushboolean(L, event), 1;
 }
 
@@ -122,9 +111,8 @@ static int exchange_event(lua_State *L) {
   double t = luaL_checknumber(L, 2);
   bool renew = lua_toboolean(L, 4), happened = false;
   const double *z = exchange_numbers(L, 3, self->of.n);
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_exchange_event(&self->of, t, z, renew, &happened, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call, ns_exchange_event(&self->of, t, z, renew, &happened, &call.err));
   lua_pushboolean(L, happened);
   nsl_push_list(L, self->of.n, self->of.z, 1);
   return 2;
@@ -135,9 +123,8 @@ static int exchange_place(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_exchange_place(&self->of, t, z, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call, ns_exchange_place(&self->of, t, z, &call.err));
   return 0;
 }
 

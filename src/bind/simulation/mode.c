@@ -11,16 +11,12 @@
 static const NslType mode_type = {.name = "mode"};
 
 typedef struct NslMode {
-  NslHead head;
-  NslTimeStepping *simulation; /* in user value 1 */
+  NslOnSimulation on;
   NsMode of;
 } NslMode;
 
 static NslMode *check_mode(lua_State *L) {
-  NslMode *self = nsl_check(L, 1, &mode_type);
-  lua_getiuservalue(L, 1, 1);
-  nsl_idle_simulation(L, -1, "mode");
-  return self;
+  return nsl_check_on_simulation(L, &mode_type);
 }
 
 static int free_mode(lua_State *L) {
@@ -31,19 +27,14 @@ static int free_mode(lua_State *L) {
 
 /* Makes it for the present graph. */
 static void mode_remake(lua_State *L, NslMode *self) {
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_mode_make(&self->of, &call.err);
-  nsl_end_model_call(L, self->simulation, &call, status);
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  nsl_end_model_call(L, self->on.simulation, &call, ns_mode_make(&self->of, &call.err));
 }
 
 /* new(simulation): of an EventDriven. */
-static int new_mode(lua_State *L) {
-  NslTimeStepping *simulation = nsl_idle_simulation(L, 1, "mode");
-  NslMode *self = nsl_new(L, &mode_type, sizeof *self, 1);
-  lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, 1);
-  self->simulation = simulation;
-  self->of.ts = simulation->ts;
+static int mode_new(lua_State *L) {
+  NslMode *self = nsl_new_on_simulation(L, &mode_type, sizeof *self);
+  self->of.ts = self->on.simulation->ts;
   return mode_remake(L, self), 1;
 }
 
@@ -84,9 +75,8 @@ static int mode_take(lua_State *L) {
   double t = luaL_checknumber(L, 3);
   mode_remake(L, self);
   const double *x = mode_states(L, self, 4, NULL);
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_mode_take(&self->of, block, size, t, x, &call.err);
-  return nsl_end_model_call(L, self->simulation, &call, status), 0;
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  return nsl_end_model_call(L, self->on.simulation, &call, ns_mode_take(&self->of, block, size, t, x, &call.err)), 0;
 }
 
 /* guards(mode): a list of { k, event, row }: the number of a guard, the kind of its event, its row. */
@@ -115,9 +105,9 @@ static int mode_map(lua_State *L, NsModeMap *map, bool number) {
   const double *x = mode_states(L, self, 3, &columns);
   double *out = nsl_push_vector(L, (lua_Integer)(number ? 1 : self->of.n) * (columns + 1), NULL)->data;
   bool exact = false;
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = map(&self->of, k, ways, t, x, columns, out, &exact, &call.err);
-  return nsl_end_model_call(L, self->simulation, &call, status), exact;
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  return nsl_end_model_call(L, self->on.simulation, &call, map(&self->of, k, ways, t, x, columns, out, &exact, &call.err)),
+         exact;
 }
 
 static int mode_rate(lua_State *L) {
@@ -140,15 +130,17 @@ static int mode_impact(lua_State *L) {
   const double *before = mode_states(L, self, 3, NULL), *after = mode_states(L, self, 5, NULL);
   double *ways = nsl_push_vector(L, 2 * (lua_Integer)self->of.m, NULL)->data;
   bool known = false;
-  NslModelCall call = nsl_begin_model_call(L, self->simulation);
-  NsStatus status = ns_mode_impact(&self->of, k, t, before, after, ways, &known, &call.err);
-  return nsl_end_model_call(L, self->simulation, &call, status), known;
+  NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
+  return nsl_end_model_call(L, self->on.simulation, &call,
+                            ns_mode_impact(&self->of, k, t, before, after, ways, &known, &call.err)),
+         known;
 }
 
 void nsl_open_mode(lua_State *L) {
-  static const luaL_Reg functions[] = {{"new", new_mode},       {"present", mode_present}, {"take", mode_take},
-                                       {"guards", mode_guards}, {"rate", mode_rate},       {"guard", mode_guard},
-                                       {"reset", mode_reset},   {"impact", mode_impact},   {NULL, NULL}};
+#define ROW(name)                                                                                                              \
+  { #name, mode_##name }
+  static const luaL_Reg functions[] = {ROW(new),   ROW(present), ROW(take),   ROW(guards), ROW(rate),
+                                       ROW(guard), ROW(reset),   ROW(impact), {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", free_mode}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
   nsl_register_type(L, &mode_type, meta, methods);
   luaL_newlib(L, functions);

@@ -17,11 +17,7 @@ static const NslType types[NS_SCHEME_CLASSES] = {
 };
 
 NslOsi *nsl_check_osi(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_SCHEME_CLASSES)
-    return nsl_wrong_type(L, idx, "integrator", "osi"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-  return (NslOsi *)head;
+  return nsl_check_family(L, idx, types, NS_SCHEME_CLASSES, "integrator", "osi");
 }
 
 static NslHead *check_osi_head(lua_State *L, int idx) {

@@ -18,11 +18,7 @@ static const NslType types[NS_OSNSP_KINDS] = {
 };
 
 NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_OSNSP_KINDS)
-    return nsl_wrong_type(L, idx, "one-step problem", "problem"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-  return (NslOsnsp *)head;
+  return nsl_check_family(L, idx, types, NS_OSNSP_KINDS, "one-step problem", "problem");
 }
 
 static NslHead *check_osnsp_head(lua_State *L, int idx) {
@@ -69,21 +65,34 @@ static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   self->problem->asked = asked;
 }
 
+/* The options, and their setters. */
+static const struct {
+  const char *option, *setter;
+  void (*set)(lua_State *L, NslOsnsp *self, int idx);
+} osnsp_options[] = {{"tolerance", "setTolerance", set_tolerance},
+                     {"max_iterations", "setMaxIterations", set_max_iterations},
+                     {"solver", "setSolver", set_solver}};
+
+enum { OSNSP_OPTIONS = sizeof osnsp_options / sizeof *osnsp_options };
+
+static int osnsp_set_option(lua_State *L) {
+  return osnsp_options[nsl_which(L)].set(L, nsl_check_osnsp(L, 1), 2), 0;
+}
+
 /* LCP() or LCP{tolerance=, max_iterations=, solver=}. */
 static int new_osnsp(lua_State *L, NsOsnspKind kind) {
-  static const char *const known[] = {"tolerance", "max_iterations", "solver", NULL};
+  const char *known[OSNSP_OPTIONS + 1] = {NULL};
   nsl_at_most(L, 1, types[kind].name);
   if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   lua_settop(L, 1);
   NslOsnsp *self = nsl_new(L, &types[kind], sizeof *self, 0);
   if (ns_osnsp_new(&self->problem, kind) != NS_OK) luaL_error(L, "not enough memory");
   if (lua_isnil(L, 1)) return 1;
+  for (int i = 0; i < OSNSP_OPTIONS; i++) known[i] = osnsp_options[i].option;
   nsl_check_options(L, 1, types[kind].name, known);
-  if (lua_getfield(L, 1, "tolerance") != LUA_TNIL) set_tolerance(L, self, -1);
-  if (lua_getfield(L, 1, "max_iterations") != LUA_TNIL) set_max_iterations(L, self, -1);
-  if (lua_getfield(L, 1, "solver") != LUA_TNIL) set_solver(L, self, -1);
-  lua_settop(L, 2);
-  return 1;
+  for (int i = 0; i < OSNSP_OPTIONS; i++)
+    if (lua_getfield(L, 1, known[i]) != LUA_TNIL) osnsp_options[i].set(L, self, -1);
+  return lua_settop(L, 2), 1;
 }
 
 /* More than the rows of any contact. */
@@ -119,21 +128,6 @@ void nsl_clone_osnsp(lua_State *L, int idx) {
   if (ns_osnsp_new(&to->problem, from->problem->kind) != NS_OK) luaL_error(L, "not enough memory");
   ns_osnsp_ask_like(to->problem, from->problem);
   to->verbose = from->verbose;
-}
-
-static int osnsp_set_tolerance(lua_State *L) {
-  set_tolerance(L, nsl_check_osnsp(L, 1), 2);
-  return 0;
-}
-
-static int osnsp_set_max_iterations(lua_State *L) {
-  set_max_iterations(L, nsl_check_osnsp(L, 1), 2);
-  return 0;
-}
-
-static int osnsp_set_solver(lua_State *L) {
-  set_solver(L, nsl_check_osnsp(L, 1), 2);
-  return 0;
 }
 
 static int osnsp_set_verbose(lua_State *L) {
@@ -235,10 +229,7 @@ static int osnsp_solutions(lua_State *L) {
 }
 
 void nsl_open_osnsp(lua_State *L) {
-  static const luaL_Reg methods[] = {{"setTolerance", osnsp_set_tolerance},
-                                     {"setMaxIterations", osnsp_set_max_iterations},
-                                     {"setSolver", osnsp_set_solver},
-                                     {"setNumericsVerboseMode", osnsp_set_verbose},
+  static const luaL_Reg methods[] = {{"setNumericsVerboseMode", osnsp_set_verbose},
                                      {"M", osnsp_M},
                                      {"W", osnsp_M},
                                      {"size", osnsp_size},
@@ -253,6 +244,11 @@ void nsl_open_osnsp(lua_State *L) {
   for (int i = 0; i < NS_OSNSP_KINDS; i++) {
     nsl_register_type(L, &types[i], meta, methods);
     nsl_add_field_methods(L, &owners[i], ns_osnsp_fields);
+    luaL_getmetatable(L, types[i].name);
+    lua_getfield(L, -1, "__index");
+    for (int k = 0; k < OSNSP_OPTIONS; k++)
+      nsl_set_variants(L, (NslVariant[]){{osnsp_options[k].setter, osnsp_set_option, k}, {0}});
+    lua_pop(L, 2);
     lua_pushinteger(L, i);
     lua_pushcclosure(L, construct_osnsp, 1);
     lua_setfield(L, -2, types[i].name);

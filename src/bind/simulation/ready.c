@@ -18,11 +18,7 @@ const NslType nsl_simulation_types[NS_SIMULATION_CLASSES] = {
 };
 
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < nsl_simulation_types || head->type >= nsl_simulation_types + NS_SIMULATION_CLASSES)
-    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-  return (NslTimeStepping *)head;
+  return nsl_check_family(L, idx, nsl_simulation_types, NS_SIMULATION_CLASSES, "simulation", "simu");
 }
 
 /* Raises when one of the four parts is closed: the memory is still there (the parts are anchored), but it is of no use. */
@@ -78,10 +74,10 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what) {
   return self;
 }
 
-NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self) {
+NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self, bool busy) {
   NslModelCall call = {.clock = self->ts->progress.t, .err = {NS_OK, ""}};
   nsl_guard_begin(&call.guard, L);
-  call.edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
+  call.edge = nsl_enter(self->host, L, &self->ts->progress, busy ? self->ts->nsds : NULL);
   return call;
 }
 
@@ -92,6 +88,20 @@ void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call,
   if (status == NS_OK) return;
   if (call->err.text[0] == '\0') (void)ns_fail(&call->err, status, "%s", ns_status_message(status));
   nsl_raise_step(L, &call->err);
+}
+
+void *nsl_new_on_simulation(lua_State *L, const NslType *type, size_t size) {
+  NslTimeStepping *simulation = nsl_idle_simulation(L, 1, type->name);
+  NslOnSimulation *self = nsl_new(L, type, size, 1);
+  self->simulation = simulation;
+  lua_pushvalue(L, 1);
+  return lua_setiuservalue(L, -2, 1), self;
+}
+
+void *nsl_check_on_simulation(lua_State *L, const NslType *type) {
+  NslOnSimulation *self = nsl_check(L, 1, type);
+  lua_getiuservalue(L, 1, 1);
+  return nsl_idle_simulation(L, -1, type->name), self;
 }
 
 /* Verbose mode: prints a line on stderr for each iteration. */

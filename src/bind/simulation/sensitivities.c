@@ -366,10 +366,10 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
 
 /* ---- the derivatives in a solution ---- */
 
-NsSensitivities *nsl_check_recorded(lua_State *L, NslTimeStepping **simulation) {
-  *simulation = nsl_idle_simulation(L, 1, "gradient");
-  if (!(*simulation)->ts->tape) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
-  return (*simulation)->ts->tape;
+NsSensitivities *nsl_check_recorded(lua_State *L) {
+  NsTimeStepping *ts = nsl_idle_simulation(L, 1, "gradient")->ts;
+  if (!ts->tape) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
+  return ts->tape;
 }
 
 int nsl_push_sensitivity_rows(lua_State *L, const NsSolution *s) {

@@ -16,8 +16,8 @@ void nsl_prepare_sensitivities(lua_State *L);
 */
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
 
-/* The simulation at 1, and the record of its last run, for core.adjoint. Raises when there is none. */
-NsSensitivities *nsl_check_recorded(lua_State *L, NslTimeStepping **simulation);
+/* The record of the last run of the simulation at 1, for core.adjoint. Raises when there is none. */
+NsSensitivities *nsl_check_recorded(lua_State *L);
 
 /*
 ** Push sol.S, a list with a matrix for each row; and sol:sensitivity(...) for the name or number at `which`. names: the stack

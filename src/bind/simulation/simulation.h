@@ -70,15 +70,26 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 /* Before a call of the simulation at idx: compiles the model's callbacks, if they are to be and have not been or have changed. */
 void nsl_compile_again(lua_State *L, int idx);
 
-/* A call of the engine that calls the model of an idle simulation. end: raises where it has failed. */
+/* A call of the engine that calls the model of an idle simulation. busy: nothing may change the graph meanwhile. end: raises where it has failed. */
 typedef struct NslModelCall {
   NslGuard guard;
   NslEdge edge;
   double clock;
   NsError err;
 } NslModelCall;
-NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self);
+NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self, bool busy);
 void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call, NsStatus status);
+
+/*
+** An object on a simulation, which is its user value 1; it begins with this struct. new: on the idle simulation at 1. check: the open object at
+** 1, with its simulation, which is idle, on top.
+*/
+typedef struct NslOnSimulation {
+  NslHead head;
+  NslTimeStepping *simulation;
+} NslOnSimulation;
+void *nsl_new_on_simulation(lua_State *L, const NslType *type, size_t size);
+void *nsl_check_on_simulation(lua_State *L, const NslType *type);
 
 /*
 ** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
