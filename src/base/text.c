@@ -4,8 +4,10 @@
 */
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* On Linux the C locale is a constant of the C library: newlocale returns it and allocates nothing. */
 locale_t ns_locale_begin(void) {
@@ -32,6 +34,11 @@ int ns_print(char *out, size_t size, const char *format, ...) {
   int length = ns_vprint(out, size, format, args);
   va_end(args);
   return length;
+}
+
+int ns_print_short(char *to, double value) {
+  if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
+  return ns_print(to, 32, "%.6g", value);
 }
 
 double ns_read_double(const char *text, char **end) {

@@ -13,6 +13,9 @@
 int ns_print(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int ns_vprint(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 
+/* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
+int ns_print_short(char *to, double value);
+
 /* Like strtod. */
 double ns_read_double(const char *text, char **end);
 

@@ -91,7 +91,7 @@ static int f_eye(lua_State *L) {
 /* diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal k. */
 static int f_diag(lua_State *L) {
   lua_settop(L, 2);
-  NslGrid g = nsl_to_grid(L, 1, "diag", "argument");
+  NsGrid g = nsl_to_grid(L, 1, "diag", "argument");
   lua_Integer k = lua_isnil(L, 2) ? 0 : nsl_integer(L, 2, "diag", "offset");
   if (k < -INT_MAX || k > INT_MAX) return luaL_error(L, "diag: offset %I is too large", (LUAI_UACINT)k);
   ptrdiff_t down = k < 0 ? (ptrdiff_t)-k : 0, right = k > 0 ? (ptrdiff_t)k : 0;
@@ -142,15 +142,14 @@ static lua_Integer repeats(lua_State *L, int idx, const char *what) {
 
 /* tile(x, n): n copies of x side by side; tile(x, r, c): an r x c array of copies. A vector is one row. */
 static int f_tile(lua_State *L) {
-  NslGrid g = nsl_to_grid(L, 1, "tile", "argument");
+  NsGrid g = nsl_to_grid(L, 1, "tile", "argument");
   bool flat = g.vector && lua_gettop(L) < 3;
   lua_Integer r = lua_gettop(L) < 3 ? 1 : repeats(L, 2, "rows");
   lua_Integer c = lua_gettop(L) < 3 ? repeats(L, 2, "n") : repeats(L, 3, "columns");
   if (g.vector) g.cols = g.rows, g.rows = 1, g.cs = g.rs, g.rs = 0;
   double *out = flat ? nsl_push_vector(L, g.cols * c, NULL)->data : nsl_push_matrix(L, g.rows * r, g.cols * c, NULL)->data;
-  nsl_grid(L, 1, &(NslGrid){0});
-  for (lua_Integer j = 0; j < g.cols * c; j++)
-    for (lua_Integer i = 0; i < g.rows * r; i++) *out++ = g.data[i % g.rows * g.rs + j % g.cols * g.cs];
+  nsl_grid(L, 1, &(NsGrid){0});
+  ns_grid_tile(&g, r, c, out);
   return 1;
 }
 
@@ -171,14 +170,14 @@ static int f_meshgrid(lua_State *L) {
 
 /* reshape(x, n), reshape(x, rows, cols): a copy, read and filled row by row; rows or cols may be -1. */
 static int f_reshape(lua_State *L) {
-  NslGrid g = nsl_to_grid(L, 1, "reshape", "argument");
+  NsGrid g = nsl_to_grid(L, 1, "reshape", "argument");
   lua_Integer count = (lua_Integer)g.rows * g.cols;
   if (lua_gettop(L) == 2 && !lua_istable(L, 2)) {
     lua_Integer n = nsl_integer(L, 2, "reshape", "size");
     if (n != count && n != -1) return luaL_error(L, "reshape: %s does not fill %I", nsl_describe(L, 1), (LUAI_UACINT)n);
     double *out = nsl_push_vector(L, count, NULL)->data;
     nsl_grid(L, 1, &g);
-    nsl_read_by_rows(&g, out, 1, (int)count);
+    ns_grid_by_rows(&g, out, 1, (int)count);
     return 1;
   }
   if (lua_istable(L, 2)) {
@@ -217,8 +216,8 @@ static int array_check_parts(lua_State *L, const char *who) {
 }
 
 /* The grid of part i, converted in the table of parts. The table keeps it alive. */
-static NslGrid array_part(lua_State *L, int i, const char *who) {
-  NslGrid g;
+static NsGrid array_part(lua_State *L, int i, const char *who) {
+  NsGrid g;
   if (lua_rawgeti(L, 1, i) == LUA_TUSERDATA && nsl_grid(L, -1, &g)) {
     lua_pop(L, 1);
     return g;
@@ -237,32 +236,27 @@ static bool all_vectors(lua_State *L, int count, const char *who) {
   return all;
 }
 
-static void copy_grid(const NslGrid *g, double *to, ptrdiff_t rs, ptrdiff_t cs) {
-  for (int j = 0; j < g->cols; j++)
-    for (int i = 0; i < g->rows; i++) to[i * rs + j * cs] = g->data[i * g->rs + j * g->cs];
-}
-
 static int array_join_vectors(lua_State *L, int count, const char *who) {
   lua_Integer total = 0;
   for (int i = 1; i <= count; i++) total += array_part(L, i, who).rows;
   double *out = nsl_push_vector(L, total, NULL)->data;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = array_part(L, i, who);
-    copy_grid(&g, out, 1, 0);
+    NsGrid g = array_part(L, i, who);
+    ns_grid_copy(&g, out, 1, 0);
     out += g.rows;
   }
   return 1;
 }
 
-static NslGrid as_row(NslGrid g) {
-  return g.vector ? (NslGrid){g.data, 1, g.rows, 0, g.rs, false} : g;
+static NsGrid as_row(NsGrid g) {
+  return g.vector ? (NsGrid){g.data, 1, g.rows, 0, g.rs, false} : g;
 }
 
 /* Joins the parts vertically (a vector is a row) or horizontally (a vector is a column). */
 static int stack(lua_State *L, int count, bool vertical, const char *who) {
   lua_Integer length = 0, side = 0;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
+    NsGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
     int across = vertical ? g.cols : g.rows;
     if (i > 1 && across != side)
       return luaL_error(L, "%s: part %d has %d %s, expected %d", who, i, across, vertical ? "columns" : "rows", (int)side);
@@ -272,8 +266,8 @@ static int stack(lua_State *L, int count, bool vertical, const char *who) {
   NslMatrix *m = vertical ? nsl_push_matrix(L, length, side, NULL) : nsl_push_matrix(L, side, length, NULL);
   double *to = m->data;
   for (int i = 1; i <= count; i++) {
-    NslGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
-    copy_grid(&g, to, 1, m->ld);
+    NsGrid g = vertical ? as_row(array_part(L, i, who)) : array_part(L, i, who);
+    ns_grid_copy(&g, to, 1, m->ld);
     to += vertical ? g.rows : (ptrdiff_t)g.cols * m->ld;
   }
   return 1;
@@ -378,7 +372,7 @@ static void measure_blocks(lua_State *L, Blocks *b) {
 }
 
 static void array_place_block(lua_State *L, const Blocks *b, int i, int j, double *to, int ld) {
-  NslGrid g;
+  NsGrid g;
   if (array_push_block(L, i + 1, j + 1)) {
     double x = lua_tonumber(L, -1);
     bool one = b->height[i] == 1 && b->width[j] == 1;
@@ -386,7 +380,7 @@ static void array_place_block(lua_State *L, const Blocks *b, int i, int j, doubl
       nsl_error(L, "block: [%d][%d]: only 0 fills a %d x %d block, got %f", i + 1, j + 1, b->height[i], b->width[j], x);
     if (one) *to = x;
   } else if (nsl_grid(L, -1, &g)) {
-    copy_grid(&g, to, 1, ld);
+    ns_grid_copy(&g, to, 1, ld);
   }
   lua_pop(L, 1);
 }

@@ -11,7 +11,6 @@
 #include "linalg/dense.h"
 
 typedef enum Kind { OTHER, NUMBER, VECTOR, MATRIX } Kind;
-typedef enum Op { ADD, SUB, MUL, DIV, POW } Op;
 
 enum { LEAST, MOST, WHERE_LEAST, WHERE_MOST };
 
@@ -21,18 +20,18 @@ static const char *const sign[] = {"+", "-", "*", "/", "^"};
 typedef struct Operand {
   Kind kind;
   double number;
-  NslGrid grid;
+  NsGrid grid;
 } Operand;
 
-static NslGrid vector_grid(const NslVector *v) {
-  return (NslGrid){v->data, v->n, 1, v->stride, 0, true};
+static NsGrid vector_grid(const NslVector *v) {
+  return (NsGrid){v->data, v->n, 1, v->stride, 0, true};
 }
 
-static NslGrid matrix_grid(const NslMatrix *m) {
-  return (NslGrid){m->data, m->rows, m->cols, 1, m->ld, false};
+static NsGrid matrix_grid(const NslMatrix *m) {
+  return (NsGrid){m->data, m->rows, m->cols, 1, m->ld, false};
 }
 
-bool nsl_grid(lua_State *L, int idx, NslGrid *grid) {
+bool nsl_grid(lua_State *L, int idx, NsGrid *grid) {
   const NslVector *v = nsl_test_vector(L, idx);
   const NslMatrix *m = v ? NULL : nsl_test_matrix(L, idx);
   if (v) {
@@ -45,7 +44,7 @@ bool nsl_grid(lua_State *L, int idx, NslGrid *grid) {
   return v || m;
 }
 
-double *nsl_push_like_grid(lua_State *L, const NslGrid *grid) {
+double *nsl_push_like_grid(lua_State *L, const NsGrid *grid) {
   if (grid->vector) return nsl_push_vector(L, grid->rows, NULL)->data;
   return nsl_push_matrix(L, grid->rows, grid->cols, NULL)->data;
 }
@@ -58,8 +57,8 @@ void nsl_to_array(lua_State *L, int idx, const char *who, const char *what) {
   else nsl_to_matrix(L, idx, -1, -1, who, what);
 }
 
-NslGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what) {
-  NslGrid g;
+NsGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what) {
+  NsGrid g;
   idx = lua_absindex(L, idx);
   if (lua_type(L, idx) == LUA_TNUMBER) nsl_to_vector(L, idx, 1, who, what);
   nsl_to_array(L, idx, who, what);
@@ -67,15 +66,15 @@ NslGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what) {
   return g;
 }
 
-static NslGrid check_grid(lua_State *L, int idx) {
-  NslGrid grid = {0};
+static NsGrid check_grid(lua_State *L, int idx) {
+  NsGrid grid = {0};
   if (!nsl_grid(L, idx, &grid)) nsl_wrong_type(L, idx, "vector or matrix", "object");
   return grid;
 }
 
 /* Checks the value again after a call that may have run foreign code (Lua, a finaliser). */
 static void elementwise_still_alive(lua_State *L, int idx) {
-  NslGrid grid;
+  NsGrid grid;
   nsl_grid(L, idx, &grid);
 }
 
@@ -84,7 +83,7 @@ static void elementwise_operand(lua_State *L, int idx, Operand *o) {
   if (lua_type(L, idx) == LUA_TNUMBER) {
     o->kind = NUMBER;
     o->number = lua_tonumber(L, idx);
-    o->grid = (NslGrid){&o->number, 1, 1, 0, 0, true};
+    o->grid = ns_grid_of(&o->number);
   } else if (nsl_grid(L, idx, &o->grid)) {
     o->kind = o->grid.vector ? VECTOR : MATRIX;
   }
@@ -104,24 +103,13 @@ static int elementwise_mismatch(lua_State *L, const char *op) {
   return nsl_undefined(L, op, "sizes do not match");
 }
 
-static double apply(Op op, double a, double b) {
-  switch (op) {
-    case ADD: return a + b;
-    case SUB: return a - b;
-    case MUL: return a * b;
-    case DIV: return a / b;
-    default: return b == 2 ? a * a : pow(a, b);
-  }
-}
-
 /* Pushes a op b, element by element; a number acts as a grid filled with it. */
-static int elementwise_elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
-  const NslGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
+static int elementwise_elementwise(lua_State *L, NsGridOp op, const Operand *a, const Operand *b) {
+  const NsGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
   double *out = nsl_push_like_grid(L, shape);
   elementwise_still_alive(L, 1);
   elementwise_still_alive(L, 2);
-  for (int j = 0; j < shape->cols; j++)
-    for (int i = 0; i < shape->rows; i++) *out++ = apply(op, x->data[i * x->rs + j * x->cs], y->data[i * y->rs + j * y->cs]);
+  ns_grid_combine(op, shape, x, y, out);
   return 1;
 }
 
@@ -131,7 +119,7 @@ static bool same_shape(const Operand *a, const Operand *b) {
 
 /* The product of two grids, at least one of them a matrix; a vector on the left is a row. */
 static int elementwise_product(lua_State *L, const Operand *a, const Operand *b) {
-  const NslGrid *x = &a->grid, *y = &b->grid;
+  const NsGrid *x = &a->grid, *y = &b->grid;
   int inner = a->kind == MATRIX ? x->cols : x->rows;
   if (inner != y->rows) return elementwise_mismatch(L, "*");
   double *out = a->kind == VECTOR   ? nsl_push_vector(L, y->cols, NULL)->data
@@ -146,14 +134,14 @@ static int elementwise_product(lua_State *L, const Operand *a, const Operand *b)
 }
 
 static int elementwise_multiply(lua_State *L, const Operand *a, const Operand *b) {
-  if (a->kind == NUMBER || b->kind == NUMBER) return elementwise_elementwise(L, MUL, a, b);
+  if (a->kind == NUMBER || b->kind == NUMBER) return elementwise_elementwise(L, NS_GRID_MUL, a, b);
   if (a->kind == VECTOR && b->kind == VECTOR)
     return nsl_undefined(L, "*", "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
   return elementwise_product(L, a, b);
 }
 
 static int elementwise_divide(lua_State *L, const Operand *a, const Operand *b) {
-  if (b->kind == NUMBER) return elementwise_elementwise(L, DIV, a, b);
+  if (b->kind == NUMBER) return elementwise_elementwise(L, NS_GRID_DIV, a, b);
   if (b->kind == VECTOR && a->kind != MATRIX) return nsl_undefined(L, "/", "use v:div(w) or v^-1 (element by element)");
   return nsl_undefined(L, "/", "only a number divides; A:div(B) goes element by element");
 }
@@ -161,11 +149,11 @@ static int elementwise_divide(lua_State *L, const Operand *a, const Operand *b) 
 static int power(lua_State *L, const Operand *a, const Operand *b) {
   if (a->kind == MATRIX || b->kind == MATRIX) return nsl_undefined(L, "^", "powers are of vectors, element by element");
   if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, "^");
-  return elementwise_elementwise(L, POW, a, b);
+  return elementwise_elementwise(L, NS_GRID_POW, a, b);
 }
 
 static int elementwise_arithmetic(lua_State *L) {
-  Op op = (Op)nsl_which(L);
+  NsGridOp op = (NsGridOp)nsl_which(L);
   Operand a, b;
   elementwise_operand(L, 1, &a);
   elementwise_operand(L, 2, &b);
@@ -176,26 +164,26 @@ static int elementwise_arithmetic(lua_State *L) {
     return nsl_undefined(L, sign[op], "expected a number, a vector or a matrix");
   }
   switch (op) {
-    case MUL: return elementwise_multiply(L, &a, &b);
-    case DIV: return elementwise_divide(L, &a, &b);
-    case POW: return power(L, &a, &b);
+    case NS_GRID_MUL: return elementwise_multiply(L, &a, &b);
+    case NS_GRID_DIV: return elementwise_divide(L, &a, &b);
+    case NS_GRID_POW: return power(L, &a, &b);
     default: break;
   }
   if (a.kind != NUMBER && b.kind != NUMBER && !same_shape(&a, &b)) return elementwise_mismatch(L, sign[op]);
   return elementwise_elementwise(L, op, &a, &b);
 }
 
+static double opposite(double x) {
+  return -x;
+}
+
 /* -x, or |x|, of every element. */
 static int elementwise_each(lua_State *L) {
   bool modulus = nsl_which(L) != 0;
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   double *out = nsl_push_like_grid(L, &g);
   elementwise_still_alive(L, 1);
-  for (int j = 0; j < g.cols; j++)
-    for (int i = 0; i < g.rows; i++) {
-      double x = g.data[i * g.rs + j * g.cs];
-      *out++ = modulus ? fabs(x) : -x;
-    }
+  ns_grid_map(modulus ? fabs : opposite, &g, out);
   return 1;
 }
 
@@ -207,17 +195,13 @@ static int elementwise_meta_eq(lua_State *L) {
     bool found = elementwise_delegate(L, a.kind == OTHER ? 1 : 2, "__eq");
     return lua_pushboolean(L, found && lua_toboolean(L, -1)), 1;
   }
-  bool equal = same_shape(&a, &b);
-  const NslGrid *x = &a.grid, *y = &b.grid;
-  for (int j = 0; equal && j < x->cols; j++)
-    for (int i = 0; equal && i < x->rows; i++) equal = x->data[i * x->rs + j * x->cs] == y->data[i * y->rs + j * y->cs];
-  return lua_pushboolean(L, equal), 1;
+  return lua_pushboolean(L, same_shape(&a, &b) && ns_grid_equal(&a.grid, &b.grid)), 1;
 }
 
 /* v:mul(w), v:div(w): the other may be a table, a number, or a foreign object with that method (mul alone). */
 static int elementwise_by_elements(lua_State *L) {
-  Op op = (Op)nsl_which(L);
-  const char *name = op == MUL ? "mul" : "div";
+  NsGridOp op = (NsGridOp)nsl_which(L);
+  const char *name = op == NS_GRID_MUL ? "mul" : "div";
   Operand a, b;
   check_grid(L, 1);
   elementwise_operand(L, 1, &a);
@@ -227,7 +211,7 @@ static int elementwise_by_elements(lua_State *L) {
   }
   elementwise_operand(L, 2, &b);
   if (b.kind == OTHER) {
-    if (op == MUL && nsl_delegate_method(L, name)) return 1;
+    if (op == NS_GRID_MUL && nsl_delegate_method(L, name)) return 1;
     return nsl_bad(L, name, "argument", a.kind == VECTOR ? "a vector" : "a matrix", 2);
   }
   if (b.kind != NUMBER && !same_shape(&a, &b)) {
@@ -238,32 +222,16 @@ static int elementwise_by_elements(lua_State *L) {
 }
 
 static int elementwise_sum(lua_State *L) {
-  NslGrid g = check_grid(L, 1);
-  double sum = 0;
-  for (int j = 0; j < g.cols; j++)
-    for (int i = 0; i < g.rows; i++) sum += g.data[i * g.rs + j * g.cs];
-  return lua_pushnumber(L, sum), 1;
+  NsGrid g = check_grid(L, 1);
+  return lua_pushnumber(L, ns_grid_sum(&g)), 1;
 }
 
 static int method_mean(lua_State *L) {
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   if (!lua_isnoneornil(L, 2)) return luaL_error(L, "mean: expected no argument, got %s", nsl_describe(L, 2));
   if (g.rows == 0 || g.cols == 0) return luaL_error(L, "mean: the %s is empty", g.vector ? "vector" : "matrix");
   elementwise_sum(L);
   return lua_pushnumber(L, lua_tonumber(L, -1) / ((double)g.rows * g.cols)), 1;
-}
-
-/* The position (column-major) of the first largest element of factor * g, or of the first nan if there is one. */
-static ptrdiff_t elementwise_extreme(lua_State *L, const NslGrid *g, double factor, const char *name, double *value) {
-  ptrdiff_t best = -1, at = 0;
-  if (g->rows == 0 || g->cols == 0) luaL_error(L, "%s: the %s is empty", name, g->vector ? "vector" : "matrix");
-  for (int j = 0; j < g->cols; j++)
-    for (int i = 0; i < g->rows; i++, at++) {
-      double x = g->data[i * g->rs + j * g->cs];
-      if (isnan(x)) return *value = x, at;
-      if (best < 0 || factor * x > factor * *value) best = at, *value = x;
-    }
-  return best;
 }
 
 static int elementwise_extremum(lua_State *L) {
@@ -272,9 +240,10 @@ static int elementwise_extremum(lua_State *L) {
   bool position = which == WHERE_LEAST || which == WHERE_MOST;
   double factor = which == MOST || which == WHERE_MOST ? 1 : -1;
   const char *name = names[which];
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   double value = 0;
-  ptrdiff_t at = elementwise_extreme(L, &g, factor, name, &value);
+  ptrdiff_t at = ns_grid_extreme(&g, factor, &value);
+  if (at < 0) return luaL_error(L, "%s: the %s is empty", name, g.vector ? "vector" : "matrix");
   if (!position) return lua_pushnumber(L, value), 1;
   lua_pushinteger(L, at % g.rows + 1);
   if (g.vector) return 1;
@@ -283,16 +252,13 @@ static int elementwise_extremum(lua_State *L) {
 }
 
 static int method_isfinite(lua_State *L) {
-  NslGrid g = check_grid(L, 1);
-  bool good = true;
-  for (int j = 0; j < g.cols; j++)
-    for (int i = 0; i < g.rows; i++) good = good && isfinite(g.data[i * g.rs + j * g.cs]);
-  return lua_pushboolean(L, good), 1;
+  NsGrid g = check_grid(L, 1);
+  return lua_pushboolean(L, ns_grid_finite(&g)), 1;
 }
 
 /* map(f): a new vector or matrix of f(element); f gets the element alone, so that math.log can be passed. */
 static int elementwise_map(lua_State *L) {
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
   double *out = nsl_push_like_grid(L, &g);
   for (int j = 0; j < g.cols; j++)
@@ -311,7 +277,7 @@ static int elementwise_map(lua_State *L) {
 static int elementwise_fill(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
   NslMatrix *m = nsl_test_matrix(L, 1);
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   if (v) nsl_vector_writable(L, v);
   else nsl_matrix_writable(L, m);
   if (lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
@@ -323,15 +289,9 @@ static int elementwise_fill(lua_State *L) {
   return 1;
 }
 
-void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols) {
-  ptrdiff_t k = 0;
-  for (int i = 0; i < g->rows; i++)
-    for (int j = 0; j < g->cols; j++, k++) to[k / cols + k % cols * rows] = g->data[i * g->rs + j * g->cs];
-}
-
 /* x:reshape(rows, cols): a copy, elements read and written row by row; a size of -1 is computed from the other. */
 static int method_reshape(lua_State *L) {
-  NslGrid g = check_grid(L, 1);
+  NsGrid g = check_grid(L, 1);
   lua_Integer r = nsl_integer(L, 2, "reshape", "rows"), c = nsl_integer(L, 3, "reshape", "columns");
   lua_Integer rows = r, cols = c, count = (lua_Integer)g.rows * g.cols;
   if (r == -1 && c > 0) rows = count / c;
@@ -340,21 +300,25 @@ static int method_reshape(lua_State *L) {
     return luaL_error(L, "reshape: %s does not fill %I x %I", nsl_describe(L, 1), (LUAI_UACINT)r, (LUAI_UACINT)c);
   NslMatrix *out = nsl_push_matrix(L, rows, cols, NULL);
   elementwise_still_alive(L, 1);
-  nsl_read_by_rows(&g, out->data, out->rows, out->cols);
+  ns_grid_by_rows(&g, out->data, out->rows, out->cols);
   return 1;
 }
 
 static const NslVariant shared_meta[] = {
-    {"__add", elementwise_arithmetic, ADD}, {"__sub", elementwise_arithmetic, SUB},
-    {"__mul", elementwise_arithmetic, MUL}, {"__div", elementwise_arithmetic, DIV},
-    {"__pow", elementwise_arithmetic, POW}, {"__unm", elementwise_each, false},
-    {"__eq", elementwise_meta_eq, 0},       {NULL, NULL, 0},
+    {"__add", elementwise_arithmetic, NS_GRID_ADD},
+    {"__sub", elementwise_arithmetic, NS_GRID_SUB},
+    {"__mul", elementwise_arithmetic, NS_GRID_MUL},
+    {"__div", elementwise_arithmetic, NS_GRID_DIV},
+    {"__pow", elementwise_arithmetic, NS_GRID_POW},
+    {"__unm", elementwise_each, false},
+    {"__eq", elementwise_meta_eq, 0},
+    {NULL, NULL, 0},
 };
 
 static const NslVariant shared_methods[] = {
     {"abs", elementwise_each, true},
-    {"mul", elementwise_by_elements, MUL},
-    {"div", elementwise_by_elements, DIV},
+    {"mul", elementwise_by_elements, NS_GRID_MUL},
+    {"div", elementwise_by_elements, NS_GRID_DIV},
     {"sum", elementwise_sum, 0},
     {"max", elementwise_extremum, MOST},
     {"min", elementwise_extremum, LEAST},

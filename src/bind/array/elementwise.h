@@ -7,25 +7,14 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-/* The elements of a vector (cols 1) or a matrix: entry (i, j), from 0, is data[i * rs + j * cs]. */
-typedef struct NslGrid {
-  const double *data;
-  int rows, cols;
-  ptrdiff_t rs, cs;
-  bool vector;
-} NslGrid;
-
 /* The grid of the open vector or matrix at idx; false when it is neither. */
-bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
+bool nsl_grid(lua_State *L, int idx, NsGrid *grid);
 
 /* Converts a table at idx to a vector, or to a matrix when its first element is no number. */
 void nsl_to_array(lua_State *L, int idx, const char *who, const char *what);
 
 /* The grid of the value at idx: a vector or matrix, or a table or number (one element), which is converted in its slot. */
-NslGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what);
+NsGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what);
 
 /* Pushes a new vector or matrix of the grid's shape and returns its contiguous, column-major elements. */
-double *nsl_push_like_grid(lua_State *L, const NslGrid *grid);
-
-/* Reads the elements row by row and writes them, row by row, into a contiguous column-major rows x cols array (a reshape). */
-void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
+double *nsl_push_like_grid(lua_State *L, const NsGrid *grid);

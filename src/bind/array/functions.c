@@ -72,22 +72,21 @@ static int of_proxies(lua_State *L, int arguments, NsTapeOp op, const char *who)
     return 1;
   }
   int wrong = 1;
-  NslGrid grid;
+  NsGrid grid;
   while (wrong < arguments && (lua_type(L, wrong) == LUA_TNUMBER || nsl_grid(L, wrong, &grid))) wrong++;
   return nsl_bad(L, who, wrong == 1 ? "x" : "y", "a number, a vector or a matrix", wrong);
 }
 
 static int array_function(lua_State *L) {
   const ArrayFunction *f = &array_functions[nsl_which(L)];
-  NslGrid g;
+  NsGrid g;
   nsl_at_most(L, 1, f->name);
   if (lua_type(L, 1) == LUA_TNUMBER) return lua_pushnumber(L, f->of(lua_tonumber(L, 1))), 1;
   if (lua_istable(L, 1)) (void)nsl_to_grid(L, 1, f->name, "x");
   if (!nsl_grid(L, 1, &g)) return of_proxies(L, 1, f->op, f->name);
   double *out = nsl_push_like_grid(L, &g);
   nsl_grid(L, 1, &g);
-  for (int j = 0; j < g.cols; j++)
-    for (int i = 0; i < g.rows; i++) *out++ = f->of(g.data[i * g.rs + j * g.cs]);
+  ns_grid_map(f->of, &g, out);
   return 1;
 }
 
@@ -142,7 +141,7 @@ static const PairFunction pair_functions[] = {
 /* A number, or the elements of a vector or a matrix; a number acts as a grid that is filled with it. */
 typedef struct PairOperand {
   double number;
-  NslGrid grid;
+  NsGrid grid;
   bool alone;
 } PairOperand;
 
@@ -151,7 +150,7 @@ static bool read_pair_operand(lua_State *L, int idx, const char *who, PairOperan
   o->alone = lua_type(L, idx) == LUA_TNUMBER;
   if (o->alone) {
     o->number = lua_tonumber(L, idx);
-    o->grid = (NslGrid){&o->number, 1, 1, 0, 0, true};
+    o->grid = ns_grid_of(&o->number);
     return true;
   }
   if (lua_istable(L, idx)) (void)nsl_to_grid(L, idx, who, idx == 1 ? "x" : "y");
@@ -160,16 +159,15 @@ static bool read_pair_operand(lua_State *L, int idx, const char *who, PairOperan
 
 /* Pushes f of the elements of a and b, at 1 and 2, of which at least one is no number. */
 static int push_pairs(lua_State *L, const PairFunction *f, PairOperand *a, PairOperand *b) {
-  NslGrid *x = &a->grid, *y = &b->grid, shape = a->alone ? *y : *x;
-  if (!a->alone && !b->alone && (x->rows != y->rows || x->cols != y->cols || x->vector != y->vector)) {
+  NsGrid *x = &a->grid, *y = &b->grid, shape = a->alone ? *y : *x;
+  if (!a->alone && !b->alone && !ns_grid_fits(x, y)) {
     const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
     return luaL_error(L, "%s: %s and %s: sizes do not match", f->name, left, right);
   }
   double *out = nsl_push_like_grid(L, &shape);
   if (!a->alone) nsl_grid(L, 1, x);
   if (!b->alone) nsl_grid(L, 2, y);
-  for (int j = 0; j < shape.cols; j++)
-    for (int i = 0; i < shape.rows; i++) *out++ = f->of(x->data[i * x->rs + j * x->cs], y->data[i * y->rs + j * y->cs]);
+  ns_grid_pair(f->of, &shape, x, y, out);
   return 1;
 }
 
@@ -193,12 +191,12 @@ static int array_where(lua_State *L) {
   PairOperand part[2];
   nsl_at_most(L, 3, "where");
   lua_settop(L, 3);
-  NslGrid mask = nsl_to_grid(L, 1, "where", "mask");
+  NsGrid mask = nsl_to_grid(L, 1, "where", "mask");
   for (int i = 0; i < 2; i++) {
     PairOperand *o = &part[i];
     const char *name = i == 0 ? "a" : "b";
     if (!read_pair_operand(L, 2 + i, "where", o)) return nsl_bad(L, "where", name, "a number, a vector or a matrix", 2 + i);
-    if (!o->alone && (o->grid.rows != mask.rows || o->grid.cols != mask.cols || o->grid.vector != mask.vector)) {
+    if (!o->alone && !ns_grid_fits(&o->grid, &mask)) {
       const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2 + i);
       return luaL_error(L, "where: %s: a mask of %s and %s: sizes do not match", name, left, right);
     }
@@ -207,43 +205,31 @@ static int array_where(lua_State *L) {
   nsl_grid(L, 1, &mask);
   for (int i = 0; i < 2; i++)
     if (!part[i].alone) nsl_grid(L, 2 + i, &part[i].grid);
-  for (int j = 0; j < mask.cols; j++)
-    for (int i = 0; i < mask.rows; i++) {
-      const NslGrid *from = &part[mask.data[i * mask.rs + j * mask.cs] != 0 ? 0 : 1].grid;
-      *out++ = from->data[i * from->rs + j * from->cs];
-    }
+  ns_grid_choose(&mask, &part[0].grid, &part[1].grid, out);
   return 1;
 }
 
-static NslGrid own_grid(lua_State *L) {
-  NslGrid grid = {0};
+static NsGrid own_grid(lua_State *L) {
+  NsGrid grid = {0};
   if (!nsl_grid(L, 1, &grid)) nsl_wrong_type(L, 1, "vector or matrix", "object");
   return grid;
 }
 
-/* The number of elements of the grid that are not 0. */
-static lua_Integer count_true(const NslGrid *g) {
-  lua_Integer count = 0;
-  for (int j = 0; j < g->cols; j++)
-    for (int i = 0; i < g->rows; i++) count += g->data[i * g->rs + j * g->cs] != 0;
-  return count;
-}
-
 static int method_any(lua_State *L) {
-  NslGrid g = own_grid(L);
-  return lua_pushboolean(L, count_true(&g) > 0), 1;
+  NsGrid g = own_grid(L);
+  return lua_pushboolean(L, ns_grid_count(&g) > 0), 1;
 }
 
 static int method_all(lua_State *L) {
-  NslGrid g = own_grid(L);
-  return lua_pushboolean(L, count_true(&g) == (lua_Integer)g.rows * g.cols), 1;
+  NsGrid g = own_grid(L);
+  return lua_pushboolean(L, ns_grid_count(&g) == (ptrdiff_t)g.rows * g.cols), 1;
 }
 
 /* v:find(): the places of the elements that are not 0, from 1. */
 static int method_find(lua_State *L) {
   const NslVector *v = nsl_check_vector(L, 1);
-  NslGrid g = own_grid(L);
-  double *out = nsl_push_vector(L, count_true(&g), NULL)->data;
+  NsGrid g = own_grid(L);
+  double *out = nsl_push_vector(L, ns_grid_count(&g), NULL)->data;
   nsl_vector_alive(L, v);
   for (int i = 0; i < v->n; i++)
     if (nsl_element(v, i) != 0) *out++ = i + 1;

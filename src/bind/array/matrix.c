@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 #include "bind/array/vector.h"
 #include "linalg/dense.h"
 
@@ -19,8 +19,6 @@ static const char *matrix_describe(lua_State *L, const void *object) {
 }
 
 const NslType nsl_matrix_type = {.name = "matrix", .describe = matrix_describe};
-
-enum { SHOWN_ALL = 12, SHOWN_FIRST = 6, SHOWN_LAST = 3, CELL = 16 };
 
 NslMatrix *nsl_test_matrix(lua_State *L, int idx) {
   return nsl_test(L, idx, &nsl_matrix_type);
@@ -205,67 +203,11 @@ static int matrix_pairs(lua_State *L) {
   return 3;
 }
 
-/* ---- printing ---- */
-
-typedef struct Shown {
-  int count, total; /* printed rows (columns), dots included; existing rows (columns) */
-} Shown;
-
-static Shown shown(int total) {
-  return (Shown){total <= SHOWN_ALL ? total : SHOWN_FIRST + 1 + SHOWN_LAST, total};
-}
-
-/* The row or column printed at position k; -1: the dots. */
-static int at_place(Shown s, int k) {
-  if (s.total <= SHOWN_ALL || k < SHOWN_FIRST) return k;
-  return k == SHOWN_FIRST ? -1 : s.total - s.count + k;
-}
-
-static int format_cell(char *to, const NslMatrix *m, int i, int j) {
-  if (i < 0 || j < 0) return (int)strlen(strcpy(to, "..."));
-  return nsl_format_number(to, m->data[i + (ptrdiff_t)j * m->ld]);
-}
-
-static int column_width(const NslMatrix *m, Shown rows, int j) {
-  int width = 1;
-  char text[32];
-  for (int k = 0; k < rows.count; k++) {
-    int i = at_place(rows, k), length = i < 0 && j >= 0 ? 0 : format_cell(text, m, i, j);
-    if (length > width) width = length;
-  }
-  return width;
-}
-
-static void add_padded(luaL_Buffer *b, const char *text, int length, int width) {
-  char *room = luaL_prepbuffsize(b, 64);
-  memset(room, ' ', (size_t)(width - length));
-  memcpy(room + width - length, text, (size_t)length);
-  luaL_addsize(b, (size_t)width);
-}
-
 static int matrix_tostring(lua_State *L) {
   const NslMatrix *m = nsl_check(L, 1, &nsl_matrix_type);
   if (matrix_is_dead(m)) return lua_pushliteral(L, "matrix (closed)"), 1;
   if (m->rows == 0 || m->cols == 0) return lua_pushfstring(L, "[ ] (%d x %d)", m->rows, m->cols), 1;
-  Shown rows = shown(m->rows), cols = shown(m->cols);
-  int width[SHOWN_ALL + 1];
-  for (int k = 0; k < cols.count; k++) width[k] = column_width(m, rows, at_place(cols, k));
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  for (int p = 0; p < rows.count; p++) {
-    luaL_addstring(&b, p == 0 ? "[" : "\n ");
-    for (int k = 0; k < cols.count && !matrix_is_dead(m); k++) {
-      char text[32];
-      int length = format_cell(text, m, at_place(rows, p), at_place(cols, k));
-      if (length > width[k]) length = (int)strlen(strcpy(text, ":"));
-      luaL_addstring(&b, k == 0 ? " " : "  ");
-      add_padded(&b, text, length, width[k]);
-    }
-  }
-  luaL_addstring(&b, " ]");
-  luaL_pushresult(&b);
-  if (m->rows > SHOWN_ALL || m->cols > SHOWN_ALL) lua_pushfstring(L, "%s (%d x %d)", lua_tostring(L, -1), m->rows, m->cols);
-  return 1;
+  return nsl_push_text(L, &m->head, ns_matrix_text, &(NsGrid){m->data, m->rows, m->cols, 1, m->ld, false});
 }
 
 /* ---- conversion ---- */
@@ -383,7 +325,7 @@ NslMatrix *nsl_to_finite_matrix(lua_State *L, int idx, int rows, int cols, const
       char text[32];
       double x = m->data[i + (ptrdiff_t)j * m->ld];
       if (isfinite(x)) continue;
-      nsl_format_number(text, x);
+      ns_print_short(text, x);
       luaL_error(L, "%s: %s[%d][%d] is %s", who, what, i + 1, j + 1, text);
     }
   return m;

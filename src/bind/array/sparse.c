@@ -11,20 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 #include "bind/lua/options.h"
 #include "bind/array/linear_systems.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "linalg/array_text.h"
 #include "linalg/sparse_lu.h"
 
 static const char *sparse_describe(lua_State *L, const void *object);
 
 static const NslType sparse_type = {.name = "sparse matrix", .describe = sparse_describe};
 static const NslType lu_type = {.name = "SparseLU"};
-
-enum { GRID = 12, LISTED = 12 };
 
 typedef struct NslSparse {
   NslHead head;
@@ -116,7 +115,7 @@ static int *sparse_push_indices(lua_State *L, const NslVector *v, int limit, con
   for (int k = 0; k < v->n; k++) {
     double index = v->data[k * v->stride];
     char text[32];
-    nsl_format_number(text, index);
+    ns_print_short(text, index);
     if (index != floor(index)) luaL_error(L, "sparse: %s[%d] = %s is not an integer", name, k + 1, text);
     if (!(index >= 1 && index <= limit)) luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
     to[k] = (int)index - 1;
@@ -209,7 +208,7 @@ static int offset_at(lua_State *L, const NslVector *offsets, int k, int n) {
   double d = offsets->data[k * offsets->stride];
   int last = n > 0 ? n - 1 : 0;
   char text[32];
-  nsl_format_number(text, d);
+  ns_print_short(text, d);
   if (d != floor(d)) luaL_error(L, "spdiags: offsets[%d] = %s is not an integer", k + 1, text);
   if (fabs(d) > last) luaL_error(L, "spdiags: offsets[%d] = %s is outside %d..%d", k + 1, text, -last, last);
   return (int)d;
@@ -443,50 +442,12 @@ static int sparse_norm(lua_State *L) {
   return lua_pushnumber(L, norm), 1;
 }
 
-/* Adds one row of the printed grid; a missing entry is a dot. */
-static void add_grid_row(luaL_Buffer *b, const NsSparse *A, int i) {
-  for (int j = 0; j < A->cols; j++) {
-    char text[32] = ".", cell[48];
-    for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++)
-      if (A->row[p] == i) nsl_format_number(text, A->value[p]);
-    snprintf(cell, sizeof cell, " %10s", text);
-    luaL_addstring(b, cell);
-  }
-}
-
-static void add_list(luaL_Buffer *b, const NsSparse *A) {
-  int left = LISTED, nnz = ns_sparse_nnz(A);
-  for (int j = 0; j < A->cols && left > 0; j++)
-    for (int p = A->colptr[j]; p < A->colptr[j + 1] && left > 0; p++, left--) {
-      char text[32], line[96];
-      nsl_format_number(text, A->value[p]);
-      snprintf(line, sizeof line, "\n  (%d, %d) %s", A->row[p] + 1, j + 1, text);
-      luaL_addstring(b, line);
-    }
-  if (nnz > LISTED) {
-    char line[48];
-    snprintf(line, sizeof line, "\n  ... %d more", nnz - LISTED);
-    luaL_addstring(b, line);
-  }
-}
-
 static int sparse_tostring(lua_State *L) {
   NslSparse *self = nsl_test(L, 1, &sparse_type);
-  if (!self || !self->A) return lua_pushliteral(L, "sparse matrix (closed)"), 1;
-  const NsSparse *A = self->A;
-  char head[96];
   luaL_Buffer b;
-  int nnz = ns_sparse_nnz(A);
-  luaL_buffinit(L, &b);
-  snprintf(head, sizeof head, "%d x %d sparse matrix, %d %s", A->rows, A->cols, nnz, nnz == 1 ? "entry" : "entries");
-  luaL_addstring(&b, head);
-  if (A->rows > GRID || A->cols > GRID) add_list(&b, A);
-  else
-    for (int i = 0; i < A->rows && A->cols > 0; i++) {
-      luaL_addchar(&b, '\n');
-      add_grid_row(&b, A, i);
-    }
-  luaL_pushresult(&b);
+  if (!self || !self->A) return lua_pushliteral(L, "sparse matrix (closed)"), 1;
+  char *to = luaL_buffinitsize(L, &b, ns_sparse_text(NULL, self->A));
+  luaL_pushresultsize(&b, ns_sparse_text(to, self->A));
   return 1;
 }
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 #include "linalg/dense.h"
 
 static const char *vector_describe(lua_State *L, const void *object) {
@@ -17,7 +17,7 @@ static const char *vector_describe(lua_State *L, const void *object) {
 
 const NslType nsl_vector_type = {.name = "vector", .describe = vector_describe};
 
-enum { BUFFERED = 64, SHOWN_ALL = 16, SHOWN_FIRST = 8, SHOWN_LAST = 3 };
+enum { BUFFERED = 64 };
 
 NslVector *nsl_test_vector(lua_State *L, int idx) {
   return nsl_test(L, idx, &nsl_vector_type);
@@ -223,31 +223,19 @@ static int vector_pairs(lua_State *L) {
   return 3;
 }
 
-static void add_number(luaL_Buffer *b, bool first, double value) {
-  char *room = luaL_prepbuffsize(b, 40);
-  int length = 0;
-  if (!first) room[length++] = ',', room[length++] = ' ';
-  luaL_addsize(b, (size_t)(length + nsl_format_number(room + length, value)));
+int nsl_push_text(lua_State *L, const NslHead *head, size_t (*write)(char *to, const NsGrid *of), const NsGrid *of) {
+  luaL_Buffer b;
+  size_t size = write(NULL, of);
+  char *to = luaL_buffinitsize(L, &b, size);
+  if (nsl_is_closed(head)) return lua_pushfstring(L, "%s (closed)", head->type->name), 1;
+  luaL_pushresultsize(&b, write(to, of));
+  return 1;
 }
 
 static int vector_tostring(lua_State *L) {
   const NslVector *v = nsl_check(L, 1, &nsl_vector_type);
-  bool all = v->n <= SHOWN_ALL;
-  luaL_Buffer b;
   if (vector_is_dead(v)) return lua_pushliteral(L, "vector (closed)"), 1;
-  luaL_buffinit(L, &b);
-  luaL_addchar(&b, '[');
-  for (int i = 0; i < v->n && !vector_is_dead(v); i++) {
-    if (!all && i == SHOWN_FIRST) {
-      luaL_addstring(&b, ", ...");
-      i = v->n - SHOWN_LAST;
-    }
-    add_number(&b, i == 0, v->data[i * v->stride]);
-  }
-  luaL_addchar(&b, ']');
-  luaL_pushresult(&b);
-  if (!all) lua_pushfstring(L, "%s (%d elements)", lua_tostring(L, -1), v->n);
-  return 1;
+  return nsl_push_text(L, &v->head, ns_vector_text, &(NsGrid){v->data, v->n, 1, v->stride, 0, true});
 }
 
 /* ---- conversion ---- */
@@ -300,7 +288,7 @@ void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who
     char text[32];
     double x = v->data[i * v->stride];
     if (isfinite(x)) continue;
-    nsl_format_number(text, x);
+    ns_print_short(text, x);
     luaL_error(L, "%s: %s[%d] is %s", who, what, i + 1, text);
   }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bind/lua/object.h"
+#include "linalg/array_text.h"
 #include "linalg/samples.h"
 
 /*
@@ -54,6 +55,9 @@ NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, c
 
 /* Sets a field of the table on top of the stack to a vector of n numbers. */
 void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
+
+/* Pushes the text of the elements of a view, if it is still open then; returns 1. */
+int nsl_push_text(lua_State *L, const NslHead *view, size_t (*write)(char *to, const NsGrid *of), const NsGrid *of);
 
 /* Copies the elements to / from a contiguous array of v->n doubles (nsl_vector_write counts as a write). */
 void nsl_vector_read(const NslVector *v, double *to);

@@ -3,7 +3,7 @@
 ** number_support: Lua's conversions of numbers to text, the same in every locale. Lua's %g, tostring and .. use the decimal
 ** point of the host's locale; files, pages and programs expect a point.
 */
-#include "bind/lua/number_text.h"
+#include "bind/lua/object.h"
 #include "bind/lua/open.h"
 
 #include <math.h>
@@ -11,11 +11,6 @@
 
 #include "base/text.h"
 #include "io/csv.h"
-
-int nsl_format_number(char *to, double value) {
-  if (isnan(value)) return (int)strlen(strcpy(to, "nan"));
-  return ns_print(to, 32, "%.6g", value);
-}
 
 /* Calls the function in upvalue 1 with the arguments, in the C locale for numbers. */
 static int number_text_call_plainly(lua_State *L) {

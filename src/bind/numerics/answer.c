@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
@@ -81,7 +81,7 @@ double nsl_numerics_number(lua_State *L, const char *who, const char *name, doub
   double x = nsl_finite(L, -1, who, name);
   if (!(x > low && x < high)) {
     char text[32], a[32], b[32];
-    nsl_format_number(text, x), nsl_format_number(a, low), nsl_format_number(b, high);
+    ns_print_short(text, x), ns_print_short(a, low), ns_print_short(b, high);
     luaL_error(L, "%s: %s: expected a number between %s and %s, got %s", who, name, a, b, text);
   }
   lua_pop(L, 1);
@@ -157,7 +157,7 @@ void nsl_numerics_bound(lua_State *L, const char *who, const char *name, int n, 
 void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper) {
   char low[32], high[32];
   for (int i = 0; i < n; i++) {
-    nsl_format_number(low, lower[i]), nsl_format_number(high, upper[i]);
+    ns_print_short(low, lower[i]), ns_print_short(high, upper[i]);
     if (!(lower[i] < INFINITY)) luaL_error(L, "%s: lower[%d] is %s", who, i + 1, low);
     if (!(upper[i] > -INFINITY)) luaL_error(L, "%s: upper[%d] is %s", who, i + 1, high);
     if (lower[i] > upper[i]) luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);

@@ -10,7 +10,7 @@
 #include "bind/array/matrix.h"
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 #include "bind/lua/options.h"
 #include "bind/numerics/answer.h"
 #include "solvers/contact/friction_chain.h"
@@ -111,7 +111,7 @@ static void contacts_read_mu(lua_State *L, const ContactsCall *c, const char *na
   for (int i = 0; i < nc; i++) {
     mu[(ptrdiff_t)i * stride] = given[i];
     if (given[i] >= 0) continue;
-    nsl_format_number(text, given[i]);
+    ns_print_short(text, given[i]);
     if (number) luaL_error(L, "%s: %s = %s is negative", who, name, text);
     luaL_error(L, "%s: %s[%d] = %s is negative", who, name, i + 1, text);
   }
@@ -195,7 +195,7 @@ static NsMixedGroup read_row(lua_State *L, int g) {
   char low[32], high[32];
   contacts_refuse_coefficients(L, g, NULL);
   NsMixedGroup row = ns_mixed_row(group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY));
-  nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
+  ns_print_short(low, row.lower), ns_print_short(high, row.upper);
   if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", general, g, low);
   if (row.upper == -INFINITY) luaL_error(L, "%s: groups[%d].upper is %s", general, g, high);
   if (row.lower > row.upper) luaL_error(L, "%s: groups[%d].lower = %s is above upper = %s", general, g, low, high);
@@ -208,7 +208,7 @@ static double group_coefficient(lua_State *L, int g, const char *name) {
   double mu = group_number(L, g, name, -1);
   if (lua_getfield(L, -1, name) == LUA_TNIL) luaL_error(L, "%s: groups[%d].%s: expected a number, got nil", general, g, name);
   lua_pop(L, 1);
-  nsl_format_number(text, mu);
+  ns_print_short(text, mu);
   if (mu < 0) luaL_error(L, "%s: groups[%d].%s = %s is negative", general, g, name, text);
   if (mu == INFINITY) luaL_error(L, "%s: groups[%d].%s is %s", general, g, name, text);
   return mu;

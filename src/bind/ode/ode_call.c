@@ -12,7 +12,7 @@
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/lua/options.h"
-#include "bind/lua/number_text.h"
+#include "base/text.h"
 
 /* Number of a table's elements on the stack at a time; chosen by experience on the specs. */
 enum { AT_ONCE = 8 };
@@ -403,7 +403,7 @@ static NsStatus take_finite_state(const NslOde *ode, const char *event, double t
   for (int i = 0; i < ode->n; i++) {
     char number[32];
     if (isfinite(ode->rate->data[i])) continue;
-    nsl_format_number(number, ode->rate->data[i]);
+    ns_print_short(number, ode->rate->data[i]);
     return ns_fail(err, NS_EARG, "%s: apply[%d] is %s (t=%.10g)", event, i + 1, number, t);
   }
   memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
