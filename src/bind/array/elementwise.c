@@ -173,7 +173,7 @@ static int elementwise_arithmetic(lua_State *L) {
   return elementwise_elementwise(L, op, &a, &b);
 }
 
-static double opposite(double x) {
+static double element_opposite(double x) {
   return -x;
 }
 
@@ -183,7 +183,7 @@ static int elementwise_each(lua_State *L) {
   NsGrid g = check_grid(L, 1);
   double *out = nsl_push_like_grid(L, &g);
   elementwise_still_alive(L, 1);
-  ns_grid_map(modulus ? fabs : opposite, &g, out);
+  ns_grid_map(modulus ? fabs : element_opposite, &g, out);
   return 1;
 }
 

@@ -20,7 +20,7 @@ static NslExchange *check_exchange(lua_State *L) {
 }
 
 /* new(simulation): of an EventDriven that is never stepped. */
-static int exchange_new(lua_State *L) {
+static int core_exchange_new(lua_State *L) {
   if (!nsl_idle_simulation(L, 1, "exchange")->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
   NslExchange *self = nsl_new_on_simulation(L, &exchange_type, sizeof *self);
   self->of.ts = self->on.simulation->ts;
@@ -46,7 +46,7 @@ static const double *exchange_numbers(lua_State *L, int idx, int n) {
 }
 
 /* begin(exchange, t, h): the states, the number of guards. */
-static int exchange_begin(lua_State *L) {
+static int core_exchange_begin(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2), h = luaL_checknumber(L, 3);
   NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
@@ -57,7 +57,7 @@ static int exchange_begin(lua_State *L) {
 }
 
 /* names(exchange): for each state { system, letter, number }, counted from 1; number 0: a combination. */
-static int exchange_names(lua_State *L) {
+static int core_exchange_names(lua_State *L) {
   const NslExchange *self = check_exchange(L);
   lua_createtable(L, self->of.n, 0);
   for (int i = 0; i < self->of.n; i++) {
@@ -72,7 +72,7 @@ static int exchange_names(lua_State *L) {
   return 1;
 }
 
-static int exchange_values(lua_State *L, bool guards) {
+static int core_exchange_values(lua_State *L, bool guards) {
   NslExchange *self = check_exchange(L);
   int n = guards ? self->of.m : self->of.n;
   double t = luaL_checknumber(L, 2), *out = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *out, 0);
@@ -85,17 +85,17 @@ static int exchange_values(lua_State *L, bool guards) {
 }
 
 /* rate(exchange, t, z): the rates. */
-static int exchange_rate(lua_State *L) {
-  return exchange_values(L, false);
+static int core_exchange_rate(lua_State *L) {
+  return core_exchange_values(L, false);
 }
 
 /* guards(exchange, t, z): the guards. */
-static int exchange_guards(lua_State *L) {
-  return exchange_values(L, true);
+static int core_exchange_guards(lua_State *L) {
+  return core_exchange_values(L, true);
 }
 
 /* accept(exchange, t, z): whether there is an event. */
-static int exchange_accept(lua_State *L) {
+static int core_exchange_accept(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
@@ -106,7 +106,7 @@ static int exchange_accept(lua_State *L) {
 }
 
 /* event(exchange, t, z, renew): whether one happened, the states after it. */
-static int exchange_event(lua_State *L) {
+static int core_exchange_event(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2);
   bool renew = lua_toboolean(L, 4), happened = false;
@@ -119,7 +119,7 @@ static int exchange_event(lua_State *L) {
 }
 
 /* place(exchange, t, z): writes the point to the objects. */
-static int exchange_place(lua_State *L) {
+static int core_exchange_place(lua_State *L) {
   NslExchange *self = check_exchange(L);
   double t = luaL_checknumber(L, 2);
   const double *z = exchange_numbers(L, 3, self->of.n);
@@ -129,7 +129,7 @@ static int exchange_place(lua_State *L) {
 }
 
 /* save(exchange): the mode as a text of bytes. load(exchange, text). */
-static int exchange_save(lua_State *L) {
+static int core_exchange_save(lua_State *L) {
   NslExchange *self = check_exchange(L);
   NsSnapshot snapshot = {0};
   if (ns_snapshot_reserve(&snapshot, ns_exchange_visit, &self->of) != NS_OK) return luaL_error(L, "not enough memory");
@@ -141,7 +141,7 @@ static int exchange_save(lua_State *L) {
   return lua_pushlstring(L, bytes, size), 1;
 }
 
-static int exchange_load(lua_State *L) {
+static int core_exchange_load(lua_State *L) {
   NslExchange *self = check_exchange(L);
   NsSnapshot snapshot = {0};
   const char *bytes = luaL_checklstring(L, 2, &snapshot.size);
@@ -155,7 +155,7 @@ static int exchange_load(lua_State *L) {
 
 void nsl_open_exchange(lua_State *L) {
 #define ROW(name)                                                                                                              \
-  { #name, exchange_##name }
+  { #name, core_exchange_##name }
   static const luaL_Reg functions[] = {ROW(new),   ROW(begin), ROW(names), ROW(rate), ROW(guards), ROW(accept),
                                        ROW(event), ROW(place), ROW(save),  ROW(load), {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", free_exchange}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
