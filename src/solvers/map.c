@@ -112,6 +112,10 @@ void ns_sparse_map_free(NsSparseMap *s) {
   ns_free(s);
 }
 
+double ns_sparse_map_flops(const NsSparseMap *s) {
+  return ns_sparse_lu_flops(s->lu);
+}
+
 void ns_sparse_map_restart(NsSparseMap *s) {
   ns_sparse_lu_restart(s->lu);
 }

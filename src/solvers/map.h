@@ -41,6 +41,9 @@ typedef struct NsSparseMap NsSparseMap;
 NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M);
 void ns_sparse_map_free(NsSparseMap *self);
 
+/* The floating-point operations of a factorisation, estimated (ns_sparse_lu_flops). */
+double ns_sparse_map_flops(const NsSparseMap *self);
+
 /* Begins a new problem: results do not depend on earlier factorisations. */
 void ns_sparse_map_restart(NsSparseMap *self);
 

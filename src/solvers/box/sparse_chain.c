@@ -19,8 +19,8 @@
 #include "solvers/chain.h"
 #include "solvers/residual.h"
 
-const NsMethod *const ns_sparse_methods[] = {&ns_sparse_sets,   &ns_sparse_sweeps, &ns_box_newton_min,
-                                             &ns_box_newton_fb, &ns_box_interior,  NULL};
+const NsMethod *const ns_sparse_methods[] = {
+    &ns_sparse_sets, &ns_sparse_sweeps, &ns_sparse_gradients, &ns_box_newton_min, &ns_box_newton_fb, &ns_box_interior, NULL};
 
 static bool sparse_large(const NsSearch *search) {
   return ((const NsBoxSearch *)search)->n >= NS_SPARSE_LARGE;
@@ -30,11 +30,16 @@ static bool sparse_small(const NsSearch *search) {
   return !sparse_large(search);
 }
 
+static bool sparse_cold(const NsSearch *search) {
+  return ((const NsBoxSearch *)search)->cold;
+}
+
 static bool sparse_positive(const NsSearch *search) {
   return ((const NsSparseSearch *)search)->positive;
 }
 
 static const NsChainStep sparse_steps[] = {
+    {.method = &ns_sparse_gradients, .when = sparse_cold},
     {.method = &ns_sparse_sets},
     {.method = &ns_box_interior, .when = sparse_large},
     {.method = &ns_box_newton_min},

@@ -12,3 +12,12 @@
 */
 extern const NsMethod ns_sparse_sweeps;
 enum { NS_SWEEPS_FEW = 1 };
+
+/*
+** For chains: rounds of two sweeps, then conjugate gradients on the variables that they leave between bounds, preconditioned by the diagonal.
+** NS_ENOCONV at once unless the diagonal is positive, factors of the rows make M symmetric, and a factorisation costs more than some hundred
+** products (obstacle problems in space fill in). Ends at an exact answer, at a direction without curvature, or after 4000 steps. Polyak, USSR
+** Comput. Math. Math. Phys. 9, 1969; More and Toraldo, On the solution of large quadratic programming problems with bound constraints, SIAM J.
+** Optim. 1, 1991.
+*/
+extern const NsMethod ns_sparse_gradients;
