@@ -19,12 +19,12 @@ local functions = "local sin, cos, tan, asin, acos, atan, exp, log, sqrt, abs, f
   .. "math.cos, math.tan, math.asin, math.acos, math.atan, math.exp, math.log, math.sqrt, math.abs, math.floor, math.ceil, "
   .. "math.modf, math.max, math.min, math.fmod\nlocal pow, sinh, cosh, tanh = math.pow, math.sinh, math.cosh, math.tanh\n"
 
--- The operations that this Lua has; the compatibility functions may be absent; a mirror and a curve are no functions of Lua.
+-- The operations that this Lua has; the compatibility functions may be absent; mirrors, curves, comparisons are none of Lua.
 local all, arity = require("nslua.internal").tape_operations()
 local names = {}
 for _, name in ipairs(all) do
-  local absent = { MIRROR = true, PIECE = true, CPOW = not math.pow, SINH = not math.sinh, COSH = not math.cosh,
-    TANH = not math.tanh }
+  local absent = { MIRROR = true, PIECE = true, LESS = true, AT_MOST = true, EQUAL = true, CPOW = not math.pow,
+    SINH = not math.sinh, COSH = not math.cosh, TANH = not math.tanh }
   if not absent[name] then names[#names + 1] = name end
 end
 expressions.names, expressions.arity = names, arity

@@ -130,7 +130,7 @@ describe("simu:gradient", function()
     local calls = 0
     local function traced(t, x, p) calls = calls + 1 return x[1] ^ 2 * math.cos(t) + p[1] * x[1] end
     local function plain(t, x, p)
-      if x[1] > 1e9 then return 0 end -- a branch on x can not be traced
+      if tostring(x[1]) == "" then return 0 end -- a text of x can not be traced
       return x[1] ^ 2 * math.cos(t) + p[1] * x[1]
     end
     local function gradient(cost)
@@ -143,7 +143,7 @@ describe("simu:gradient", function()
     assert.near(same, value, 1e-13)
     for j = 1, 2 do assert.near(by_duals[j], by_tape[j], 1e-12) end
     calls = 0
-    gradient(function(t, x, p) return x[1] > 1e9 and 0 or traced(t, x, p) end)
+    gradient(function(t, x, p) return tostring(x[1]) == "" and 0 or traced(t, x, p) end)
     assert(traced_calls < calls)
     local late = 0 -- the tape is given up where the function gives another value
     local changing = function(t, x) return x[1] * (t < 1 and 1 or 1 + late) end

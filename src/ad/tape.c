@@ -18,15 +18,17 @@
 enum { CHUNK = 8 };
 
 struct NsTape {
-  int inputs, constants, steps, outputs;
+  int inputs, constants, steps, outputs, guards;
   double *constant;
   NsTapeStep *step;
   int *output;
-  int nodes, room; /* used while recording: kind[node - inputs] says what a node is */
-  int *kind;       /* k >= 0: step k; else constant -1 - k */
-  int *table;      /* hash table of `slots` elements: node + 1; 0: empty */
+  NsTapeGuard *guard;
+  NsTapeNode *followed; /* for each node; NULL: the tape does not follow */
+  int nodes, room;      /* used while recording: kind[node - inputs] says what a node is */
+  int *kind;            /* k >= 0: step k; else constant -1 - k */
+  int *table;           /* hash table of `slots` elements: node + 1; 0: empty */
   int slots;
-  int room_steps, room_constants, room_outputs;
+  int room_steps, room_constants, room_outputs, room_guards, room_followed;
   NsArena arena; /* workspace */
   double *value, *dx, *dy, *partial;
 };
@@ -94,12 +96,38 @@ static NsSlope ns_dual_mirror(double x, double y) {
   return (NsSlope){x != 0 ? -y : x, 0, -1};
 }
 
+#define TEST(name, op)                                                                                                         \
+  static NsSlope ns_dual_##name(double x, double y) {                                                                          \
+    return (NsSlope){x op y, 0, 0};                                                                                            \
+  }
+TEST(less, <)
+TEST(at_most, <=)
+TEST(equal, ==)
+#undef TEST
+
 #define SLOPES_1(slope) .unary = slope
 #define SLOPES_2(slope) .binary = slope
 #define ENTRY(op, operands, value, slope, bent, by_a, by_b)                                                                    \
   {.name = #op, .arity = operands, SLOPES_##operands(slope), .bend = bent},
 const NsTapeOperation ns_tape_operations[] = {NS_TAPE_OPERATIONS(ENTRY)};
 #undef ENTRY
+
+static inline double operate(NsTapeOp op, double a, double b) {
+  switch (op) {
+#define CASE(name, operands, result, slope, bend, by_a, by_b)                                                                  \
+  case NS_TAPE_##name: return result;
+    NS_TAPE_OPERATIONS(CASE)
+#undef CASE
+    case NS_TAPE_OPS: break;
+  }
+  return NAN;
+}
+
+/* Whether the operation is a step function or chooses an operand; slope 0 then means that the operand does not matter. */
+static bool chooses(NsTapeOp op) {
+  return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
+         op == NS_TAPE_MIN || op == NS_TAPE_MIRROR || op >= NS_TAPE_LESS;
+}
 
 /* ---- recording ---- */
 
@@ -115,6 +143,8 @@ void ns_tape_free(NsTape *tape) {
   ns_free(tape->constant);
   ns_free(tape->step);
   ns_free(tape->output);
+  ns_free(tape->guard);
+  ns_free(tape->followed);
   ns_free(tape->kind);
   ns_free(tape->table);
   ns_arena_release(&tape->arena);
@@ -190,21 +220,40 @@ static int tape_find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, 
   return -1;
 }
 
+/* What is known of a new node. */
+static void follow_node(NsTape *tape, int node, int kind) {
+  NsTapeNode *f = tape->followed;
+  if (kind < 0) {
+    f[node] = (NsTapeNode){tape->constant[-1 - kind], true};
+    return;
+  }
+  const NsTapeStep *s = &tape->step[kind];
+  bool step = chooses(s->op) && s->op != NS_TAPE_MAX && s->op != NS_TAPE_MIN && s->op != NS_TAPE_MIRROR;
+  f[node] = (NsTapeNode){operate(s->op, f[s->a].value, f[s->b].value), step || (f[s->a].flat && f[s->b].flat)};
+}
+
 /* Adds a node of this kind; returns its number. */
 static int add_node(NsTape *tape, int kind) {
   int node = tape->nodes;
   tape->kind[node - tape->inputs] = kind;
   put_in_table(tape, node);
   tape->nodes++;
+  if (tape->followed) follow_node(tape, node, kind);
   return node;
+}
+
+/* Makes room for one more node. */
+static bool grow_nodes(NsTape *tape) {
+  if (tape->followed && !tape_grow((void **)&tape->followed, &tape->room_followed, tape->nodes, sizeof *tape->followed))
+    return false;
+  return tape_grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
 }
 
 int ns_tape_constant(NsTape *tape, double value) {
   int found = tape_find(tape, hash_constant(value), NULL, value);
   if (found >= 0) return found;
-  bool good = tape_grow((void **)&tape->constant, &tape->room_constants, tape->constants, sizeof *tape->constant) &&
-              tape_grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
-  if (!good) return -1;
+  if (!tape_grow((void **)&tape->constant, &tape->room_constants, tape->constants, sizeof *tape->constant) || !grow_nodes(tape))
+    return -1;
   tape->constant[tape->constants] = value;
   return add_node(tape, -1 - tape->constants++);
 }
@@ -299,9 +348,7 @@ int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
   NsTapeStep step = {op, a, ns_tape_operations[op].arity == 2 ? b : a, false};
   int found = simplify(tape, &step);
   if (found >= 0) return found;
-  bool good = tape_grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) &&
-              tape_grow((void **)&tape->kind, &tape->room, tape->nodes - tape->inputs, sizeof *tape->kind) && grow_table(tape);
-  if (!good) return -1;
+  if (!tape_grow((void **)&tape->step, &tape->room_steps, tape->steps, sizeof *tape->step) || !grow_nodes(tape)) return -1;
   tape->step[tape->steps] = step;
   return add_node(tape, tape->steps++);
 }
@@ -309,6 +356,25 @@ int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b) {
 void ns_tape_loosen(NsTape *tape, int node) {
   int kind = node < tape->inputs ? -1 : tape->kind[node - tape->inputs];
   if (kind >= 0) tape->step[kind].loose = true;
+}
+
+NsStatus ns_tape_follow(NsTape *tape, const double *in) {
+  tape->room_followed = tape->inputs + 64;
+  tape->followed = ns_alloc((size_t)tape->room_followed, sizeof *tape->followed);
+  for (int i = 0; tape->followed && i < tape->inputs; i++) tape->followed[i] = (NsTapeNode){in[i], false};
+  return tape->followed ? NS_OK : NS_ENOMEM;
+}
+
+NsTapeNode ns_tape_node(const NsTape *tape, int node) {
+  return tape->followed[node];
+}
+
+NsStatus ns_tape_guard(NsTape *tape, int node) {
+  for (int i = 0; i < tape->guards; i++)
+    if (tape->guard[i].node == node) return NS_OK;
+  if (!tape_grow((void **)&tape->guard, &tape->room_guards, tape->guards, sizeof *tape->guard)) return NS_ENOMEM;
+  tape->guard[tape->guards++] = (NsTapeGuard){node, tape->followed[node].value};
+  return NS_OK;
 }
 
 NsStatus ns_tape_output(NsTape *tape, int node) {
@@ -319,8 +385,9 @@ NsStatus ns_tape_output(NsTape *tape, int node) {
 
 /* ---- closing ---- */
 
-/* Sets number[node] = 1 for every node that an output needs. */
+/* Sets number[node] = 1 for every node that an output or a guard needs. */
 static void mark(const NsTape *tape, int *number) {
+  for (int i = 0; i < tape->guards; i++) number[tape->guard[i].node] = 1;
   for (int i = 0; i < tape->outputs; i++) number[tape->output[i]] = 1;
   for (int node = tape->nodes - 1; node >= tape->inputs; node--) {
     int kind = tape->kind[node - tape->inputs];
@@ -348,6 +415,7 @@ static void renumber(NsTape *tape, int *number) {
     number[node] = tape->inputs + constants + steps++;
   }
   for (int i = 0; i < tape->outputs; i++) tape->output[i] = number[tape->output[i]];
+  for (int i = 0; i < tape->guards; i++) tape->guard[i].node = number[tape->guard[i].node];
   tape->constants = constants;
   tape->steps = steps;
   tape->nodes = tape->inputs + constants + steps;
@@ -359,8 +427,10 @@ NsStatus ns_tape_close(NsTape *tape) {
   mark(tape, number);
   renumber(tape, number);
   ns_free(number);
+  ns_free(tape->followed);
   ns_free(tape->kind);
   ns_free(tape->table);
+  tape->followed = NULL;
   tape->kind = tape->table = NULL;
   tape->value = ns_arena_doubles(&tape->arena, tape->nodes);
   tape->dx = ns_arena_doubles(&tape->arena, tape->steps);
@@ -372,7 +442,8 @@ NsStatus ns_tape_close(NsTape *tape) {
 }
 
 NsTapeView ns_tape_view(const NsTape *tape) {
-  return (NsTapeView){tape->inputs, tape->constants, tape->steps, tape->outputs, tape->constant, tape->step, tape->output};
+  return (NsTapeView){tape->inputs,   tape->constants, tape->steps,  tape->outputs, tape->guards,
+                      tape->constant, tape->step,      tape->output, tape->guard};
 }
 
 /* ---- values ---- */
@@ -381,23 +452,16 @@ static void tape_take_inputs(NsTape *tape, const double *in) {
   if (tape->inputs > 0) memcpy(tape->value, in, (size_t)tape->inputs * sizeof *in);
 }
 
-static inline double operate(NsTapeOp op, double a, double b) {
-  switch (op) {
-#define CASE(name, operands, result, slope, bend, by_a, by_b)                                                                  \
-  case NS_TAPE_##name: return result;
-    NS_TAPE_OPERATIONS(CASE)
-#undef CASE
-    case NS_TAPE_OPS: break;
-  }
-  return NAN;
-}
-
 void ns_tape_value(NsTape *tape, const double *in, double *out) {
   const double *v = tape->value;
   double *to = tape->value + tape->inputs + tape->constants;
   tape_take_inputs(tape, in);
   for (const NsTapeStep *s = tape->step, *end = s + tape->steps; s < end; s++, to++) *to = operate(s->op, v[s->a], v[s->b]);
   for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
+}
+
+void ns_tape_guards(const NsTape *tape, double *value) {
+  for (int i = 0; i < tape->guards; i++) value[i] = tape->value[tape->guard[i].node];
 }
 
 /* A bound of the change of an operation's value v when its operands change by at most ea and eb, plus twice its rounding; an address is exact. */
@@ -455,12 +519,6 @@ static void tape_combine(double *restrict out, double dx, const double *x, doubl
     double a = x[k] != 0 ? dx * x[k] : 0, b = y[k] != 0 ? dy * y[k] : 0;
     out[k] = a + b;
   }
-}
-
-/* Whether the operation is a step function or chooses an operand; slope 0 then means that the operand does not matter. */
-static bool chooses(NsTapeOp op) {
-  return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
-         op == NS_TAPE_MIN || op == NS_TAPE_MIRROR;
 }
 
 /* The partials (n) of an operand of a step, or NULL when they do not count (see ns_dual_partials). */

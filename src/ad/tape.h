@@ -15,7 +15,8 @@
 ** a, b, value v. Each value is the expression that Lua 5.4 evaluates (see ad/dual.h). FLOOR, CEIL and WHOLE are integers in
 ** Lua, so they are never -0. FLOOR, CEIL, WHOLE and IDIV are steps; MAX, MIN and MIRROR choose an operand: an operand with
 ** slope 0 adds nothing to their partials, even if its own partials are nan. MIRROR: the value at a of an odd function whose
-** value at -a is b; if a is a zero, the value is a. PIECE: the curve of data with the address b (ad/piecewise.h) at a.
+** value at -a is b; if a is a zero, the value is a. PIECE: the curve of data with the address b (ad/piecewise.h) at a. LESS, AT_MOST and
+** EQUAL are 1 or 0: guards are made of them.
 */
 #define NS_TAPE_OPERATIONS(X)                                                                                                  \
   X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                                \
@@ -50,7 +51,10 @@
   X(MAX, 2, a < b ? b : a, ns_dual_max, NULL, "!(a < b)", "a < b")                                                             \
   X(MIN, 2, b < a ? b : a, ns_dual_min, NULL, "!(b < a)", "b < a")                                                             \
   X(MIRROR, 2, a != 0 ? -b : a, ns_dual_mirror, NULL, "0", "-1")                                                               \
-  X(PIECE, 2, tape_piece(a, b), ns_piecewise_slope, ns_curve_piece, "piece_slope(a, b)", "0")
+  X(PIECE, 2, tape_piece(a, b), ns_piecewise_slope, ns_curve_piece, "piece_slope(a, b)", "0")                                  \
+  X(LESS, 2, a < b, ns_dual_less, NULL, "0", "0")                                                                              \
+  X(AT_MOST, 2, a <= b, ns_dual_at_most, NULL, "0", "0")                                                                       \
+  X(EQUAL, 2, a == b, ns_dual_equal, NULL, "0", "0")
 
 typedef enum NsTapeOp {
 #define NS_TAPE_NAME(name, arity, value, slope, bend, by_a, by_b) NS_TAPE_##name,
@@ -86,12 +90,19 @@ typedef struct NsTapeStep {
 */
 typedef struct NsTape NsTape;
 
+/* A guard: a node and the value that it had where the tape was recorded. Where it has another one, the tape is not the function's. */
+typedef struct NsTapeGuard {
+  int node;
+  double value;
+} NsTapeGuard;
+
 /* The contents of a closed tape; borrowed. */
 typedef struct NsTapeView {
-  int inputs, constants, steps, outputs;
+  int inputs, constants, steps, outputs, guards;
   const double *constant; /* `constants` numbers */
   const NsTapeStep *step; /* `steps` operations */
   const int *output;      /* the node of each output */
+  const NsTapeGuard *guard;
 } NsTapeView;
 
 /* Makes an empty tape; free with ns_tape_free. NS_ENOMEM. */
@@ -107,6 +118,19 @@ int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b);
 */
 void ns_tape_loosen(NsTape *tape, int node);
 
+/* Evaluates at `in` what will be recorded: call it first. NS_ENOMEM. The next two are for such a tape. */
+NsStatus ns_tape_follow(NsTape *tape, const double *in);
+
+/* The value of a node; flat: its derivatives are 0 by the operations alone, as those of floor(x) + 1 are. */
+typedef struct NsTapeNode {
+  double value;
+  bool flat;
+} NsTapeNode;
+NsTapeNode ns_tape_node(const NsTape *tape, int node);
+
+/* Adds a guard with the present value of the node, unless it has one. NS_ENOMEM. */
+NsStatus ns_tape_guard(NsTape *tape, int node);
+
 /* Adds a node to the outputs. NS_ENOMEM. */
 NsStatus ns_tape_output(NsTape *tape, int node);
 
@@ -117,6 +141,12 @@ NsTapeView ns_tape_view(const NsTape *tape);
 
 /* out = the outputs at `in`, equal bit by bit to the recorded operations (see ns_tape_loosen for the exception). */
 void ns_tape_value(NsTape *tape, const double *in, double *out);
+
+/* value = the values of the guards' nodes at the last evaluation. Two values of a guard are the same when they are equal or both nan. */
+void ns_tape_guards(const NsTape *tape, double *value);
+static inline bool ns_tape_guard_holds(const NsTapeGuard *guard, double value) {
+  return value == guard->value || (value != value && guard->value != guard->value);
+}
 
 /*
 ** slack = for each output at `in`, a bound of its change when the loose nodes are rounded in another way; 0 if it depends on no

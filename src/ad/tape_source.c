@@ -276,6 +276,7 @@ NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian) {
   tape_source_put(&text, "void tape_value(const double *in, double *out) {\n  (void)in, (void)out;\n");
   put_values(&text, &view, turns);
   for (int i = 0; i < view.outputs; i++) tape_source_put(&text, "  out[%d] = v%d;\n", i, view.output[i]);
+  for (int i = 0; i < view.guards; i++) tape_source_put(&text, "  out[%d] = v%d;\n", view.outputs + i, view.guard[i].node);
   tape_source_put(&text, "}\n");
   *jacobian = put_jacobian(&text, &view, turns + nodes);
   ns_free(turns);

@@ -19,7 +19,7 @@ enum { NS_TAPE_SOURCE_STEPS = 4000, NS_TAPE_SOURCE_PARTIALS = 20000 };
 
 /*
 ** *source = C source of
-**   void tape_value(const double *in, double *out);
+**   void tape_value(const double *in, double *out);      the outputs, then the values of the guards' nodes
 **   void tape_jacobian(const double *in, double *jac);   the Jacobian by all inputs: column-major, one row for each output
 ** Free it with ns_free. The source includes no header; it has one statement for each operation, and a Jacobian in forward mode.
 ** *jacobian: whether it has tape_jacobian. NS_ESIZE: the tape is too long; NS_ENOMEM.

@@ -39,7 +39,7 @@ local function make(support)
       local at, _ = {}, applied
       for k, i in ipairs(indices) do at[i] = z[k] end
       return value(x, at, next_pass(model)) + 0 * z[1]
-    end, { native = false })
+    end, { native = false, paths = 1 })
   end
 
   local function function_of(model, x, indices)

@@ -61,7 +61,7 @@ local function dynamics(p, c)
     for i = 1, #out do out[i] = out[i] * z[1] end
     if p.cost then out[#out + 1] = p.cost(x, u, s, q) * z[1] end
     return out
-  end, { native = false })
+  end, { native = false, paths = 1 })
 end
 
 -- The functions of the relays of a point: of states, controls and parameters.
@@ -71,7 +71,7 @@ local function guards(p, c)
     local out = {}
     for i, r in ipairs(p.relays) do out[i] = r.of(x, u, q) + 0 * z[1] end
     return out
-  end, { native = false })
+  end, { native = false, paths = 1 })
 end
 
 local function range_of(bounds, name)
@@ -131,7 +131,7 @@ local function make_functions(p)
   for i, c in ipairs(p.c) do
     functions.dynamics[i] = dynamics(p, c)
     if #p.relays > 0 then functions.guards[i] = guards(p, c) end
-    if p.path then functions.path[i] = core.compile(path_of(p, c), { native = false }) end
+    if p.path then functions.path[i] = core.compile(path_of(p, c), { native = false, paths = 1 }) end
   end
   functions.guards[0] = #p.relays > 0 and guards(p, 0) or nil
   if p.path then functions.path_count = #path_of(p, 1)(first_point(p)) end

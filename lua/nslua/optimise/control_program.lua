@@ -264,7 +264,7 @@ local function build(p, plan)
     local f = core.compile(function(z)
       local x = named(z, 1, p.states)
       return { p.terminal(x, z[1], named(z, 1 + #p.states, p.parameters)) + 0 * z[1] }
-    end, { native = false })
+    end, { native = false, paths = 1 })
     local list = { layout.T, table.unpack(boundary.x) }
     for _, i in ipairs(p.parameter) do list[#list + 1] = i end
     program:term(f, list, { 0 }, { 1 })

@@ -96,8 +96,8 @@ describe("a compiled method follows the fields of its self:", function()
       end
     end)
     assert.is_false(good)
-    assert.matches("compile: more than 1000 sets of sizes and objects: what changes from call to call must be numbers or vectors",
-      err, 1, true)
+    assert.matches("compile: more than 1000 sets of sizes, objects and values of variables: what changes from call to call must be "
+      .. "numbers or vectors among the arguments", err, 1, true)
   end)
 
   it("not what the engine keeps there: parameters z, which are arguments", function()

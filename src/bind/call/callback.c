@@ -375,15 +375,26 @@ static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args
   return nargs;
 }
 
+/* Pushes the inputs of a trace with these arguments at the point of the call. */
+static const double *callback_push_inputs(lua_State *L, const FirstCall *call, int nargs, const NslTraceArg *args) {
+  size_t inputs = 0;
+  for (int a = 0; a < nargs; a++) inputs += (size_t)nsl_trace_size(&args[a]);
+  double *in = lua_newuserdatauv(L, (inputs + 1) * sizeof *in, 0);
+  memset(in, 0, inputs * sizeof *in);
+  callback_write_inputs(call->cb, call->at, in);
+  return in;
+}
+
 /* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
 static int find_trace(lua_State *L) {
   const FirstCall *call = lua_touserdata(L, 1);
   NslCallback *cb = call->cb;
   NslTraceArg args[9];
   int nargs = list_trace_arguments(L, cb, args);
-  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, cb->entries, cb->slot->label, true);
-  callback_set_inputs(cb, trace, call->at);
-  nsl_trace_check(L, 4, trace, nargs, args);
+  const double *in = callback_push_inputs(L, call, nargs, args);
+  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, in, cb->entries, cb->slot->label, true);
+  nsl_trace_check(L, trace);
+  if (trace->watches) cb->callee->host->compiled_methods = true;
   cb->trace = trace;
   return 0;
 }
@@ -412,12 +423,8 @@ static int make_shadow(lua_State *L) {
   const FirstCall *call = lua_touserdata(L, 1);
   NslCallback *cb = call->cb;
   NslTraceArg args[9];
-  size_t inputs = 0;
   int nargs = list_trace_arguments(L, cb, args);
-  for (int a = 0; a < nargs; a++) inputs += nsl_trace_is_input(&args[a]) ? (size_t)nsl_trace_size(&args[a]) : 0;
-  double *in = lua_newuserdatauv(L, (inputs + 1) * sizeof *in, 0);
-  memset(in, 0, inputs * sizeof *in);
-  callback_write_inputs(cb, call->at, in);
+  const double *in = callback_push_inputs(L, call, nargs, args);
   NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in);
   if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != cb->entries) return 0;
   lua_rawseti(L, 3, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
@@ -447,9 +454,11 @@ NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at) {
 
 /* ---- jumps in time ---- */
 
-/* Runs inside lua_pcall. Arguments: trace, function, objects. */
+/* Runs inside lua_pcall. Arguments: trace, function, objects, the path. */
 static int record_for_jumps(lua_State *L) {
-  return nsl_trace_record(L, lua_touserdata(L, 1), 1, 2, lua_gettop(L)), 0;
+  NslTrace *trace = lua_touserdata(L, 1);
+  int last = lua_gettop(L) - 1;
+  return nsl_trace_record(L, trace, 1, lua_touserdata(L, -1), trace->in, 2, last), 0;
 }
 
 /* Runs inside lua_pcall: *jumps, whether the callback rounds the time to integers. A failure leaves a part of its trace. */
@@ -463,14 +472,17 @@ static int look_for_jumps(lua_State *L) {
   lua_pushvalue(L, 4);
   lua_call(L, 1, 1);
   if (!lua_toboolean(L, -1)) return 0;
-  const NslTrace *trace = nsl_push_trace(L, nargs, args);
+  NslTrace *trace = nsl_push_trace(L, 4, nargs, args);
+  trace->lenient = true;
+  const NslPath *path = nsl_push_path(L, trace);
   int kept = lua_gettop(L), time = nsl_callback_argument(call->cb, 't');
   lua_pushcfunction(L, record_for_jumps);
-  lua_pushvalue(L, kept);
+  lua_pushvalue(L, kept - 1);
   lua_pushvalue(L, 4);
   if (nsl_is_method(call->cb)) lua_pushvalue(L, 2);
+  lua_pushvalue(L, kept);
   (void)lua_pcall(L, lua_gettop(L) - kept - 1, 0, 0);
-  *call->jumps = trace->tape && ns_tape_jumps(trace->tape, trace->offset[time]);
+  *call->jumps = path->tape && ns_tape_jumps(path->tape, trace->offset[time]);
   return 0;
 }
 
@@ -483,6 +495,11 @@ bool nsl_callback_jumps(NslCallee *callee, int slot) {
   return jumps;
 }
 
+/* Raises what kept a new path of a trace from being made. Argument: the trace. */
+static int raise_kept(lua_State *L) {
+  return nsl_trace_raise(L, lua_touserdata(L, 1));
+}
+
 /* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
@@ -492,7 +509,7 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
   if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  else nsl_trace_value_at(trace, trace->in, out);
+  else if (!nsl_trace_value_at(trace, trace->in, out)) return nsl_callback_protected(cb, raise_kept, trace);
   for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;

@@ -13,14 +13,13 @@
 #include "bind/diff/tape_native.h"
 #include "bind/diff/tape_probe.h"
 #include "bind/diff/tape_record.h"
+#include "bind/diff/tape_watch.h"
 #include "bind/array/vector.h"
-
-/* Whether native code is wanted: if there is a compiler; always (else an error); never. */
-typedef enum Native { NATIVE_IF_ANY, NATIVE_MUST, NATIVE_NEVER } Native;
 
 typedef struct NslCompiled {
   NslHead head;
-  Native native;
+  NslNative native;
+  int most; /* paths of a trace at most */
 } NslCompiled;
 
 /* User values. */
@@ -50,59 +49,166 @@ void nsl_push_plain_function(lua_State *L, int idx) {
 
 /* ---- traces ---- */
 
-/* Closes the new trace at index `at` and makes its native code; compares its values before and after. */
-static void compile_finish(lua_State *L, int compiled, NslTrace *trace, int at, int first, int last) {
-  const NslCompiled *self = lua_touserdata(L, compiled);
-  nsl_trace_close(L, trace, at);
-  nsl_trace_probe(L, trace, first, last);
-  if (self->native == NATIVE_NEVER) return;
-  lua_getiuservalue(L, compiled, PROGRAM);
-  nsl_trace_make_native(L, trace, at, lua_tostring(L, -1), self->native == NATIVE_MUST);
-  if (trace->native) nsl_trace_probe(L, trace, first, last);
-}
-
-/* Pushes the function and the objects of arguments; returns the stack index of the last. */
-static int push_function(lua_State *L, int compiled, int nargs, const NslTraceArg *args) {
-  nsl_need_stack(L, nargs + 30);
-  lua_getiuservalue(L, compiled, FUNCTION);
-  for (int a = 0; a < nargs; a++)
-    if (!nsl_trace_is_input(&args[a])) lua_pushvalue(L, args[a].index);
+/* Pushes the function of the trace at index `at` and the objects among its arguments; returns the stack index of the last. */
+static int push_function(lua_State *L, const NslTrace *trace, int at) {
+  nsl_need_stack(L, trace->nargs + 30);
+  lua_getiuservalue(L, at, NSL_TRACE_FUNCTION);
+  lua_getiuservalue(L, at, NSL_TRACE_OBJECTS);
+  int list = lua_gettop(L), count = (int)lua_rawlen(L, list);
+  for (int i = 1; i <= count; i++) lua_rawgeti(L, list, i);
+  lua_remove(L, list);
   return lua_gettop(L);
 }
 
+/* Whether the variables that the paths of the trace at index `at` were made with have their values still. */
+static bool trace_is_current(lua_State *L, const NslTrace *trace, int at) {
+  if (!trace->watches) return true;
+  lua_getiuservalue(L, at, NSL_TRACE_VARIABLES);
+  bool same = nsl_watch_same(L, lua_gettop(L));
+  lua_pop(L, 1);
+  return same;
+}
+
+bool nsl_trace_is_current(lua_State *L, NslTrace *trace) {
+  nsl_need_stack(L, 12);
+  lua_pushvalue(trace->L, 1);
+  lua_xmove(trace->L, L, 1);
+  bool same = trace_is_current(L, trace, lua_gettop(L));
+  lua_pop(L, 1);
+  return same;
+}
+
+/* A change of the script's variables in the middle of a run: the paths that were made before are gone. */
+static void trace_renew(lua_State *L, NslTrace *trace, int at) {
+  nsl_trace_cut(trace, 0);
+  lua_newtable(L);
+  lua_setiuservalue(L, at, NSL_TRACE_VARIABLES);
+}
+
+static int too_many_paths(lua_State *L, const NslTrace *trace, int at) {
+  (void)push_function(L, trace, at);
+  nsl_push_definition(L, at + 2);
+  return luaL_error(L,
+                    "%scompile: more than %d paths: the callback branches, or counts rounds of a loop, in too many ways; what "
+                    "depends on the values belongs in ns.interp1, math.floor, math.max or math.min",
+                    lua_tostring(L, -1), trace->most);
+}
+
+/* Compares the new path, on its own where it is one of several: at points of trial the path is another one. */
+static void compare_path(lua_State *L, NslTrace *trace, bool alone, int first, int last) {
+  if (alone && !trace->lenient) nsl_trace_probe(L, trace, first, last);
+  else nsl_trace_probe_here(L, trace, first, last);
+}
+
+/* The `grow` of a trace: arguments (trace, in, whether it is the first). Compares the values before and after native code is made. */
+static int compile_grow(lua_State *L) {
+  NslTrace *trace = lua_touserdata(L, 1);
+  size_t bytes = (size_t)trace->inputs * sizeof(double);
+  nsl_need_stack(L, 20);
+  double *in = memcpy(lua_newuserdatauv(L, bytes + 1, 0), lua_touserdata(L, 2), bytes);
+  lua_replace(L, 2);
+  lua_settop(L, 2);
+  if (!trace_is_current(L, trace, 1)) trace_renew(L, trace, 1);
+  if (trace->paths == trace->most) return too_many_paths(L, trace, 1);
+  int first = 3, last = push_function(L, trace, 1), at = last + 1;
+  NslPath *path = nsl_push_path(L, trace);
+  nsl_trace_record(L, trace, 1, path, in, first, last);
+  nsl_trace_add(L, trace, 1, path);
+  memcpy(trace->in, in, bytes);
+  bool alone = path->guards == 0;
+  compare_path(L, trace, alone, first, last);
+  if (trace->wanted != NSL_NATIVE_NEVER) {
+    lua_getiuservalue(L, 1, NSL_TRACE_PROGRAM);
+    nsl_path_make_native(L, path, at, lua_tostring(L, -1), trace->wanted == NSL_NATIVE_MUST);
+    if (path->native) compare_path(L, trace, alone, first, last);
+    if (trace->wants_vjp) nsl_path_make_vjp(L, path, at);
+  }
+  memcpy(trace->in, in, bytes);
+  trace->touched = true;
+  return 0;
+}
+
 static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, const NslTraceArg *args, uint64_t held) {
+  const NslCompiled *self = lua_touserdata(L, compiled);
   if (lua_rawlen(L, list) >= MOST_TRACES)
     luaL_error(L,
-               "compile: more than %d sets of sizes and objects: what changes from call to call must be numbers or "
-               "vectors",
+               "compile: more than %d sets of sizes, objects and values of variables: what changes from call to call must be "
+               "numbers or vectors among the arguments",
                MOST_TRACES);
   nsl_need_stack(L, 8);
-  NslTrace *trace = nsl_push_trace(L, nargs, args);
+  lua_getiuservalue(L, compiled, FUNCTION);
+  NslTrace *trace = nsl_push_trace(L, lua_gettop(L), nargs, args);
+  int at = lua_gettop(L);
   trace->objects = held;
-  int at = lua_gettop(L), first = at + 1, last = push_function(L, compiled, nargs, args);
-  nsl_trace_record(L, trace, at, first, last);
-  compile_finish(L, compiled, trace, at, first, last);
-  lua_pushvalue(L, at);
+  trace->grow = compile_grow;
+  trace->wanted = self->native;
+  trace->most = self->most;
+  lua_getiuservalue(L, compiled, PROGRAM);
+  lua_setiuservalue(L, at, NSL_TRACE_PROGRAM);
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
   return trace;
 }
 
-NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
-  nsl_need_stack(L, 12);
-  idx = lua_absindex(L, idx);
+/*
+** The trace for these arguments, found or made, perhaps without a path; in (NULL: the caller sets the inputs): its inputs. Pushes it.
+*/
+static NslTrace *push_trace(lua_State *L, int compiled, int nargs, const NslTraceArg *args) {
   int top = lua_gettop(L), list = top + 1;
-  NslTrace *trace = NULL;
   if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
-  lua_getiuservalue(L, idx, TRACES);
-  lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+  lua_getiuservalue(L, compiled, TRACES);
   uint64_t held = nsl_trace_objects(L, nargs, args);
-  for (lua_Integer i = count; i >= 1 && !trace; i--) {
+  for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
     lua_rawgeti(L, list, i);
     NslTrace *known = lua_touserdata(L, -1);
-    if (nsl_trace_fits(L, list + 1, nargs, args, held)) trace = known;
+    if (nsl_trace_fits(L, list + 1, nargs, args, held) && trace_is_current(L, known, list + 1))
+      return lua_remove(L, list), known;
     lua_settop(L, list);
   }
-  if (!trace) trace = make_trace(L, idx, list, nargs, args, held);
+  (void)make_trace(L, compiled, list, nargs, args, held);
+  lua_rawgeti(L, list, (lua_Integer)lua_rawlen(L, list));
+  lua_remove(L, list);
+  return lua_touserdata(L, -1);
+}
+
+/* Takes a trace that could not be started out of the list, and raises its error, which is on top. */
+static int forget_trace(lua_State *L, int compiled, const NslTrace *trace) {
+  int error = lua_gettop(L);
+  lua_getiuservalue(L, compiled, TRACES);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, error + 1), to = 0;
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_rawgeti(L, error + 1, i);
+    if (lua_touserdata(L, -1) != trace) lua_rawseti(L, error + 1, ++to);
+    else lua_pop(L, 1);
+  }
+  for (; to < n; n--) lua_pushnil(L), lua_rawseti(L, error + 1, n);
+  lua_settop(L, error);
+  return lua_error(L);
+}
+
+static int start_trace(lua_State *L) {
+  nsl_trace_start(L, lua_touserdata(L, 1), 1);
+  return 0;
+}
+
+/* Makes sure that the trace on top of the stack, with its inputs set, has the path there. */
+static void ensure_path(lua_State *L, int compiled, NslTrace *trace) {
+  if (trace->path && trace->path->guards == 0) return;
+  if (nsl_trace_knows(trace, trace->in)) return;
+  lua_pushcfunction(L, start_trace);
+  lua_pushvalue(L, -2);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
+  if (trace->paths == 0) forget_trace(L, compiled, trace);
+  lua_error(L);
+}
+
+NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in) {
+  nsl_need_stack(L, 16);
+  int top = lua_gettop(L), compiled = lua_absindex(L, idx);
+  NslTrace *trace = push_trace(L, compiled, nargs, args);
+  if (in) memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
+  else memset(trace->in, 0, (size_t)trace->inputs * sizeof *in);
+  ensure_path(L, compiled, trace);
+  trace->touched = true;
   lua_settop(L, top);
   return trace;
 }
@@ -117,12 +223,13 @@ typedef struct PlainTrace {
 /* Arguments: the PlainTrace, the function, the objects among its arguments. Returns the trace. */
 static int make_plain_trace(lua_State *L) {
   const PlainTrace *plain = lua_touserdata(L, 1);
-  int last = lua_gettop(L), at = last + 1;
-  NslTrace *trace = nsl_push_trace(L, plain->nargs, plain->args);
-  nsl_trace_record(L, trace, at, 2, last);
-  nsl_trace_close(L, trace, at);
+  int at = lua_gettop(L) + 1;
+  NslTrace *trace = nsl_push_trace(L, 2, plain->nargs, plain->args);
+  trace->grow = compile_grow;
+  trace->wanted = NSL_NATIVE_NEVER;
+  trace->lenient = true;
   memcpy(trace->in, plain->in, (size_t)trace->inputs * sizeof *trace->in);
-  nsl_trace_probe_here(L, trace, 2, last);
+  nsl_trace_start(L, trace, at);
   lua_settop(L, at);
   return 1;
 }
@@ -146,30 +253,37 @@ NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceA
   return NULL;
 }
 
-void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace) {
-  int top = lua_gettop(L), list = top + 1;
-  if (trace->vjp_tried || !trace->native) return;
-  lua_getiuservalue(L, idx, TRACES);
-  for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
-    lua_rawgeti(L, list, i);
-    if (lua_touserdata(L, -1) == trace) nsl_trace_make_vjp(L, trace, lua_gettop(L));
-    lua_settop(L, list);
+void nsl_trace_prepare_vjp(lua_State *L, NslTrace *trace) {
+  int top = lua_gettop(L);
+  if (trace->wants_vjp) return;
+  trace->wants_vjp = true;
+  nsl_need_stack(L, 8);
+  lua_pushvalue(trace->L, 1);
+  lua_xmove(trace->L, L, 1);
+  lua_getiuservalue(L, top + 1, NSL_TRACE_PATHS);
+  for (int i = 0; i < trace->paths; i++) {
+    lua_rawgeti(L, top + 2, i + 1);
+    nsl_path_make_vjp(L, trace->list[i], lua_gettop(L));
+    lua_settop(L, top + 2);
   }
   lua_settop(L, top);
 }
 
-void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const NslTraceArg *args) {
+void nsl_trace_check(lua_State *L, NslTrace *trace) {
   int top = lua_gettop(L);
   if (trace->checked) return;
-  nsl_need_stack(L, nargs + 12);
-  int last = push_function(L, lua_absindex(L, idx), nargs, args);
-  nsl_trace_probe_here(L, trace, top + 1, last);
+  nsl_need_stack(L, trace->nargs + 40);
+  lua_pushvalue(trace->L, 1);
+  lua_xmove(trace->L, L, 1);
+  int last = push_function(L, trace, top + 1);
+  nsl_trace_probe_here(L, trace, top + 2, last);
   trace->checked = true;
   lua_settop(L, top);
 }
 
-NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, int nout, const char *label, bool quiet) {
-  NslTrace *trace = nsl_trace(L, idx, nargs, args);
+NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int nout, const char *label,
+                       bool quiet) {
+  NslTrace *trace = nsl_trace(L, idx, nargs, args, in);
   bool nothing = trace->result == NSL_RESULT_NOTHING;
   if (nothing && !quiet) luaL_error(L, "%s: the compiled callback returned nothing and filled nothing", label);
   if (!nothing && trace->outputs != nout) luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->outputs);
@@ -180,6 +294,7 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
 
 static int compile_call_plainly(lua_State *L) {
   lua_getiuservalue(L, 1, FUNCTION);
+  nsl_watch_function(L);
   lua_replace(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
@@ -219,7 +334,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
     case NSL_RESULT_FILLED:
       fill_last(L, trace, last);
       lua_pushvalue(L, last);
-      return trace->returns_last;
+      return trace->path->returns_last;
     case NSL_RESULT_ROWS: break;
   }
   lua_createtable(L, trace->rows, 0);
@@ -240,12 +355,16 @@ static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
   return nargs;
 }
 
-/* The trace for these arguments, with its inputs set to them. */
+/* The trace for these arguments, with its inputs set to them and its path known. */
 static NslTrace *trace_at(lua_State *L, int nargs, const NslTraceArg *args) {
-  NslTrace *trace = nsl_trace(L, 1, nargs, args);
+  int top = lua_gettop(L);
+  nsl_need_stack(L, 16);
+  NslTrace *trace = push_trace(L, 1, nargs, args);
   for (int a = 0; a < nargs; a++) nsl_trace_read(L, &args[a], nsl_trace_input(trace, a));
+  ensure_path(L, 1, trace);
   trace->touched = true;
-  nsl_trace_check(L, 1, trace, nargs, args);
+  nsl_trace_check(L, trace);
+  lua_settop(L, top);
   return trace;
 }
 
@@ -255,7 +374,7 @@ static int compiled_call(lua_State *L) {
   int nargs = read_arguments(L, 2, args);
   if (nargs < 0) return compile_call_plainly(L);
   NslTrace *trace = trace_at(L, nargs, args);
-  nsl_trace_value(trace, NULL);
+  if (!nsl_trace_value(trace, NULL)) return nsl_trace_raise(L, trace);
   return push_results(L, trace, 1 + nargs);
 }
 
@@ -293,19 +412,37 @@ static void push_kinds(lua_State *L, const NslTrace *trace) {
   luaL_pushresult(&b);
 }
 
-static void push_report(lua_State *L, const NslTrace *trace) {
+/* Pushes the report of a path that is `path` among several, or alone. */
+static void push_path_report(lua_State *L, const NslPath *path) {
   lua_createtable(L, 0, 5);
-  push_kinds(L, trace);
-  lua_setfield(L, -2, "arguments");
-  nsl_set_integer(L, "operations", ns_tape_view(trace->tape).steps);
-  nsl_set_integer(L, "values", trace->outputs);
-  if (trace->compiler) lua_pushstring(L, trace->compiler);
+  nsl_set_integer(L, "guards", path->guards);
+  nsl_set_integer(L, "count", path->count);
+  nsl_set_integer(L, "operations", ns_tape_view(path->tape).steps);
+  if (path->compiler) lua_pushstring(L, path->compiler);
   else lua_pushboolean(L, 0);
   lua_setfield(L, -2, "native");
-  nsl_set_string(L, "reason", trace->reason);
+  nsl_set_string(L, "reason", path->reason);
 }
 
-/* c:traces(): a list of {arguments=, operations=, values=, native=, reason=}, in order of creation. */
+static void push_report(lua_State *L, const NslTrace *trace) {
+  static const char *const first[] = {"operations", "native", "reason"};
+  lua_createtable(L, 0, 6);
+  push_kinds(L, trace);
+  lua_setfield(L, -2, "arguments");
+  nsl_set_integer(L, "values", trace->outputs);
+  lua_createtable(L, trace->paths, 0);
+  for (int i = 0; i < trace->paths; i++) {
+    push_path_report(L, trace->list[i]);
+    for (int k = 0; k < 3 && i == 0; k++) {
+      lua_getfield(L, -1, first[k]);
+      lua_setfield(L, -4, first[k]);
+    }
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "paths");
+}
+
+/* c:traces(): a list of {arguments=, values=, paths=}, and operations=, native=, reason= of the first path, in order of creation. */
 static int compiled_traces(lua_State *L) {
   nsl_check(L, 1, &compiled_type);
   lua_getiuservalue(L, 1, TRACES);
@@ -335,19 +472,19 @@ static int compiled_tostring(lua_State *L) {
 
 /* The option native at `idx`: true, false, or the name of a compiler. */
 static void read_native(lua_State *L, NslCompiled *self, int compiled, int idx) {
-  self->native = NATIVE_IF_ANY;
+  self->native = NSL_NATIVE_IF_ANY;
   if (lua_isnil(L, idx)) return;
   bool named = lua_type(L, idx) == LUA_TSTRING;
   if (!named && !lua_isboolean(L, idx)) nsl_bad(L, "compile", "native", "a boolean or the name of a compiler", idx);
-  self->native = lua_toboolean(L, idx) ? NATIVE_MUST : NATIVE_NEVER;
+  self->native = lua_toboolean(L, idx) ? NSL_NATIVE_MUST : NSL_NATIVE_NEVER;
   if (!named) return;
   lua_pushvalue(L, idx);
   lua_setiuservalue(L, compiled, PROGRAM);
 }
 
-/* ns.compile(f [, {native=}]): an object that is called like f; it traces f at the first call with given sizes. */
+/* ns.compile(f [, {native=, paths=}]): an object that is called like f; it traces f at the first call with given sizes. */
 static int compile_compile(lua_State *L) {
-  static const char *const known[] = {"native", NULL};
+  static const char *const known[] = {"native", "paths", NULL};
   nsl_at_most(L, 2, "compile");
   lua_settop(L, 2);
   if (!lua_isfunction(L, 1) || lua_iscfunction(L, 1)) return nsl_bad(L, "compile", "callback", "a Lua function", 1);
@@ -361,6 +498,13 @@ static int compile_compile(lua_State *L) {
   lua_newtable(L);
   lua_setiuservalue(L, 4, TRACES);
   read_native(L, self, 4, 3);
+  self->most = NSL_MOST_PATHS;
+  if (lua_istable(L, 2) && lua_getfield(L, 2, "paths") != LUA_TNIL) {
+    lua_Integer most = nsl_integer(L, 5, "compile", "paths");
+    if (most < 1 || most > NSL_MOST_PATHS)
+      return luaL_error(L, "compile: paths: expected 1 to %d, got %I", NSL_MOST_PATHS, most);
+    self->most = (int)most;
+  }
   lua_settop(L, 4);
   return 1;
 }

@@ -16,17 +16,21 @@ bool nsl_is_callback(lua_State *L, int idx);
 void nsl_push_plain_function(lua_State *L, int idx);
 
 /*
-** The trace of the compiled function at idx for these arguments, made at the first call; it lives as long as the compiled
-** function. Raises the callback's errors, an error for code that cannot be traced, and one when the trace's values differ from
-** the callback's.
+** The trace of the compiled function at idx for these arguments, made at the first call, with its inputs set to `in` (NULL: 0) and its path
+** known; it lives as long as the compiled function. Raises the callback's errors, an error for code that cannot be traced, and one when
+** the trace's values differ from the callback's.
 */
-NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args);
+NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in);
 
 /* As nsl_trace, with nout values: "LABEL: expected 3 values, got 2". quiet: a callback without any result gives zeros. */
-NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, int nout, const char *label, bool quiet);
+NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int nout, const char *label,
+                       bool quiet);
 
 /* Compares the trace's values with the callback's at the present inputs, if that was not done before. */
-void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const NslTraceArg *args);
+void nsl_trace_check(lua_State *L, NslTrace *trace);
+
+/* Whether the variables of the script that the trace depends on have the values that they had when it was made. */
+bool nsl_trace_is_current(lua_State *L, NslTrace *trace);
 
 /*
 ** Pushes a trace of the plain function at idx for these arguments, without native code, and returns it. It is compared with the function
@@ -35,7 +39,7 @@ void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const Ns
 NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in);
 
 /*
-** Makes native code for nsl_trace_vjp of a trace of the compiled function at idx, once, if the function has native code. It takes the
-** time of the C compiler, so call it where many sweeps follow.
+** Makes native code for nsl_trace_vjp of a trace, once, if its function has native code. It takes the time of the C compiler, so call it
+** where many sweeps follow.
 */
-void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace);
+void nsl_trace_prepare_vjp(lua_State *L, NslTrace *trace);

@@ -45,7 +45,6 @@ void nsl_proxy_store(lua_State *L, const NslProxy *kind, NslProxyVector *v, int 
 
 int nsl_proxy_index(lua_State *L, const char *name, int n) {
   int i = nsl_index(L, n);
-  if (i < 0 && nsl_proxy(L)->refuse_choice && stands_in(L, nsl_proxy(L), 2)) nsl_proxy(L)->refuse_choice(L);
   if (i < 0) nsl_bad_index(L, name, n);
   return i;
 }

@@ -61,8 +61,7 @@ typedef struct NslProxy {
   void (*combine)(lua_State *L, NslProxyVector *v, int i, NsTapeOp op, const NslOperand *a, int ia, const NslOperand *b,
                   int ib);
 
-  void (*refuse_choice)(lua_State *L); /* raises for a proxy used as an index; NULL: it is a wrong index like others */
-  int (*missing)(lua_State *L);        /* raises for a method (its name is at 2) that this kind lacks */
+  int (*missing)(lua_State *L); /* raises for a method (its name is at 2) that this kind lacks */
 
   bool records_steps;                        /* math.floor and the like return proxies, else plain numbers */
   void (*logarithm)(lua_State *L);           /* math.log of the numbers at 1 and 2; NULL: uses LOG, LOG2, LOG10 and DIV */

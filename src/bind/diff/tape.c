@@ -13,7 +13,7 @@
 #include "bind/diff/trace.h"
 #include "bind/array/vector.h"
 
-static const NslType trace_type = {.name = "nslua.trace"};
+static const NslType trace_type = {.name = "nslua.trace"}, path_type = {.name = "nslua.path"};
 
 /* ---- arguments ---- */
 
@@ -79,15 +79,116 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
   return trace->in + trace->offset[arg];
 }
 
-void nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
-  if (trace->native && *trace->open) trace->native(in, out);
-  else if (trace->tape) ns_tape_value(trace->tape, in, out);
-  else
-    for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
+/* The values and, behind them, the guards of a path at `in`. */
+static void path_evaluate(NslPath *path, const double *in, double *out) {
+  if (path->native && *path->open) {
+    path->native(in, out);
+  } else if (path->tape) {
+    ns_tape_value(path->tape, in, out);
+    if (path->guards > 0) ns_tape_guards(path->tape, out + path->outputs);
+  } else {
+    for (int i = 0; i < path->outputs + path->guards; i++) out[i] = NAN;
+  }
 }
 
-void nsl_trace_value(NslTrace *trace, double *out) {
-  nsl_trace_value_at(trace, trace->in, out ? out : trace->out);
+/* The first guard from number `from` on that does not hold at the last evaluation of the path; -1: all hold. */
+static int path_leaves(const NslPath *path, int from) {
+  for (int i = from; i < path->guards; i++)
+    if (!ns_tape_guard_holds(&path->guard[i], path->out[path->outputs + i])) return i;
+  return -1;
+}
+
+/* A path that has the guards of `path` before number k with their values, and number k with its value at the last evaluation; or NULL. */
+static NslPath *path_beside(const NslTrace *trace, const NslPath *path, int k) {
+  for (int i = 0; i < trace->paths; i++) {
+    NslPath *p = trace->list[i];
+    int j = 0;
+    if (p->guards <= k || !ns_tape_guard_holds(&p->guard[k], path->out[path->outputs + k])) continue;
+    while (j < k && ns_tape_guard_holds(&p->guard[j], path->guard[j].value)) j++;
+    if (j == k) return p;
+  }
+  return NULL;
+}
+
+/* The path at `in`, evaluated there; NULL: it is not known. Paths with the same guards before one begin with the same operations. */
+static NslPath *trace_find(NslTrace *trace, const double *in) {
+  NslPath *path = trace->path;
+  int k = -1;
+  trace->known = false;
+  if (!path) return NULL;
+  do {
+    path_evaluate(path, in, path->out);
+    k = path_leaves(path, k + 1);
+    if (k >= 0) path = path_beside(trace, path, k);
+  } while (k >= 0 && path);
+  if (!path) return NULL;
+  memcpy(trace->known_in, in, (size_t)trace->inputs * sizeof *in);
+  trace->known = true;
+  return trace->path = path;
+}
+
+/* Calls `grow`, with the trace on top of the stack of L; leaves an error on top. */
+static bool trace_grow(lua_State *L, NslTrace *trace, const double *in) {
+  int paths = trace->paths;
+  lua_pushcfunction(L, trace->grow);
+  lua_insert(L, -2);
+  lua_pushlightuserdata(L, (void *)in);
+  lua_pushboolean(L, paths == 0);
+  bool good = lua_pcall(L, 3, 0, 0) == LUA_OK;
+  if (!good) nsl_trace_cut(trace, paths < trace->paths ? paths : trace->paths);
+  return good;
+}
+
+/* A path that is not known is made by a thread of the trace's own: its stack holds the trace. */
+NslPath *nsl_trace_at(NslTrace *trace, const double *in) {
+  NslPath *path = trace->path;
+  if (path && path->guards == 0) return path;
+  if (path && trace->known && memcmp(trace->known_in, in, (size_t)trace->inputs * sizeof *in) == 0) return path;
+  path = trace_find(trace, in);
+  if (path || trace->closed) return path;
+  lua_State *L = trace->L;
+  int top = lua_gettop(L);
+  if (!lua_checkstack(L, 8)) return NULL;
+  lua_pushvalue(L, 1);
+  bool good = trace_grow(L, trace, in);
+  if (!good) lua_setiuservalue(L, 1, NSL_TRACE_ERROR);
+  lua_settop(L, top);
+  return good ? trace_find(trace, in) : NULL;
+}
+
+bool nsl_trace_knows(NslTrace *trace, const double *in) {
+  return (trace->path && trace->path->guards == 0) || trace_find(trace, in);
+}
+
+void nsl_trace_start(lua_State *L, NslTrace *trace, int at) {
+  if (nsl_trace_knows(trace, trace->in)) return;
+  lua_pushvalue(L, at);
+  if (!trace_grow(L, trace, trace->in)) lua_error(L);
+}
+
+int nsl_trace_raise(lua_State *L, NslTrace *trace) {
+  if (trace->closed) return luaL_error(L, "compile: the state is closing");
+  lua_pushvalue(trace->L, 1);
+  lua_xmove(trace->L, L, 1);
+  lua_getiuservalue(L, -1, NSL_TRACE_ERROR);
+  return lua_error(L);
+}
+
+bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
+  NslPath *path = nsl_trace_at(trace, in);
+  if (path) path->count++;
+  if (path && path->guards == 0) path_evaluate(path, in, out);
+  else
+    for (int i = 0; i < trace->outputs; i++) out[i] = path ? path->out[i] : NAN;
+  return path;
+}
+
+bool nsl_trace_value(NslTrace *trace, double *out) {
+  if (out) return nsl_trace_value_at(trace, trace->in, out);
+  NslPath *path = nsl_trace_at(trace, trace->in);
+  if (path && path->guards == 0) path_evaluate(path, trace->in, path->out);
+  if (path) path->count++, trace->out = path->out;
+  return path;
 }
 
 static bool all_finite(const double *x, size_t n) {
@@ -96,17 +197,25 @@ static bool all_finite(const double *x, size_t n) {
   return true;
 }
 
-/* Evaluates the whole native Jacobian at trace->in, unless it is known: callers ask for one argument after the other. */
-static void find_jacobian(NslTrace *trace) {
-  size_t bytes = (size_t)trace->inputs * sizeof *trace->in;
-  if (trace->jac_known && memcmp(trace->jac_in, trace->in, bytes) == 0) return;
-  trace->native_jacobian(trace->in, trace->jac);
-  memcpy(trace->jac_in, trace->in, bytes);
-  trace->jac_known = true;
+/* Evaluates the whole native Jacobian at `in`, unless it is known: callers ask for one argument after the other. */
+static void find_jacobian(NslPath *path, const double *in) {
+  size_t bytes = (size_t)path->inputs * sizeof *in;
+  if (path->jac_known && memcmp(path->jac_in, in, bytes) == 0) return;
+  path->native_jacobian(in, path->jac);
+  memcpy(path->jac_in, in, bytes);
+  path->jac_known = true;
 }
 
 bool nsl_trace_jacobian_known(const NslTrace *trace, int arg) {
-  return !trace->moves[arg] || (trace->constant[arg] && trace->jac_known);
+  return !trace->moves[arg] || (trace->constant[arg] && trace->path->jac_known);
+}
+
+/* The path at trace->in for derivatives of `entries` numbers; NULL: there is none, and the numbers are nan. */
+static NslPath *path_of_slopes(NslTrace *trace, double *slopes, size_t entries) {
+  NslPath *path = nsl_trace_at(trace, trace->in);
+  if (path && path->tape) return path;
+  for (size_t i = 0; i < entries; i++) slopes[i] = NAN;
+  return NULL;
 }
 
 /* Native code does not skip zero partials; where that matters an entry is not finite, and the tape is evaluated instead. */
@@ -114,47 +223,48 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
   size_t entries = (size_t)trace->outputs * (size_t)count;
   if (entries == 0) return true;
-  if (!trace->tape) return false;
-  if (!trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
-  if (trace->native_jacobian && *trace->open) {
-    if (!nsl_trace_jacobian_known(trace, arg)) find_jacobian(trace);
-    memcpy(jac, trace->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
-    if (all_finite(jac, entries)) return true;
-  }
-  ns_tape_jacobian(trace->tape, trace->in, first, count, jac);
-  return all_finite(jac, entries);
+  if (trace->path && !trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
+  const NslPath *path = trace->path;
+  if (!path || !trace->constant[arg] || !path->jac_known || !*path->open)
+    return nsl_trace_jacobian_of(trace, first, count, jac);
+  memcpy(jac, path->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
+  return all_finite(jac, entries) || nsl_trace_jacobian_of(trace, first, count, jac);
 }
 
 bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
   size_t entries = (size_t)trace->outputs * (size_t)count;
   if (entries == 0) return true;
-  if (!trace->tape) return false;
-  if (trace->native_jacobian && *trace->open) {
-    find_jacobian(trace);
-    memcpy(jac, trace->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
+  NslPath *path = path_of_slopes(trace, jac, entries);
+  if (!path) return false;
+  if (path->native_jacobian && *path->open) {
+    find_jacobian(path, trace->in);
+    memcpy(jac, path->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
     if (all_finite(jac, entries)) return true;
   }
-  ns_tape_jacobian(trace->tape, trace->in, first, count, jac);
+  ns_tape_jacobian(path->tape, trace->in, first, count, jac);
   return all_finite(jac, entries);
 }
 
 bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar) {
-  if (trace->native_vjp && *trace->open) {
-    trace->native_vjp(in, weight, bar);
+  const NslPath *path = nsl_trace_at(trace, in);
+  if (!path) return false;
+  if (path->native_vjp && *path->open) {
+    path->native_vjp(in, weight, bar);
     if (all_finite(bar, (size_t)trace->inputs)) return true;
   }
-  return trace->tape && ns_tape_vjp(trace->tape, in, weight, bar) && all_finite(bar, (size_t)trace->inputs);
+  return path->tape && ns_tape_vjp(path->tape, in, weight, bar) && all_finite(bar, (size_t)trace->inputs);
 }
 
 bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const double *w, double *first, double *second) {
   double *to = trace->direction + (nsl_trace_input(trace, arg) - trace->in);
+  size_t count = (size_t)trace->outputs;
   int n = nsl_trace_size(&trace->args[arg]);
-  if (!trace->tape) return false;
+  const NslPath *path = path_of_slopes(trace, first, count);
+  if (!path) return false;
   if (w && n > 0) memcpy(to, w, (size_t)n * sizeof *w);
   if (time >= 0) trace->direction[nsl_trace_input(trace, time) - trace->in] = tdot;
-  ns_tape_along(trace->tape, trace->in, trace->direction, first, second);
+  ns_tape_along(path->tape, trace->in, trace->direction, first, second);
   memset(trace->direction, 0, (size_t)trace->inputs * sizeof *trace->direction);
-  size_t count = (size_t)trace->outputs;
   return all_finite(first, count) && (!second || all_finite(second, count));
 }
 
@@ -169,14 +279,20 @@ void nsl_check_derivatives(lua_State *L, const char *label, const char *name, in
 
 /* ---- memory ---- */
 
-static int trace_gc(lua_State *L) {
-  NslTrace *trace = lua_touserdata(L, 1);
-  ns_tape_free(trace->tape);
-  trace->tape = NULL;
+static int path_gc(lua_State *L) {
+  NslPath *path = lua_touserdata(L, 1);
+  ns_tape_free(path->tape);
+  path->tape = NULL;
   return 0;
 }
 
-/* Allocates count numbers, all 0, that live as long as the trace at index `at`. */
+static int trace_gc(lua_State *L) {
+  NslTrace *trace = lua_touserdata(L, 1);
+  trace->closed = true;
+  return 0;
+}
+
+/* Allocates count numbers, all 0, that live as long as the object at index `at`. */
 static double *bind_tape_take_room(lua_State *L, int at, int value, size_t count) {
   double *room = lua_newuserdatauv(L, (count + 1) * sizeof *room, 0);
   memset(room, 0, (count + 1) * sizeof *room);
@@ -184,28 +300,71 @@ static double *bind_tape_take_room(lua_State *L, int at, int value, size_t count
   return room;
 }
 
-void nsl_trace_close(lua_State *L, NslTrace *trace, int at) {
-  if (ns_tape_close(trace->tape) != NS_OK) luaL_error(L, "not enough memory");
-  trace->in = bind_tape_take_room(L, at, NSL_TRACE_ROOM, 2 * (size_t)trace->inputs + (size_t)trace->outputs);
-  trace->direction = trace->in + trace->inputs;
-  trace->out = trace->direction + trace->inputs;
+NslPath *nsl_push_path(lua_State *L, const NslTrace *trace) {
+  NslPath *path = nsl_new(L, &path_type, sizeof *path, NSL_PATH_VALUES);
+  path->inputs = trace->inputs;
+  return path;
+}
+
+/* Sets what the outputs of all paths depend on. A path with guards is one of several. */
+static void trace_learn(NslTrace *trace, const NslPath *path) {
   for (int a = 0; a < trace->nargs; a++) {
-    trace->moves[a] = ns_tape_depends(trace->tape, trace->offset[a], nsl_trace_size(&trace->args[a]));
-    trace->constant[a] = ns_tape_constant_slopes(trace->tape, trace->offset[a], nsl_trace_size(&trace->args[a]));
+    int first = trace->offset[a], count = nsl_trace_size(&trace->args[a]);
+    trace->moves[a] = count > 0 && (path->guards > 0 || ns_tape_depends(path->tape, first, count));
+    trace->constant[a] = path->guards == 0 && ns_tape_constant_slopes(path->tape, first, count);
   }
 }
 
-void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at) {
-  size_t entries = (size_t)trace->inputs * (size_t)trace->outputs;
-  trace->jac_in = bind_tape_take_room(L, at, NSL_TRACE_JACOBIAN, entries + (size_t)trace->inputs);
-  trace->jac = trace->jac_in + trace->inputs;
+void nsl_trace_add(lua_State *L, NslTrace *trace, int at, NslPath *path) {
+  int top = lua_gettop(L);
+  if (ns_tape_close(path->tape) != NS_OK) luaL_error(L, "not enough memory");
+  NsTapeView view = ns_tape_view(path->tape);
+  path->outputs = view.outputs;
+  path->guards = view.guards;
+  path->guard = view.guard;
+  path->out = bind_tape_take_room(L, top, NSL_PATH_OUT, (size_t)view.outputs + (size_t)view.guards);
+  trace_learn(trace, path);
+  lua_getiuservalue(L, at, NSL_TRACE_PATHS);
+  lua_pushvalue(L, top);
+  lua_rawseti(L, -2, trace->paths + 1);
+  lua_settop(L, top);
+  trace->outputs = view.outputs;
+  trace->list[trace->paths++] = trace->path = path;
+  trace->known = false;
 }
 
-NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args) {
+void nsl_trace_cut(NslTrace *trace, int count) {
+  trace->paths = count;
+  trace->path = count > 0 ? trace->list[count - 1] : NULL;
+  trace->known = false;
+}
+
+void nsl_path_take_jacobian(lua_State *L, NslPath *path, int at) {
+  size_t entries = (size_t)path->inputs * (size_t)path->outputs;
+  path->jac_in = bind_tape_take_room(L, at, NSL_PATH_JACOBIAN, entries + (size_t)path->inputs);
+  path->jac = path->jac_in + path->inputs;
+}
+
+/* Pushes a thread whose stack holds the object at index `at`. */
+static lua_State *push_thread(lua_State *L, int at) {
+  lua_State *thread = lua_newthread(L);
+  lua_pushvalue(L, at);
+  lua_xmove(L, thread, 1);
+  return thread;
+}
+
+NslTrace *nsl_push_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
   NslTrace *trace = nsl_new(L, &trace_type, sizeof *trace, NSL_TRACE_VALUES);
   int at = lua_gettop(L), objects = 0;
   trace->nargs = nargs;
-  lua_newtable(L);
+  trace->most = NSL_MOST_PATHS;
+  lua_pushvalue(L, idx);
+  lua_setiuservalue(L, at, NSL_TRACE_FUNCTION);
+  for (int list = NSL_TRACE_OBJECTS; list <= NSL_TRACE_VARIABLES; list++) {
+    lua_newtable(L);
+    lua_setiuservalue(L, at, list);
+  }
+  lua_getiuservalue(L, at, NSL_TRACE_OBJECTS);
   for (int a = 0; a < nargs; a++) {
     trace->args[a] = args[a];
     trace->offset[a] = trace->inputs;
@@ -214,7 +373,12 @@ NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args) {
     lua_pushvalue(L, args[a].index);
     lua_rawseti(L, -2, ++objects);
   }
-  lua_setiuservalue(L, at, NSL_TRACE_OBJECTS);
+  lua_settop(L, at);
+  trace->in = bind_tape_take_room(L, at, NSL_TRACE_ROOM, 3 * (size_t)trace->inputs);
+  trace->direction = trace->in + trace->inputs;
+  trace->known_in = trace->direction + trace->inputs;
+  trace->L = push_thread(L, at);
+  lua_setiuservalue(L, at, NSL_TRACE_THREAD);
   return trace;
 }
 
@@ -244,13 +408,13 @@ bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, ui
 
 bool nsl_trace_agrees(NslTrace *trace, const double *plain) {
   bool same = true;
-  nsl_trace_value(trace, NULL);
+  if (!nsl_trace_value(trace, NULL)) return false;
   for (int i = 0; i < trace->outputs; i++)
     same = same && (trace->out[i] == plain[i] || (isnan(trace->out[i]) && isnan(plain[i])));
   if (same) return true;
   double *slack = trace->direction; /* all 0 between evaluations; it has room for as many numbers as there are inputs */
   if (trace->outputs > trace->inputs) return false;
-  ns_tape_slack(trace->tape, trace->in, slack);
+  ns_tape_slack(trace->path->tape, trace->in, slack);
   same = true;
   for (int i = 0; i < trace->outputs; i++) same = same && fabs(trace->out[i] - plain[i]) <= slack[i];
   memset(slack, 0, (size_t)trace->outputs * sizeof *slack);
@@ -258,6 +422,7 @@ bool nsl_trace_agrees(NslTrace *trace, const double *plain) {
 }
 
 void nsl_open_trace(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", trace_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", trace_gc}, {NULL, NULL}}, path_meta[] = {{"__gc", path_gc}, {NULL, NULL}};
   nsl_register_type(L, &trace_type, meta, NULL);
+  nsl_register_type(L, &path_type, path_meta, NULL);
 }

@@ -31,47 +31,88 @@ typedef enum NslTraceResult {
 } NslTraceResult;
 
 /*
-** One trace. The inputs of all arguments follow each other, a matrix by columns; so do the outputs. All users share the
-** arrays: they fill, evaluate and read them without interruption.
+** One way through a callback: its tape, whose guards tell where it holds, and native code. `out` has the outputs and the values of
+** the guards at the last evaluation.
 */
-typedef struct NslTrace {
+typedef struct NslPath {
   NslHead head;
   NsTape *tape;
-  int nargs, inputs, outputs;
-  NslTraceArg args[NSL_TRACE_ARGS];
-  int offset[NSL_TRACE_ARGS];    /* index of each argument's first input */
-  bool moves[NSL_TRACE_ARGS];    /* whether some output depends on the argument */
-  bool constant[NSL_TRACE_ARGS]; /* whether the derivatives with respect to the argument are constant */
-  bool touched;                  /* the inputs of the last argument may differ from 0 */
-  uint64_t objects;              /* nsl_digest of the object arguments when the trace was made */
-  NslTraceResult result;
-  int rows;          /* of NSL_RESULT_ROWS */
+  int inputs, outputs, guards;
+  const NsTapeGuard *guard;
   bool returns_last; /* FILLED: and returned too */
-  double *in, *out;  /* inputs, outputs */
-  double *jac;       /* outputs x inputs: the native Jacobian; NULL: none */
-  double *jac_in;    /* inputs: the point of jac */
+  long count;        /* number of evaluations for values */
+  double *out;
+  double *jac;    /* outputs x inputs: the native Jacobian; NULL: none */
+  double *jac_in; /* inputs: the point of jac */
   bool jac_known;
-  double *direction; /* inputs: all 0 */
   void (*native)(const double *in, double *out);
   void (*native_jacobian)(const double *in, double *jac);
   void (*native_vjp)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_vjp */
   bool vjp_tried;
-  bool checked;         /* compared with the callback at the first arguments */
   const char *compiler; /* NULL: no native code */
   const bool *open;     /* native code may be called: false after the Lua state was closed */
   const char *reason;   /* why there is no native code although it was asked for; anchored; NULL */
+} NslPath;
+
+/* User values of a path. KEPT: see nsl_tracer_keep. */
+enum {
+  NSL_PATH_LIBRARY = 1,
+  NSL_PATH_OUT,
+  NSL_PATH_JACOBIAN,
+  NSL_PATH_REASON,
+  NSL_PATH_VJP,
+  NSL_PATH_KEPT,
+  NSL_PATH_VALUES = NSL_PATH_KEPT
+};
+
+enum { NSL_MOST_PATHS = 64 };
+
+/* Whether native code is wanted: if there is a compiler; always (else an error); never. */
+typedef enum NslNative { NSL_NATIVE_IF_ANY, NSL_NATIVE_MUST, NSL_NATIVE_NEVER } NslNative;
+
+/*
+** One trace: the paths of a callback for one set of arguments. A path is added where the values leave all others, by a call of the
+** function in Lua. The inputs of all arguments follow each other, a matrix by columns; so do the outputs. All users share the
+** arrays: they fill, evaluate and read them without interruption.
+*/
+typedef struct NslTrace {
+  NslHead head;
+  int nargs, inputs, outputs, paths, most; /* most: paths at most; 1: branches are refused */
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int offset[NSL_TRACE_ARGS];    /* index of each argument's first input */
+  bool moves[NSL_TRACE_ARGS];    /* whether some output may depend on the argument */
+  bool constant[NSL_TRACE_ARGS]; /* whether the derivatives with respect to the argument are constant */
+  bool touched;                  /* the inputs of the last argument may differ from 0 */
+  uint64_t objects;              /* nsl_digest of the object arguments when the trace was made */
+  NslTraceResult result;
+  int rows;                      /* of NSL_RESULT_ROWS */
+  NslPath *path;                 /* the last one taken; NULL: there is none yet */
+  NslPath *list[NSL_MOST_PATHS]; /* all */
+  double *in;                    /* inputs */
+  const double *out;             /* outputs of the last evaluation */
+  double *direction;             /* inputs: all 0 */
+  double *known_in;              /* inputs: the point for which `path` was found, if it has guards and known is set */
+  bool known;
+  bool checked; /* compared with the callback at the first arguments */
+  bool wants_vjp, closed;
+  bool watches; /* the paths depend on variables of the script, see tape_watch.h */
+  bool lenient; /* side effects are let happen: the values are the plain function's */
+  NslNative wanted;
+  lua_CFunction grow; /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
+  lua_State *L;       /* runs `grow` in the middle of an evaluation; its stack holds the trace */
 } NslTrace;
 
-/* User values of a trace. */
+/* User values of a trace: VARIABLES: see tape_watch.h; ERROR: what the last growth raised; PROGRAM: the compiler's name. */
 enum {
-  NSL_TRACE_LIBRARY = 1,
+  NSL_TRACE_FUNCTION = 1,
   NSL_TRACE_OBJECTS,
   NSL_TRACE_ROOM,
-  NSL_TRACE_JACOBIAN,
-  NSL_TRACE_REASON,
-  NSL_TRACE_VJP,
-  NSL_TRACE_KEPT,
-  NSL_TRACE_VALUES = NSL_TRACE_KEPT
+  NSL_TRACE_PATHS,
+  NSL_TRACE_VARIABLES,
+  NSL_TRACE_THREAD,
+  NSL_TRACE_ERROR,
+  NSL_TRACE_PROGRAM,
+  NSL_TRACE_VALUES = NSL_TRACE_PROGRAM
 };
 
 /* Whether an argument is an input (not an object); the number of its inputs; the name of argument a (from 0) in messages. */
@@ -86,16 +127,37 @@ const char *nsl_trace_label(const NslTraceArg *args, int a);
 bool nsl_trace_classify(lua_State *L, int idx, NslTraceArg *arg);
 void nsl_trace_read(lua_State *L, const NslTraceArg *arg, double *in);
 
-/* Pushes a new trace for these arguments, without a tape; it keeps their objects alive. */
-NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args);
+/* Pushes a new trace of the function at idx for these arguments, without a path; it keeps the function and their objects alive. */
+NslTrace *nsl_push_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args);
+
+/* Pushes a new path of a trace, without a tape. */
+NslPath *nsl_push_path(lua_State *L, const NslTrace *trace);
 
 /* Whether the trace at index `at` fits these arguments; held: their nsl_trace_objects, which detects changed objects. */
 bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, uint64_t held);
 uint64_t nsl_trace_objects(lua_State *L, int nargs, const NslTraceArg *args);
 
-/* Closes the tape of the trace at index `at` and allocates its arrays; the second: the arrays of a native Jacobian. */
-void nsl_trace_close(lua_State *L, NslTrace *trace, int at);
-void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at);
+/* Closes the tape of the path on top of the stack, allocates its arrays and adds it to the trace at index `at`. */
+void nsl_trace_add(lua_State *L, NslTrace *trace, int at, NslPath *path);
+
+/* Removes all paths from `count` on. */
+void nsl_trace_cut(NslTrace *trace, int count);
+
+/* Allocates the arrays of a native Jacobian of the path at index `at`. */
+void nsl_path_take_jacobian(lua_State *L, NslPath *path, int at);
+
+/*
+** Adds the path of the present inputs to the trace at index `at`, if there is none; raises. In an evaluation it is done by itself, and an
+** error is kept: nsl_trace_raise raises it.
+*/
+void nsl_trace_start(lua_State *L, NslTrace *trace, int at);
+int nsl_trace_raise(lua_State *L, NslTrace *trace);
+
+/* The path at `in`, which is made where it is unknown; NULL: that failed, and the error is kept. */
+NslPath *nsl_trace_at(NslTrace *trace, const double *in);
+
+/* Whether the path at `in` is known. */
+bool nsl_trace_knows(NslTrace *trace, const double *in);
 
 /* Sets the inputs of the last argument to 0; call it when `touched`. */
 void nsl_trace_clear_last(NslTrace *trace);
@@ -104,11 +166,11 @@ void nsl_trace_clear_last(NslTrace *trace);
 double *nsl_trace_input(NslTrace *trace, int arg);
 
 /*
-** out (NULL: trace->out) = the values at trace->in; nsl_trace_value_at: at `in`, without changing trace->in. No Lua code runs,
-** nothing is allocated. The values are nan when the Lua state is closed.
+** out (NULL: trace->out) = the values at trace->in; nsl_trace_value_at: at `in`, without changing trace->in. Lua code runs, and memory is
+** allocated, where a new path begins. False: that failed, see nsl_trace_raise. The values are nan then, and when the Lua state is closed.
 */
-void nsl_trace_value(NslTrace *trace, double *out);
-void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
+bool nsl_trace_value(NslTrace *trace, double *out);
+bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 
 /* Whether the values at trace->in are the function's, `plain`, up to the rounding of what the tape computes in another order. */
 bool nsl_trace_agrees(NslTrace *trace, const double *plain);

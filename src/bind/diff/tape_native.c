@@ -1,6 +1,6 @@
 /*
 ** tape_native.c
-** Native code for a trace; the same source is compiled once.
+** Native code for a path of a trace; the same source is compiled once.
 */
 #include "bind/diff/tape_native.h"
 
@@ -66,11 +66,11 @@ static int tape_native_push_text(lua_State *L) {
 }
 
 /* Pushes the C source as a string; with jacobian NULL the source of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */
-static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian, NsError *err) {
+static NsStatus push_source(lua_State *L, const NslPath *path, bool *jacobian, NsError *err) {
   char *source;
-  NsStatus status = jacobian ? ns_tape_source(trace->tape, &source, jacobian) : ns_tape_vjp_source(trace->tape, &source);
+  NsStatus status = jacobian ? ns_tape_source(path->tape, &source, jacobian) : ns_tape_vjp_source(path->tape, &source);
   if (status == NS_ESIZE)
-    return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(trace->tape).steps);
+    return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(path->tape).steps);
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
   lua_pushcfunction(L, tape_native_push_text);
   lua_pushlightuserdata(L, source);
@@ -89,53 +89,53 @@ static const Code *push_code(lua_State *L, const char *program, NsError *err) {
   return tape_native_build(L, libraries, source, program, err);
 }
 
-/* Sets the native functions of the trace at index `at` from the code on top of the stack. */
-static NsStatus link_code(lua_State *L, NslTrace *trace, int at, const Code *code, bool jacobian, NsError *err) {
+/* Sets the native functions of the path at index `at` from the code on top of the stack. */
+static NsStatus link_code(lua_State *L, NslPath *path, int at, const Code *code, bool jacobian, NsError *err) {
   NsSymbol value, by_inputs = NULL;
   NsStatus status = ns_library_symbol(code->library, "tape_value", &value, err);
   if (status == NS_OK && jacobian) status = ns_library_symbol(code->library, "tape_jacobian", &by_inputs, err);
   if (status != NS_OK) return status;
   lua_pushvalue(L, -1);
-  lua_setiuservalue(L, at, NSL_TRACE_LIBRARY);
-  if (by_inputs) nsl_trace_take_jacobian(L, trace, at);
-  trace->open = &code->open;
-  trace->native = (NsTapeValue *)value;
-  trace->native_jacobian = (NsTapeJacobian *)by_inputs;
-  trace->compiler = code->compiler;
+  lua_setiuservalue(L, at, NSL_PATH_LIBRARY);
+  if (by_inputs) nsl_path_take_jacobian(L, path, at);
+  path->open = &code->open;
+  path->native = (NsTapeValue *)value;
+  path->native_jacobian = (NsTapeJacobian *)by_inputs;
+  path->compiler = code->compiler;
   return NS_OK;
 }
 
-void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *program, bool must) {
+void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *program, bool must) {
   int top = lua_gettop(L);
   bool jacobian;
   NsError err = {NS_OK, ""};
   nsl_need_stack(L, 16);
-  NsStatus status = push_source(L, trace, &jacobian, &err);
+  NsStatus status = push_source(L, path, &jacobian, &err);
   if (status == NS_OK) {
     const Code *code = push_code(L, program, &err);
-    status = code ? link_code(L, trace, at, code, jacobian, &err) : err.status;
+    status = code ? link_code(L, path, at, code, jacobian, &err) : err.status;
   }
   if (status == NS_ENOMEM) nsl_raise_status(L, status, "compile");
   if (status != NS_OK) {
-    trace->reason = lua_pushstring(L, err.text);
-    lua_setiuservalue(L, at, NSL_TRACE_REASON);
+    path->reason = lua_pushstring(L, err.text);
+    lua_setiuservalue(L, at, NSL_PATH_REASON);
     if (must) luaL_error(L, "compile: %s", err.text);
   }
   lua_settop(L, top);
 }
 
-void nsl_trace_make_vjp(lua_State *L, NslTrace *trace, int at) {
+void nsl_path_make_vjp(lua_State *L, NslPath *path, int at) {
   int top = lua_gettop(L);
   NsError err = {NS_OK, ""};
   NsSymbol vjp = NULL;
-  if (trace->vjp_tried || !trace->native || !trace->tape) return;
+  if (path->vjp_tried || !path->native || !path->tape) return;
   nsl_need_stack(L, 16);
-  trace->vjp_tried = true;
-  const Code *code = push_source(L, trace, NULL, &err) == NS_OK ? push_code(L, NULL, &err) : NULL;
+  path->vjp_tried = true;
+  const Code *code = push_source(L, path, NULL, &err) == NS_OK ? push_code(L, NULL, &err) : NULL;
   if (code && ns_library_symbol(code->library, "tape_vjp", &vjp, &err) == NS_OK) {
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, at, NSL_TRACE_VJP);
-    trace->native_vjp = (NsTapeVjp *)vjp;
+    lua_setiuservalue(L, at, NSL_PATH_VJP);
+    path->native_vjp = (NsTapeVjp *)vjp;
   }
   lua_settop(L, top);
 }

@@ -158,18 +158,27 @@ static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, do
   return true;
 }
 
-/* Compares at probe p. Stack: trace (light userdata), p, function, objects. Returns nothing, or the callback's error. */
+/*
+** Compares at probe p, if the path there is known. Stack: trace (light userdata), p, function, objects. Returns nothing, or the
+** callback's error. The callback may call itself compiled, and change the inputs.
+*/
 static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int p = (int)lua_tointeger(L, 2), n = trace->outputs;
+  size_t bytes = (size_t)trace->inputs * sizeof(double);
   nsl_need_stack(L, 2 * trace->nargs + 12);
-  double *plain = lua_newuserdatauv(L, (3 * (size_t)n + 1) * sizeof *plain, 0), *again = plain + n, *slack = again + n;
+  if (!nsl_trace_knows(trace, trace->in)) return 0;
+  double *plain = lua_newuserdatauv(L, (3 * (size_t)n + 1) * sizeof *plain + bytes, 0), *again = plain + n, *slack = again + n;
+  double *in = memcpy(slack + n, trace->in, bytes);
   if (!tape_probe_call_plain(L, trace, p, plain)) return 1;
+  memcpy(trace->in, in, bytes);
   bool twice = tape_probe_call_plain(L, trace, p, again);
   for (int k = 0; twice && k < n; k++)
     if (!tape_probe_agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
-  nsl_trace_value(trace, NULL);
-  ns_tape_slack(trace->tape, trace->in, slack);
+  memcpy(trace->in, in, bytes);
+  if (!nsl_trace_value(trace, NULL)) return 0;
+  trace->path->count--;
+  ns_tape_slack(trace->path->tape, trace->in, slack);
   for (int k = 0; k < n; k++)
     if (!tape_probe_agree(trace->out[k], plain[k], slack[k])) return differs(L, p, k, trace->out[k], plain[k]);
   return 0;

@@ -8,16 +8,19 @@
 
 #include "bind/diff/math_slots.h"
 #include "bind/diff/proxy_math.h"
-#include "bind/diff/trace.h"
+#include "bind/diff/tape_watch.h"
 #include "bind/array/vector.h"
 
 static const char map_key = 0;
 
-/* A trace in the making; runs protected. Its stack: this job, the function, the objects. */
+/* A path in the making; runs protected. Its stack: this job, the function, the objects. */
 typedef struct Job {
-  NslTrace *trace;
+  const NslTrace *trace;
+  NslPath *path;
   NslTracer *tracer, here; /* here: the tracer's state during the call */
   const char *who;
+  NslTraceResult result;
+  int outputs, rows;
 } Job;
 
 enum { JOB = 1, TRACED_FUNCTION, FIRST_OBJECT };
@@ -39,13 +42,13 @@ static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) 
   return lua_gettop(L);
 }
 
-static void add_output(lua_State *L, const Job *job, int node) {
-  if (ns_tape_output(job->trace->tape, node) != NS_OK) luaL_error(L, "not enough memory");
-  job->trace->outputs++;
+static void add_output(lua_State *L, Job *job, int node) {
+  if (ns_tape_output(job->path->tape, node) != NS_OK) luaL_error(L, "not enough memory");
+  job->outputs++;
 }
 
 /* Adds the number or traced number at idx as an output; false when it is neither. */
-static bool tape_record_add_value(lua_State *L, const Job *job, int idx) {
+static bool tape_record_add_value(lua_State *L, Job *job, int idx) {
   const NslTraced *x = nsl_test_traced(L, idx);
   if (!x && lua_type(L, idx) != LUA_TNUMBER) return false;
   if (x && x->tag != job->tracer->tag) luaL_error(L, "compile: %s returned a value of another trace", job->who);
@@ -53,28 +56,28 @@ static bool tape_record_add_value(lua_State *L, const Job *job, int idx) {
   return true;
 }
 
-static int bad_result(lua_State *L, const Job *job, int idx) {
+static int bad_result(lua_State *L, Job *job, int idx) {
   return luaL_error(L, "compile: %s returned %s: expected numbers, a list of numbers, or a vector", job->who,
                     nsl_test_traced_vector(L, idx) ? "a vector" : nsl_describe(L, idx));
 }
 
-/* Whether the callback filled its last argument, at idx; if so, adds its elements as outputs. */
-static bool take_last(lua_State *L, const Job *job, int idx) {
+/* Whether the callback filled its last argument, at idx (always: or may have, on another path); if so, adds its elements as outputs. */
+static bool take_last(lua_State *L, Job *job, int idx, bool always) {
   const NslTracedVector *v = nsl_test_traced_vector(L, idx);
   const NslTracedMatrix *m = nsl_test_traced_matrix(L, idx);
-  if (v && v->own_written) {
+  if (v && (v->own_written || always)) {
     for (int i = 0; i < v->base.n; i++) add_output(L, job, v->own[i]);
-  } else if (m && m->written) {
+  } else if (m && (m->written || always)) {
     for (int i = 0; i < m->rows * m->cols; i++) add_output(L, job, m->own[i]);
   } else {
     return false;
   }
-  job->trace->result = NSL_RESULT_FILLED;
+  job->result = NSL_RESULT_FILLED;
   return true;
 }
 
 /* Adds the elements of the list or vector at idx; false when one is no number. */
-static bool add_elements(lua_State *L, const Job *job, int idx) {
+static bool add_elements(lua_State *L, Job *job, int idx) {
   lua_Integer n = luaL_len(L, idx);
   bool good = true;
   for (lua_Integer i = 1; good && i <= n; i++) {
@@ -86,7 +89,7 @@ static bool add_elements(lua_State *L, const Job *job, int idx) {
 }
 
 /* Adds a list of `rows` rows of numbers, all of the same length, as outputs by columns. */
-static bool add_rows(lua_State *L, const Job *job, int idx) {
+static bool add_rows(lua_State *L, Job *job, int idx) {
   lua_Integer rows = luaL_len(L, idx), cols = -1;
   for (lua_Integer i = 1; i <= rows; i++) {
     if (lua_geti(L, idx, i) != LUA_TTABLE && !nsl_test_traced_vector(L, -1) && !nsl_test_vector(L, -1)) return false;
@@ -103,23 +106,24 @@ static bool add_rows(lua_State *L, const Job *job, int idx) {
       lua_pop(L, 2);
       if (!good) return false;
     }
-  job->trace->rows = (int)rows;
+  job->rows = (int)rows;
   return true;
 }
 
 /* Takes the callback's results: the values from stack index `first` to the top; `last`: its last argument. */
-static void take_results(lua_State *L, const Job *job, int first, int last) {
-  NslTrace *trace = job->trace;
+static void take_results(lua_State *L, Job *job, int first, int last) {
+  const NslTrace *trace = job->trace;
   int count = lua_gettop(L) - first + 1;
-  bool same = count > 0 && trace->nargs > 0 && lua_rawequal(L, first, last);
-  bool filled = trace->nargs > 0 && take_last(L, job, last);
-  trace->returns_last = filled && same;
+  bool same = count > 0 && trace->nargs > 0 && lua_rawequal(L, first, last), none = count == 0 || lua_isnil(L, first);
+  bool early = none && count <= 1 && ns_tape_view(job->path->tape).guards > 0;
+  bool filled = trace->nargs > 0 && take_last(L, job, last, early);
+  job->path->returns_last = filled && same;
   if (filled && !same && count > 0 && !lua_isnil(L, first))
     luaL_error(L, "compile: %s fills its last argument and returns %s too: expected one or the other", job->who,
                nsl_test_traced(L, first) ? "a number" : nsl_describe(L, first));
   if (filled || count == 0 || (count == 1 && lua_isnil(L, first))) return;
   if (tape_record_add_value(L, job, first)) {
-    trace->result = NSL_RESULT_NUMBERS;
+    job->result = NSL_RESULT_NUMBERS;
     for (int i = first + 1; i < first + count; i++)
       if (!tape_record_add_value(L, job, i)) bad_result(L, job, i);
     return;
@@ -127,7 +131,7 @@ static void take_results(lua_State *L, const Job *job, int first, int last) {
   bool table = lua_istable(L, first),
        rows = table && (lua_rawgeti(L, first, 1) == LUA_TTABLE || nsl_head(L, -1)) && !nsl_test_traced(L, -1);
   lua_settop(L, first + count - 1);
-  trace->result = rows ? NSL_RESULT_ROWS : table ? NSL_RESULT_LIST : NSL_RESULT_VECTOR;
+  job->result = rows ? NSL_RESULT_ROWS : table ? NSL_RESULT_LIST : NSL_RESULT_VECTOR;
   bool good = count == 1 && (table || nsl_test_traced_vector(L, first) || nsl_test_vector(L, first));
   if (!good || !(rows ? add_rows(L, job, first) : add_elements(L, job, first))) bad_result(L, job, first);
 }
@@ -140,8 +144,10 @@ static int trace_call(lua_State *L) {
   int base = lua_gettop(L) - NSL_TRACE_UPVALUES + 1, first = lua_gettop(L) + 1;
   int last = push_traced_arguments(L, job->trace, base);
   lua_pushvalue(L, TRACED_FUNCTION);
+  nsl_watch_function(L);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
   lua_call(L, last - first + 1, LUA_MULTRET);
+  nsl_refuse_text(L, job->tracer);
   take_results(L, job, last + 1, last);
   return 0;
 }
@@ -165,29 +171,49 @@ static void push_maps(lua_State *L) {
   lua_remove(L, -3);
 }
 
-/* Runs the job on the function and objects at first..last; on failure its error is on top. */
+/*
+** Runs the job on the function and objects at first..last; on failure its error is on top, else the watch, which knows the variables
+** that the function used.
+*/
 static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, bool far) {
   NslTracer before = *job->tracer;
   push_maps(L);
-  int list = lua_gettop(L) + 1;
+  int list = lua_gettop(L) + 1, watched = list + 2;
   nsl_swap_find(L, list - 2, list - 1, first, last, far);
   nsl_swap_pack(L, list);
+  NslWatch *watch = nsl_watch_begin(L, job->tracer, job->trace->lenient);
   lua_pushcfunction(L, trace_call);
   lua_pushlightuserdata(L, job);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
   int status = nsl_swap_call(L, lua_tothread(L, list + 1), last - first + 2);
+  nsl_watch_end(L, watch);
   before.last = job->here.last > job->tracer->last ? job->here.last : job->tracer->last;
   *job->tracer = before;
+  if (status == LUA_OK) lua_settop(L, watched);
+  else nsl_watch_place(L, watch);
   return status == LUA_OK;
 }
 
-/* An empty tape, and no outputs. */
-static void restart(lua_State *L, NslTrace *trace) {
-  ns_tape_free(trace->tape);
-  trace->tape = NULL;
-  trace->outputs = 0;
-  trace->result = NSL_RESULT_NOTHING;
-  if (ns_tape_new(&trace->tape, trace->inputs) != NS_OK) luaL_error(L, "not enough memory");
+/* An empty tape that follows the inputs, and no outputs. */
+static void restart(lua_State *L, Job *job, const double *in) {
+  ns_tape_free(job->path->tape);
+  job->path->tape = NULL;
+  job->outputs = job->rows = 0;
+  job->result = NSL_RESULT_NOTHING;
+  if (ns_tape_new(&job->path->tape, job->trace->inputs) != NS_OK || ns_tape_follow(job->path->tape, in) != NS_OK)
+    luaL_error(L, "not enough memory");
+}
+
+/* Gives the trace the result of its first path; that of another path must be the same. */
+static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int function) {
+  bool known = trace->paths > 0;
+  if (known && (trace->outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
+    nsl_push_definition(L, function);
+    luaL_error(L, "%scompile: the callback gives %d values here and %d on another path: all paths must give the same",
+               lua_tostring(L, -1), job->outputs, trace->outputs);
+  }
+  trace->result = job->result;
+  trace->rows = job->rows;
 }
 
 /* The text of the error on top of the stack, or "". */
@@ -221,17 +247,15 @@ static int tape_record_explain(lua_State *L, int idx) {
   }
   const char *text = error_text(L);
   if (strstr(text, "compile: ")) return lua_error(L);
-  if (strstr(text, "nil value") || strstr(text, " nil: expected") || strstr(text, "nil * traced"))
-    lua_pushfstring(L, "%s: compile: a traced value chooses no element of a table, and is nil to tonumber", text);
-  else if (strstr(text, "'for' ")) lua_pushfstring(L, "%s: compile: the bounds of a loop must not depend on the values", text);
-  else if (strstr(text, "got traced") && !strstr(text, "got traced vector of"))
+  if (strstr(text, "got traced") && !strstr(text, "got traced vector of"))
     lua_pushfstring(L, "%s: compile: this takes no traced value", text);
   return lua_error(L);
 }
 
 /* When a failure may come from a math function that was not found, the call is repeated after a full search. */
-void nsl_trace_record(lua_State *L, NslTrace *trace, int at, int first, int last) {
-  Job job = {.trace = trace, .tracer = nsl_push_tracer(L), .who = "the callback"};
+void nsl_trace_record(lua_State *L, NslTrace *trace, int at, NslPath *path, const double *in, int first, int last) {
+  int place = lua_gettop(L);
+  Job job = {.trace = trace, .path = path, .tracer = nsl_push_tracer(L), .who = "the callback"};
   int top = lua_gettop(L), tracer = top - NSL_TRACE_UPVALUES + 1, outer = top + 1;
   nsl_need_stack(L, last - first + 24);
   lua_getiuservalue(L, tracer, 1);
@@ -240,15 +264,20 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int at, int first, int last
   bool good = false;
   for (int far = 0; far < 2 && !good; far++) {
     if (far && !strstr(error_text(L), "got traced value")) break;
-    restart(L, trace);
+    restart(L, &job, in);
     uint64_t tag = job.tracer->last + 1;
-    job.here = (NslTracer){trace->tape, tag, tag};
+    job.here = (NslTracer){path->tape, tag, tag, false, trace->most == 1};
     good = tape_record_attempt(L, &job, first, last, far);
   }
   lua_getiuservalue(L, tracer, 1);
-  lua_setiuservalue(L, at, NSL_TRACE_KEPT);
+  lua_setiuservalue(L, place, NSL_PATH_KEPT);
   lua_pushvalue(L, outer);
   lua_setiuservalue(L, tracer, 1);
   if (!good) tape_record_explain(L, first);
+  int watch = lua_gettop(L);
+  lua_getiuservalue(L, at, NSL_TRACE_VARIABLES);
+  nsl_watch_variables(L, watch);
+  trace->watches = !trace->lenient && lua_rawlen(L, -1) > 0;
   lua_settop(L, top - NSL_TRACE_UPVALUES);
+  take_shape(L, trace, &job, first);
 }

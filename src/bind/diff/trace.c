@@ -18,7 +18,7 @@ const NslType nsl_traced_type = {.name = "traced value"};
 const NslType nsl_traced_vector_type = {.name = "traced vector", .describe = traced_vector_describe};
 const NslType nsl_traced_matrix_type = {.name = "traced matrix"};
 
-static const char room_key = 0;
+static const char room_key = 0, text_key = 0;
 static const char stale_text[] =
     "compile: a traced value is used after its trace (the callback keeps it from one call to the next)";
 static const char readonly_text[] = "compile: %s is read-only: only the last argument may be filled";
@@ -116,6 +116,27 @@ static int record(lua_State *L, NsTapeOp op, int a, int b) {
   return node;
 }
 
+/* A path with more comparisons than these is a loop that does not end, or one that is no gain. */
+enum { MOST_GUARDS = 10000 };
+
+static int untraceable(lua_State *L, const char *what);
+
+void nsl_guard(lua_State *L, NslTracer *t, int node) {
+  if (t->smooth) untraceable(L, "a branch on");
+  if (ns_tape_guard(t->tape, node) != NS_OK) luaL_error(L, "not enough memory");
+  if (ns_tape_view(t->tape).guards > MOST_GUARDS)
+    luaL_error(L, "compile: more than %d comparisons in one call: does a loop end?", MOST_GUARDS);
+}
+
+void nsl_freeze(lua_State *L, NslTracer *t, int node) {
+  double value = ns_tape_node(t->tape, node).value;
+  lua_Integer integer;
+  nsl_guard(L, t, node);
+  bool whole = ns_tape_node(t->tape, node).flat && value == floor(value);
+  if (whole && lua_numbertointeger(value, &integer)) lua_pushinteger(L, integer);
+  else lua_pushnumber(L, value);
+}
+
 /* sum + term; marked as inexact, because the plain callback may add these terms in another order. */
 static int add_term(lua_State *L, int sum, int term) {
   int node = record(L, NS_TAPE_ADD, sum, term);
@@ -123,15 +144,36 @@ static int add_term(lua_State *L, int sum, int term) {
   return node;
 }
 
-/* Raises "compile: WHAT of a traced value: a traced callback ...". */
-static int untraceable(lua_State *L, const char *what) {
+/* Pushes "PLACE: compile: WHAT of a traced value: a traced callback ...". */
+static void push_untraceable(lua_State *L, const char *what) {
   lua_Debug ar;
-  int level = 1;
+  int level = 0;
   while (lua_getstack(L, level, &ar) && lua_getinfo(L, "l", &ar) && ar.currentline < 0) level++;
   luaL_where(L, level);
   lua_pushfstring(L, "compile: %s a traced value: what a compiled callback does must not depend on the values", what);
   lua_concat(L, 2);
+}
+
+static int untraceable(lua_State *L, const char *what) {
+  push_untraceable(L, what);
   return lua_error(L);
+}
+
+void nsl_push_traced_text(lua_State *L, NslTracer *t, int idx) {
+  double value = ns_tape_node(t->tape, nsl_test_traced(L, idx)->node).value;
+  if (!t->made_text) {
+    push_untraceable(L, "the text of");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &text_key);
+  }
+  t->made_text = true;
+  lua_pushnumber(L, value);
+  lua_tolstring(L, -1, NULL);
+}
+
+void nsl_refuse_text(lua_State *L, const NslTracer *t) {
+  if (!t->made_text) return;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &text_key);
+  lua_error(L);
 }
 
 /* ---- operations of numbers ---- */
@@ -166,9 +208,24 @@ static int traced_extreme(lua_State *L, NsTapeOp op) {
   return push_node(L, best);
 }
 
+/* The plain value for math.type and math.tointeger, whose result is the same along a path. */
 static void traced_push_value(lua_State *L, int idx, const char *what) {
-  (void)idx;
-  untraceable(L, what);
+  bool integer = strcmp(what, "math.tointeger of") == 0;
+  if (!integer && strcmp(what, "math.type of") != 0) untraceable(L, what);
+  int node = node_at(L, idx);
+  double value = ns_tape_node(tracer(L)->tape, node).value;
+  if (integer) nsl_guard(L, tracer(L), record(L, NS_TAPE_EQUAL, node, record(L, NS_TAPE_FLOOR, node, 0)));
+  if (integer && value == floor(value)) nsl_freeze(L, tracer(L), node);
+  if (!integer || value != floor(value)) lua_pushnumber(L, value);
+}
+
+/* x < y and x <= y: a guard, and the answer that the present values give. */
+static int traced_compare(lua_State *L) {
+  int a = node_at(L, 1), b = a < 0 ? -1 : node_at(L, 2);
+  if (b < 0) return luaL_error(L, "attempt to compare %s with %s", nsl_describe(L, 1), nsl_describe(L, 2));
+  int node = record(L, (NsTapeOp)nsl_proxy_which(L), a, b);
+  nsl_guard(L, tracer(L), node);
+  return lua_pushboolean(L, ns_tape_node(tracer(L)->tape, node).value != 0), 1;
 }
 
 /* ---- vectors ---- */
@@ -248,10 +305,6 @@ static int traced_product(lua_State *L, bool matrix_first) {
   return 1;
 }
 
-static void refuse_choice(lua_State *L) {
-  untraceable(L, "an element chosen by");
-}
-
 static int traced_missing(lua_State *L) {
   return luaL_error(L, "compile: %s: '%s' can't be traced", nsl_head(L, 1)->type->name, lua_tostring(L, 2));
 }
@@ -277,7 +330,6 @@ const NslProxy nsl_traces = {
     .store = traced_store,
     .copy = traced_copy,
     .combine = traced_combine,
-    .refuse_choice = refuse_choice,
     .missing = traced_missing,
     .records_steps = true,
     .extreme = traced_extreme,
@@ -409,23 +461,41 @@ static int traced_matrix_newindex(lua_State *L) {
 
 /* ---- what cannot be traced ---- */
 
-enum { LESS, AT_MOST, EQUAL, TEXT, INDEX, CALL, LENGTH, BITS };
+enum { EQUAL, TEXT, INDEX, CALL, LENGTH, BITS };
 
 static int traced_refuse(lua_State *L) {
-  static const char *const what[] = {"a branch (<) on", "a branch (<=) on", "a branch (==) on", "the text of",
-                                     "an index into",   "a call of",        "the length of",    "a bitwise operation on"};
+  static const char *const what[] = {"a branch (==) on", "the text of",   "an index into",
+                                     "a call of",        "the length of", "a bitwise operation on"};
   return untraceable(L, what[nsl_proxy_which(L)]);
 }
 
+/* The text of a number, for the message of an error. */
+static int traced_text(lua_State *L) {
+  check_trace(L, nsl_test_traced(L, 1)->tag);
+  return nsl_push_traced_text(L, tracer(L), 1), 1;
+}
+
+static int traced_concat(lua_State *L) {
+  for (int i = 1; i <= 2; i++) {
+    if (!nsl_test_traced(L, i)) continue;
+    check_trace(L, nsl_test_traced(L, i)->tag);
+    nsl_push_traced_text(L, tracer(L), i);
+    lua_replace(L, i);
+  }
+  lua_settop(L, 2);
+  lua_concat(L, 2);
+  return 1;
+}
+
 static const NslVariant traced_meta[] = {
-    {"__lt", traced_refuse, LESS},        {"__le", traced_refuse, AT_MOST},
-    {"__eq", traced_refuse, EQUAL},       {"__index", traced_refuse, INDEX},
-    {"__newindex", traced_refuse, INDEX}, {"__tostring", traced_refuse, TEXT},
-    {"__concat", traced_refuse, TEXT},    {"__call", traced_refuse, CALL},
-    {"__len", traced_refuse, LENGTH},     {"__band", traced_refuse, BITS},
-    {"__bor", traced_refuse, BITS},       {"__bxor", traced_refuse, BITS},
-    {"__shl", traced_refuse, BITS},       {"__shr", traced_refuse, BITS},
-    {"__bnot", traced_refuse, BITS},      {NULL, NULL, 0},
+    {"__lt", traced_compare, NS_TAPE_LESS},  {"__le", traced_compare, NS_TAPE_AT_MOST},
+    {"__eq", traced_compare, NS_TAPE_EQUAL}, {"__index", traced_refuse, INDEX},
+    {"__newindex", traced_refuse, INDEX},    {"__tostring", traced_text, TEXT},
+    {"__concat", traced_concat, TEXT},       {"__call", traced_refuse, CALL},
+    {"__len", traced_refuse, LENGTH},        {"__band", traced_refuse, BITS},
+    {"__bor", traced_refuse, BITS},          {"__bxor", traced_refuse, BITS},
+    {"__shl", traced_refuse, BITS},          {"__shr", traced_refuse, BITS},
+    {"__bnot", traced_refuse, BITS},         {NULL, NULL, 0},
 };
 
 static const NslVariant traced_vector_meta[] = {

@@ -6,10 +6,14 @@
 
 #include "bind/diff/proxy.h"
 
-/* The current trace, one for each Lua state. tape is NULL when there is none; tag identifies the trace. */
+/*
+** The current trace, one for each Lua state. tape is NULL when there is none; tag identifies the trace. made_text: a value became text,
+** which is for messages of errors alone: see nsl_refuse_text.
+*/
 typedef struct NslTracer {
   NsTape *tape;
   uint64_t tag, last;
+  bool made_text, smooth; /* smooth: branches are refused */
 } NslTracer;
 
 /* A number: a node of the tape. Immutable. */
@@ -63,8 +67,17 @@ void nsl_push_traced(lua_State *L, int base, int node);
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label);
 NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int cols, int first, const char *label);
 
-/* Keeps the object at idx, whose address is an operand of the current trace, alive as long as that trace (NSL_TRACE_KEPT). */
+/* Keeps the object at idx, whose address is an operand of the current trace, alive as long as the path (NSL_PATH_KEPT). */
 void nsl_tracer_keep(lua_State *L, int idx);
+/* Guards a node of the current trace. */
+void nsl_guard(lua_State *L, NslTracer *tracer, int node);
+
+/* Pushes the value of a node as a plain number, and guards it: an integer where the value changes in steps. */
+void nsl_freeze(lua_State *L, NslTracer *tracer, int node);
+
+/* Pushes the present value of the traced number at idx as text; raises, after the trace, that this is no part of a path. */
+void nsl_push_traced_text(lua_State *L, NslTracer *tracer, int idx);
+void nsl_refuse_text(lua_State *L, const NslTracer *tracer);
 
 /* The node of a constant; raises when there is no memory. */
 int nsl_constant_node(lua_State *L, NslTracer *tracer, double value);

@@ -37,14 +37,15 @@ static void evaluate_trace(lua_State *L, Motion *m, int rows) {
   int top = lua_gettop(L), n = m->q->n;
   NslTraceArg args[] = {
       {NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, n, 1, "q", 0}, {NSL_TRACE_VECTOR, rows, 1, "out", 0}};
-  m->trace = nsl_trace_of(L, 1, 3, args, rows, "f", false);
-  m->trace->in[0] = m->t;
-  memcpy(m->trace->in + 1, m->q->data, (size_t)n * sizeof(double));
-  memset(m->trace->in + 1 + n, 0, (size_t)rows * sizeof(double));
-  nsl_trace_check(L, 1, m->trace, 3, args);
+  double *in = lua_newuserdatauv(L, (size_t)(1 + n + rows) * sizeof *in, 0);
+  in[0] = m->t;
+  memcpy(in + 1, m->q->data, (size_t)n * sizeof *in);
+  memset(in + 1 + n, 0, (size_t)rows * sizeof *in);
+  m->trace = nsl_trace_of(L, 1, 3, args, in, rows, "f", false);
+  nsl_trace_check(L, m->trace);
   lua_settop(L, top);
   m->values = nsl_push_vector(L, rows, NULL);
-  nsl_trace_value(m->trace, m->values->data);
+  if (!nsl_trace_value(m->trace, m->values->data)) nsl_trace_raise(L, m->trace);
   nsl_vector_must_be_finite(L, m->values, "mechanics", "f");
 }
 

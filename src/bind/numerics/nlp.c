@@ -50,8 +50,9 @@ static void program_term(lua_State *L, NslCall *call, const NsNlp *nlp, NsNlpTer
   for (int i = 1; i <= 4; i++) lua_rawgeti(L, at, i);
   int inputs = (int)lua_rawlen(L, at + 2), outputs = (int)lua_rawlen(L, at + 3);
   NslTraceArg arg = {NSL_TRACE_VECTOR, inputs, 1, "z", 0};
-  NslTrace *trace = nsl_trace_of(L, at + 1, 1, &arg, outputs, "minimize", false);
-  term->tape = trace->tape;
+  NslTrace *trace = nsl_trace_of(L, at + 1, 1, &arg, NULL, outputs, "minimize", false);
+  if (trace->path->guards > 0) luaL_error(L, "minimize: expected functions compiled with paths = 1");
+  term->tape = trace->path->tape;
   term->index = program_indices(L, call, at + 2, inputs, 0, nlp->n);
   term->row = program_indices(L, call, at + 3, outputs, NS_NLP_OBJECTIVE, nlp->m);
   double *weight = nsl_call_numbers(L, call, outputs);

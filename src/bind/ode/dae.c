@@ -120,6 +120,12 @@ static int bind_dae_check_derivatives(lua_State *L) {
   return 0;
 }
 
+/* Raises what kept a new path of the residual from being made. */
+static int bind_dae_raise_kept(lua_State *L) {
+  const NslDae *s = lua_touserdata(L, 1);
+  return nsl_trace_raise(L, s->trace);
+}
+
 static int bind_dae_compiled_jacobian(NslDae *s, double t, const double *const *args, int by, double *jac) {
   size_t n = (size_t)s->n;
   bind_dae_set_inputs(s, t, args);
@@ -146,8 +152,7 @@ static int bind_dae_value(void *context, double t, const double *const *args, do
   size_t bytes = (size_t)s->n * sizeof *out;
   if (s->trace) {
     bind_dae_set_inputs(s, t, args);
-    nsl_trace_value(s->trace, out);
-    return 0;
+    return nsl_trace_value(s->trace, out) ? 0 : nsl_dae_protect(s, bind_dae_raise_kept, NULL);
   }
   s->known = false;
   go_to_point(s, t, args);
@@ -202,7 +207,7 @@ static void take_trace(lua_State *L, NslDae *s) {
                         {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
-  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
+  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, NULL, s->n, "dae: residual", false);
 }
 
 /* Makes the engine's solver: the one in the field `method` of the options at 3, or Radau IIA. */

@@ -132,18 +132,27 @@ static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const do
   memcpy(trace->in, nsl_ode_inputs(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
+/* The status of an evaluation by a trace, whose error is raised and kept as one of the function. Argument: the trace. */
+static int ode_call_raise_kept(lua_State *L) {
+  return nsl_trace_raise(L, lua_touserdata(L, 1));
+}
+
+static NsStatus ode_call_trace_value(NslOde *ode, NslTrace *trace, double t, const double *y, double *out, NsError *err) {
+  if (nsl_trace_value_at(trace, nsl_ode_inputs(ode, t, y), out)) return NS_OK;
+  return nsl_ode_protected(ode, ode_call_raise_kept, trace, ode->f, t, err);
+}
+
 /* Traces f, if it is compiled; `args` has space for one more. */
 static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
   lua_State *L = ode->L;
   args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
-  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args);
+  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args, nsl_ode_inputs(ode, t, y));
   if (trace->result == NSL_RESULT_NOTHING)
     luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
                ode->timeless ? "values" : "derivatives");
   if (trace->outputs != ode->n)
     luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
-  ode_call_set_inputs(ode, trace, t, y);
-  nsl_trace_check(L, ode->f, trace, nargs + 1, args);
+  nsl_trace_check(L, trace);
   ode->trace = trace;
 }
 
@@ -151,12 +160,11 @@ static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTrac
 static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
   lua_State *L = ode->L;
   if (!nsl_is_compiled(L, -1)) return;
-  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
+  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args, nsl_ode_inputs(ode, t, y));
   if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
     luaL_error(L, "%s: %s %d: expected a number, got %d values", ode->who, e < ode->known->count ? "event" : "cost", e + 1,
                trace->outputs);
-  ode_call_set_inputs(ode, trace, t, y);
-  nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
+  nsl_trace_check(L, trace);
   ode->event_trace[e] = trace;
 }
 
@@ -202,7 +210,7 @@ static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *
 
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
-  if (ode->trace) return nsl_trace_value_at(ode->trace, nsl_ode_inputs(ode, t, y), ydot), NS_OK;
+  if (ode->trace) return ode_call_trace_value(ode, ode->trace, t, y, ydot, err);
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   lua_pushcfunction(L, ode_call_explain);
@@ -237,11 +245,9 @@ NsStatus nsl_ode_vjp(NslOde *ode, NslTrace *trace, double t, const double *y, co
 void nsl_ode_prepare_vjp(NslOde *ode) {
   lua_State *L = ode->L;
   int cost = ode->known->count;
-  if (ode->trace) nsl_trace_prepare_vjp(L, ode->f, ode->trace);
+  if (ode->trace) nsl_trace_prepare_vjp(L, ode->trace);
   if (!ode->event_trace || (int)lua_rawlen(L, ode->events) <= cost || !ode->event_trace[cost]) return;
-  lua_rawgeti(L, ode->events, cost + 1);
-  nsl_trace_prepare_vjp(L, lua_gettop(L), ode->event_trace[cost]);
-  lua_pop(L, 1);
+  nsl_trace_prepare_vjp(L, ode->event_trace[cost]);
 }
 
 /* ---- Jacobians ---- */
@@ -369,10 +375,7 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  if (ode->event_trace && ode->event_trace[event]) {
-    nsl_trace_value_at(ode->event_trace[event], nsl_ode_inputs(ode, t, y), g);
-    return NS_OK;
-  }
+  if (ode->event_trace && ode->event_trace[event]) return ode_call_trace_value(ode, ode->event_trace[event], t, y, g, err);
   lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->events, event + 1);
   int count = ode_call_push_arguments(ode, t, y);

@@ -68,7 +68,7 @@ static int cost_trace_sample(lua_State *L) {
     double t = trace->in[0] = last ? b : a + ns_bernstein_node(k) * (b - a);
     if (ns_sensitivities_state(s, t, t >= b, trace->in + 1, &err) != NS_OK) return nsl_raise(L, &err);
     if (k == check) memcpy(checked, trace->in, (size_t)trace->inputs * sizeof *checked);
-    nsl_trace_value(trace, &of_value[k]);
+    if (!nsl_trace_value(trace, &of_value[k])) return 0;
     if (!nsl_trace_vjp(trace, trace->in, &one, bar) || !isfinite(of_value[k])) return 0;
     memcpy(by_x + (ptrdiff_t)k * nx, bar + 1, (size_t)nx * sizeof *bar);
     if (by_p) memcpy(by_p + (ptrdiff_t)k * np, bar + 1 + nx, (size_t)np * sizeof *bar);
@@ -106,7 +106,7 @@ static int cost_trace_rows(lua_State *L) {
     memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
     if ((k % ROWS_BETWEEN == 0 || k + 1 == count) && !cost_agrees(L, 2, trace)) return 0;
     memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
-    nsl_trace_value(trace, &value);
+    if (!nsl_trace_value(trace, &value)) return 0;
     if (!nsl_trace_vjp(trace, trace->in, &one, bar) || !isfinite(value)) return 0;
     sum += weight * value;
     for (int i = 0; i < nx; i++) by_x[k * nx + i] = weight * bar[1 + i];

@@ -51,7 +51,7 @@ static const double *compile_gather(lua_State *L, const NsInteraction *inter) {
 
 /* Whether the tape takes sums that a library takes in another order in the plain callback. */
 static bool is_loose(const NslTrace *trace) {
-  NsTapeView view = ns_tape_view(trace->tape);
+  NsTapeView view = ns_tape_view(trace->path->tape);
   for (int i = 0; i < view.steps; i++)
     if (view.step[i].loose) return true;
   return false;
@@ -79,7 +79,7 @@ static int compile_try(lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
-  lua_pushstring(L, cb->trace->compiler ? cb->trace->compiler : "tape");
+  lua_pushstring(L, cb->trace->path->compiler ? cb->trace->path->compiler : "tape");
   lua_pushboolean(L, is_loose(cb->trace));
   return 2;
 }
