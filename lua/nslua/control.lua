@@ -7,8 +7,8 @@ local names = require "nslua.base.names"
 local control = {}
 
 for file, list in pairs {
-  system = "ss poles dcgain c2d ctrb obsv",
-  place = "place",
+  system = "ss poles dcgain c2d d2c ctrb obsv",
+  place = "place acker",
   riccati = "lyap dlyap care dare lqr dlqr lqe dlqe kalman",
   response = "step_response frequency_response",
   pictures = "bode_plot nyquist_plot root_locus_plot step_plot",

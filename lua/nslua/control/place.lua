@@ -1,14 +1,21 @@
 -- nslua.control.place: gains that give a closed loop the poles that are asked for.
 --
 -- Schur method (Varga, IEEE Trans. Autom. Control 26, 1981): the last block of a Schur form gets its one or two poles
--- by a gain of small norm, then it moves to the top, and the next block is the last.
+-- by a gain of small norm, then it moves to the top, and the next block is the last. Where rounding moves its poles,
+-- which may be sensitive, a closed loop with well-conditioned eigenvectors is sought.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local spectrum = require "nslua.dynamics.spectrum"
 local system = require "nslua.control.system"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 
 local place = {}
+
+-- Poles that are farther off than this part of the largest one are sought by eigenvectors, too; so often each one is
+-- chosen.
+local ACCURATE, SWEEPS = 1e-12, 6
 
 -- A pole: a number, { re, im }, or a table with re and im.
 local function pole_of(value, who, i)
@@ -183,15 +190,10 @@ local function steps_of(reals, pairs_)
   return steps
 end
 
--- K such that A - B K has the poles.
-function place.place(...)
-  local who = "control.place"
-  local A, B, _, poles = system.split(who, ...)
-  local n = A:rows()
-  local reals, pairs_ = poles_of(poles, n, who)
-  table.sort(reals, function(a, b) return a.re < b.re end)
+-- K by Schur's form.
+local function by_schur(A, B, reals, pairs_, who)
   local S, Z = core.schur(A)
-  local state = { S = S, Z = Z, B = B, F = core.zeros(B:cols(), n), done = 0, least = 2 ^ -46 * B:norm() }
+  local state = { S = S, Z = Z, B = B, F = core.zeros(B:cols(), A:rows()), done = 0, least = 2 ^ -46 * B:norm() }
   for _, step in ipairs(steps_of(reals, pairs_)) do
     local blocks, first = blocks_of(state.S), 1
     while blocks[first] and blocks[first].first <= state.done do first = first + 1 end
@@ -199,6 +201,94 @@ function place.place(...)
     assign(state, step[1], step[2], step[3], who)
   end
   return state.F * -1
+end
+
+-- ---- eigenvectors ----
+
+-- An orthonormal basis of the vectors v with M v = 0; M has more columns than rows.
+local function kernel(M)
+  local r, n = M:rows(), M:cols()
+  return core.hstack(M:transpose(), core.zeros(n, n - r)):qr():slice(1, n, r + 1, n)
+end
+
+-- K by eigenvectors that are as orthogonal as they can be: each in turn is the vector that A and B allow for its pole
+-- nearest to what is orthogonal to the others (Kautsky, Nichols and Van Dooren, Int. J. Control 41, 1985, method 0);
+-- u + iv of a pair are two real columns. nil: there are none.
+local function by_eigenvectors(A, B, reals, pairs_)
+  local n, m = A:rows(), B:cols()
+  local Q, R = B:qr()
+  if m > n or core.rcond(R) < 2 ^ -40 then return nil end
+  local left = m < n and kernel(B:transpose()):transpose() or core.zeros(0, n)
+  local one, rng, poles, first = core.eye(n), core.rng(1), {}, 1
+  local X, L = core.zeros(n, n), core.zeros(n, n)
+  for _, list in ipairs { reals, pairs_ } do
+    for _, pole in ipairs(list) do
+      local M, width = left * (A - pole.re * one), list == reals and 1 or 2
+      if width == 2 then M = core.block { { M, left * pole.im }, { left * -pole.im, M } } end
+      poles[#poles + 1] = { first = first, width = width, W = m < n and kernel(M) or core.eye(width * n) }
+      L[first][first] = pole.re
+      if width == 2 then
+        L[first + 1][first + 1], L[first][first + 1], L[first + 1][first] = pole.re, pole.im, -pole.im
+      end
+      first = first + width
+    end
+  end
+  local function choose_vector(pole, y)
+    local x = pole.W * (pole.W:transpose() * y)
+    x = x * (1 / x:norm())
+    for i = 1, pole.width * n do X[(i - 1) % n + 1][pole.first + (i - 1) // n] = x[i] end
+  end
+  for _, pole in ipairs(poles) do
+    local y = core.zeros(pole.width * n)
+    for i = 1, #y do y[i] = rng:normal() end
+    choose_vector(pole, y)
+  end
+  for _ = 1, SWEEPS do
+    for _, pole in ipairs(poles) do
+      local rows, list = X:inv(), {}
+      for k = 1, pole.width do list[k] = rows:row(pole.first + k - 1) end
+      choose_vector(pole, core.concatenate(list))
+    end
+  end
+  return core.solve(R, Q:transpose() * (A - X * L * X:inv()))
+end
+
+-- The largest distance of an eigenvalue of M from its own pole, as a part of the largest pole or eigenvalue.
+local function error_of(M, reals, pairs_)
+  local left, worst, size = spectrum.values(M), 0, 0
+  for _, list in ipairs { reals, pairs_, pairs_ } do
+    for _, pole in ipairs(list) do
+      local best, at = math.huge, 1
+      for k, value in ipairs(left) do
+        local d = math.sqrt((value.re - pole.re) ^ 2 + (math.abs(value.im) - pole.im) ^ 2)
+        if d < best then best, at = d, k end
+      end
+      local value = table.remove(left, at)
+      worst, size = math.max(worst, best), math.max(size, value.abs, math.abs(pole.re), pole.im)
+    end
+  end
+  return worst / size
+end
+
+-- K such that A - B K has the poles.
+function place.place(...)
+  local who = "control.place"
+  local A, B, _, poles = system.split(who, ...)
+  local reals, pairs_ = poles_of(poles, A:rows(), who)
+  table.sort(reals, function(a, b) return a.re < b.re end)
+  local K = by_schur(A, B, reals, pairs_, who)
+  local off = error_of(A - B * K, reals, pairs_)
+  if off < ACCURATE then return K end
+  local good, other = where.try(by_eigenvectors, A, B, reals, pairs_)
+  return good and other and error_of(A - B * other, reals, pairs_) < off and other or K
+end
+
+-- The same for one input, where the gain is unique.
+function place.acker(...)
+  local who = "control.acker"
+  local A, B, _, poles = system.split(who, ...)
+  if B:cols() ~= 1 then fail("%s: B: expected one column, got %d; use control.place", who, B:cols()) end
+  return place.place(A, B, poles)
 end
 
 return place

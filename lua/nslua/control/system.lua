@@ -193,6 +193,57 @@ function system.c2d(sys, Ts, method)
   return make(A, B, C, D, Ts, who)
 end
 
+-- The logarithm of M, which is real and has no eigenvalue on the negative axis or at 0: square roots (Denman and
+-- Beavers, Appl. Math. Comput. 2, 1976) until M is near 1, then the series of 2 atanh((M - 1) / (M + 1)).
+local function logarithm(M)
+  local one, roots = core.eye(M:rows()), 0
+  while (M - one):norm() > 0.125 do
+    local Y, Z = M, one
+    for _ = 1, 40 do
+      local before = Y
+      Y, Z = (Y + Z:inv()) * 0.5, (Z + Y:inv()) * 0.5
+      if (Y - before):norm() <= 2 ^ -50 * Y:norm() then break end
+    end
+    M, roots = Y, roots + 1
+    if roots > 60 then error("no square root", 0) end
+  end
+  local W = core.solve(M + one, M - one)
+  local square, power, sum = W * W, W, W
+  for k = 3, 25, 2 do
+    power = power * square
+    sum = sum + power * (1 / k)
+  end
+  return sum * 2.0 ^ (roots + 1)
+end
+
+-- The continuous system of which a sampled one is c2d by the method.
+function system.d2c(sys, method)
+  local who = "control.d2c"
+  sys, method = system.of(sys, who), method or "zoh"
+  if not sys.dt then fail("%s: the system is continuous already", who) end
+  local n, m, h, one = sys.A:rows(), sys.B:cols(), sys.dt, core.eye(sys.A:rows())
+  local alpha = ({ tustin = 0.5, bilinear = 0.5, euler = 0, backward_diff = 1 })[method]
+  if method ~= "zoh" and not alpha then
+    fail("%s: method: expected \"zoh\", \"tustin\" (or \"bilinear\"), \"euler\" or \"backward_diff\", got %s",
+      who, describe(method))
+  end
+  local good, A, B, C, D = where.try(function()
+    if method == "zoh" then
+      local L = logarithm(core.block { { sys.A, sys.B }, { core.zeros(m, n), core.eye(m) } }) * (1 / h)
+      if (core.expm(h * L:slice(1, n, 1, n)) - sys.A):norm() > 1e-8 * sys.A:norm() then error("no logarithm", 0) end
+      return L:slice(1, n, 1, n), m > 0 and L:slice(1, n, n + 1, n + m) or sys.B, sys.C, sys.D
+    end
+    local A = (sys.A - one) * (one * (1 - alpha) + sys.A * alpha):inv() * (1 / h)
+    local step = one - alpha * h * A
+    return A, step * sys.B * (1 / h), sys.C * step, sys.D - alpha * (sys.C * step * sys.B)
+  end)
+  if not good then
+    fail("%s: the system has no continuous one by this method: it has a pole at 0, on the negative axis, or at -1",
+      who)
+  end
+  return make(A, B, C, D, nil, who)
+end
+
 -- ---- structure ----
 
 function system.ctrb(...)

@@ -50,6 +50,23 @@ describe("pole placement", function()
     told("placed systems", count)
   end)
 
+  it("gives systems with up to 50 states their poles to rounding", function()
+    for _, n in ipairs { 20, 35, 50 } do
+      for _, m in ipairs { n // 4, n // 2, n } do
+        local A, B, poles = random(n, n), random(n, m), some_poles(n)
+        assert.is_true(distance(A - B * control.place(A, B, poles), poles) < 1e-11)
+      end
+    end
+  end)
+
+  it("has the gain of Ackermann's formula for one input", function()
+    local A, B, poles = random(4, 4), random(4, 1), { -1, -2, { -1, 1 }, { -1, -1 } }
+    local P = (A + ns.eye(4)) * (A + 2 * ns.eye(4)) * (A * A + 2 * A + 2 * ns.eye(4))
+    local want = ns.matrix { { 0, 0, 0, 1 } } * ns.solve(control.ctrb(A, B), P)
+    assert.is_true((control.acker(A, B, poles) - want):norm() < 1e-9 * want:norm())
+    fails("control.acker: B: expected one column, got 2; use control.place", control.acker, ns.eye(2), ns.eye(2), { -1, -2 })
+  end)
+
   it("has closed forms, where the gain is unique", function()
     expect.near_matrix({ { 2, 3 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { -1, -2 }))
     expect.near_matrix({ { 2, 2 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { { re = -1, im = 1 }, { -1, -1 } }))

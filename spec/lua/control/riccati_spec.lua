@@ -58,6 +58,12 @@ describe("Riccati's equation", function()
       local n = 1 + math.random(0, 49) * k // count
       local A, B, Q, R, S = problem(n)
       if k % 3 > 0 then S = nil end
+      if k % 3 == 1 then -- units that differ by up to 16 decades
+        local sizes = ns.vector(n):map(function() return 10 ^ (16 * math.random() - 8) end)
+        local d, inverse = ns.diag(sizes), ns.diag(sizes:map(function(x) return 1 / x end))
+        A, B, Q = inverse * A * d, inverse * B, d * Q * d
+        Q = (Q + T(Q)) * 0.5
+      end
       local X, E, K = control.care(A, B, Q, R, S)
       local AX, KRK = T(A) * X, T(K) * R * K
       small(AX + T(AX) - KRK + Q, AX, AX, KRK, Q)

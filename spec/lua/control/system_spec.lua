@@ -52,6 +52,25 @@ describe("a linear system", function()
     fails("by this method at Ts = 1: I - alpha Ts A is singular", control.c2d, { A = { { 2 } } }, 1, "tustin")
   end)
 
+  it("comes back from its sampled one, by all methods", function()
+    for n = 1, 7, 2 do
+      local sys = control.ss(random(n, n), random(n, 2), random(2, n), random(2, 2))
+      for _, method in ipairs { "zoh", "tustin", "bilinear", "euler", "backward_diff" } do
+        local back = control.d2c(control.c2d(sys, 0.2, method), method)
+        assert.is_nil(back.dt)
+        for _, name in ipairs { "A", "B", "C", "D" } do expect.near_matrix(sys[name], back[name], 1e-11) end
+      end
+    end
+    local stiff = control.ss({ { 0, 1, 0 }, { -4, -1, 0 }, { 0, 0, 0 } }, { 0, 1, 1 }, { 1, 0, 0 }) -- a pole at 0
+    expect.near_matrix(stiff.A, control.d2c(control.c2d(stiff, 1)).A, 1e-11)
+    fails("control.d2c: the system is continuous already", control.d2c, stiff)
+    fails("control.d2c: the system has no continuous one by this method: it has a pole at 0", control.d2c,
+      { A = { { 0 } }, dt = 1 })
+    fails("control.d2c: the system has no continuous one by this method", control.d2c, { A = { { -0.5 } }, dt = 1 })
+    fails("control.d2c: method: expected \"zoh\", \"tustin\" (or \"bilinear\"), \"euler\" or \"backward_diff\", got 'foh'",
+      control.d2c, { A = { { 0.5 } }, dt = 1 }, "foh")
+  end)
+
   it("has gains at rest, controllability and observability", function()
     local sys = control.ss({ { 0, 1 }, { -4, -1 } }, { 0, 1 }, { 1, 0 })
     expect.near_number(0.25, control.dcgain(sys)[1][1])
