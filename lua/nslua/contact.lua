@@ -186,6 +186,7 @@ return function(ns, core)
       active = {},    -- the linked contacts, in the order in which they were linked
       made = {},      -- the contacts, linked or not, by their slots in the scene
       slots = {}, gone = {}, -- where the scene writes slots
+      own = {},       -- the script's own generators
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
       shapes = {},    -- kinds of shapes -> up to two bodies that have one
@@ -224,14 +225,40 @@ return function(ns, core)
     support.half(self.scene, { line.px, line.py, 0 }, { line.nx, line.ny, 0 })
   end
 
-  -- The number of contacts that are linked, and their interactions in a list.
-  function Manager:count() return #self.active end
+  -- The number of contacts that are linked, and their interactions in a list: those of the shapes, then those of the
+  -- script's own generators.
+  local shared_methods = {}
 
-  function Manager:interactions()
+  function shared_methods:interactions()
     local list = {}
     for i, c in ipairs(self.active) do list[i] = c.interaction end
+    for _, own in ipairs(self.own) do
+      for _, c in ipairs(own.linked) do list[#list + 1] = c end
+    end
     return list
   end
+
+  function shared_methods:count() return #self:interactions() end
+
+  -- filter(first, second): whether two bodies touch whose shapes come near; second is nil for the world. False: they
+  -- do not.
+  function shared_methods:filter(filter)
+    if type(filter) ~= "function" then fail("filter", "filter", "a function", filter, 2) end
+    self.asks = filter
+  end
+
+  -- contacts(first, second) returns the relations of two bodies (second = nil: of one and the world) that are near,
+  -- by keys, which name them from update to update.
+  function shared_methods:pair(first, second, contacts)
+    for what, ds in pairs { first = first or false, second = second } do
+      if type(ds) ~= "userdata" or not where.try(ds.q, ds) then fail("pair", what, "a mechanical system", ds, 2) end
+    end
+    if type(contacts) ~= "function" then fail("pair", "contacts", "a function", contacts, 2) end
+    self.own[#self.own + 1] = { number = #self.own + 1, first = first, second = second, contacts = contacts,
+      made = {}, linked = {} }
+  end
+
+  for name, method in pairs(shared_methods) do Manager[name] = method end
 
   -- The relation of the name; make() makes it at the first call.
   local function shared(self, name, make)
@@ -253,6 +280,7 @@ return function(ns, core)
       c = { slot = slot, interaction = interaction, y = interaction:y(0), first = first, second = second }
       self.made[slot] = c
     end
+    if self.asks and self.asks(c.first, c.second) == false then return end
     if not graph.linked(self.nsds, c.interaction) then
       where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
     end
@@ -280,6 +308,31 @@ return function(ns, core)
     end)
   end
 
+  -- Links the contacts that a generator of the script names now, and unlinks the others.
+  local function generate(self, own)
+    local near, keys, linked = own.contacts(own.first, own.second), {}, {}
+    if type(near) ~= "table" then
+      fail("pair", "contacts", "a function that returns a table of relations", near, 5)
+    end
+    for key in pairs(near) do keys[#keys + 1] = key end
+    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+    for _, key in ipairs(keys) do
+      local name = ("pair %d %s"):format(own.number, key)
+      local interaction = own.made[key] or ns.Interaction(self.law, near[key], name)
+      own.made[key] = interaction
+      linked[#linked + 1], linked[interaction] = interaction, true
+    end
+    for _, interaction in ipairs(own.linked) do
+      if not linked[interaction] and graph.linked(self.nsds, interaction) then self.nsds:unlink(interaction) end
+    end
+    for _, interaction in ipairs(linked) do
+      if not graph.linked(self.nsds, interaction) then
+        where.call("pair", self.nsds.link, self.nsds, interaction, own.first, own.second)
+      end
+    end
+    own.linked = linked
+  end
+
   -- Links and unlinks contacts; describe_contact: see `link`. Contacts that the script has unlinked are forgotten
   -- first: they are looked for only when the graph has changed since the last time. Then those whose gap has become
   -- larger than twice the reach are unlinked.
@@ -299,8 +352,9 @@ return function(ns, core)
     end
     unlink_listed(self, support.lost(scene, self.gone), self.gone)
     for k = 1, near do link(self, slots[k], describe_contact) end
+    for _, own in ipairs(self.own) do generate(self, own) end
     self.version = graph.version(nsds)
-    return #self.active
+    return self:count()
   end
 
   -- The contacts between two shapes, made once.
@@ -349,7 +403,6 @@ return function(ns, core)
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
     support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
-    check_new = check_new, check_partners = check_partners, count = Manager.count,
-    interactions = Manager.interactions })
+    check_new = check_new, check_partners = check_partners, methods = shared_methods })
   return contact
 end

@@ -71,6 +71,9 @@ return function(contact, support, parts)
     return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
   end
 
+  -- A mesh from an .obj or .stl file.
+  function contact.load_mesh(file) return contact.mesh(require "nslua.contact.mesh_files".read(file)) end
+
   -- The surface z = heights[i][j] over x = (i - 1) dx, y = (j - 1) dy.
   function contact.heightfield(heights, dx, dy)
     positive("heightfield", "dx", dx)

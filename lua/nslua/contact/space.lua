@@ -138,7 +138,8 @@ return function(ns, contact, parts)
 
   -- ---- contacts that come and go ----
 
-  local Space = { space = 3, count = parts.count, interactions = parts.interactions }
+  local Space = { space = 3 }
+  for name, method in pairs(parts.methods) do Space[name] = method end
   Space.__index = Space
   Space.__name = "contact manager in space"
   where.strict(Space)
@@ -160,7 +161,7 @@ return function(ns, contact, parts)
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
-      added = {}, active = {}, made = {}, slots = {}, gone = {}, -- as in contact.lua
+      added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
       relations = {}, given = {}, shapes = {},
     }, Space)
   end

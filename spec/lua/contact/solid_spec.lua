@@ -204,3 +204,56 @@ describe("contacts of features", function()
     end
   end)
 end)
+
+describe("managers", function()
+  it("leave out the bodies that a filter names", function()
+    local nsds, contacts = scene(0.5, 0.1)
+    local bodies = {}
+    for k = 1, 3 do
+      bodies[k] = body(nsds, { 0, 0, k - 0.5, 1, 0, 0, 0 }, cube)
+      contacts:add_box(bodies[k], 1, 1, 1)
+    end
+    on_plane(contacts)
+    contacts:filter(function(a, b) return not (a == bodies[2] or b == bodies[2]) end)
+    assert.equal(4, contacts:update())
+    for _, inter in ipairs(contacts:interactions()) do assert.matches("^box 1 corner %d plane 1$", inter:name()) end
+    assert.error_matches(function() contacts:filter(3) end, "filter: filter: expected a function, got 3")
+  end)
+
+  it("link what a script's own generator names, and unlink what it names no more", function()
+    local nsds, contacts = scene(0.5, 0.1)
+    local a, b = body(nsds, { 0, 0, 1, 1, 0, 0, 0 }, cube), body(nsds, { 0, 0, 3, 1, 0, 0, 0 }, cube)
+    local near = { ball = c.sphere_sphere(0.5, 0.5) }
+    contacts:pair(a, b, function(first, second)
+      assert.is_true(first == a and second == b)
+      return near
+    end)
+    assert.equal(1, contacts:update())
+    local first = contacts:interactions()[1]
+    assert.equal("pair 1 ball", first:name())
+    near = { ball = near.ball, other = c.sphere_sphere(1, 1) }
+    assert.equal(2, contacts:update())
+    assert.is_true(contacts:interactions()[1] == first)
+    near = {}
+    assert.equal(0, contacts:update())
+    assert.equal(0, nsds:numberOfInteractions())
+    near = nil
+    assert.error_matches(function() contacts:update() end,
+      "pair: contacts: expected a function that returns a table of relations, got nil")
+    assert.error_matches(function() contacts:pair(3, nil, print) end, "pair: first: expected a mechanical system, got 3")
+    assert.error_matches(function() contacts:pair(a, nil, 3) end, "pair: contacts: expected a function, got 3")
+  end)
+
+  it("say what is wrong with shapes", function()
+    local nsds, contacts = scene(0.5, 0.1)
+    local ds = body(nsds, { 0, 0, 0, 1, 0, 0, 0 }, cube)
+    assert.error_matches(function() contacts:add(ds, 3) end, "add: shape: expected a shape, got 3")
+    assert.error_matches(function() contacts:add(3, c.sphere(1)) end, "add: ds: expected a NewtonEulerDS, got 3")
+    assert.error_matches(function() contacts:add(ds, c.heightfield(ns.zeros(2, 2), 1, 1)) end,
+      "add: ds: expected nil, as a mesh belongs to the world, got NewtonEulerDS")
+    local particle = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+    contacts:add_sphere(particle, 0.1)
+    assert.error_matches(function() contacts:add(nil, c.box(1, 1, 1)) end,
+      "add: there is no contact between a box and a particle: they would pass through each other")
+  end)
+end)

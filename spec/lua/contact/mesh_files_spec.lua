@@ -1,0 +1,67 @@
+-- nslua.contact.mesh_files: meshes from files.
+local ns = require "nslua"
+
+local function with_file(ending, text, f)
+  local file = os.tmpname()
+  os.remove(file)
+  file = file .. ending
+  local handle = assert(io.open(file, "wb"))
+  handle:write(text)
+  handle:close()
+  local good, what = pcall(f, file)
+  os.remove(file)
+  if not good then error(what, 0) end
+  return what
+end
+
+local function load(ending, text)
+  return with_file(ending, text, function(file)
+    local mesh = ns.contact.load_mesh(file)
+    return { points = mesh:corners(), triangles = mesh.mesh.triangles }
+  end)
+end
+
+local points = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0.5 }, { 0, 1, 0.25 } }
+local triangles = { { 1, 2, 3 }, { 1, 3, 4 } }
+
+describe("files of meshes", function()
+  it("of .obj have polygons, numbers of textures, numbers from the end, and lines of other kinds", function()
+    local text = "# a square\no thing\nv 0 0 0\nv 1 0 0 1.0\r\nvn 0 0 1\nv 1 1 0.5\nv 0 1 .25\n"
+    for _, face in ipairs { "f 1 2 3 4", "f 1/1 2/2 3/3 4/4", "f 1//1 2//1 3//1 4//1", "f -4 -3 -2 -1", "f 1 2 3\nf 1 3 4" } do
+      assert.same({ points = points, triangles = triangles }, load(".obj", text .. face .. "\n"))
+    end
+  end)
+
+  it("of .stl are text or binary, and equal points are one", function()
+    local text, binary = { "solid x" }, { ("h"):rep(80), string.pack("<I4", 2) }
+    for _, t in ipairs(triangles) do
+      text[#text + 1] = "facet normal 0 0 1\nouter loop"
+      binary[#binary + 1] = string.pack("<fff", 0, 0, 1)
+      for _, k in ipairs(t) do
+        text[#text + 1] = ("vertex %g %g %g"):format(table.unpack(points[k]))
+        binary[#binary + 1] = string.pack("<fff", table.unpack(points[k]))
+      end
+      text[#text + 1] = "endloop\nendfacet"
+      binary[#binary + 1] = "\0\0"
+    end
+    assert.same({ points = points, triangles = triangles }, load(".stl", table.concat(text, "\n")))
+    assert.same({ points = points, triangles = triangles }, load(".STL", table.concat(binary)))
+  end)
+
+  it("say what is wrong", function()
+    for text, case in pairs {
+      [".obj: line 2: expected v x y z"] = { ".obj", "v 0 0 0\nv 1 a 2\n" },
+      [".obj: line 2: expected f with numbers of at least three vertices"] = { ".obj", "v 0 0 0\nf 1 2 3\n" },
+      [".obj: it has no triangles"] = { ".obj", "v 0 0 0\n" },
+      [".stl: corner 1: expected vertex x y z"] = { ".stl", "vertex 1 b 2" },
+      [".stl: a triangle is not complete"] = { ".stl", "vertex 1 2 3" },
+    } do
+      assert.error_matches(function() load(table.unpack(case)) end, text, 1, true)
+    end
+    assert.error_matches(function() ns.contact.load_mesh(3) end, "load_mesh: file: expected a string, got number")
+    assert.error_matches(function() ns.contact.load_mesh "x.ply" end,
+      "load_mesh: x.ply: expected a name that ends in .obj or .stl")
+    assert.error_matches(function() ns.contact.load_mesh "/nowhere/x.obj" end,
+      "load_mesh: cannot open /nowhere/x.obj: No such file")
+  end)
+end)
