@@ -12,6 +12,7 @@
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/contact/mixed_sweep.h"
+#include "solvers/contact/heap.h"
 #include "solvers/contact/mixed_system.h"
 
 /* The objects of one call, in its arena. */
@@ -151,18 +152,18 @@ static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
 ** mixed_part(problem, method): runs one method ("measure" is the measure of guess) alone; returns also exact (embed) and rho.
 */
 static int mixed_part(lua_State *L) {
-  static const char *const methods[] = {"measure",    "newton", "plane",    "embed",     "sweeps", "interior",
-                                        "associated", "system", "proximal", "conjugate", NULL};
+  static const char *const methods[] = {"measure",    "newton", "plane",    "embed", "sweeps", "interior",
+                                        "associated", "system", "proximal", "heap",  NULL};
   static const NsMethod *const owners[] = {
-      NULL, &ns_mixed_newton,   &ns_mixed_plane,    &ns_mixed_embed, &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
-      NULL, &ns_mixed_interior, &ns_mixed_conjugate};
+      NULL, &ns_mixed_newton,   &ns_mixed_plane, &ns_mixed_embed, &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
+      NULL, &ns_mixed_interior, &ns_heap_race};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);
   Given g = spec_mixed_read_problem(L, 1, c);
-  int count, least, n = g.p.n;
+  int count, n = g.p.n;
   double tolerance, early;
-  nsl_internal_take(L, 1, NULL, "max_iterations:=1000 least: tolerance.=1e-10 early.", &count, &least, &tolerance, &early);
+  nsl_internal_take(L, 1, NULL, "max_iterations:=1000 tolerance.=1e-10 early.", &count, &tolerance, &early);
   NsSolverInfo info = {.solver = methods[method]};
   NsMixedView v = {.p = g.p,
                    .tolerance = tolerance,
@@ -187,7 +188,7 @@ static int mixed_part(lua_State *L) {
     case 6: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_ASSOCIATED, 0, g.z, &info); break;
     case 7: info.status = solve_system(L, c, &g); break;
     case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
-    case 9: info.status = ns_mixed_conjugate_solve(c->work, &v, least, count, g.z, g.w, &info); break;
+    case 9: info.status = ns_heap_race_solve(c->work, &v, count, g.z, g.w, &info); break;
     default: break;
   }
   double measure = ns_mixed_measure(&v, g.z, g.w);

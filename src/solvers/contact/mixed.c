@@ -12,6 +12,7 @@
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/contact/friction_residual.h"
+#include "solvers/contact/heap_order.h"
 #include "solvers/contact/mixed_chain.h"
 #include "solvers/contact/mixed_direct.h"
 #include "solvers/contact/mixed_measure.h"
@@ -32,6 +33,7 @@ struct NsMixed {
   NsComponents parts;
   int *first; /* first row of each group */
   int *group; /* group of each row */
+  int *order; /* workspace of ns_heap_order */
   NsMixedScaled scaled;
   NsMixedChain *small, *large[LARGE_CHAINS];
 };
@@ -74,6 +76,7 @@ static NsStatus reserve_groups(NsMixed *s, int n) {
   s->capacity = 0;
   s->first = ns_arena_ints(&s->arena, wanted);
   s->group = ns_arena_ints(&s->arena, wanted);
+  s->order = ns_arena_ints(&s->arena, 4 * wanted);
   ns_components_take(&s->parts, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = (int)wanted;
@@ -167,12 +170,13 @@ static bool direct_in_units(NsMixedScaled *s, NsSolverInfo *info) {
 /* Solves component c in balanced units; `direct`: a direct attempt comes first. */
 static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, bool direct, const double *guess, int *large,
                                     double *z, double *w) {
-  const int *group = s->parts.member + s->parts.start[c];
+  int *group = s->parts.member + s->parts.start[c];
   int count = ns_components_size(&s->parts, c), rows = 0;
   bool contacts = false, lost;
   NsMixedKinds kinds;
   NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].cone != NULL, rows += p->groups[group[g]].dim;
+  if (contacts && p->sparse && rows > NS_MIXED_DENSE_ROWS) ns_heap_order(p, s->first, s->group, count, group, s->order);
   NsMixedScaled *scaled = &s->scaled;
   info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
   if (!info.status) info.status = ns_mixed_look(&scaled->p, &kinds);

@@ -13,6 +13,7 @@
 #include "solvers/box/box_solver.h"
 #include "solvers/box/sparse_box.h"
 #include "solvers/contact/friction_chain.h"
+#include "solvers/contact/heap.h"
 #include "solvers/contact/mixed_contacts.h"
 #include "solvers/contact/mixed_embed.h"
 #include "solvers/contact/mixed_interior.h"
@@ -23,12 +24,11 @@
 
 /*
 ** SPARSE_BOX: number of rows, without contacts, from which the sparse box solver is used. PLANE_UNKNOWNS: largest number of
-** unknowns of the plane LCP, whose pivots are dense. Heaps: FEW_SWEEPS, MANY_SWEEPS, MORE_SWEEPS: sweeps of the first, the
-** second and each later round of conjugate sweeps;
+** unknowns of the plane LCP, whose pivots are dense. Heaps: FIRST_ROUND, LATER_ROUND: sweeps of the first and of each later round of the race;
 ** HEAP_ROUNDS: number of these rounds. PROXIMAL_ROUNDS: rounds of the associated problem and the proximal point method.
 */
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
-enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6, PROXIMAL_ROUNDS = 25 };
+enum { FIRST_ROUND = 600, LATER_ROUND = 3000, HEAP_ROUNDS = 8, PROXIMAL_ROUNDS = 25 };
 
 /* The default tolerance of rows alone, equal to the tolerance of the box solvers. */
 static const double rows_tolerance = 1e-11;
@@ -42,8 +42,12 @@ static const NsMixedSearch *mixed_search(const NsSearch *search) {
   return (const NsMixedSearch *)search;
 }
 
+static bool is_heap(const NsMixedProblem *p) {
+  return p->sparse && p->n > NS_MIXED_DENSE_ROWS;
+}
+
 static bool is_heap_view(const NsMixedView *v) {
-  return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
+  return is_heap(&v->p);
 }
 
 static bool one_contact(const NsSearch *search) {
@@ -55,16 +59,8 @@ static bool guess_kept(const NsSearch *search) {
   return s->v.keep && search->tolerance > NS_CONTACTS_TOLERANCE && search->least == INFINITY;
 }
 
-static bool to_rounding(const NsSearch *search) {
-  return !mixed_search(search)->v.early;
-}
-
 static bool heap_near(const NsSearch *search) {
   return mixed_search(search)->measured <= near;
-}
-
-static bool heap_near_to_rounding(const NsSearch *search) {
-  return heap_near(search) && to_rounding(search);
 }
 
 static bool in_plane(const NsSearch *search) {
@@ -76,8 +72,7 @@ static bool heap_near_in_plane(const NsSearch *search) {
 }
 
 static bool heap_rounds_left(const NsSearch *search) {
-  const NsMixedSearch *s = mixed_search(search);
-  return s->rounds < HEAP_ROUNDS - s->v.early;
+  return mixed_search(search)->rounds < HEAP_ROUNDS;
 }
 
 static bool proximal_rounds_left(const NsSearch *search) {
@@ -127,26 +122,21 @@ static bool various_sweeps_left(const NsSearch *search) {
 }
 
 static const NsMethod *const mixed_methods[] = {
-    &ns_mixed_single, &ns_mixed_guess, &ns_mixed_newton,   &ns_mixed_conjugate, &ns_mixed_interior,
-    &ns_mixed_sweeps, &ns_mixed_plane, &ns_mixed_contacts, &ns_mixed_embed,     NULL};
+    &ns_mixed_single, &ns_mixed_guess,    &ns_mixed_newton, &ns_mixed_interior, &ns_mixed_sweeps,
+    &ns_mixed_plane,  &ns_mixed_contacts, &ns_mixed_embed,  &ns_heap_race,      NULL};
 static const NsMethod *const contacts_alone[] = {&ns_mixed_contacts, NULL};
 
 /*
-** The chain for heaps (sparse, many contacts): rounds of conjugate sweeps, Newton when they are near a solution, interior
-** point; then the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
+** The chain for heaps (sparse, many contacts): rounds of the race of sweeps and Newton, in the plane interior point after the first; then
+** the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
 */
 static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_guess, .when = guess_kept},
-    {.method = &ns_mixed_newton, .when = to_rounding, .mode = NS_NEWTON_BEST},
-    {.method = &ns_mixed_conjugate, .when = to_rounding, .mode = FEW_SWEEPS},
-    {.method = &ns_mixed_newton, .when = heap_near_to_rounding, .mode = NS_NEWTON_STANDING},
-    {.method = &ns_mixed_conjugate, .mode = MANY_SWEEPS},
-    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_heap_race, .mode = FIRST_ROUND},
     {.method = &ns_mixed_interior, .when = in_plane},
     {.method = &ns_mixed_newton, .when = in_plane, .mode = NS_NEWTON_REACHED},
-    {.method = &ns_mixed_conjugate, .mode = MORE_SWEEPS},
-    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
-    {.when = heap_rounds_left, .back = 2},
+    {.method = &ns_heap_race, .mode = LATER_ROUND},
+    {.when = heap_rounds_left, .back = 1},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_ASSOCIATED},
     {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_PROXIMAL},
@@ -193,6 +183,7 @@ struct NsMixedChain {
   int box_capacity;
   NsArena links; /* holds methods and chains */
   NsMethods methods;
+  bool alone; /* only contacts_alone are among the methods */
   NsChain heap, chain, polish;
 };
 
@@ -201,11 +192,15 @@ NsStatus ns_mixed_chain_new(NsMixedChain **out) {
   return *out ? NS_OK : NS_ENOMEM;
 }
 
+static void forget_methods(NsMixedChain *s) {
+  ns_methods_release(&s->methods);
+  ns_arena_release(&s->links);
+}
+
 void ns_mixed_chain_free(NsMixedChain *s) {
   if (!s) return;
   ns_box_free(s->box);
-  ns_methods_release(&s->methods);
-  ns_arena_release(&s->links);
+  forget_methods(s);
   ns_arena_release(&s->matrix);
   ns_arena_release(&s->arena);
   ns_free(s);
@@ -227,26 +222,25 @@ static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   ns_arena_release(&s->arena);
   s->capacity = 0;
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
-  if (!s->options.contacts) ns_mixed_search_take(&s->search, &s->arena, wanted);
+  ns_mixed_search_take(&s->search, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = wanted;
   return NS_OK;
 }
 
-/* Makes the workspaces of the methods for the first problem with contacts. */
-static NsStatus reserve_methods(NsMixedChain *s) {
-  if (s->methods.work) return NS_OK;
-  NsStatus status = ns_methods_reserve(&s->methods, s->options.contacts ? contacts_alone : mixed_methods, &s->links,
-                                       &s->search.base);
-  if (!status && !s->options.contacts) {
+/* Makes the workspaces of the methods: for the first problem with contacts, and when contacts come `alone` for the first time, or not so. */
+static NsStatus reserve_methods(NsMixedChain *s, bool alone) {
+  if (s->methods.work && s->alone == alone) return NS_OK;
+  forget_methods(s);
+  s->alone = alone;
+  NsStatus status = ns_methods_reserve(&s->methods, alone ? contacts_alone : mixed_methods, &s->links, &s->search.base);
+  if (!status && !alone) {
     ns_chain_bind(&s->heap, heap_steps, &s->methods, &s->links);
     ns_chain_bind(&s->chain, mixed_steps, &s->methods, &s->links);
     ns_chain_bind(&s->polish, polish_steps, &s->methods, &s->links);
   }
   if (!status && s->links.failed) status = NS_ENOMEM;
-  if (!status) return NS_OK;
-  ns_methods_release(&s->methods);
-  ns_arena_release(&s->links);
+  if (status) forget_methods(s);
   return status;
 }
 
@@ -362,16 +356,21 @@ const double *ns_mixed_chain_steps(const NsMixedChain *s) {
   return s->rho;
 }
 
+/* Whether p is for the chain of friction_chain.h, or one of its methods: contacts of one cone that are no heap, or when it is asked for. */
+static bool contacts_come_alone(const NsMixedChain *s, const NsMixedProblem *p) {
+  return s->options.contacts && (s->options.method || !is_heap(p));
+}
+
 /* The least number of rows with which a sparse problem stays sparse. */
-static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds) {
+static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds, bool alone) {
   if (kinds->contacts == 0) return SPARSE_BOX;
-  if (!s->options.contacts) return NS_MIXED_DENSE + 1;
+  if (!alone) return NS_MIXED_DENSE + 1;
   return s->options.method && !(s->options.method->takes & NS_TAKES_SPARSE) ? INT_MAX : NS_FRICTION_PIVOTED + 1;
 }
 
 static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem *p, const NsMixedKinds *kinds) {
   NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .keep = s->options.keep};
-  v.contacts = s->options.contacts;
+  v.contacts = contacts_come_alone(s, p);
   v.method = s->options.method;
   v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : NS_CONTACTS_TOLERANCE;
   v.early = v.tolerance > NS_CONTACTS_TOLERANCE && is_heap_view(&v);
@@ -392,8 +391,9 @@ NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, cons
   NsMixedProblem p = *given;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = mixed_chain_reserve(s, given->n);
-  if (!status && kinds->contacts) status = reserve_methods(s);
-  if (!status) status = densify(s, dense_below(s, kinds), &p);
+  bool alone = contacts_come_alone(s, given);
+  if (!status && kinds->contacts) status = reserve_methods(s, alone);
+  if (!status) status = densify(s, dense_below(s, kinds, alone), &p);
   if (status) return mixed_chain_refuse(given, status, z, w, info);
   if (kinds->contacts == 0) return mixed_chain_solve_rows(s, &p, guess, z, w, info);
   NsMixedView v = mixed_chain_view(s, &p, kinds);

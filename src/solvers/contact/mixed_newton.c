@@ -258,6 +258,12 @@ NsStatus ns_mixed_newton_solve(NsMixedNewton *rooms, const NsMixedView *v, int s
   return info->status = status;
 }
 
+double ns_mixed_newton_flops(NsMixedNewton *rooms, const NsMixedView *v) {
+  NewtonRoom *newton = &rooms->sparse;
+  if (mixed_newton_room(newton, true, v->p.n, v->kinds.most) || ns_mixed_system_begin(&newton->system, &v->p)) return 0;
+  return ns_sparse_lu_flops(newton->system.lu);
+}
+
 /* ---- the method ---- */
 
 static NsStatus mixed_newton_reserve(void **work, NsSearch *search) {

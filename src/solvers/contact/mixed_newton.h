@@ -22,3 +22,6 @@ typedef struct NsMixedNewton NsMixedNewton;
 */
 NsStatus ns_mixed_newton_solve(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
                                NsSolverInfo *info);
+
+/* The operations of one factorisation for the sparse v; its pattern is analysed unless it is the last one. 0: out of memory. */
+double ns_mixed_newton_flops(NsMixedNewton *newton, const NsMixedView *v);

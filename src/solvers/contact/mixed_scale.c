@@ -50,10 +50,12 @@ static void cut_dense(NsMixedScaled *s, const NsMixedProblem *p) {
 static NsStatus cut_sparse(NsMixedScaled *s, const NsMixedProblem *p) {
   const NsSparse *W = p->sparse;
   int n = s->p.n, count = 0;
+  bool sorted = true;
   ns_sparse_free(s->sparse);
   s->sparse = NULL;
   for (int i = 0; i < p->n; i++) s->place[i] = -1;
   for (int i = 0; i < n; i++) s->place[s->row[i]] = i, count += W->colptr[s->row[i] + 1] - W->colptr[s->row[i]];
+  for (int i = 1; i < n; i++) sorted = sorted && s->row[i] > s->row[i - 1];
   NsStatus status = ns_sparse_new(&s->sparse, n, n, count);
   if (status) return status;
   count = 0;
@@ -66,8 +68,16 @@ static NsStatus cut_sparse(NsMixedScaled *s, const NsMixedProblem *p) {
     s->sparse->colptr[j + 1] = count;
   }
   s->p.W = NULL;
+  if (sorted) return s->p.sparse = s->sparse, NS_OK;
+  NsSparse *rows;
+  status = ns_sparse_transpose(&rows, s->sparse);
+  ns_sparse_free(s->sparse);
+  s->sparse = NULL;
+  if (status) return status;
+  status = ns_sparse_transpose(&s->sparse, rows);
+  ns_sparse_free(rows);
   s->p.sparse = s->sparse;
-  return NS_OK;
+  return status;
 }
 
 /* ---- units ---- */

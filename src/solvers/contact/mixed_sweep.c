@@ -1,6 +1,6 @@
 /*
 ** mixed_sweep.c
-** Gauss-Seidel sweeps over rows and contacts, plain or accelerated by conjugate directions.
+** Gauss-Seidel sweeps over rows and contacts.
 */
 /*
 ** A sweep solves one group after another with the others fixed: a row with a positive diagonal entry by division, a contact by
@@ -8,9 +8,7 @@
 ** Assumptions: none on the groups; W dense or sparse. Sweeps converge in practice for a symmetric positive semidefinite W
 ** and small mu. One sweep carries a load from a contact only to its neighbours.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
-** Conjugate sweeps: after a sweep the point moves on along the conjugate direction of the earlier sweeps (beta of Fletcher and
-** Reeves), then back into the bounds and cones; this is skipped if the sweep changed more than the last one. Jourdan, Alart
-** and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
+** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998.
 */
 #include "solvers/contact/mixed_sweep.h"
 
@@ -23,17 +21,15 @@
 
 /*
 ** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. FIRST_ROUND: sweeps of the first round; GROWTH:
-** factor of each later round. EARLY_LEAST: with a tolerance chosen by the caller, the first sweeps, up to this number, aim at
-** a tenth of it, since they cost little.
+** factor of each later round.
 */
-enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4, EARLY_LEAST = 20 };
+enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4 };
 
 struct NsMixedSweeps {
   NsArena arena;
   int capacity, groups, most; /* allocated: rows, groups, rows of a group */
   NsConeContact *contact;     /* groups */
   double *block;              /* most^2 groups */
-  double *before, *direction; /* capacity: for conjugate directions */
 };
 
 static void mixed_sweep_clear(NsMixedSweeps *s) {
@@ -47,8 +43,6 @@ static NsStatus mixed_sweep_room(NsMixedSweeps *s, int n, int groups, int most) 
   ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
   s->contact = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->contact);
   s->block = ns_arena_doubles(&s->arena, most * most * wanted);
-  s->before = ns_arena_doubles(&s->arena, rows);
-  s->direction = ns_arena_doubles(&s->arena, rows);
   if (s->arena.failed) return mixed_sweep_clear(s), NS_ENOMEM;
   s->groups = (int)wanted;
   s->most = most;
@@ -134,68 +128,7 @@ NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *s, const NsMixedView *v, int count
   return NS_EMAXITER;
 }
 
-/* ---- conjugate gradients ---- */
-
-/* Moves z into the bounds and cones. */
-static void admit(const NsMixedView *v, double *z) {
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    const NsMixedGroup *group = &v->p.groups[g];
-    if (group->cone) ns_cone_admit(group->cone, group->mu, z + row);
-    else z[row] = ns_box_clamp(z[row], group->lower, group->upper);
-  }
-}
-
-/* The square of the change in the last sweep, in the units of z w. */
-static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const double *z) {
-  double sum = 0;
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    for (int i = row; i < row + v->p.groups[g].dim; i++) {
-      double d = z[i] - s->before[i];
-      sum += d * d / v->rho[g];
-    }
-  return sum;
-}
-
-/* Moves on along the conjugate direction, unless the sweep changed more than the last one. Returns the change, or 0. */
-static double mixed_sweep_conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
-  double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
-  if (!(beta <= 1)) {
-    memset(s->direction, 0, (size_t)v->p.n * sizeof *s->direction);
-    return 0;
-  }
-  for (int i = 0; i < v->p.n; i++) {
-    double d = z[i] - s->before[i];
-    z[i] += beta * s->direction[i];
-    s->direction[i] = beta * s->direction[i] + d;
-  }
-  admit(v, z);
-  ns_mixed_product(&v->p, z, w);
-  return now;
-}
-
-NsStatus ns_mixed_conjugate_solve(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
-                                  NsSolverInfo *info) {
-  NsStatus status = mixed_sweep_begin(s, v, z, w);
-  if (status) return status;
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  double change = 0;
-  info->solver = "conjugate_gauss_seidel";
-  memset(s->direction, 0, bytes);
-  for (int k = 1; k <= count; k++) {
-    if (ns_interrupted()) return NS_EINTR;
-    memcpy(s->before, z, bytes);
-    mixed_sweep_sweep(s, v, false, z, w);
-    change = mixed_sweep_conjugate(s, v, change, z, w);
-    info->iterations = k;
-    if (k % MEASURE_EVERY && k < count) continue;
-    double measure = ns_mixed_measure(v, z, w);
-    if (measure <= (k < least ? 0.1 : 1) * v->tolerance) return NS_OK;
-    if (!(measure < INFINITY)) return NS_ENOCONV;
-  }
-  return NS_EMAXITER;
-}
-
-/* ---- the methods ---- */
+/* ---- the method ---- */
 
 static NsStatus mixed_sweep_reserve(void **work, NsSearch *search) {
   (void)search;
@@ -235,22 +168,7 @@ static NsOutcome mixed_sweep_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, status, &info);
 }
 
-static NsOutcome mixed_sweep_conjugate_run(void *work, NsSearch *search, int mode) {
-  NsMixedSearch *s = (NsMixedSearch *)search;
-  NsSolverInfo info = {0};
-  int count = mixed_sweep_limit(&s->v, mode);
-  ns_mixed_copy(s, s->z, s->rounds++ == 0 ? s->best : s->standing);
-  NsStatus status = ns_mixed_conjugate_solve(work, &s->v, s->v.early ? EARLY_LEAST : 0, count, s->z, s->w, &info);
-  ns_mixed_copy(s, s->standing, s->z);
-  return ns_mixed_candidate(s, status, &info);
-}
-
 const NsMethod ns_mixed_sweeps = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                   .reserve = mixed_sweep_reserve,
                                   .release = mixed_sweep_release,
                                   .run = mixed_sweep_run};
-
-const NsMethod ns_mixed_conjugate = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
-                                     .reserve = mixed_sweep_reserve,
-                                     .release = mixed_sweep_release,
-                                     .run = mixed_sweep_conjugate_run};

@@ -1,6 +1,6 @@
 /*
 ** mixed_sweep.h
-** Gauss-Seidel sweeps over rows and contacts, plain or accelerated by conjugate directions.
+** Gauss-Seidel sweeps over rows and contacts.
 */
 #pragma once
 
@@ -8,13 +8,12 @@
 
 /*
 ** The mode is the largest number of sweeps. Plain sweeps come in rounds of 50, 200, 800, ...; each round continues from the
-** last. They start from the best candidate, in mode NS_SWEEPS_LARGE from the last point of the rounds. Conjugate sweeps are
-** one round from the last point of the rounds, the first time from the best candidate.
+** last. They start from the best candidate, in mode NS_SWEEPS_LARGE from the last point of the rounds.
 */
 enum { NS_SWEEPS_EARLY = 250, NS_SWEEPS_LARGE = 6000, NS_SWEEPS_ALL = 20000 };
-extern const NsMethod ns_mixed_sweeps, ns_mixed_conjugate;
+extern const NsMethod ns_mixed_sweeps;
 
-/* The workspace of each of these methods. */
+/* The workspace of the method. */
 typedef struct NsMixedSweeps NsMixedSweeps;
 
 /*
@@ -23,7 +22,3 @@ typedef struct NsMixedSweeps NsMixedSweeps;
 */
 NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
                                NsSolverInfo *info);
-
-/* The same with conjugate sweeps, all forwards. In the first `least` sweeps NS_OK requires a tenth of the tolerance. */
-NsStatus ns_mixed_conjugate_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int least, int count, double *z, double *w,
-                                  NsSolverInfo *info);

@@ -1,0 +1,223 @@
+/*
+** heap.c
+** The race of sweeps and Newton's method for heaps.
+*/
+/*
+** A sweep solves one group after another with the others fixed, forwards and then backwards in the order of heap_order.h; then the point
+** moves on along the conjugate direction of the earlier sweeps (beta of Fletcher and Reeves) and back into the bounds and cones; this is
+** skipped if the sweep changed more than the last one. Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz,
+** Niebe and Erleben, Visual Computer 26, 2010.
+** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
+** tells what a step of Newton's method costs. Newton gets a turn when the sweeps have taken as much work as the turn, and need more than it;
+** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
+** Each method hands its point to the other. Decisions count operations, not seconds: the same problem gives the same bits.
+** Assumptions: none on the groups. Sweeps converge in practice for a symmetric positive semidefinite W and small mu.
+** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
+*/
+#include "solvers/contact/heap.h"
+
+#include <math.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "solvers/contact/heap_blocks.h"
+#include "solvers/contact/mixed_newton.h"
+#include "solvers/residual.h"
+
+/*
+** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. EARLY_LEAST: with a tolerance chosen by the caller, the first
+** sweeps, up to this number, aim at a tenth of it, since they cost little. TURN: Newton's steps of a turn; twice as many near a solution are
+** rare. MARKS: measures that are kept to find the rate. ANALYSIS: sweeps before the pattern is analysed, which costs about as many.
+*/
+enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
+
+/* near: the measure above which Newton has no turn (its modes would be wrong). */
+static const double near = 1e-2;
+
+struct NsHeapRace {
+  NsHeapBlocks blocks;
+  NsArena arena;
+  int capacity;
+  double *before, *direction, *start; /* the point before a sweep; the conjugate direction; before Newton's turn */
+  double change;                      /* of the last sweep; 0: none, or the direction was dropped */
+  void *newton;
+  int swept;          /* sweeps of this search */
+  double cost, due;   /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
+  double mark[MARKS]; /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
+  int marks, stride;
+};
+
+/* Forgets what the race for the last problem has shown. */
+static void heap_begin(NsHeapRace *race) {
+  race->swept = race->marks = 0;
+  race->stride = 1;
+  race->cost = race->due = 0;
+}
+
+static NsStatus heap_reserve(void **work, NsSearch *search) {
+  NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
+  if (race) heap_begin(race);
+  return race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+}
+
+static void heap_release(void *work) {
+  NsHeapRace *race = work;
+  if (!race) return;
+  ns_mixed_newton.release(race->newton);
+  ns_heap_blocks_release(&race->blocks);
+  ns_arena_release(&race->arena);
+  ns_free(race);
+}
+
+static NsStatus heap_room(NsHeapRace *race, int n) {
+  if (n <= race->capacity) return NS_OK;
+  ns_arena_release(&race->arena);
+  race->capacity = 0;
+  ptrdiff_t wanted = n + n / 2;
+  double **vectors[] = {&race->before, &race->direction, &race->start};
+  for (int k = 0; k < 3; k++) *vectors[k] = ns_arena_doubles(&race->arena, wanted);
+  if (race->arena.failed) return ns_arena_release(&race->arena), NS_ENOMEM;
+  race->capacity = (int)wanted;
+  return NS_OK;
+}
+
+/* ---- sweeps ---- */
+
+/* Moves z into the bounds and cones. */
+static void heap_admit(const NsMixedView *v, double *z) {
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsMixedGroup *group = &v->p.groups[g];
+    if (group->cone) ns_cone_admit(group->cone, group->mu, z + row);
+    else z[row] = ns_box_clamp(z[row], group->lower, group->upper);
+  }
+}
+
+/* The square of the change from `before` to z, in the units of z w. */
+static double heap_change(const NsMixedView *v, const double *before, const double *z) {
+  double sum = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    double own = 0;
+    for (int i = row; i < row + v->p.groups[g].dim; i++) own += (z[i] - before[i]) * (z[i] - before[i]);
+    sum += own / v->rho[g];
+  }
+  return sum;
+}
+
+static void drop_direction(NsHeapRace *race, int n) {
+  memset(race->direction, 0, (size_t)n * sizeof *race->direction);
+  race->change = 0;
+}
+
+/* One sweep there and back, and a step along the conjugate direction. */
+static void heap_sweep(NsHeapRace *race, const NsMixedView *v, double *z) {
+  memcpy(race->before, z, (size_t)v->p.n * sizeof *z);
+  ns_heap_sweep(&race->blocks, false, z);
+  ns_heap_sweep(&race->blocks, true, z);
+  double now = heap_change(v, race->before, z), beta = race->change > 0 ? now / race->change : 0;
+  if (!(beta <= 1)) {
+    drop_direction(race, v->p.n);
+    return;
+  }
+  for (int i = 0; i < v->p.n; i++) {
+    double d = z[i] - race->before[i];
+    z[i] += beta * race->direction[i];
+    race->direction[i] = beta * race->direction[i] + d;
+  }
+  heap_admit(v, z);
+  race->change = now;
+}
+
+/* ---- what is to be expected ---- */
+
+static void heap_mark(NsHeapRace *race, double measure) {
+  if (race->swept % (MEASURE_EVERY * race->stride)) return;
+  if (race->marks == MARKS) {
+    race->marks /= 2, race->stride *= 2;
+    for (int k = 0; k < race->marks; k++) race->mark[k] = race->mark[2 * k + 1];
+  }
+  race->mark[race->marks++] = log(measure);
+}
+
+/* The number of sweeps that are missing at the rate of the last half of them; INFINITY: there is no progress. */
+static double sweeps_missing(const NsHeapRace *race, double tolerance) {
+  int from = race->marks / 2, count = race->marks - from;
+  double xx = 0, xy = 0, mean = 0, x0 = (count - 1) / 2.0;
+  for (int k = 0; k < count; k++) mean += race->mark[from + k] / count;
+  for (int k = 0; k < count; k++) xx += (k - x0) * (k - x0), xy += (k - x0) * (race->mark[from + k] - mean);
+  if (!(xy < 0)) return INFINITY;
+  return ns_larger(0, mean + xy / xx * x0 - log(tolerance)) / (-xy / xx) * race->stride * MEASURE_EVERY;
+}
+
+/* Whether Newton has the next turn. */
+static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
+  if (race->swept < ANALYSIS || race->swept < race->due || !(measure <= near)) return false;
+  double missing = sweeps_missing(race, v->tolerance);
+  if (race->cost == 0) {
+    if (missing < ANALYSIS) return false;
+    double entries = (double)race->blocks.numbers, flops = ns_mixed_newton_flops(race->newton, v);
+    race->cost = (2.5 * flops + 60 * entries) / (2 * (entries + 30.0 * v->p.ngroups));
+    race->due = TURN * race->cost;
+  }
+  return race->swept >= race->due && missing > 0.5 * TURN * race->cost;
+}
+
+/* Newton's turn from z, whose measure is *measure. Keeps the better point in z. */
+static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
+  NsSolverInfo own = {0};
+  size_t bytes = (size_t)v->p.n * sizeof *z;
+  memcpy(race->start, z, bytes);
+  NsStatus status = ns_mixed_newton_solve(race->newton, v, TURN, z, w, &own);
+  if (status == NS_EINTR || status == NS_ENOMEM) return status;
+  double reached = ns_mixed_measure(v, z, w);
+  info->iterations += own.iterations;
+  race->due = race->swept + 2 * own.iterations * race->cost;
+  if (reached <= v->tolerance) info->solver = own.solver;
+  else if (!(reached < *measure)) memcpy(z, race->start, bytes);
+  else if (reached < 0.1 * *measure) race->due = race->swept; /* it is on its way */
+  *measure = ns_smaller(reached, *measure);
+  drop_direction(race, v->p.n);
+  return NS_OK;
+}
+
+NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
+  NsStatus status = ns_heap_blocks_make(&race->blocks, v);
+  if (!status) status = heap_room(race, v->p.n);
+  if (status) return status;
+  info->solver = "conjugate_gauss_seidel";
+  drop_direction(race, v->p.n);
+  heap_admit(v, z);
+  for (int k = 1; k <= count; k++) {
+    if (ns_interrupted()) return NS_EINTR;
+    heap_sweep(race, v, z);
+    race->swept++;
+    info->iterations++;
+    if (race->swept % MEASURE_EVERY && k < count) continue;
+    double measure = ns_mixed_measure(v, z, w);
+    if (measure <= (v->early && race->swept < EARLY_LEAST ? 0.1 : 1) * v->tolerance) return NS_OK;
+    if (!(measure < INFINITY)) return NS_ENOCONV;
+    heap_mark(race, measure);
+    if (!newton_due(race, v, measure)) continue;
+    status = heap_newton(race, v, z, w, &measure, info);
+    if (status || measure <= v->tolerance) return status;
+  }
+  return NS_EMAXITER;
+}
+
+/* ---- the method ---- */
+
+static NsOutcome heap_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsHeapRace *race = work;
+  int limit = s->v.max_iterations > 0 && s->v.max_iterations < mode ? s->v.max_iterations : mode;
+  if (s->rounds == 0) heap_begin(race);
+  ns_mixed_copy(s, s->z, s->rounds++ == 0 ? s->best : s->standing);
+  NsSolverInfo info = {.iterations = race->swept};
+  NsStatus status = ns_heap_race_solve(race, &s->v, limit, s->z, s->w, &info);
+  ns_mixed_copy(s, s->standing, s->z);
+  return ns_mixed_candidate(s, status, &info);
+}
+
+const NsMethod ns_heap_race = {.takes = NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                               .reserve = heap_reserve,
+                               .release = heap_release,
+                               .run = heap_run};

@@ -1,0 +1,31 @@
+/*
+** heap_blocks.h
+** The matrix of a heap in blocks of groups, row by row, for methods that solve group after group.
+*/
+#pragma once
+
+#include "base/arena.h"
+#include "solvers/contact/mixed_measure.h"
+
+/*
+** Group g has the rows first[g] .. first[g + 1] - 1, and the blocks start[g] .. start[g + 1] - 1 of W, the own one first. Block b belongs to
+** the column group col[b]; its numbers (rows x columns, column-major) are value[at[b]] and the next ones.
+*/
+typedef struct NsHeapBlocks {
+  NsArena arena;
+  const NsMixedView *v; /* borrowed */
+  int *first, *start, *col;
+  ptrdiff_t *at, numbers; /* numbers: all of W */
+  double *value;
+  NsConeContact *contact; /* of each group that is one, prepared for exact local solutions */
+} NsHeapBlocks;
+
+/* Makes the blocks of v, whose W is sparse. NS_ENOMEM. */
+NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v);
+void ns_heap_blocks_release(NsHeapBlocks *heap);
+
+/* One sweep: each group in turn is solved with the others fixed. A row without a positive diagonal entry takes a projected step. */
+void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z);
+
+/* w = W z + q */
+void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w);
