@@ -29,12 +29,12 @@ local function voltage(s, a, b, others)
   return of
 end
 
-parts.resistor = { terminals = 2, stamp = function(part, s)
+parts.resistor = { terminals = 2, positive = true, stamp = function(part, s)
   local a, b = part.nodes[1], part.nodes[2]
   s:equation(voltage(s, a, b, { [s:current(part, a, b)] = -part.value }))
 end }
 
-parts.capacitor = { terminals = 2, state = "u", stamp = function(part, s)
+parts.capacitor = { terminals = 2, positive = true, state = "u", stamp = function(part, s)
   local a, b = part.nodes[1], part.nodes[2]
   local x, rate = s:state(part, part.initial)
   s:equation(voltage(s, a, b, { [x] = -1 }))
@@ -42,7 +42,7 @@ parts.capacitor = { terminals = 2, state = "u", stamp = function(part, s)
 end }
 
 -- couplings: { { other inductor, k }, ... }
-parts.inductor = { terminals = 2, state = "i", stamp = function(part, s)
+parts.inductor = { terminals = 2, positive = true, state = "i", stamp = function(part, s)
   local a, b = part.nodes[1], part.nodes[2]
   local x, rate = s:state(part, part.initial)
   local of = { [rate] = -part.value }

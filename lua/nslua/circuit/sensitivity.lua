@@ -263,6 +263,10 @@ function sensitivity.parameter(circuit, name)
   end
   return { name = name, start = value, set = function(number)
     arguments.number(number, "parameter", name)
+    local above = field == "value" and kinds[part.kind].positive or FIELDS[field] == false
+    if number - number ~= 0 or above and number <= 0 then
+      fail("parameter: %s: expected a %s, got %g", name, above and "number above 0" or "finite number", number)
+    end
     local list = matrices_at(circuit, made.numbers, part, field, number)
     part[field] = number
     made.ds:setAPtr(list.A)

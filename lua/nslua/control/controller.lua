@@ -26,7 +26,9 @@ local function range(value, who, name)
   elseif type(value) == "table" then low, high = value[1], value[2] end
   local good = type(low) == "number" and type(high) == "number" and low <= high
   if not good then
-    fail("%s: %s: expected a number of 0 or more or { lower, upper }, got %s", who, name, describe(value))
+    local pair = type(value) == "table" and type(low) == "number" and type(high) == "number"
+    fail("%s: %s: expected a number of 0 or more or { lower, upper }, got %s", who, name,
+      pair and core.number_support.format("{ %g, %g }", low, high) or describe(value))
   end
   return { low, high }
 end

@@ -38,7 +38,10 @@ local function make(who, pieces, info)
     local anchor = from and from <= t and t <= to and from or t
     local last, value = pieces(anchor)
     if t > last + SAME * (info.period or math.abs(t)) then
-      fail("%s: it jumps at t=%g, within a step of the simulation: ns.follow(simulation, signal) before the first "
+      fail(info.followed and info.next
+        and "%s: it jumps at t=%g, within a step: its duty is no function of time that ns.follow has known; compare a "
+        .. "duty that changes in the run with ns.sawtooth, by a RelayNSL"
+        or "%s: it jumps at t=%g, within a step of the simulation: ns.follow(simulation, signal) before the first "
         .. "step", who, last)
     end
     return value(t)
@@ -219,6 +222,7 @@ function signals.follow(simu, ...)
     local signal = select(i, ...)
     local info = known[signal]
     if not info then fail("follow: expected a signal, as of ns.clock, got %s", arguments.describe(signal)) end
+    info.followed = true
     for _, edge in ipairs(info.edges) do
       if edge.period or edge.offset >= first and edge.offset <= last then once(edge.offset, edge.period) end
     end

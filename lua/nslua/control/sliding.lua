@@ -47,7 +47,8 @@ local function equivalent(self, S, A, Ad, Bd, who)
     return function(y) return SB:solve(E * y) end
   end
   if type(way) ~= "number" or not (way >= 0 and way <= 1) then
-    fail("%s: theta: expected a number from 0 to 1, got %s", who, describe(way))
+    local option = way == self.options.theta and "theta: expected" or "ueq: expected true, false, \"exact\" or"
+    fail("%s: %s a number from 0 to 1, got %s", who, option, describe(way))
   end
   local P = regular(S * self.B, who):solve(S * A)
   local N = Bd * P

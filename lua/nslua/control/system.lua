@@ -94,6 +94,8 @@ local function make(A, B, C, D, dt, who)
   return setmetatable({ A = A, B = B, C = C, D = D, dt = dt }, System)
 end
 
+local FIELDS = { A = true, B = true, C = true, D = true, dt = true }
+
 -- Whether a value is a system, or a table that tells one.
 function system.is(value)
   if type(value) ~= "table" then return false end
@@ -109,6 +111,11 @@ function system.of(value, who)
   if not system.is(value) then
     fail("%s: system: expected a linear system: ns.control.ss(A, B, C, D), a linear model, or { A =, B =, C =, D = }"
       .. ", got %s", who, describe(value))
+  end
+  for key in pairs(getmetatable(value) == nil and value or {}) do
+    if math.type(key) ~= "integer" and not FIELDS[key] then
+      fail("%s: system: unknown field '%s' (known: A, B, C, D, dt)", who, tostring(key))
+    end
   end
   if value.A == nil then return make(value[1], value[2], value[3], value[4], value[5], who) end
   return make(value.A, value.B, value.C, value.D, value.dt, who)

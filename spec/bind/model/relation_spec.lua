@@ -91,7 +91,7 @@ describe("relations", function()
     assert.equal("FirstOrderLinearTIR: C[1]: expected 2 numbers, got 1", message(r.setCPtr, r, { { 1 } }))
     assert.equal("FirstOrderLinearTIR: F: there are no parameters z for it", message(r.setFPtr, r, { { 1 } }))
     assert.equal("FirstOrderLinearTIR: e: expected a vector of 1, got table of 2", message(r.setePtr, r, { 1, 2 }))
-    assert.equal("FirstOrderLinearTIR: z: expected a vector of 0, got table of 1", message(r.setz, r, { 1 }))
+    assert.equal("FirstOrderLinearTIR: z: it is linked, without parameters z: give it z before", message(r.setz, r, { 1 }))
     assert.equal("relation 'FirstOrderLinearTIR' is already linked with 2 states and 1 multiplier, not 2 and 2",
       link(r, 2))
     local other, tank = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS { 1, 2 }

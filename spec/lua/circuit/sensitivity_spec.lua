@@ -119,6 +119,12 @@ describe("nslua.circuit.sensitivity", function()
       message(c, "gradient", { stop = 1e-4, step = 1e-4, cost = function() return 0 end, parameters = { "R1" } }))
     assert.equal("parameter: expected a simulation of this circuit: call simulation or system first",
       message(buck {}, "parameter", "R1"))
+    local divider = ns.circuit():voltage("V1", "a", "0", 1):resistor("R1", "a", "b", 1):capacitor("C1", "b", "0", 1)
+    divider:simulation { stop = 1, step = 0.1 }
+    local good, err = pcall(divider:parameter "R1".set, -1)
+    assert.is_false(good)
+    assert.matches("parameter: R1: expected a number above 0, got -1", err, 1, true)
+    divider:parameter "V1".set(-1)
     local gate = ns.circuit():voltage("V1", "a", "0", 1):switch("S1", "a", "b", function(t) return t > 0.5 end)
       :resistor("R1", "b", "c", 1):capacitor("C1", "c", "0", 1)
     assert.equal("sensitivities: the gate of S1 is a function; expected a clock, true or false",

@@ -49,6 +49,8 @@ describe("an actuator", function()
   end)
 
   it("refuses", function()
+    fails("Actuator: saturation: expected a number of 0 or more or { lower, upper }, got { 2, 1 }", outputs, square,
+      { saturation = { 2, 1 } })
     fails("Actuator: saturation: expected a number of 0 or more or { lower, upper }, got -1", outputs, square, { saturation = -1 })
     fails("Actuator: rate: expected a number of 0 or more, got -1", outputs, square, { rate = -1 })
     fails("Actuator: unknown option 'stiction' (known: B, dead_zone, delay, law, model, name, quantisation, rate, saturation, "

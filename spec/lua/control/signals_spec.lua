@@ -123,6 +123,14 @@ describe("a signal", function()
     local simu = event_driven(nsds, ns.TimeDiscretisation(0, 0.5))
     fails("clock: it jumps at t=0.15, within a step of the simulation: ns.follow(simulation, signal) before the first step",
       simu.run, simu)
+    local duty = 0.5
+    local pwm = ns.pwm { duty = function() return duty end, carrier = { period = 0.3 } }
+    ds:setComputebFunction(function(t, _, b) b[1] = pwm(t) and 1 or 0 end)
+    local later = event_driven(nsds, ns.TimeDiscretisation(0, 0.5))
+    ns.follow(later, pwm)
+    duty = 0.3
+    fails("pwm: it jumps at t=0.09, within a step: its duty is no function of time that ns.follow has known; compare a duty "
+      .. "that changes in the run with ns.sawtooth, by a RelayNSL", later.run, later)
     fails("clock: duty: expected a number between 0 and 1, got 1", ns.clock, { period = 1, duty = 1 })
     fails("sawtooth: period: expected a number above 0, got 0", ns.sawtooth, { period = 0 })
     fails("table_of_time: times must not fall: times[2] = 0", ns.table_of_time, { times = { 1, 0 }, values = { 1, 1 } })

@@ -108,6 +108,8 @@ describe("an implicit sliding mode", function()
     fails("LinearSMC: S B is singular: the input does not move the sliding variable", run, "LinearSMC", 0.05,
       { Csurface = { 1, 0 } })
     fails("LinearSMC: Csurface: expected one row for each input, 1, got 2", run, "LinearSMC", 0.05, { Csurface = ns.eye(2) })
+    fails("LinearSMC: ueq: expected true, false, \"exact\" or a number from 0 to 1, got 'exakt'", run, "LinearSMC", 0.05,
+      { ueq = "exakt" })
     fails("LinearSMC: theta: expected a number from 0 to 1, got 2", run, "LinearSMC", 0.05, { theta = 2 })
     fails("LinearSMC: alpha: expected numbers of 0 or more, got -1", run, "LinearSMC", 0.05, { alpha = -1 })
     fails("LinearSMCOT2: Csurface: the sum of its entries is 0, by which this law divides", run, "LinearSMCOT2", 0.05,

@@ -21,6 +21,7 @@ describe("a linear system", function()
     fails("control.ss: A: expected a square matrix, got 1 x 2", control.ss, { { 1, 2 } })
     fails("control.ss: B: expected a matrix of 1 rows and any columns, got 2 x 1", control.ss, { { 1 } }, { { 1 }, { 1 } })
     fails("control.ss: dt: expected a period above 0, got -1", control.ss, { { 1 } }, nil, nil, nil, -1)
+    fails("control.c2d: system: unknown field 'Ts' (known: A, B, C, D, dt)", control.c2d, { A = { { 1 } }, Ts = 1 }, 1)
     fails("control.ss: A[1][1] is nan", control.ss, { { 0 / 0 } })
   end)
 

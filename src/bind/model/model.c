@@ -88,6 +88,7 @@ int nsl_set_name(lua_State *L, char *buffer, int value, const char *who) {
 void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared) {
   NslCallee *callee = lua_touserdata(L, idx);
   const char *who = callee->head.type->name;
+  if (linked && callee->nz == 0) luaL_error(L, "%s: z: it is linked, without parameters z: give it z before", who);
   lua_pushvalue(L, value);
   int copy = lua_gettop(L);
   NslVector *v = nsl_to_finite_vector(L, copy, linked ? callee->nz : -1, who, "z");
