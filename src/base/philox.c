@@ -4,7 +4,10 @@
 */
 #include "base/philox.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- words ---- */
 
@@ -104,4 +107,34 @@ double ns_normal_quantile(double u) {
 /* The uniform number is an odd multiple of 2^-53, so that it is neither 0 nor 1, and u and 1 - u are equally likely. */
 double ns_philox_normal(NsPhilox *p) {
   return ns_normal_quantile((double)(philox_word(p) >> 12 << 1 | 1) * 0x1p-53);
+}
+
+double ns_philox_between(NsPhilox *p, double a, double b) {
+  double u = ns_philox_uniform(p);
+  return (1 - u) * a + u * b;
+}
+
+void ns_philox_permutation(NsPhilox *p, int n, double *x) {
+  for (int i = 0; i < n; i++) x[i] = i + 1;
+  for (int i = n - 1; i > 0; i--) {
+    int j = (int)ns_philox_integer(p, 0, i);
+    double last = x[i];
+    x[i] = x[j], x[j] = last;
+  }
+}
+
+/* ---- the position as a text ---- */
+
+void ns_philox_print(const NsPhilox *p, char text[NS_PHILOX_TEXT]) {
+  snprintf(text, NS_PHILOX_TEXT, "philox4x32-10 %" PRIu64 " %" PRIu64 " %" PRIu64, p->seed, p->stream, p->draw);
+}
+
+bool ns_philox_read(const char *text, NsPhilox *p) {
+  NsPhilox read;
+  char again[NS_PHILOX_TEXT];
+  if (sscanf(text, "philox4x32-10 %" SCNu64 " %" SCNu64 " %" SCNu64, &read.seed, &read.stream, &read.draw) != 3) return false;
+  ns_philox_print(&read, again);
+  if (strcmp(again, text) != 0) return false;
+  *p = read;
+  return true;
 }

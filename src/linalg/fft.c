@@ -124,10 +124,24 @@ NsStatus ns_fft(int n, double *re, double *im, bool backward) {
   if (!arena.failed && left == 1) fft_mixed(n, in, 1, out, table, n);
   else if (!arena.failed) fft_chirp(n, in, out, &arena);
   for (int k = 0; k < n && !arena.failed; k++) {
-    re[k] = out[k].re;
-    im[k] = backward ? 0 - out[k].im : out[k].im;
+    re[k] = backward ? out[k].re / n : out[k].re;
+    im[k] = backward ? (0 - out[k].im) / n : out[k].im;
   }
   NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
   ns_arena_release(&arena);
   return status;
+}
+
+void ns_fft_mirror(int n, const double *half_re, const double *half_im, double *re, double *im) {
+  for (int k = 0; k <= n / 2; k++) {
+    bool alone = k == 0 || k == n - k; /* these are real */
+    int mirror = k == 0 ? 0 : n - k;
+    re[k] = re[mirror] = half_re[k];
+    im[k] = alone ? 0 : half_im[k];
+    if (!alone) im[mirror] = -half_im[k];
+  }
+}
+
+double ns_fft_frequency(int n, int k, double d, bool half) {
+  return (double)(half || k < n / 2 + n % 2 ? k : k - n) / ((double)n * d);
 }

@@ -96,15 +96,21 @@ int ns_lu_singular_row(const NsLu *lu) {
   return lu->singular_row;
 }
 
-const double *ns_lu_factors(const NsLu *lu) {
-  return lu->a;
-}
-
-void ns_lu_rows(const NsLu *lu, int *row) {
-  for (int i = 0; i < lu->n; i++) row[i] = i;
-  for (int k = 0; k < lu->n; k++) {
-    int p = lu->pivot[k] - 1, r = row[p];
-    row[p] = row[k], row[k] = r;
+void ns_lu_split(const NsLu *lu, double *P, double *L, double *U) {
+  size_t n = (size_t)lu->n;
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) {
+      size_t at = i + j * n;
+      P[at] = i == j;
+      L[at] = i > j ? lu->a[at] : i == j;
+      U[at] = i <= j ? lu->a[at] : 0;
+    }
+  for (size_t k = 0; k < n; k++) {
+    size_t p = (size_t)lu->pivot[k] - 1;
+    for (size_t j = 0; j < n; j++) {
+      double x = P[k + j * n];
+      P[k + j * n] = P[p + j * n], P[p + j * n] = x;
+    }
   }
 }
 
@@ -535,6 +541,13 @@ double ns_lu_rcond(NsLu *lu) {
   if (lu->singular_row >= 0) return 0;
   LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->a, lu->n, lu->norm, &rcond, lu->work, lu->iwork);
   return rcond;
+}
+
+void ns_lu_inverse(const NsLu *lu, double *X) {
+  size_t n = (size_t)lu->n;
+  memset(X, 0, n * n * sizeof *X);
+  for (size_t i = 0; i < n; i++) X[i * (n + 1)] = 1;
+  if (n > 0) ns_lu_solve(lu, lu->n, X, lu->n);
 }
 
 double ns_lu_det(const NsLu *lu) {

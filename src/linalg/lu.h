@@ -41,7 +41,7 @@ NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least)
 ** As ns_lu_factor, but the pivots do not depend on units: if rows and columns of A are scaled by powers of two, the pivots are
 ** the same, and the solutions are scaled without other rounding (unless a number leaves the range of doubles). To choose a
 ** pivot, unknowns are measured in units that make the entries of A similar in size. For n > 16 the rows of A are multiplied by
-** powers of two before the factorisation, and ns_lu_factors gives the factors of that matrix. Where that finds a zero pivot, it is
+** powers of two before the factorisation, and ns_lu_split gives the factors of that matrix. Where that finds a zero pivot, it is
 ** done once more in units that entries without influence, such as 1e-200 beside 1, do not change.
 */
 NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
@@ -49,17 +49,17 @@ NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
 /* The row of A (from 0) where the last factorisation found a zero pivot; -1: none. */
 int ns_lu_singular_row(const NsLu *lu);
 
-/* The factors, n x n: U on and above the diagonal, L (unit diagonal) below. Borrowed until the next factorisation. */
-const double *ns_lu_factors(const NsLu *lu);
-
-/* Writes row (n): row i of L U is row row[i] of A, from 0. */
-void ns_lu_rows(const NsLu *lu, int *row);
+/* The factors of the last factorisation, each n x n: the exchanges P, L with a unit diagonal, and U. */
+void ns_lu_split(const NsLu *lu, double *P, double *L, double *U);
 
 /* Solves A X = B in place; B is n x nrhs, leading dimension ldb. Call only after a successful factorisation. */
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb);
 
 /* Solves A' X = B in place. */
 void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb);
+
+/* Writes X (n x n), the inverse of A. Call only after a successful factorisation. */
+void ns_lu_inverse(const NsLu *lu, double *X);
 
 /* Estimated reciprocal condition number of A in the 1-norm (LAPACK dgecon); 0 if singular. No allocation. */
 double ns_lu_rcond(NsLu *lu);

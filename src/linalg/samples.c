@@ -23,11 +23,21 @@ void ns_samples_sort(int n, double *v) {
   if (n > 1) qsort(v, (size_t)n, sizeof *v, by_size);
 }
 
-double ns_samples_trapz(NsSamples y, NsSamples x, double dx) {
+void ns_samples_sums(NsSamples v, double *sum) {
+  for (int i = 0; i < v.n; i++) sum[i] = i == 0 ? ns_sample(v, 0) : sum[i - 1] + ns_sample(v, i);
+}
+
+void ns_samples_differences(NsSamples v, double *difference) {
+  for (int i = 0; i + 1 < v.n; i++) difference[i] = ns_sample(v, i + 1) - ns_sample(v, i);
+}
+
+double ns_samples_trapz(NsSamples y, NsSamples x, double dx, double *integral) {
   double sum = 0;
+  if (integral && y.n > 0) integral[0] = 0;
   for (int i = 0; i + 1 < y.n; i++) {
     double width = x.data ? ns_sample(x, i + 1) - ns_sample(x, i) : dx;
     sum += width * (ns_sample(y, i) + ns_sample(y, i + 1)) / 2;
+    if (integral) integral[i + 1] = sum;
   }
   return sum;
 }

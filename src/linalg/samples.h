@@ -24,8 +24,17 @@ int ns_samples_rise(NsSamples v);
 /* Sorts in increasing order, nan last. */
 void ns_samples_sort(int n, double *v);
 
-/* The integral of y by the trapezoidal rule over the points x (same size as y); x.data = NULL: points at distance dx. */
-double ns_samples_trapz(NsSamples y, NsSamples x, double dx);
+/* sum[i] = v[0] + ... + v[i], over i < v.n. */
+void ns_samples_sums(NsSamples v, double *sum);
+
+/* difference[i] = v[i + 1] - v[i], over i < v.n - 1. */
+void ns_samples_differences(NsSamples v, double *difference);
+
+/*
+** The integral of y by the trapezoidal rule over the points x (same size as y); x.data = NULL: points at distance dx. Unless it
+** is NULL, integral[i] (i < y.n) is set to the integral up to point i.
+*/
+double ns_samples_trapz(NsSamples y, NsSamples x, double dx, double *integral);
 
 /*
 ** Linear interpolation at x through the points (xp[i], fp[i]), at least one, constant outside; xp must not decrease, and of

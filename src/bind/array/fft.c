@@ -22,7 +22,6 @@ static NslVector *fft_copy(lua_State *L, int idx, int n, const char *who, const 
 
 static void fft_run(lua_State *L, const char *who, NslVector *re, NslVector *im, bool backward) {
   nsl_check_status(L, ns_fft(re->n, re->data, im->data, backward), who);
-  for (int k = 0; k < re->n && backward; k++) re->data[k] /= re->n, im->data[k] /= re->n;
 }
 
 /* fft(re [, im]), ifft(re [, im]). */
@@ -54,13 +53,7 @@ static int fft_irfft(lua_State *L) {
   if (n < 1 || n / 2 + 1 != first->n)
     return luaL_error(L, "irfft: n: expected %d or %d for %d numbers, got %I", 2 * first->n - 2, 2 * first->n - 1, first->n, n);
   NslVector *re = nsl_push_vector(L, n, NULL), *im = nsl_push_vector(L, n, NULL);
-  for (int k = 0; k < first->n; k++) {
-    bool alone = k == 0 || 2 * (lua_Integer)k == n; /* these are real */
-    int mirror = k == 0 ? 0 : (int)n - k;
-    re->data[k] = re->data[mirror] = first->data[k];
-    im->data[k] = alone ? 0 : second->data[k];
-    if (!alone) im->data[mirror] = -second->data[k];
-  }
+  ns_fft_mirror((int)n, first->data, second->data, re->data, im->data);
   fft_run(L, "irfft", re, im, true);
   lua_pop(L, 1);
   return 1;
@@ -76,7 +69,7 @@ static int fft_frequencies(lua_State *L) {
   if (!(d > 0)) return nsl_error(L, "%s: d: expected a number above 0, got %f", who, d);
   int count = half ? (int)n / 2 + 1 : (int)n;
   double *f = nsl_push_vector(L, count, NULL)->data;
-  for (int k = 0; k < count; k++) f[k] = (double)(half || k < (n + 1) / 2 ? k : k - n) / ((double)n * d);
+  for (int k = 0; k < count; k++) f[k] = ns_fft_frequency((int)n, k, d, half);
   return 1;
 }
 

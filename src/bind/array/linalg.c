@@ -78,32 +78,39 @@ typedef struct NslLu {
   double rcond;
 } NslLu;
 
-/* Pushes the LU object of A; raises when A is singular. */
-static NslLu *push_lu(lua_State *L, const NslMatrix *A, const char *who) {
-  NslLu *self = nsl_new(L, &lu_type, sizeof *self, 0);
+static void drop_lu(NslLu *self) {
+  self->head.closed = true;
+  ns_lu_free(self->lu);
+  self->lu = NULL;
+}
+
+/* Makes the LU object of a matrix; false, with nothing pushed, when the matrix is singular in the row *row. */
+static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **out, int *row) {
+  NslLu *self = *out = nsl_new(L, &lu_type, sizeof *self, 0);
   nsl_matrix_alive(L, A);
   NsStatus status = ns_lu_new(&self->lu, A->rows);
   if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
-  if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "row", ns_lu_singular_row(self->lu));
-  nsl_check_status(L, status, who);
+  if (status == NS_OK) return true;
+  if (status == NS_ESINGULAR) *row = ns_lu_singular_row(self->lu);
+  drop_lu(self);
+  if (status != NS_ESINGULAR) nsl_check_status(L, status, who);
+  lua_pop(L, 1);
+  return false;
+}
+
+/* Pushes the LU object of A; raises when A is singular. */
+static NslLu *push_lu(lua_State *L, const NslMatrix *A, const char *who) {
+  NslLu *self;
+  int row;
+  if (!try_lu(L, A, who, &self, &row)) nsl_raise_singular(L, who, "row", row);
   self->rcond = ns_lu_rcond(self->lu);
   return self;
 }
 
 static int bind_linalg_lu_gc(lua_State *L) {
   NslLu *self = nsl_test(L, 1, &lu_type);
-  if (!self) return 0;
-  self->head.closed = true;
-  ns_lu_free(self->lu);
-  self->lu = NULL;
+  if (self) drop_lu(self);
   return 0;
-}
-
-/* Frees an LU object that no script has seen. */
-static void drop_lu(NslLu *self) {
-  self->head.closed = true;
-  ns_lu_free(self->lu);
-  self->lu = NULL;
 }
 
 /* Pushes the solution of A x = b, or A' x = b, for the right-hand side at idx. */
@@ -150,19 +157,7 @@ static int bind_linalg_lu_factors(lua_State *L) {
   NslLu *self = nsl_check(L, 1, &lu_type);
   int n = ns_lu_order(self->lu);
   double *P = nsl_push_matrix(L, n, n, NULL)->data, *lower = nsl_push_matrix(L, n, n, NULL)->data;
-  double *upper = nsl_push_matrix(L, n, n, NULL)->data;
-  int *row = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *row, 0);
-  const double *a = ns_lu_factors(self->lu);
-  ns_lu_rows(self->lu, row);
-  for (int j = 0; j < n; j++) {
-    P[j + (size_t)row[j] * (size_t)n] = 1;
-    for (int i = 0; i < n; i++) {
-      size_t at = (size_t)i + (size_t)j * (size_t)n;
-      lower[at] = i > j ? a[at] : i == j;
-      upper[at] = i <= j ? a[at] : 0;
-    }
-  }
-  lua_pop(L, 1);
+  ns_lu_split(self->lu, P, lower, nsl_push_matrix(L, n, n, NULL)->data);
   return 3;
 }
 
@@ -201,40 +196,20 @@ static int f_solve(lua_State *L) {
   return 1;
 }
 
-static NslMatrix *push_inverse(lua_State *L, const NslMatrix *A, const char *who) {
-  int n = A->rows;
-  NslLu *lu = push_lu(L, A, who);
-  nsl_refuse_rcond(L, who, lu->rcond);
-  NslMatrix *X = nsl_push_matrix(L, n, n, NULL);
-  for (int i = 0; i < n; i++) X->data[(size_t)i * ((size_t)n + 1)] = 1;
-  if (n > 0) ns_lu_solve(lu->lu, n, X->data, n);
-  drop_lu(lu);
-  lua_remove(L, -2);
-  return X;
-}
-
 static int f_inv(lua_State *L) {
-  push_inverse(L, bind_linalg_square(L, "inv"), "inv");
+  NslMatrix *A = bind_linalg_square(L, "inv");
+  NslLu *lu = push_lu(L, A, "inv");
+  nsl_refuse_rcond(L, "inv", lu->rcond);
+  ns_lu_inverse(lu->lu, nsl_push_matrix(L, A->rows, A->rows, NULL)->data);
+  drop_lu(lu);
   return 1;
-}
-
-/* Makes the LU object of a matrix; false, with nothing pushed, when the matrix is singular. */
-static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **out) {
-  NslLu *self = *out = nsl_new(L, &lu_type, sizeof *self, 0);
-  nsl_matrix_alive(L, A);
-  NsStatus status = ns_lu_new(&self->lu, A->rows);
-  if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
-  if (status == NS_OK) return true;
-  drop_lu(self);
-  if (status != NS_ESINGULAR) nsl_check_status(L, status, who);
-  lua_pop(L, 1);
-  return false;
 }
 
 static int f_det(lua_State *L) {
   NslLu *lu;
+  int row;
   double det = 0;
-  if (try_lu(L, bind_linalg_square(L, "det"), "det", &lu)) {
+  if (try_lu(L, bind_linalg_square(L, "det"), "det", &lu, &row)) {
     det = ns_lu_det(lu->lu);
     drop_lu(lu);
   }
@@ -245,8 +220,9 @@ static int f_rcond(lua_State *L) {
   int results = bind_linalg_delegate(L, "rcond");
   if (results >= 0) return results;
   NslLu *lu;
+  int row;
   double rcond = 0;
-  if (try_lu(L, bind_linalg_square(L, "rcond"), "rcond", &lu)) {
+  if (try_lu(L, bind_linalg_square(L, "rcond"), "rcond", &lu, &row)) {
     rcond = ns_lu_rcond(lu->lu);
     drop_lu(lu);
   }
@@ -463,12 +439,12 @@ static int f_cond(lua_State *L) {
   if (kind == NS_NORM_2) return lua_pushnumber(L, cond2(L, any(L, "cond"))), 1;
   NslMatrix *A = bind_linalg_square(L, "cond");
   NslLu *lu;
+  int row;
   double norm, inverse, cond = A->rows > 0 ? HUGE_VAL : 1;
-  if (A->rows > 0 && try_lu(L, A, "cond", &lu)) {
+  if (A->rows > 0 && try_lu(L, A, "cond", &lu, &row)) {
     int n = A->rows;
     double *X = nsl_push_matrix(L, n, n, NULL)->data;
-    for (int i = 0; i < n; i++) X[(size_t)i * ((size_t)n + 1)] = 1;
-    ns_lu_solve(lu->lu, n, X, n);
+    ns_lu_inverse(lu->lu, X);
     drop_lu(lu);
     nsl_check_status(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
     cond = ns_norm(kind, n, n, X, n, &inverse) == NS_OK ? norm * inverse : HUGE_VAL;

@@ -5,10 +5,6 @@
 #include "bind/array/random.h"
 #include "bind/lua/open.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/philox.h"
 #include "bind/array/vector.h"
 
@@ -56,11 +52,6 @@ static int new_rng(lua_State *L) {
 /* A distribution with two parameters. */
 typedef double (*RngDraw)(NsPhilox *p, double a, double b);
 
-static double draw_uniform(NsPhilox *p, double a, double b) {
-  double u = ns_philox_uniform(p);
-  return (1 - u) * a + u * b;
-}
-
 static double draw_normal(NsPhilox *p, double mean, double deviation) {
   return mean + deviation * ns_philox_normal(p);
 }
@@ -91,7 +82,7 @@ static int rng_distribution(lua_State *L, RngDraw draw, const char *who, const c
 
 static int rng_uniform(lua_State *L) {
   static const char *const names[] = {"a", "b"};
-  return rng_distribution(L, draw_uniform, "uniform", names, 0, 1);
+  return rng_distribution(L, ns_philox_between, "uniform", names, 0, 1);
 }
 
 static int rng_normal(lua_State *L) {
@@ -113,49 +104,26 @@ static int rng_integers(lua_State *L) {
   return 1;
 }
 
-/* permutation(n): the numbers 1 to n in random order. Fisher and Yates; Knuth, The Art of Computer Programming 2, 3.4.2. */
+/* permutation(n): the numbers 1 to n in random order. */
 static int rng_permutation(lua_State *L) {
   NsPhilox *p = check_rng(L);
   nsl_at_most(L, 2, "permutation");
   NslVector *v = nsl_push_vector(L, rng_count(L, 2, "permutation"), NULL);
-  for (int i = 0; i < v->n; i++) v->data[i] = i + 1;
-  for (int i = v->n - 1; i > 0; i--) {
-    int j = (int)ns_philox_integer(p, 0, i);
-    double x = v->data[i];
-    v->data[i] = v->data[j];
-    v->data[j] = x;
-  }
+  ns_philox_permutation(p, v->n, v->data);
   return 1;
 }
 
 /* ---- state ---- */
 
-#define RNG_STATE "philox4x32-10 %" PRIu64 " %" PRIu64 " %" PRIu64
-
-static void push_rng_state(lua_State *L, const NsPhilox *p) {
-  char text[100];
-  snprintf(text, sizeof text, RNG_STATE, p->seed, p->stream, p->draw);
-  lua_pushstring(L, text);
-}
-
 static int rng_state(lua_State *L) {
-  push_rng_state(L, check_rng(L));
-  return 1;
-}
-
-/* Reads a text that state() made; false for any other text. */
-static bool read_rng_state(lua_State *L, const char *text, NsPhilox *p) {
-  NsPhilox read;
-  if (sscanf(text, "philox4x32-10 %" SCNu64 " %" SCNu64 " %" SCNu64, &read.seed, &read.stream, &read.draw) != 3) return false;
-  push_rng_state(L, &read);
-  if (strcmp(lua_tostring(L, -1), text) != 0) return false;
-  *p = read;
-  return true;
+  char text[NS_PHILOX_TEXT];
+  ns_philox_print(check_rng(L), text);
+  return lua_pushstring(L, text), 1;
 }
 
 static int rng_set_state(lua_State *L) {
   NsPhilox *p = check_rng(L);
-  bool good = lua_type(L, 2) == LUA_TSTRING && read_rng_state(L, lua_tostring(L, 2), p);
+  bool good = lua_type(L, 2) == LUA_TSTRING && ns_philox_read(lua_tostring(L, 2), p);
   return good ? 0 : nsl_bad(L, "setState", "state", "a text of rng:state()", 2);
 }
 

@@ -18,9 +18,8 @@ static NslVector *self_alone(lua_State *L, const char *who) {
 /* v:cumsum(): element i is the sum of v[1] to v[i]. */
 static int method_cumsum(lua_State *L) {
   const NslVector *v = self_alone(L, "cumsum");
-  double *out = nsl_push_vector(L, v->n, NULL)->data, sum = 0;
-  nsl_vector_alive(L, v);
-  for (int i = 0; i < v->n; i++) out[i] = sum = i == 0 ? nsl_element(v, 0) : sum + nsl_element(v, i);
+  double *out = nsl_push_vector(L, v->n, NULL)->data;
+  ns_samples_sums(nsl_samples(L, v), out);
   return 1;
 }
 
@@ -28,8 +27,7 @@ static int method_cumsum(lua_State *L) {
 static int method_diff(lua_State *L) {
   const NslVector *v = self_alone(L, "diff");
   double *out = nsl_push_vector(L, v->n > 0 ? v->n - 1 : 0, NULL)->data;
-  nsl_vector_alive(L, v);
-  for (int i = 0; i + 1 < v->n; i++) out[i] = nsl_element(v, i + 1) - nsl_element(v, i);
+  ns_samples_differences(nsl_samples(L, v), out);
   return 1;
 }
 
@@ -62,20 +60,15 @@ static NslAbscissas read_abscissas(lua_State *L, const char *who) {
 static int f_trapz(lua_State *L) {
   NslAbscissas over = read_abscissas(L, "trapz");
   NsSamples x = over.x ? nsl_samples(L, over.x) : (NsSamples){0};
-  return lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, over.y), x, over.dx)), 1;
+  return lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, over.y), x, over.dx, NULL)), 1;
 }
 
 /* cumtrapz(y [, x or dx]): element i is the integral from the first abscissa to the i-th by the trapezoidal rule. */
 static int f_cumtrapz(lua_State *L) {
   NslAbscissas over = read_abscissas(L, "cumtrapz");
-  const NslVector *y = over.y, *x = over.x;
-  double *out = nsl_push_vector(L, y->n, NULL)->data, sum = 0;
-  nsl_vector_alive(L, y);
-  if (x) nsl_vector_alive(L, x);
-  for (int i = 1; i < y->n; i++) {
-    double width = x ? nsl_element(x, i) - nsl_element(x, i - 1) : over.dx;
-    out[i] = sum += width * (nsl_element(y, i - 1) + nsl_element(y, i)) / 2;
-  }
+  double *out = nsl_push_vector(L, over.y->n, NULL)->data;
+  NsSamples x = over.x ? nsl_samples(L, over.x) : (NsSamples){0};
+  ns_samples_trapz(nsl_samples(L, over.y), x, over.dx, out);
   return 1;
 }
 
