@@ -8,7 +8,7 @@
 --   ns.contact.cap_capsule(R1, { a, b }, R2, length)            -- of a cap and the capsule of another body
 --   local contacts = ns.contact.manager { nsds =, law =, reach = }
 --   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
---   contacts:add_capsule(ds, R, length)
+--   contacts:add_capsule(ds, R, length)   contacts:add_polygon(ds, points)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). The output y of a relation
@@ -18,8 +18,7 @@
 -- update() links the pairs whose gap is at most `reach` and unlinks those whose gap is more than 2 reach. It finds
 -- the pairs of disks and capsules with a grid, at a cost that is linear in their number. reach must be larger than
 -- the decrease of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is
--- near; this holds also when the script has unlinked it. Boxes touch only lines, with their four corners: a manager
--- that has a box refuses another box, a disk or a capsule. The shapes are in contact/shape/.
+-- near; this holds also when the script has unlinked it. All shapes touch each other. They are in contact/shape/.
 --
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
 -- coordinates).
@@ -137,39 +136,16 @@ return function(ns, core)
     list[ds] = true
   end
 
-  -- Notes up to two bodies for each kind of shape. That is enough to know whether another body has a shape of the
-  -- kind.
-  local function note_shape(shapes, kind, ds)
-    local seen = shapes[kind] or {}
-    shapes[kind] = seen
-    if not seen[1] then seen[1] = ds elseif seen[1] ~= ds then seen[2] = seen[2] or ds end
+  -- The shapes in the plane.
+  local shapes, parts = {}, { positive = positive, pair = pair, check_line = check_line, fail = fail }
+  function parts.corner_on_line(point, line)
+    if point[3] > 0 then return contact.cap_line(point[3], { point[1], point[2] }, line) end
+    return contact.corner_line({ point[1], point[2] }, line)
   end
-
-  -- Raises when another body has a shape through which this one would pass; else notes the shape. touches: the pairs
-  -- of kinds between which there are contacts, as "disk disk".
-  local function check_partners(who, shapes, touches, kind, ds, plural)
-    local kinds = {}
-    for other in pairs(shapes) do kinds[#kinds + 1] = other end
-    table.sort(kinds, function(a, b) return (a == kind and "" or a) < (b == kind and "" or b) end)
-    for _, other in ipairs(kinds) do
-      local seen = shapes[other]
-      local partner = seen[1] ~= ds and seen[1] or seen[2]
-      if partner and not touches[kind .. " " .. other] and not touches[other .. " " .. kind] then
-        local both = kind == other and ("two %s"):format(plural) or ("a %s and a %s"):format(kind, other)
-        error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). "
-          .. "If they never meet, add them to different managers"):format(who, both,
-            (tostring(partner):gsub(" with.*", ""))), 3)
-      end
-    end
-    note_shape(shapes, kind, ds)
-  end
-
-  -- The shapes in the plane, and the pairs of kinds that touch.
-  local shapes, touching, parts = {}, {}, { positive = positive, pair = pair, check_line = check_line }
-  for i, name in ipairs { "disk", "box", "capsule" } do
+  for i, name in ipairs { "disk", "box", "capsule", "polygon" } do
     shapes[i] = require("nslua.contact.shape." .. name)(ns, contact, parts)
-    for other in pairs(shapes[i].meets) do touching[name .. " " .. other] = true end
   end
+  local relation_of_features = require "nslua.contact.features"(ns)
 
   function contact.manager(options)
     options = check_options("manager", options)
@@ -189,7 +165,6 @@ return function(ns, core)
       own = {},       -- the script's own generators
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
-      shapes = {},    -- kinds of shapes -> up to two bodies that have one
     }, Manager)
   end
 
@@ -204,17 +179,17 @@ return function(ns, core)
     local who = "add_" .. class.kind
     Manager[who] = function(self, ds, ...)
       check_self(who, self, Manager)
-      local q = body(who, ds)
+      local q = (ds ~= nil or not class.world) and body(who, ds) or nil
       local shape = class.read(who, ...)
-      check_partners(who, self.shapes, touching, class.kind, ds, class.plural)
       local given = self.given[class.kind] or {}
       self.given[class.kind] = given
       if class.once then check_new(who, given, ds, class.kind) end
       self.counts[class.kind] = (self.counts[class.kind] or 0) + 1
       shape.class, shape.ds, shape.number = class, ds, self.counts[class.kind]
-      local balls = {}
-      for i, p in ipairs(shape.points) do balls[i] = { p[1], p[2], 0, p[3] } end
-      self.added[support.shape(self.scene, q, balls, shape.around or 0, (shape.length or 0) / 2)] = shape
+      local balls, corners = {}, {}
+      for i, p in ipairs(shape.points) do balls[i], corners[i] = { p[1], p[2], 0, p[3] }, { p[1], p[2], 0 } end
+      local solid = where.call(who, support.polygon, corners, shape.R)
+      self.added[support.shape(self.scene, q, balls, shape.around, (shape.length or 0) / 2, solid)] = shape
     end
   end
 
@@ -384,10 +359,14 @@ return function(ns, core)
     return name, function() return shared(self, key, make) end, shape.ds
   end
 
-  local function in_plane(self, first, second, part)
+  local function in_plane(self, first, second, part, features)
     local a = self.added[first]
     if second < 0 then return with_line(self, a, -second, part) end
     local b = self.added[second]
+    if features then
+      local name = ("%s %d %s %d %s"):format(a.class.kind, a.number, b.class.kind, b.number, part)
+      return name, function() return relation_of_features(features, b.ds ~= nil) end, a.ds, b.ds
+    end
     local list = contacts_of(a, b)
     local c = list[part]
     local function make() return shared(self, c.key, c.make) end
@@ -403,6 +382,6 @@ return function(ns, core)
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
     support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
-    check_new = check_new, check_partners = check_partners, methods = shared_methods })
+    check_new = check_new, methods = shared_methods })
   return contact
 end

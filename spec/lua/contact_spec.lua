@@ -260,31 +260,6 @@ describe("contact.manager", function()
     for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 6)) end, case[1]) end
   end)
 
-  it("refuses shapes that would pass through each other", function()
-    local bodies = {}
-    for i = 1, 4 do bodies[i] = body({ 5 * i, 0, 0 }, { 0, 0, 0 }, 1, 1) end
-    local _, nsds = simulate(1, 0.1, bodies)
-    local function manager() return ns.contact.manager { nsds = nsds, law = law, reach = 0.1 } end
-    local function refused(expected, f, ...) assert.equal(expected, (select(2, pcall(f, ...)):gsub("^%S+:%d+: ", ""))) end
-    local tail = ": they would pass through each other (the other one: LagrangianLinearTIDS 'ds %d'). If they never meet, " ..
-      "add them to different managers"
-    local m = manager()
-    m:add_box(bodies[1], 1, 1)
-    m:add_box(bodies[1], 2, 0.5) -- the same body
-    m:add_disk(bodies[1], 1)
-    refused("add_box: there is no contact between two boxes" .. tail:format(1), m.add_box, m, bodies[2], 1, 1)
-    refused("add_disk: there is no contact between a disk and a box" .. tail:format(1), m.add_disk, m, bodies[2], 1)
-    m = manager()
-    for i = 1, 3 do m:add_disk(bodies[i], 1) end
-    refused("add_box: there is no contact between a box and a disk" .. tail:format(1), m.add_box, m, bodies[4], 1, 1)
-    refused("add_box: there is no contact between a box and a disk" .. tail:format(2), m.add_box, m, bodies[1], 1, 1)
-    m:add_disk(bodies[4], 1) -- what was refused has left nothing behind
-    local other = manager()
-    other:add_box(bodies[1], 1, 1)
-    other = manager()
-    other:add_box(bodies[2], 1, 1)
-  end)
-
   it("refuses a body that has a disk, and one that is nowhere, and goes on when that is mended", function()
     local ds = body({ 0, 1, 0 }, { 0, 0, 0 }, 1, 1)
     local _, nsds = simulate(1, 0.1, { ds })

@@ -232,10 +232,10 @@ static NsStatus scene_capsules(NsScene *s, int i, int j) {
   return NS_OK;
 }
 
-/* A ball of a body, around its origin. */
+/* A ball of a body around its origin, or, in the plane, a capsule: these touch each other without features. */
 static bool scene_is_ball(const NsSceneShape *a) {
   const double *c = a->centre;
-  return a->n > 0 && a->nballs == 1 && c[0] == 0 && c[1] == 0 && c[2] == 0;
+  return a->n > 0 && (a->nballs == 1 || a->half > 0) && c[0] == 0 && c[1] == 0 && c[2] == 0;
 }
 
 /* Two solids; a ball of a shape without one has no features. */

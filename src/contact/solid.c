@@ -62,6 +62,64 @@ NsStatus ns_solid_make_segment(NsSolid *s, const double *from, const double *to,
   return NS_OK;
 }
 
+/* Whether the points a, b, c turn to the left, by more than rounding. */
+static bool polygon_turns(const double *a, const double *b, const double *c) {
+  double x = b[0] - a[0], y = b[1] - a[1], u = c[0] - a[0], v = c[1] - a[1];
+  return x * v - y * u > 1e-12 * sqrt((x * x + y * y) * (u * u + v * v));
+}
+
+static bool polygon_before(const double *a, const double *b) {
+  return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
+}
+
+/* The corners of the hull of sorted points, counterclockwise (Andrew 1979); `order` has room for 2 n. Returns how many there are. */
+static int polygon_corners(int n, const double *points, const int *sorted, int *order) {
+  int count = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    int first = count;
+    for (int i = 0; i < n; i++) {
+      int k = sorted[pass ? n - 1 - i : i];
+      while (count >= first + 2 && !polygon_turns(points + 3 * (ptrdiff_t)order[count - 2],
+                                                  points + 3 * (ptrdiff_t)order[count - 1], points + 3 * (ptrdiff_t)k))
+        count--;
+      order[count++] = k;
+    }
+    count--;
+  }
+  return count;
+}
+
+NsStatus ns_solid_make_polygon(NsSolid *s, int n, const double *points, double radius, NsError *err) {
+  NsArena arena = {0};
+  memset(s, 0, sizeof *s);
+  int *sorted = ns_arena_ints(&arena, n), *order = ns_arena_ints(&arena, 2 * (ptrdiff_t)n + 2), count = 0;
+  for (int i = 0; !arena.failed && i < n; i++) { /* by insertion */
+    int k = i;
+    for (; k > 0 && polygon_before(points + 3 * (ptrdiff_t)i, points + 3 * (ptrdiff_t)sorted[k - 1]); k--)
+      sorted[k] = sorted[k - 1];
+    sorted[k] = i;
+  }
+  if (!arena.failed) count = n == 1 ? 1 : polygon_corners(n, points, sorted, order);
+  int faces = count > 1 ? count : 0;
+  NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
+  if (status == NS_OK && n > 2 && count < 3)
+    status = ns_fail(err, NS_EARG, "polygon: expected points that are not all on a line");
+  if (status == NS_OK) status = solid_take(s, count, 0, faces, 2 * faces);
+  for (int i = 0; status == NS_OK && i < count; i++)
+    memcpy(s->vertices + 3 * (ptrdiff_t)i, points + 3 * (ptrdiff_t)(n == 1 ? 0 : order[i]), 3 * sizeof(double));
+  for (int f = 0; status == NS_OK && f < faces; f++) {
+    NsSolidFace *face = &s->faces[f];
+    const double *u = s->vertices + 3 * (ptrdiff_t)f, *v = s->vertices + 3 * (ptrdiff_t)((f + 1) % count);
+    *face = (NsSolidFace){.normal = {v[1] - u[1], u[0] - v[0], 0}, .first = 2 * f, .count = 2};
+    ns_unit3(face->normal);
+    face->offset = ns_dot3(face->normal, u);
+    s->loop[2 * f] = f, s->loop[2 * f + 1] = (f + 1) % count;
+  }
+  if (status == NS_OK) s->radius = radius, solid_bound(s);
+  ns_arena_release(&arena);
+  return status;
+}
+
 NsStatus ns_solid_move(NsSolid *s, const NsSolid *from, const NsPose *pose) {
   int loop = 0;
   for (int f = 0; f < from->nfaces; f++) loop += from->faces[f].count;

@@ -52,12 +52,13 @@ extern const NsSolidClass *const ns_solid_classes[]; /* ended by NULL */
 
 /*
 ** Each makes a solid in place; the caller releases its arena, also after a failure. NS_ENOMEM.
-** move: a copy of a solid at another place of the body. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane.
+** move: a copy of a solid at another place of the body. polygon: the convex hull of points in the plane (z = 0), whose faces are its sides; one point, or two. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane.
 */
 NsStatus ns_solid_move(NsSolid *solid, const NsSolid *from, const NsPose *pose);
 NsStatus ns_solid_make_segment(NsSolid *solid, const double *from, const double *to, double radius);
 NsStatus ns_solid_make_point(NsSolid *solid, const double *at, double radius);
 NsStatus ns_solid_make_triangle(NsSolid *solid, const double *corners);
+NsStatus ns_solid_make_polygon(NsSolid *solid, int n, const double *points, double radius, NsError *err);
 NsStatus ns_solid_make_hull(NsSolid *solid, int n, const double *points, double radius, NsError *err);
 
 /* The volume, the centre of mass and the inertia (xx, yy, zz, xy, xz, yz, products with their sign) about it, for density 1, without the rounding. */

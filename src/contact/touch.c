@@ -138,17 +138,24 @@ static void axis_of_edges(const Side *x, const Side *y, double margin, Axis *bes
 
 /* ---- nearest features ---- */
 
-/* Whether the corner p is over the face f of x, or within `slack` of its border. */
-static bool face_covers(const Side *x, int f, const double *p, double slack) {
+/* The border k of a face: a corner on it, and its unit normal along the face. In the plane a face has two corners, which are its borders. */
+static const double *face_border(const Side *x, int f, int k, double *out) {
   const NsSolidFace *face = &x->s->faces[f];
   const int *loop = x->s->loop + face->first;
-  for (int k = 0; k < face->count; k++) {
-    const double *u = side_vertex(x, loop[k]), *v = side_vertex(x, loop[(k + 1) % face->count]);
-    double edge[3], out[3], way[3];
-    ns_sub3(v, u, edge);
-    ns_cross3(edge, side_normal(x, f), out);
-    ns_unit3(out);
-    ns_sub3(p, u, way);
+  const double *u = side_vertex(x, loop[k]);
+  double edge[3];
+  ns_sub3(side_vertex(x, loop[(k + 1) % face->count]), u, edge);
+  if (face->count > 2) ns_cross3(edge, side_normal(x, f), out);
+  for (int i = 0; i < 3 && face->count == 2; i++) out[i] = -edge[i];
+  ns_unit3(out);
+  return u;
+}
+
+/* Whether the corner p is over the face f of x, or within `slack` of its border. */
+static bool face_covers(const Side *x, int f, const double *p, double slack) {
+  for (int k = 0; k < x->s->faces[f].count; k++) {
+    double out[3], way[3];
+    ns_sub3(p, face_border(x, f, k, out), way);
     if (ns_dot3(way, out) > slack) return false;
   }
   return true;
@@ -196,9 +203,9 @@ static int nearest_end(const Side *x, double s) {
   return x->s->nedges == 0 || s <= 0 ? 0 : s >= 1 ? 1 : 2;
 }
 
-/* The nearest points of all edges (of a point: itself). */
+/* The nearest points of all edges (without edges: of all corners). */
 static void nearest_edges(const Side *x, const Side *y, Nearest *best) {
-  int ne = x->s->nedges ? x->s->nedges : 1, nf = y->s->nedges ? y->s->nedges : 1;
+  int ne = x->s->nedges ? x->s->nedges : x->s->nvertices, nf = y->s->nedges ? y->s->nedges : y->s->nvertices;
   best->d = INFINITY;
   for (int i = 0; i < ne; i++)
     for (int j = 0; j < nf; j++) {
@@ -447,7 +454,8 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
   const double *n = side_normal(x, f);
   int against = side_against(y, n), first = w->n;
   const int *corners = against < 0 ? NULL : y->s->loop + y->s->faces[against].first;
-  Polygon p = {.n = against < 0 ? y->s->nvertices : y->s->faces[against].count, .closed = against >= 0};
+  Polygon p = {.n = against < 0 ? y->s->nvertices : y->s->faces[against].count,
+               .closed = against >= 0 && y->s->faces[against].count > 2};
   if (p.n > MOST_CORNERS / 2) p.n = MOST_CORNERS / 2;
   int count = p.n;
   for (int i = 0; i < count; i++) {
@@ -455,11 +463,8 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
     memcpy(p.c[i].at, side_vertex(y, p.c[i].corner), sizeof p.c[i].at);
   }
   for (int k = 0; k < face->count; k++) {
-    const double *u = side_vertex(x, loop[k]), *v = side_vertex(x, loop[(k + 1) % face->count]);
-    double edge[3], out[3];
-    ns_sub3(v, u, edge);
-    ns_cross3(edge, n, out);
-    ns_unit3(out);
+    double out[3];
+    const double *u = face_border(x, f, k, out);
     polygon_cut(&p, u, out, k, rim * size);
   }
   NsStatus status = NS_OK;
@@ -467,6 +472,8 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
     const Clipped *c = &p.c[i];
     if (c->corner >= 0) {
       status = touch_point_face(w, x, f, y, c->corner, reach);
+    } else if (face->count == 2) { /* its end is over the other solid's face */
+      status = touch_point_face(w, y, against, x, loop[-1 - c->second], reach);
     } else if (c->first >= 0) {
       int a = corners ? corners[c->first] : c->first, b = corners ? corners[(c->first + 1) % count] : c->first + 1;
       status = touch_line_face(w, x, f, -1 - c->second, y, side_find_edge(y, a, b), c->at, reach);

@@ -6,7 +6,7 @@ local files = {}
 
 -- The point of three numbers; equal ones have one number.
 local function point_of(mesh, x, y, z)
-  local key = ("%a %a %a"):format(x, y, z)
+  local key = string.pack("ddd", x + 0.0, y + 0.0, z + 0.0) -- 0 and -0 are one
   if not mesh.known[key] then
     mesh.points[#mesh.points + 1] = { x, y, z }
     mesh.known[key] = #mesh.points

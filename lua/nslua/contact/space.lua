@@ -144,11 +144,18 @@ return function(ns, contact, parts)
   Space.__name = "contact manager in space"
   where.strict(Space)
 
-  -- Kinds of shapes that touch: all but particles and others.
-  local touching = setmetatable({}, { __index = function(_, kinds)
-    local first, second = kinds:match "^(%S+) (%S+)$"
-    return (first == "particle") == (second == "particle")
-  end })
+  -- Raises when there is a shape through which this one would pass: particles touch particles alone. seen: the first
+  -- particle, and the first other shape.
+  local function check_partners(who, seen, kind, ds)
+    local own, foreign = kind == "particle" and "particle" or "body", kind == "particle" and "body" or "particle"
+    local other = seen[foreign]
+    if other then
+      error(("%s: there is no contact between a %s and a %s: they would pass through each other (the other one: %s). "
+        .. "If they never meet, add them to different managers"):format(who, kind, other[1],
+          (tostring(other[2]):gsub(" with.*", ""))), 3)
+    end
+    seen[own] = seen[own] or { kind, ds or "the world" }
+  end
 
   function contact.space(options)
     options = parts.check_options("space", options)
@@ -162,7 +169,7 @@ return function(ns, contact, parts)
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
-      relations = {}, given = {}, shapes = {},
+      relations = {}, given = {}, seen = {},
     }, Space)
   end
 
@@ -195,7 +202,7 @@ return function(ns, contact, parts)
     parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
     positive("add_sphere", "R", R)
-    parts.check_partners("add_sphere", self.shapes, touching, #q == 3 and "particle" or "sphere", ds, "spheres")
+    check_partners("add_sphere", self.seen, #q == 3 and "particle" or "sphere", ds)
     parts.check_new("add_sphere", self.given, ds, "sphere")
     local shape = contact.sphere(R)
     shape.R = R
@@ -208,7 +215,7 @@ return function(ns, contact, parts)
     for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
       positive("add_box", name, length or nil)
     end
-    parts.check_partners("add_box", self.shapes, touching, "box", ds, "boxes")
+    check_partners("add_box", self.seen, "box", ds)
     add(self, "add_box", ds, contact.box(lx, ly, lz))
   end
 
@@ -218,7 +225,7 @@ return function(ns, contact, parts)
     if ds ~= nil then body("add", ds, true) end
     solids.check("add", "shape", shape)
     if shape.mesh and ds ~= nil then fail("add", "ds", "nil, as a mesh belongs to the world", ds, 2) end
-    parts.check_partners("add", self.shapes, touching, shape.kind, ds or self, shape.kind .. "s")
+    check_partners("add", self.seen, shape.kind, ds)
     add(self, "add", ds, shape)
   end
 

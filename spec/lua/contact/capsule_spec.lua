@@ -154,7 +154,6 @@ describe("capsules in the plane", function()
       "add_capsule: length: expected a positive number, got nil")
     manager:add_capsule(ds, 0.1, 1)
     assert.error_matches(function() manager:add_capsule(ds, 0.1, 1) end, "add_capsule: ds: .* has a capsule already")
-    assert.error_matches(function() manager:add_box(other, 1, 1) end, "add_box: there is no contact between a box and a capsule")
     local simu, graph = simulate(1, 0.1, { ds, other })
     other:setQ { 0.2, 0, 0 }
     graph:link(ns.Interaction(law, ns.contact.cap_capsule(0.1, { 0, 0 }, 0.1, 1)), other, ds)

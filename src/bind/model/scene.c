@@ -60,8 +60,8 @@ static NsSceneBall *scene_balls(lua_State *L, int idx, int *count) {
 }
 
 /*
-** shape(scene, q, balls, around, half, solid): its number, from 1. q: nil for a part of the world. With a solid, balls, around and half are found from it; a
-** mesh may stand in its place.
+** shape(scene, q, balls, around, half, solid): its number, from 1. q: nil for a part of the world. With a solid, balls and around may be nil: they are
+** found from it; a mesh may stand in its place.
 */
 static int bind_scene_shape(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
@@ -70,20 +70,21 @@ static int bind_scene_shape(lua_State *L) {
   const NslSolid *solid = nsl_test_solid(L, 6);
   const NslMesh *mesh = nsl_test_mesh(L, 6);
   NsSceneShape shape = {.q = q ? q->data : NULL, .n = q ? q->n : 0, .owner = q, .mesh = mesh ? mesh->mesh : NULL};
+  shape.around = luaL_optnumber(L, 4, 0), shape.half = luaL_optnumber(L, 5, 0);
   if (solid) {
     shape.solid = &solid->solid;
-    shape.around = solid->solid.around;
+    shape.around = luaL_optnumber(L, 4, solid->solid.around);
     memcpy(shape.centre, solid->solid.centre, sizeof shape.centre);
+  }
+  if (lua_istable(L, 3)) {
+    shape.balls = scene_balls(L, 3, &shape.nballs);
+  } else if (solid) {
     shape.nballs = solid->solid.nvertices;
     shape.balls = lua_newuserdatauv(L, (size_t)shape.nballs * sizeof *shape.balls, 0);
     for (int i = 0; i < shape.nballs; i++) {
       memcpy(shape.balls[i].at, solid->solid.vertices + 3 * (ptrdiff_t)i, sizeof shape.balls[i].at);
       shape.balls[i].radius = solid->solid.radius;
     }
-  } else if (!mesh) {
-    luaL_checktype(L, 3, LUA_TTABLE);
-    shape.around = luaL_checknumber(L, 4), shape.half = luaL_checknumber(L, 5);
-    shape.balls = scene_balls(L, 3, &shape.nballs);
   }
   nsl_check_status(L, ns_scene_add(scene, &shape), "scene");
   int number = ns_scene_shapes(scene);
@@ -144,7 +145,7 @@ static int bind_scene_lost(lua_State *L) {
   return scene_write_slots(L, 2, found, nfound);
 }
 
-static NsSceneContact *scene_slot(lua_State *L) {
+static NsSceneContact *bind_scene_slot(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   lua_Integer slot = luaL_checkinteger(L, 2);
   if (slot < 1 || slot > ns_scene_slots(scene)) luaL_error(L, "scene: there is no slot %I", (LUAI_UACINT)slot);
@@ -175,7 +176,7 @@ static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
 ** their options, or nil.
 */
 static int bind_scene_contact(lua_State *L) {
-  const NsSceneContact *c = scene_slot(L);
+  const NsSceneContact *c = bind_scene_slot(L);
   lua_pushinteger(L, c->first + 1);
   lua_pushinteger(L, c->second < 0 ? c->second : c->second + 1);
   if (!c->touch) return lua_pushinteger(L, (lua_Integer)c->part + 1), 3;
@@ -188,7 +189,7 @@ static int bind_scene_contact(lua_State *L) {
 
 /* link(scene, slot, y): the contact is linked; y: the vector whose first number is its gap. unlink(scene, slot). */
 static int bind_scene_link(lua_State *L) {
-  NsSceneContact *c = scene_slot(L);
+  NsSceneContact *c = bind_scene_slot(L);
   const NslVector *y = nsl_check_vector(L, 3);
   scene_keep(L, 3, lua_tointeger(L, 2));
   c->gap = y->data, c->owner = y, c->linked = true;
@@ -196,7 +197,7 @@ static int bind_scene_link(lua_State *L) {
 }
 
 static int bind_scene_unlink(lua_State *L) {
-  return scene_slot(L)->linked = false, 0;
+  return bind_scene_slot(L)->linked = false, 0;
 }
 
 void nsl_open_scene(lua_State *L) {

@@ -64,6 +64,18 @@ static int solid_new(lua_State *L) {
   return 1;
 }
 
+/* polygon(points, rounding): a solid of the plane; points { x, y, 0 }. */
+static int solid_polygon(lua_State *L) {
+  int npoints = 0;
+  NsError err = {NS_OK, ""};
+  const double *points = solid_read_points(L, 1, "polygon", &npoints);
+  NslSolid *self = nsl_new(L, &solid_type, sizeof *self, 0);
+  NsStatus status = ns_solid_make_polygon(&self->solid, npoints, points, luaL_checknumber(L, 2), &err);
+  if (status == NS_EARG) return nsl_raise(L, &err);
+  nsl_check_status(L, status, "polygon");
+  return 1;
+}
+
 /* move(solid, q): the solid at the place and with the quaternion of q, 7 numbers. */
 static int solid_move(lua_State *L) {
   const NslSolid *from = nsl_check(L, 1, &solid_type);
@@ -197,9 +209,9 @@ static void solid_push_classes(lua_State *L) {
 void nsl_open_solid(lua_State *L) {
   static const luaL_Reg solid_meta[] = {{"__gc", solid_gc}, {NULL, NULL}}, mesh_meta[] = {{"__gc", mesh_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"solid", solid_new},         {"move", solid_move}, {"mesh", mesh_new},
-                                       {"corners", solid_corners},   {"mass", solid_mass}, {"counts", solid_counts},
-                                       {"distance", solid_distance}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"solid", solid_new},     {"polygon", solid_polygon},   {"move", solid_move},
+                                       {"mesh", mesh_new},       {"corners", solid_corners},   {"mass", solid_mass},
+                                       {"counts", solid_counts}, {"distance", solid_distance}, {NULL, NULL}};
   nsl_register_type(L, &solid_type, solid_meta, none);
   nsl_register_type(L, &mesh_type, mesh_meta, none);
   lua_getfield(L, -1, "contact_support");

@@ -1,4 +1,4 @@
--- nslua.contact.shape.box: boxes in the plane, whose corners touch lines.
+-- nslua.contact.shape.box: boxes in the plane, whose corners touch lines, and corners and sides other shapes.
 
 local cos, sin = math.cos, math.sin
 
@@ -33,9 +33,10 @@ return function(ns, contact, parts)
     kind = "box", plural = "boxes", part = "corner",
     read = function(who, width, height)
       local w, h = positive(who, "width", width, 4) / 2, positive(who, "height", height, 4) / 2
-      return { points = { { w, h, 0 }, { -w, h, 0 }, { -w, -h, 0 }, { w, -h, 0 } } }
+      local points = { { w, h, 0 }, { -w, h, 0 }, { -w, -h, 0 }, { w, -h, 0 } }
+      return { R = 0, around = math.sqrt(w * w + h * h), points = points }
     end,
-    line = function(point, line) return contact.corner_line({ point[1], point[2] }, line) end,
+    world = true, line = parts.corner_on_line,
     meets = {},
   }
 end

@@ -1,0 +1,28 @@
+-- nslua.contact.shape.polygon: convex polygons in the plane, which may be rounded. They touch all shapes by corners
+-- and sides.
+
+local huge = math.huge
+
+return function(_, _, parts)
+  return {
+    kind = "polygon", plural = "polygons", part = "corner",
+    read = function(who, points, rounding)
+      rounding = rounding or 0
+      if rounding ~= 0 then parts.positive(who, "rounding", rounding, 4) end
+      if type(points) ~= "table" or #points < 3 then
+        parts.fail(who, "points", "a list of at least three points", points, 3)
+      end
+      local balls, around = {}, 0
+      for i, p in ipairs(points) do
+        local good = type(p) == "table" or type(p) == "userdata"
+        for k = 1, 2 do good = good and type(p[k]) == "number" and p[k] == p[k] and math.abs(p[k]) < huge end
+        if not good then parts.fail(who, ("points[%d]"):format(i), "two finite numbers", p, 3) end
+        balls[i] = { p[1], p[2], rounding }
+        around = math.max(around, math.sqrt(p[1] ^ 2 + p[2] ^ 2) + rounding)
+      end
+      return { R = rounding, around = around, points = balls }
+    end,
+    world = true, line = parts.corner_on_line,
+    meets = {},
+  }
+end
