@@ -88,6 +88,7 @@ lazy.functions(ns, "minimize", function() return { minimize = require "nslua.opt
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)
 lazy.functions(ns.numerics, "load_dump replay", function() return require "nslua.dump"(ns) end)
+lazy.functions(ns.numerics, "global_friction", function() return require "nslua.global_friction"(ns) end)
 lazy.functions(ns.numerics, "model", function() return { model = require "nslua.model"(ns) } end)
 
 local animation, methods = ns.animation, core.solution_methods
