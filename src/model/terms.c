@@ -4,6 +4,7 @@
 */
 #include "model/terms.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -71,26 +72,55 @@ static NsStatus mechanical_terms_at(const NsTerms *at, NsMechanicalDs *ds, int q
   return NS_OK;
 }
 
-/* Mechanics: rate = dy/dt at fixed q; where C depends on q G = d(C' lambda)/dq, if that is exact. place: of the coordinates. */
+/*
+** The step of differences of C by a coordinate, as a part of its size: of order 4, whose truncation (2^-10)^4 = 1e-12 and rounding
+** 2^-52 / 2^-10 are about as large. Differences below the part ROUNDING of (C / step) are rounding and count as 0.
+*/
+static const double STEP = 0x1p-10, ROUNDING = 0x1p-44;
+
+/* second (m x nx x nx) = dC/dx by differences. room: 2 m nx + nx. */
+static NsStatus second_by_differences(const NsRelation *rel, const NsRelationPoint *point, double *room, double *second,
+                                      NsError *err) {
+  static const double weights[4][2] = {{-2, 1}, {-1, -8}, {1, 8}, {2, -1}};
+  ptrdiff_t m = rel->m, nx = rel->nx;
+  double *x = room, *C = x + nx, *most = C + m * nx;
+  NsRelationPoint there = *point;
+  NsStatus status = NS_OK;
+  there.x = memcpy(x, point->x, (size_t)nx * sizeof *x);
+  for (ptrdiff_t k = 0; k < nx && status == NS_OK; k++, second += m * nx) {
+    double h = STEP * (x[k] != 0 ? fabs(x[k]) : 1);
+    memset(most, 0, (size_t)(m * nx) * sizeof *most);
+    for (int s = 0; s < 4 && status == NS_OK; s++) {
+      x[k] = point->x[k] + weights[s][0] * h;
+      status = ns_relation_C(rel, &there, C, err);
+      for (ptrdiff_t i = 0; i < m * nx && status == NS_OK; i++) {
+        second[i] += weights[s][1] / (12 * h) * C[i];
+        most[i] = fmax(most[i], fabs(C[i]));
+      }
+    }
+    for (ptrdiff_t i = 0; i < m * nx; i++)
+      if (fabs(second[i]) <= ROUNDING * most[i] / h) second[i] = 0;
+    x[k] = point->x[k];
+  }
+  return status;
+}
+
+/* Mechanics: rate = dy/dt at fixed q; G = d(C' lambda)/dq where C depends on q, exact where the relation knows it. place: of the coordinates. */
 static NsStatus curvature_terms(NsTerms *at, const NsRelation *rel, const NsRelationPoint *point, int row, const int *place,
                                 NsArena *arena, NsError *err) {
-  int m = rel->m, nx = rel->nx;
-  double *room = ns_arena_doubles(arena, (NS_DIFFERENCE_ROOM + 3) * (ptrdiff_t)m + nx);
+  ptrdiff_t m = rel->m, nx = rel->nx;
+  double *room = ns_arena_doubles(arena, (ptrdiff_t)ns_relation_curvature_room(rel) + NS_DIFFERENCE_ROOM * m + 2 * m * nx + nx);
+  double *second = ns_arena_doubles(arena, m * nx * nx), *still = ns_arena_doubles(arena, (2 * m + 1) * nx);
   NsStatus status = terms_memory(arena, err);
   if (status == NS_OK) status = ns_relation_add_rate(rel, point, room, at->rate + row, err);
-  if (status != NS_OK || !ns_relation_curved(rel)) return status;
-  double *second = ns_arena_doubles(arena, (ptrdiff_t)m * nx * nx), *drift = ns_arena_matrix(arena, m, nx);
-  double *bias = ns_arena_doubles(arena, (ptrdiff_t)ns_relation_bias_room(rel));
-  bool *own = ns_arena_take(arena, (size_t)m, sizeof *own);
-  if (terms_memory(arena, err) != NS_OK) return NS_ENOMEM;
-  bool exact = ns_relation_second(rel, point, room, second, drift);
-  if (exact) status = ns_relation_own_rows(rel, point, bias, own, err);
-  for (int i = 0; i < m && status == NS_OK; i++) exact = exact && !own[i];
-  at->inexact = at->inexact || !exact;
-  for (ptrdiff_t k = 0; k < (ptrdiff_t)nx * nx && exact && status == NS_OK; k++)
-    for (int i = 0; i < m; i++)
-      at->G[place[k % nx] + place[k / nx] * (ptrdiff_t)at->nq] += point->lambda[i] * second[i + k * m];
-  at->curved = true;
+  if (status != NS_OK) return status;
+  NsRelationCurvature curvature = {second, still + nx, still + nx + m * nx};
+  if (!ns_relation_curvature(rel, point, still, room, &curvature)) {
+    memset(second, 0, (size_t)(m * nx * nx) * sizeof *second);
+    status = second_by_differences(rel, point, room, second, err);
+  }
+  for (ptrdiff_t k = 0; k < nx * nx && status == NS_OK; k++)
+    for (ptrdiff_t i = 0; i < m; i++) at->G[place[k % nx] + place[k / nx] * (ptrdiff_t)at->nq] += point->lambda[i] * second[i + k * m];
   return status;
 }
 

@@ -9,7 +9,7 @@
 /*
 ** The terms of all systems of one family and of their interactions, stacked in the graph's order. First order: M x' = f + r, r by B and K
 ** (K is added to A); mechanics: M v' = f + C' lambda. Both: y = y(x, lambda), A = df/dx or df/dq, V = df/dv, C = dy/dx or dy/dq, D = dy/dlambda;
-** mechanics: rate = dy/dt at fixed q and, where C depends on q, G = d(C' lambda)/dq.
+** mechanics: rate = dy/dt at fixed q and G = d(C' lambda)/dq, by differences where a relation does not know it.
 */
 typedef struct NsTerms {
   NsNsds *nsds;
@@ -21,7 +21,6 @@ typedef struct NsTerms {
   double *y, *C, *D;        /* m; m x nq; m x m */
   double *V, *rate, *G;     /* mechanics: nv x nv; m; nq x nq. Of first order rate is NULL */
   double *B;                /* first order: nv x m */
-  bool curved, inexact;     /* found: there is some G; d(C' lambda)/dq is not known exactly */
 } NsTerms;
 
 /* Sets nq, nv and m for nsds and family. */

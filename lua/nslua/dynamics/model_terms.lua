@@ -14,10 +14,6 @@ local fail, describe = arguments.fail, arguments.describe
 
 local terms = {}
 
--- Derivatives of a Jacobian that has no exact ones are central differences of order 4. This is their step, as a part
--- of the size of a coordinate: the truncation (2^-10)^4 = 1e-12 and the rounding 2^-52 / 2^-10 are about as large.
-local STEP = 2 ^ -10
-
 -- ---- the model ----
 
 local function graph_of(options, who)
@@ -280,8 +276,7 @@ end
 -- An element of a product below this part of the sum of its terms is rounding: some 16 of them.
 local CANCELLED = 2 ^ -48
 
-local function cleaned(A, B)
-  local out, sizes = A * B, absolute(A) * absolute(B)
+local function cleaned(out, sizes)
   for i = 1, out:rows() do
     for j = 1, out:cols() do
       if math.abs(out[i][j]) <= CANCELLED * sizes[i][j] then out[i][j] = 0 end
@@ -289,6 +284,8 @@ local function cleaned(A, B)
   end
   return out
 end
+
+local function product(A, B) return cleaned(A * B, absolute(A) * absolute(B)) end
 
 -- The derivatives of all coordinates by the coordinates of the charts, or those of their rates by the velocities.
 local function chart_map(model, x, name)
@@ -307,8 +304,34 @@ local function chart_map(model, x, name)
   return all
 end
 
--- The terms without the curvature. The other family stays at its start.
-local function evaluate(model, t, x, lambda)
+-- A of bodies with quaternions, by the coordinates of their charts: of the forces, and of T' (C' lambda), where C and
+-- the rates T of the coordinates turn. An angle has the size 1.
+local function turned(model, at, x, lambda, slopes, rates)
+  local force = model.m > 0 and at.C:transpose() * lambda or core.zeros(model.coordinates)
+  local T, bend = rates:transpose(), at.G * slopes
+  local out, sizes = at.A * slopes + T * bend, absolute(at.A) * absolute(slopes) + absolute(T) * absolute(bend)
+  local row = 0
+  for k, first in ipairs(model.first) do
+    local E = model.charts[k] and charts.slopes(model.charts[k], x:slice(first + 1, first + 6))
+    for j = 4, E and 6 or 0 do
+      local turn = charts.rates(E:column(j))
+      for i = 4, 6 do
+        for r = 4, 7 do out[first + i][first + j] = out[first + i][first + j] + turn[r][i] * force[row + r] end
+      end
+      for i = 1, 6 do
+        for l = 1, model.m do
+          sizes[first + i][first + j] = sizes[first + i][first + j] + math.abs(at.sizes[first + i][l] * lambda[l])
+        end
+      end
+    end
+    row = row + (E and 7 or size_at(model, k))
+  end
+  return cleaned(out, sizes)
+end
+
+-- The terms at a point: f (with the input of lambda), M, A = df/dx, B = df/dlambda, y, C = dy/dx, D = dy/dlambda; of
+-- mechanics V = df/dv and rate = dy/dt too. The other family stays at its start.
+function terms.at(model, t, x, lambda)
   local states, l = model.whole.x:copy(), model.whole.lambda:copy()
   local own = terms.states(model, x)
   for i, place in ipairs(model.places.states) do states[place] = own[i] end
@@ -319,28 +342,15 @@ local function evaluate(model, t, x, lambda)
   if model.turns then
     local slopes, rates = chart_map(model, x, "slopes"), chart_map(model, x, "rates")
     at.sizes = (absolute(T) * absolute(rates)):transpose() -- of B: sums of the terms of its elements
-    at.A, at.C, T, at.inexact = cleaned(at.A, slopes), cleaned(T, slopes), cleaned(T, rates), true
+    at.A = turned(model, at, x, lambda, slopes, rates)
+    at.C, T = product(T, slopes), product(T, rates)
+  else
+    at.A = at.A + at.G
   end
   at.B = T:transpose()
   if model.m > 0 then at.f = at.f + at.B * lambda end
   return at
 end
-
--- A size of coordinate i: its own, or the largest |y| / |C_i|, or 1 when all of these are 0.
-local function size_of(model, at, x, i)
-  if terms.reach(model, i) > 0 then return terms.reach(model, i) end
-  if x[i] ~= 0 then return math.abs(x[i]) end
-  local size = 0
-  for r = 1, #at.y do
-    local slope = math.abs(at.C[r][i])
-    if slope > 0 then size = math.max(size, math.abs(at.y[r]) / slope) end
-  end
-  return size > 0 and size or 1
-end
-
--- Differences of a body's forces below this part of (force / step) are rounding and count as 0: that of differences
--- of order 4 is about 2^-51.
-local ROUNDING = 2 ^ -44
 
 -- The first and the last of the three forces, or of the three torques, to which row j of a body with a quaternion
 -- belongs: they have one unit, and their sizes are compared with each other. Of other rows j itself.
@@ -352,44 +362,6 @@ function terms.group(model, j)
     end
   end
   return j, j
-end
-
--- The largest sum_k |B_jk lambda_k| of the group of row j of a body; 0 for rows that belong to no body.
-local function input_size(model, sizes, lambda, j)
-  local first, last = terms.group(model, j)
-  local most = 0
-  for i = first, first < last and last or 0 do
-    local sum = 0
-    for k = 1, #lambda do sum = sum + math.abs(sizes[i][k] * lambda[k]) end
-    most = math.max(most, sum)
-  end
-  return most
-end
-
--- Adds d(C' lambda)/dq by differences of C, for relations without exact second derivatives.
-local function add_curvature(model, at, t, x, lambda)
-  for i = 1, model.n do
-    local h = STEP * size_of(model, at, x, i)
-    local function input(k)
-      local moved = x:copy()
-      moved[i] = moved[i] + k * h
-      return evaluate(model, t, moved, lambda).B * lambda
-    end
-    local slope = ((input(1) - input(-1)) * 8 - (input(2) - input(-2))) * (1 / (12 * h))
-    for j = 1, model.n do
-      local real = math.abs(slope[j]) > ROUNDING * input_size(model, at.sizes or at.B, lambda, j) / h
-      if real then at.A[j][i] = at.A[j][i] + slope[j] end
-    end
-  end
-end
-
--- The terms at a point: f (with the input of lambda), M, A = df/dx, B = df/dlambda, y, C = dy/dx, D = dy/dlambda; of
--- mechanics V = df/dv and rate = dy/dt too.
-function terms.at(model, t, x, lambda)
-  local at = evaluate(model, t, x, lambda)
-  if at.inexact then add_curvature(model, at, t, x, lambda)
-  elseif at.G then at.A = at.A + at.G end
-  return at
 end
 
 return terms

@@ -30,8 +30,7 @@ static void push_terms(lua_State *L, NsTerms *at, bool mechanical) {
 
 /*
 ** terms(nsds, t, x, lambda, mechanical): the terms of one family at a point, which is not the state of the model: x has the states of all systems,
-** lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate, and where C depends on
-** the coordinates G, or `inexact`.
+** lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate and G.
 */
 static int graph_terms(lua_State *L) {
   static const char who[] = "terms";
@@ -56,8 +55,6 @@ static int graph_terms(lua_State *L) {
   NsStatus status = ns_terms_fill(&at, &err);
   nsl_leave(host, edge);
   if (status != NS_OK) return nsl_raise_step(L, &err);
-  nsl_set_boolean(L, "inexact", at.inexact);
-  if (at.G && !at.curved) lua_pushnil(L), lua_setfield(L, -2, "G");
   return 1;
 }
 
