@@ -100,16 +100,21 @@ local function states_of(simu)
   return core.concatenate(list)
 end
 
--- The simulation of a model at a time, with its mode; nil where a row has no word.
+-- The simulation of a model at a time, with its mode, which has derivatives by the parameters of its numbers; nil where
+-- a row has no word.
 local function at_time(model, t)
-  local simu = model.build(model.p)
+  local simu, numbers = model.build(model.p)
   simu:addEvent { name = "end", g = function(time) return time - t end, direction = "up", terminal = true }
   simu:run()
-  local good, m = pcall(modes.new, simu)
+  local parameters = {}
+  for _, list in ipairs(numbers) do
+    for _, entry in ipairs(list) do parameters[#parameters + 1] = { table.unpack(entry, 2) } end
+  end
+  local good, m = pcall(modes.new, simu, parameters)
   if not good then return assert.matches("quaternion", m) and nil end
   local mode, x = modes.present(m), states_of(simu)
   if mode then modes.take(m, mode.block, t, x) end
-  return mode and m, x, mode
+  return mode and m, x, mode, numbers, #parameters
 end
 
 -- The derivative of f by state j at x, by a difference of order 4.
@@ -123,9 +128,10 @@ local function difference(f, x, j)
   return ((at(1) - at(-1)) * 8 - (at(2) - at(-2))) * (1 / (12 * h))
 end
 
--- Column j of the derivatives of a map of core.mode with `size` numbers; nil where they are not exact.
-local function column(m, name, size, t, x, j, ...)
-  local unit = core.zeros(#x)
+-- Column j of the derivatives of a map of core.mode with `size` numbers, by the states and then the p parameters; nil
+-- where they are not exact.
+local function column(m, p, name, size, t, x, j, ...)
+  local unit = core.zeros(#x + p)
   unit[j] = 1
   local all = modes[name](m, t, core.concatenate { x, unit }, ...)
   return all and all:slice(size + 1, 2 * size)
@@ -139,22 +145,51 @@ local function check_column(where, exact, slope)
     .. " against " .. tostring(slope))
 end
 
+local known = 0 -- derivatives by numbers that were exact
+
+-- The derivatives of a map by the numbers of the model agree with differences.
+local function check_numbers(where, model, numbers, p, m, block, name, size, t, x, ...)
+  local first = #x
+  for j, list in ipairs(numbers) do
+    local exact = core.zeros(size)
+    for i, entry in ipairs(list) do
+      local slope = exact and column(m, p, name, size, t, x, first + i, ...)
+      exact = slope and exact + entry[1] * slope
+    end
+    first = first + #list
+    local function value(own, ...)
+      local other = modes.new((model.build(own)))
+      modes.take(other, block, t, x)
+      return modes[name](other, t, x, ...)
+    end
+    if exact then
+      local more = table.pack(...)
+      local good, slope = pcall(difference, function(own) return value(own:totable(), table.unpack(more, 1, more.n)) end,
+        core.vector(model.p), j) -- not where the number is at the end of its range
+      if good then check_column(where .. " by number " .. j, exact, slope) end
+      known = known + (good and 1 or 0)
+    end
+  end
+end
+
 -- The rates are those of the run, and all derivatives agree with differences.
 local function check_smooth(name, sol, model, t, h)
-  local m, x = at_time(model, t)
+  local m, x, mode, numbers, p = at_time(model, t)
   if not m then return end
   local rate, x1 = modes.rate(m, t, x), {}
   for k = -2, 2 do x1[k] = sol:at(t + k * h).x end
   local slope = ((x1[1] - x1[-1]) * 8 - (x1[2] - x1[-2])) * (1 / (12 * h))
   check_column(name .. ": rate", rate, slope)
   for j = 1, #x do
-    local exact = column(m, "rate", #x, t, x, j)
+    local exact = column(m, p, "rate", #x, t, x, j)
     if not exact then break end
     check_column(name .. ": J", exact, difference(function(y) return modes.rate(m, t, y) end, x, j))
   end
+  check_numbers(name .. ": rate", model, numbers, p, m, mode.block, "rate", #x, t, x)
   for _, guard in ipairs(modes.guards(m)) do
+    check_numbers(name .. ": " .. guard.event, model, numbers, p, m, mode.block, "guard", 1, t, x, guard.k)
     for j = 1, #x do
-      local exact = column(m, "guard", 1, t, x, j, guard.k)
+      local exact = column(m, p, "guard", 1, t, x, j, guard.k)
       if not exact then break end
       check_column(name .. ": " .. guard.event, exact, difference(function(y) return modes.guard(m, t, y, guard.k) end, x, j))
     end
@@ -167,7 +202,7 @@ local function check_impact(name, model, sol, event, t_before)
   while sol.t[k] < event.t do k = k + 1 end
   local last = k
   while last < #sol.t and sol.t[last + 1] == event.t do last = last + 1 end
-  local m, _, mode = at_time(model, (t_before + event.t) / 2)
+  local m, _, mode, numbers, p = at_time(model, (t_before + event.t) / 2)
   if not m then return end
   local row, nsds = 0, m and model.build(model.p):nsds()
   for i = 1, nsds:numberOfInteractions() do
@@ -182,8 +217,9 @@ local function check_impact(name, model, sol, event, t_before)
   local ways = modes.impact(m, event.t, before, hit, after)
   if not ways then return end
   check_column(name .. ": reset", modes.reset(m, event.t, before, hit, ways), after)
+  check_numbers(name .. ": reset", model, numbers, p, m, mode.block, "reset", #before, event.t, before, hit, ways)
   for j = 1, #before do
-    local exact = column(m, "reset", #before, event.t, before, j, hit, ways)
+    local exact = column(m, p, "reset", #before, event.t, before, j, hit, ways)
     if not exact then break end
     check_column(name .. ": A", exact, difference(function(y) return modes.reset(m, event.t, y, hit, ways) end, before, j))
   end
@@ -209,6 +245,7 @@ describe("modes of random models #once", function()
         from = math.max(from, to)
       end
     end
+    assert.is_true(known > models)
     report("modes of random models", models)
   end)
 end)

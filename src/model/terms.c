@@ -120,7 +120,8 @@ static NsStatus curvature_terms(NsTerms *at, const NsRelation *rel, const NsRela
     status = second_by_differences(rel, point, room, second, err);
   }
   for (ptrdiff_t k = 0; k < nx * nx && status == NS_OK; k++)
-    for (ptrdiff_t i = 0; i < m; i++) at->G[place[k % nx] + place[k / nx] * (ptrdiff_t)at->nq] += point->lambda[i] * second[i + k * m];
+    for (ptrdiff_t i = 0; i < m; i++)
+      at->G[place[k % nx] + place[k / nx] * (ptrdiff_t)at->nq] += point->lambda[i] * second[i + k * m];
   return status;
 }
 

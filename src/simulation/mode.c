@@ -10,7 +10,7 @@ void ns_mode_free(NsMode *mode) {
   for (int i = 0; i < mode->count; i++)
     if (mode->parts[i].lin) mode->parts[i].of->drop(mode->parts[i].lin->context);
   ns_arena_release(&mode->arena);
-  *mode = (NsMode){.ts = mode->ts};
+  *mode = (NsMode){.ts = mode->ts, .parameters = mode->parameters, .p = mode->p};
 }
 
 /* ---- making ---- */
@@ -43,7 +43,7 @@ static NsStatus mode_part(NsMode *mode, NsModePart *part, const NsIsland *island
   part->of = run->class->given;
   if (!part->of) return ns_fail(err, NS_EARG, "expected an EventDriven");
   if (mode->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  NsStatus status = part->of->make(run, &part->lin, err);
+  NsStatus status = part->of->make(run, mode->parameters, mode->p, &part->lin, err);
   if (status != NS_OK) return status;
   mode_places(mode, part, island->graph);
   for (int row = 0; row >= 0; part->guards++) (void)part->of->watched(part->lin->context, part->guards, &row);
@@ -63,6 +63,8 @@ NsStatus ns_mode_make(NsMode *mode, NsError *err) {
   mode->u = ns_arena_doubles(&mode->arena, mode->n);
   mode->out = ns_arena_doubles(&mode->arena, mode->n);
   mode->J = ns_arena_matrix(&mode->arena, mode->n, mode->n);
+  mode->P = ns_arena_matrix(&mode->arena, mode->n, mode->p);
+  mode->known = ns_arena_take(&mode->arena, (size_t)mode->p, sizeof *mode->known);
   if (status == NS_OK && mode->arena.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   if (status != NS_OK) return ns_mode_free(mode), status;
   mode->islands = ts->islands.of;
@@ -119,29 +121,49 @@ const char *ns_mode_watched(const NsMode *mode, int k, int *row) {
 
 /* ---- maps ---- */
 
-/* to = the value of an island's map (n numbers), and behind it the derivatives J along the directions behind x. */
+/* The derivatives by the parameters in mode->P (rows x p), 0 for those that do not act; *exact: false where one along a direction is unknown. */
+static void map_parameters(const NsMode *mode, const NsModePart *part, int rows, const double *x, int columns, bool *exact) {
+  for (ptrdiff_t j = 0; j < mode->p; j++) {
+    bool acts = mode->parameters[j].number && ns_parameter_of(&mode->parameters[j], part->run->base.nsds);
+    if (!acts || !mode->known[j]) memset(mode->P + j * rows, 0, (size_t)rows * sizeof *mode->P);
+    for (ptrdiff_t c = 0; c < columns && acts && !mode->known[j]; c++)
+      *exact = *exact && x[mode->n + c * (mode->n + mode->p) + mode->n + j] == 0;
+  }
+}
+
+/* The derivative along a direction, of row a of the J and P of an island with `rows` rows. */
+static double map_along(const NsMode *mode, const NsModePart *part, int a, int rows, const double *J, const double *direction) {
+  double sum = 0;
+  for (ptrdiff_t b = 0; b < part->n; b++) sum += J[a + b * rows] * direction[part->x[b]];
+  for (ptrdiff_t j = 0; j < mode->p; j++) sum += mode->P[a + j * rows] * direction[mode->n + j];
+  return sum;
+}
+
+/* to = the value of an island's map (n numbers), and behind it the derivatives along the directions behind x. */
 static void map_scatter(const NsMode *mode, const NsModePart *part, const double *value, const double *x, int columns,
-                        double *to) {
+                        double *to, bool *exact) {
+  ptrdiff_t n = mode->n, width = n + mode->p;
+  if (columns > 0) map_parameters(mode, part, part->n, x, columns, exact);
   for (int a = 0; a < part->n; a++) {
     to[part->x[a]] = value[a];
-    for (ptrdiff_t c = 1; c <= columns; c++) {
-      double sum = 0;
-      for (int b = 0; b < part->n; b++) sum += mode->J[a + (ptrdiff_t)b * part->n] * x[c * mode->n + part->x[b]];
-      to[c * mode->n + part->x[a]] = sum;
-    }
+    for (ptrdiff_t c = n; c < n + columns * width; c += width)
+      to[c + part->x[a]] = map_along(mode, part, a, part->n, mode->J, x + c);
   }
 }
 
 NsStatus ns_mode_rate(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out, bool *exact,
                       NsError *err) {
   NsStatus status = NS_OK;
+  double *P = mode->p > 0 ? mode->P : NULL;
   (void)k, (void)ways;
   *exact = true;
+  memset(out, 0, (size_t)(mode->n + columns * (mode->n + mode->p)) * sizeof *out);
   for (const NsModePart *part = mode->parts; part < mode->parts + mode->count && status == NS_OK && *exact; part++) {
     const double *u = mode_gather(mode, part, x);
     status = part->lin->rate(part->lin->context, t, u, mode->out, err);
-    if (status == NS_OK && columns > 0) status = part->lin->terms(part->lin->context, t, u, mode->J, NULL, NULL, exact, err);
-    if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out);
+    if (status == NS_OK && columns > 0)
+      status = part->lin->terms(part->lin->context, t, u, mode->J, P, mode->known, exact, err);
+    if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out, exact);
   }
   return status;
 }
@@ -153,13 +175,15 @@ NsStatus ns_mode_guard(NsMode *mode, int k, const double *ways, double t, const 
   (void)ways;
   *exact = true;
   if (!part) return ns_fail(err, NS_EARG, "there is no such guard");
+  void *lin = part->lin->context;
   const double *u = mode_gather(mode, part, x);
-  NsStatus status = part->lin->guard(part->lin->context, k, t, u, out, err);
-  if (status == NS_OK && columns > 0) status = part->of->slope(part->lin->context, k, t, u, mode->out, &still, exact, err);
-  for (ptrdiff_t c = 1; c <= columns; c++) {
-    out[c] = 0;
-    for (int i = 0; i < part->n; i++) out[c] += mode->out[i] * x[c * mode->n + part->x[i]];
-  }
+  NsStatus status = part->lin->guard(lin, k, t, u, out, err);
+  if (status != NS_OK || columns == 0) return status;
+  status = part->lin->slope(lin, k, t, u, mode->out, &still, exact, err);
+  if (status == NS_OK && mode->p > 0) status = part->lin->vjp_guard(lin, k, t, u, mode->P, mode->known, err);
+  map_parameters(mode, part, 1, x, columns, exact);
+  for (ptrdiff_t c = 0; c < columns; c++)
+    out[1 + c] = map_along(mode, part, 0, 1, mode->out, x + mode->n + c * (mode->n + mode->p));
   return status;
 }
 
@@ -170,9 +194,9 @@ NsStatus ns_mode_reset(NsMode *mode, int k, const double *ways, double t, const 
   if (!part || !part->of->reset) return ns_fail(err, NS_EARG, "the guard has no impacts");
   const double *u = mode_gather(mode, part, x);
   double *A = columns > 0 ? mode->J : NULL;
-  NsStatus status = part->of->reset(part->lin->context, ways, t, u, mode->out, A, exact, err);
-  memcpy(out, x, ((size_t)columns + 1) * (size_t)mode->n * sizeof *out);
-  if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out);
+  NsStatus status = part->of->reset(part->lin->context, ways, t, u, mode->out, A, exact, mode->P, mode->known, err);
+  memcpy(out, x, (size_t)(mode->n + columns * (mode->n + mode->p)) * sizeof *out);
+  if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out, exact);
   return status;
 }
 

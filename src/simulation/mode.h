@@ -24,10 +24,13 @@ typedef struct NsModePart {
 typedef struct NsMode {
   NsTimeStepping *ts; /* borrowed: an EventDriven */
   uint64_t graph_version;
-  const NsIsland *islands; /* that it is made for; NULL: none */
-  int n, m, count;         /* states, rows, islands */
+  const NsIsland *islands;       /* that it is made for; NULL: none */
+  int n, m, count;               /* states, rows, islands */
+  const NsParameter *parameters; /* p, borrowed: numbers of the model */
+  int p;
   NsModePart *parts;
-  double *u, *out, *J; /* workspace: n, n, n x n */
+  double *u, *out, *J, *P; /* workspace: n, n, n x n, n x p */
+  bool *known;             /* p */
   NsArena arena;
 } NsMode;
 
@@ -47,8 +50,9 @@ NsStatus ns_mode_take(NsMode *mode, const void *block, size_t bytes, double t, c
 const char *ns_mode_watched(const NsMode *mode, int k, int *row);
 
 /*
-** out = a map at (t, x). Behind x there may be `columns` directions of n numbers: behind the value are then the derivatives along these, where
-** *exact. rate (n): x'. guard (1 number): guard k. reset (n): x after the impact of guard k in which the rows take part as in `ways`.
+** out = a map at (t, x). Behind x there may be `columns` directions of n states and p parameters: behind the value are then the derivatives
+** along these, where *exact. rate (n): x'. guard (1 number): guard k. reset (n): x after the impact of guard k in which the rows take part as
+** in `ways`. The derivatives of rate and reset have n + p numbers as well: those of the parameters are 0, and what they were.
 */
 typedef NsStatus NsModeMap(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
                            bool *exact, NsError *err);

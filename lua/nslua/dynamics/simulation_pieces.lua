@@ -62,10 +62,19 @@ function pieces.fit(flow, orbit, p)
   return events, list[1]
 end
 
--- The model at p in a mode, near the point (t, x).
-local function motion(flow, t, x, p, mode)
+-- The model at p with its motion; more = 1: that has derivatives by the parameter, which is a number of the model.
+local function moving(flow, p)
   local model = simulation.model(flow, p)
-  model.motion = model.motion or modes.new(model.simu)
+  if not model.motion or model.motion_p ~= p then
+    local good, exact = pcall(modes.new, model.simu, { flow.parameter })
+    model.motion, model.motion_p, model.more = good and exact or modes.new(model.simu), p, good and 1 or 0
+  end
+  return model
+end
+
+-- The motion at p in a mode, near the point (t, x).
+local function motion(flow, t, x, p, mode)
+  local model = moving(flow, p)
   modes.take(model.motion, mode.block, t, x)
   return model.motion
 end
@@ -103,33 +112,42 @@ local function by_time(flow, f, t)
   return flows.by_number(function(value) return f(value), {} end, t, flow.span, "")
 end
 
--- The states x with unit vectors behind them, along which core.mode gives derivatives.
-local function with_units(x)
-  local all = { x }
-  for j, unit in ipairs(core.eye(#x):totable()) do all[j + 1] = core.vector(unit) end
-  return core.concatenate(all)
-end
-
--- The derivatives behind `size` numbers of a result of core.mode, as a matrix; nil where there is none.
-local function matrix_of(all, size)
-  if not all then return nil end
-  local out = core.zeros(size, #all // size - 1)
-  for j = 1, out:cols() do
-    for i = 1, size do out[i][j] = all[j * size + i] end
+-- The derivatives by the states x and by the parameter p of f(x, p), which has `size` numbers. exact(start, count) is
+-- f with its derivatives along the `count` directions of core.mode behind x in `start`; nil: not known. What is not
+-- known exactly has differences.
+local function derivatives(flow, exact, f, size, x, p)
+  local n, width = #x, #x + moving(flow, p).more
+  local units, S, slope = core.eye(width), nil, nil
+  for count = width, n, -1 do
+    local start = { x }
+    for j = 1, count do start[j + 1] = units:column(j) end
+    local all = not S and exact(core.concatenate(start), count)
+    local stride = all and (#all - size) // count
+    for j = 1, all and count or 0 do
+      local first = size + (j - 1) * stride
+      local column = all:slice(first + 1, first + size)
+      if j > n then slope = column end
+      S = S or core.zeros(size, n)
+      for i = 1, j <= n and size or 0 do S[i][j] = column[i] end
+    end
   end
-  return out
+  return S or by_states(flow, function(y) return f(y, p) end, x),
+    slope or by_parameter(flow, function(value) return f(x, value) end, p)
 end
 
 function pieces.smooth_derivatives(flow, x, ta, tb, p, mode)
-  local start, S = with_units(x), nil
-  if modes.rate(motion(flow, ta, x, p, mode), ta, start) then -- X' = F_x X, carried along
+  local function exact(start, count) -- X' = F_x X + F_p, carried along
+    if not modes.rate(motion(flow, ta, x, p, mode), ta, start) then return nil end
     local options, all = options_of(flow, tb), {}
-    for j = 0, #x do all[j + 1] = options.atol * (j == 0 and 1 or 1 / flow.piece_sizes[j]) end
+    all[1] = options.atol
+    for j = 1, count do
+      all[j + 1] = options.atol * (1 / (j > #x and flow.parameter_size or flow.piece_sizes[j]))
+      if moving(flow, p).more == 1 then all[j + 1] = core.concatenate { all[j + 1], { 1 } } end
+    end
     options.atol = core.concatenate(all)
-    S = matrix_of(run(x, flow, start, ta, tb, p, mode, options).y:column(1), #x)
+    return run(x, flow, start, ta, tb, p, mode, options).y:column(1)
   end
-  S = S or by_states(flow, function(y) return pieces.smooth(flow, y, ta, tb, p, mode) end, x)
-  return S, by_parameter(flow, function(value) return pieces.smooth(flow, x, ta, tb, value, mode) end, p)
+  return derivatives(flow, exact, function(y, value) return pieces.smooth(flow, y, ta, tb, value, mode) end, #x, x, p)
 end
 
 -- ---- guards ----
@@ -177,11 +195,9 @@ end
 function pieces.guard_derivatives(flow, event, t, x, p)
   local function at(time, y, value) return core.vector { pieces.guard(flow, event, time, y, value) } end
   local of, k = guarded(flow, event, t, x, p)
-  local slopes = matrix_of(modes.guard(of, t, with_units(x), k), 1) or
-    by_states(flow, function(y) return at(t, y, p) end, x)
-  return { x = slopes:row(1),
-    t = by_time(flow, function(time) return at(time, x, p) end, t)[1],
-    p = by_parameter(flow, function(value) return at(t, x, value) end, p)[1] }
+  local slopes, slope = derivatives(flow, function(start) return modes.guard(of, t, start, k) end,
+    function(y, value) return at(t, y, value) end, 1, x, p)
+  return { x = slopes:row(1), t = by_time(flow, function(time) return at(time, x, p) end, t)[1], p = slope[1] }
 end
 
 -- The events on the way: a list of { t, label, key }. Guards are above 0 in the mode.
@@ -228,10 +244,9 @@ end
 pieces.reset = reset
 
 function pieces.reset_derivatives(flow, event, t, x, p)
-  return { x = matrix_of(reset(flow, event, t, with_units(x), p), #x) or
-      by_states(flow, function(y) return reset(flow, event, t, y, p) end, x),
-    t = by_time(flow, function(time) return reset(flow, event, time, x, p) end, t),
-    p = by_parameter(flow, function(value) return reset(flow, event, t, x, value) end, p) }
+  local S, slope = derivatives(flow, function(start) return reset(flow, event, t, start, p) end,
+    function(y, value) return reset(flow, event, t, y, value) end, #x, x, p)
+  return { x = S, t = by_time(flow, function(time) return reset(flow, event, time, x, p) end, t), p = slope }
 end
 
 return pieces

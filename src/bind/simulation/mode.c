@@ -6,12 +6,12 @@
 
 #include "bind/array/vector.h"
 #include "bind/lua/open.h"
-#include "bind/simulation/simulation.h"
+#include "bind/simulation/sensitivities.h"
 
 static const NslType mode_type = {.name = "mode"};
 
 typedef struct NslMode {
-  NslOnSimulation on;
+  NslOnSimulation on; /* in user value 2: the parameters */
   NsMode of;
 } NslMode;
 
@@ -31,10 +31,15 @@ static void mode_remake(lua_State *L, NslMode *self) {
   nsl_end_model_call(L, self->on.simulation, &call, ns_mode_make(&self->of, &call.err));
 }
 
-/* new(simulation): of an EventDriven. */
+/* new(simulation, parameters): of an EventDriven, with derivatives by a list of numbers of the model (nil: none). */
 static int mode_new(lua_State *L) {
+  NsRunSensitivities asked = {.p = 0};
+  lua_settop(L, 2);
+  if (!lua_isnil(L, 2)) nsl_read_sensitivities(L, 2, &asked);
   NslMode *self = nsl_new_on_simulation(L, &mode_type, sizeof *self);
-  self->of.ts = self->on.simulation->ts;
+  lua_pushvalue(L, -2);
+  lua_setiuservalue(L, -2, 2);
+  self->of = (NsMode){.ts = self->on.simulation->ts, .parameters = asked.parameters, .p = asked.p};
   return mode_remake(L, self), 1;
 }
 
@@ -57,11 +62,12 @@ static int mode_present(lua_State *L) {
   return 1;
 }
 
-/* The states at idx, and `columns` vectors behind them. */
+/* The states at idx, and `columns` directions behind them. */
 static const double *mode_states(lua_State *L, const NslMode *self, int idx, int *columns) {
-  const NslVector *x = nsl_to_vector(L, idx, columns ? -1 : self->of.n, "mode", "x");
-  if (columns) *columns = x->n / self->of.n - 1;
-  if (columns && (*columns < 0 || x->n % self->of.n != 0)) luaL_error(L, "mode: x has %d numbers", x->n);
+  int n = self->of.n, width = n + self->of.p;
+  const NslVector *x = nsl_to_vector(L, idx, columns ? -1 : n, "mode", "x");
+  if (columns) *columns = (x->n - n) / width;
+  if (columns && (x->n < n || (x->n - n) % width != 0)) luaL_error(L, "mode: x has %d numbers", x->n);
   double *to = lua_newuserdatauv(L, ((size_t)x->n + 1) * sizeof *to, 0);
   nsl_vector_read(x, to);
   return to;
@@ -103,7 +109,8 @@ static int mode_map(lua_State *L, NsModeMap *map, bool number) {
   int columns, k = (int)luaL_optinteger(L, 4, 0);
   const double *ways = lua_isnil(L, 5) ? NULL : nsl_to_vector(L, 5, 2 * self->of.m, "mode", "ways")->data;
   const double *x = mode_states(L, self, 3, &columns);
-  double *out = nsl_push_vector(L, (lua_Integer)(number ? 1 : self->of.n) * (columns + 1), NULL)->data;
+  lua_Integer size = number ? 1 + columns : self->of.n + (lua_Integer)columns * (self->of.n + self->of.p);
+  double *out = nsl_push_vector(L, size, NULL)->data;
   bool exact = false;
   NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
   return nsl_end_model_call(L, self->on.simulation, &call, map(&self->of, k, ways, t, x, columns, out, &exact, &call.err)),

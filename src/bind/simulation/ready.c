@@ -92,7 +92,7 @@ void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call,
 
 void *nsl_new_on_simulation(lua_State *L, const NslType *type, size_t size) {
   NslTimeStepping *simulation = nsl_idle_simulation(L, 1, type->name);
-  NslOnSimulation *self = nsl_new(L, type, size, 1);
+  NslOnSimulation *self = nsl_new(L, type, size, 2);
   self->simulation = simulation;
   lua_pushvalue(L, 1);
   return lua_setiuservalue(L, -2, 1), self;

@@ -81,7 +81,7 @@ NslModelCall nsl_begin_model_call(lua_State *L, NslTimeStepping *self, bool busy
 void nsl_end_model_call(lua_State *L, NslTimeStepping *self, NslModelCall *call, NsStatus status);
 
 /*
-** An object on a simulation, which is its user value 1; it begins with this struct. new: on the idle simulation at 1. check: the open object at
+** An object on a simulation, which is its user value 1 (2 is its own); it begins with this struct. new: on the idle simulation at 1. check: the open object at
 ** 1, with its simulation, which is idle, on top.
 */
 typedef struct NslOnSimulation {

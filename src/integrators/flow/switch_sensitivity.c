@@ -450,12 +450,22 @@ NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *e
 
 /* ---- in a given mode ---- */
 
-static NsStatus switch_given_make(NsHybrid *run, NsLinearisation **lin, NsError *err) {
+static NsStatus switch_given_slope(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact,
+                                   NsError *err) {
+  SwitchLinearisation *w = lin;
+  *still = false;
+  *exact = w->exact;
+  *w->sw->run.clock = t;
+  return *exact ? ns_flow_guard_slope(w->flow, t, u, k / 2, k % 2, w->J, gu, err) : NS_OK;
+}
+
+static NsStatus switch_given_make(NsHybrid *run, const NsParameter *parameters, int p, NsLinearisation **lin, NsError *err) {
   SwitchLinearisation *w = NULL;
-  NsStatus status = switch_lin_new(&w, (NsSwitching *)run, NULL, 0, err);
-  if (status != NS_OK) switch_lin_free(w);
-  else *lin = &w->lin;
-  return status;
+  NsStatus status = switch_lin_new(&w, (NsSwitching *)run, parameters, p, err);
+  if (status != NS_OK) return switch_lin_free(w), status;
+  w->lin.slope = switch_given_slope;
+  *lin = &w->lin;
+  return NS_OK;
 }
 
 static const void *switch_given_block(const NsHybrid *run, size_t *bytes) {
@@ -473,6 +483,7 @@ static NsStatus switch_given_take(void *lin, const void *block, double t, const 
   SwitchLinearisation *w = lin;
   bool same;
   *w->sw->run.clock = t;
+  ns_switch_vjp_forget(w->vjp);
   NsStatus status = switch_lin_take(w, block, t, u, &same, err);
   if (status == NS_OK && w->flow->eq.nd != w->flow->eq.n) status = ns_fail(err, NS_EARG, "a singular M");
   return status == NS_OK ? switch_lin_reread(w, t, err) : status;
@@ -485,19 +496,9 @@ static const char *switch_given_watched(const void *lin, int k, int *row) {
   return flow->view.mode[*row] == NS_ROW_ACTIVE ? "leave" : "cross";
 }
 
-static NsStatus switch_given_slope(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact,
-                                   NsError *err) {
-  SwitchLinearisation *w = lin;
-  *still = false;
-  *exact = w->exact;
-  *w->sw->run.clock = t;
-  return *exact ? ns_flow_guard_slope(w->flow, t, u, k / 2, k % 2, w->J, gu, err) : NS_OK;
-}
-
 const NsGivenMode ns_switch_given = {.make = switch_given_make,
                                      .drop = switch_lin_free,
                                      .block = switch_given_block,
                                      .word = switch_given_word,
                                      .take = switch_given_take,
-                                     .watched = switch_given_watched,
-                                     .slope = switch_given_slope};
+                                     .watched = switch_given_watched};

@@ -12,12 +12,12 @@ typedef struct NsHybrid NsHybrid;
 
 /*
 ** The motion in a given mode, apart from any run: at every state, whatever the signs of its guards (simulation/mode.h). lin:
-** the context of an NsLinearisation without parameters, which `make` makes and `drop` frees. States are the unknowns u of the
-** run.
+** the context of an NsLinearisation by p parameters, with slope, which `make` makes and `drop` frees. States are the unknowns u
+** of the run.
 */
 typedef struct NsGivenMode {
   /* NS_EARG: the states are no free numbers (quaternions, algebraic states); NS_ENOMEM. */
-  NsStatus (*make)(NsHybrid *run, NsLinearisation **lin, NsError *err);
+  NsStatus (*make)(NsHybrid *run, const NsParameter *parameters, int p, NsLinearisation **lin, NsError *err);
   void (*drop)(void *lin);
 
   /*
@@ -33,18 +33,15 @@ typedef struct NsGivenMode {
   /* Guard k >= 0 of the mode: the kind of its event and *row; NULL: it has none. *row < 0: there are no more guards. */
   const char *(*watched)(const void *lin, int k, int *row);
 
-  /* As the slope of an NsLinearisation. */
-  NsStatus (*slope)(void *lin, int k, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
-
   /*
   ** An impact. NULL: there are none. impact: how the rows take part when `hit` closes and u before becomes u after, two numbers
   ** for each row; not *known: these do not tell. reset: u after such an impact; A (n x n; NULL: not wanted) = its derivative,
-  ** where *exact.
+  ** where *exact; with A, B (n x p) = those by the parameters with known[j].
   */
   NsStatus (*impact)(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
                      NsError *err);
-  NsStatus (*reset)(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
-                    NsError *err);
+  NsStatus (*reset)(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact, double *B,
+                    bool *known, NsError *err);
 } NsGivenMode;
 
 /* A family of such motions. A function with an argument err returns the statuses of NsSchemeClass.drive. */

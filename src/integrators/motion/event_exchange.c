@@ -16,14 +16,14 @@
 static const double EXCHANGE_TOLERANCE = 1e-10;
 
 /* The guards of the rows, and the one of their pole. */
-static int exchange_guards(const NsEventDriven *ed) {
+static int outside_guards(const NsEventDriven *ed) {
   return ed->m > 0 ? ed->m + 1 : 0;
 }
 
 static void exchange_motion_sizes(const NsScheme *scheme, int *states, int *guards) {
   const NsEventDriven *ed = (const NsEventDriven *)scheme;
   *states = ed->Nq + ed->Nv;
-  *guards = exchange_guards(ed);
+  *guards = outside_guards(ed);
 }
 
 static void exchange_motion_name(const NsScheme *scheme, int i, int *system, char *letter, int *number) {
@@ -62,7 +62,7 @@ static NsStatus exchange_motion_rate(NsScheme *scheme, double t, const double *z
     ns_motion_rate(ed->motion, ed->q, ed->v, rate);
     memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
   }
-  for (int i = 0; i < exchange_guards(ed) && guards; i++) guards[i] = ns_motion_guard_outside(ed, i);
+  for (int i = 0; i < outside_guards(ed) && guards; i++) guards[i] = ns_motion_guard_outside(ed, i);
   return NS_OK;
 }
 
@@ -125,7 +125,7 @@ static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double 
   NsMotionMode *mode = ed->mode;
   NsStatus status = exchange_take(ed, t, z, err);
   *event = false;
-  for (int i = 0; i < exchange_guards(ed) && status == NS_OK; i++) *event = *event || ns_motion_guard_outside(ed, i) <= 0;
+  for (int i = 0; i < outside_guards(ed) && status == NS_OK; i++) *event = *event || ns_motion_guard_outside(ed, i) <= 0;
   if (status != NS_OK || *event) return status;
   double *level = ed->event.kept; /* no level falls: the solver may end its steps just before an event, again and again */
   for (int i = 0; i < ed->m; i++) level[i] = mode->rows[i].level;
@@ -151,7 +151,7 @@ static void read_laws(NsEventDriven *ed) {
 static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   int first = ed->mode->asked;
-  for (int i = 0; i < exchange_guards(ed) && first < 0; i++)
+  for (int i = 0; i < outside_guards(ed) && first < 0; i++)
     if (passed[i]) first = i;
   if (first < 0 && !renew) return NS_OK;
   NsStatus status = exchange_take(ed, t, z, err);

@@ -240,7 +240,7 @@ NsStatus ns_ed_given_impact(void *lin, int hit, double t, const double *before, 
 }
 
 NsStatus ns_ed_given_reset(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
-                           NsError *err) {
+                           double *B, bool *known, NsError *err) {
   NsMotionLinearisation *w = lin;
   const NsEventDriven *ed = w->ed;
   w->nclosed = 0;
@@ -252,6 +252,7 @@ NsStatus ns_ed_given_reset(void *lin, const double *ways, double t, const double
   }
   if (!A) return lin_impulse(w, 0, t, u, after, err);
   NsStatus status = ns_ed_lin_reset(w, lin_impulse, t, u, A, exact, err);
+  if (status == NS_OK) status = ns_ed_vjp_map(w, lin_impulse, t, u, B, known, err);
   memcpy(after, w->fitting, (size_t)(ed->Nq + ed->Nv) * sizeof *after);
   return status;
 }
@@ -331,6 +332,6 @@ NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const do
   if (status != NS_OK) return status;
   impulse_equations(w);
   NsMotionImpulse impulse = impulse_of_lin(w);
-  ns_motion_vjp_impulse(w->vjp, t, &impulse, u, out, known);
+  ns_motion_tangent_impulse_by_parameters(w->tangent, t, u, &impulse, out, known);
   return NS_OK;
 }

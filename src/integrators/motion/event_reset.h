@@ -48,7 +48,7 @@ NsStatus ns_ed_find_dependent(NsMotionLinearisation *w, double t, const double *
 NsStatus ns_ed_given_impact(void *lin, int hit, double t, const double *before, const double *after, double *ways, bool *known,
                             NsError *err);
 NsStatus ns_ed_given_reset(void *lin, const double *ways, double t, const double *u, double *after, double *A, bool *exact,
-                           NsError *err);
+                           double *B, bool *known, NsError *err);
 
 /* terms, slope, reset, vjp and vjp_guard of NsLinearisation; the context is an NsMotionLinearisation. */
 NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,

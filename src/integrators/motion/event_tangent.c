@@ -380,31 +380,20 @@ NsStatus ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const 
   return NS_OK;
 }
 
-/* gu = the derivative of the multipliers of the active rows with the weights g->weight, which become 0. */
-static NsStatus tangent_forces(NsMotionTangent *g, double t, const double *u, double *gu, bool *exact, NsError *err) {
+NsStatus ns_motion_tangent_force(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
+                                 NsError *err) {
   NsEventDriven *ed = g->ed;
   const NsMotionMode *mode = ed->mode;
-  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
-  if (status == NS_OK) tangent_take_forces(g);
-  *exact = status == NS_OK && factor_active(g) && tangent_motion(g, t, u);
+  (void)ns_motion_force_weights(ed, row, g->weight);
+  (void)err;
+  tangent_take_forces(g);
+  *exact = factor_active(g) && tangent_motion(g, t, u);
   for (int j = 0; j < g->n && *exact; j++) {
     gu[j] = 0;
     for (int k = 0; k < mode->nactive; k++) gu[j] += g->weight[mode->active[k]] * g->r[mode->active[k] + (ptrdiff_t)j * ed->m];
   }
   memset(g->weight, 0, (size_t)ed->m * sizeof *g->weight);
-  return status;
-}
-
-NsStatus ns_motion_tangent_force(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
-                                 NsError *err) {
-  g->weight[row] = 1;
-  return tangent_forces(g, t, u, gu, exact, err);
-}
-
-NsStatus ns_motion_tangent_stick(NsMotionTangent *g, double t, int row, const double *u, double *gu, bool *exact,
-                                 NsError *err) {
-  (void)ns_motion_stick_weights(g->ed, row, g->weight);
-  return tangent_forces(g, t, u, gu, exact, err);
+  return NS_OK;
 }
 
 /* ---- resets ---- */
@@ -440,9 +429,9 @@ static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, co
   return true;
 }
 
-/* dz (n) from the change g_k = r_k + H_k M^-1 R of the equations at fixed z, where dv = M^-1 R. */
+/* dz (n) from the change g_k = r_k + H_k M^-1 R of the equations at fixed z, where dv = M^-1 R; slips: where r_k is the change of z = mu z_n. */
 static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *impulse, const double *dv, const double *r,
-                               double *dz) {
+                               bool slips, double *dz) {
   const NsEventDriven *ed = g->ed;
   ptrdiff_t n = impulse->n;
   for (int k = 0; k < n; k++) dz[k] = r[impulse->rows[k]] + ns_motion_speed(ed->motion, impulse->rows[k], dv);
@@ -455,6 +444,8 @@ static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *
       double normal = -impulse->z[k - 1], factor = at.mu * normal / speed;
       for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along) + at.slope * normal * d[c] * along;
       k++;
+    } else if (impulse->kind[k] == IMPULSE_SLIP && own > 0 && slips) {
+      dz[k] = -r[impulse->rows[k]];
     } else if (impulse->kind[k] == IMPULSE_SLIP && own > 0) {
       dz[k] *= -ns_ed_impulse_friction(ed, impulse->rows[k], impulse->sliding[k]).slope * impulse->z[k - 1];
     } else {
@@ -463,14 +454,28 @@ static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *
   }
 }
 
+static bool impulse_factor(NsMotionTangent *g, const NsMotionImpulse *impulse) {
+  ns_lu_set_order(g->lu, impulse->n);
+  if (impulse->n == 0) return true;
+  return ns_lu_factor_fair(g->lu, impulse->A, impulse->n) == NS_OK && ns_lu_rcond(g->lu) > NS_MOTION_DEPENDENT;
+}
+
+/* Column j of R becomes the change of the velocities after the impulse. */
+static double *impulse_column(NsMotionTangent *g, const NsMotionImpulse *impulse, int j, bool slips) {
+  const NsEventDriven *ed = g->ed;
+  double *dv = g->R + (ptrdiff_t)j * ed->Nv;
+  ns_motion_divide(ed->motion, false, dv);
+  impulse_right_side(g, impulse, dv, g->r + (ptrdiff_t)j * ed->m, slips, g->part);
+  if (impulse->n > 0) ns_lu_solve(g->lu, 1, g->part, impulse->n);
+  ns_motion_add_input(ed->motion, impulse->n, impulse->rows, g->part, dv);
+  return dv;
+}
+
 bool ns_motion_tangent_impulse(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse, double *A) {
   const NsEventDriven *ed = g->ed;
   ptrdiff_t n = g->n;
   double *change = g->terms;
-  ns_lu_set_order(g->lu, impulse->n);
-  if (impulse->n > 0 &&
-      (ns_lu_factor_fair(g->lu, impulse->A, impulse->n) != NS_OK || ns_lu_rcond(g->lu) <= NS_MOTION_DEPENDENT))
-    return false;
+  if (!impulse_factor(g, impulse)) return false;
   impulse_jump(g, impulse, change);
   memset(g->force, 0, (size_t)ed->m * sizeof *g->force);
   for (int k = 0; k < impulse->n; k++) g->force[impulse->rows[k]] = impulse->z[k];
@@ -478,15 +483,29 @@ bool ns_motion_tangent_impulse(NsMotionTangent *g, double t, const double *u, co
   if (!sources_of_systems(g, t, u, change, false) || !sources_of_impulse(g, t, u, impulse, change)) return false;
   memset(A, 0, (size_t)(n * n) * sizeof *A);
   for (int j = 0; j < n; j++) {
-    double *dv = g->R + (ptrdiff_t)j * ed->Nv;
+    const double *dv = impulse_column(g, impulse, (int)j, false);
     A[j + j * n] = 1;
-    ns_motion_divide(ed->motion, false, dv);
-    impulse_right_side(g, impulse, dv, g->r + (ptrdiff_t)j * ed->m, g->part);
-    if (impulse->n > 0) ns_lu_solve(g->lu, 1, g->part, impulse->n);
-    ns_motion_add_input(ed->motion, impulse->n, impulse->rows, g->part, dv);
     for (int i = 0; i < ed->Nv; i++) A[ed->Nq + i + j * n] += dv[i];
   }
   return true;
+}
+
+void ns_motion_tangent_impulse_by_parameters(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse,
+                                             double *out, bool *known) {
+  const NsEventDriven *ed = g->ed;
+  bool good = impulse_factor(g, impulse), acts;
+  for (int k = 0; k < impulse->n; k++)
+    good = good && impulse->kind[k] != IMPULSE_SLIP_IN_SPACE &&
+           !(impulse->kind[k] == IMPULSE_SLIP && ns_law_slides(ns_ed_law(ed, impulse->rows[k])));
+  memset(out, 0, (size_t)g->n * (size_t)g->p * sizeof *out);
+  impulse_jump(g, impulse, g->terms);
+  ns_motion_vjp_look(g->vjp, t, u);
+  for (int j = 0; j < g->p; j++) {
+    clear_sources(g, 1);
+    known[j] = ns_motion_vjp_impulse(g->vjp, impulse, j, u + ed->Nq, g->terms, g->R, g->r, &acts) && (good || !acts);
+    if (!acts || !good) continue;
+    memcpy(out + (ptrdiff_t)j * g->n + ed->Nq, impulse_column(g, impulse, 0, true), (size_t)ed->Nv * sizeof *out);
+  }
 }
 
 /* Removes from the block of A that begins at `first` (Nv x Nv) what the rows forbid: I - X W^-1 H. */

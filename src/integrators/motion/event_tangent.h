@@ -29,15 +29,19 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *tangent, double t, const doubl
 bool ns_motion_tangent_still(const NsMotionTangent *tangent, int row);
 
 /*
-** gu (n) = the derivative by u of a guard of a row: the output, ns_ed_sliding_along, the multiplier of an active row, ns_motion_stick_guard.
-** The outputs of the row have been evaluated; the last two evaluate the accelerations.
+** gu (n) = the derivative by u of a guard of a row: the output, ns_ed_sliding_along, the guard of the forces (ns_motion_vjp_force).
+** The outputs of the row, or the accelerations, have been evaluated.
 */
 typedef NsStatus NsMotionGuardSlope(NsMotionTangent *tangent, double t, int row, const double *u, double *gu, bool *exact,
                                     NsError *err);
-NsMotionGuardSlope ns_motion_tangent_output, ns_motion_tangent_sliding, ns_motion_tangent_force, ns_motion_tangent_stick;
+NsMotionGuardSlope ns_motion_tangent_output, ns_motion_tangent_sliding, ns_motion_tangent_force;
 
 /* A (n x n) = the derivative by u of the state after an impulse that has been evaluated at (t, u). False: not exact, or h moves in time. */
 bool ns_motion_tangent_impulse(NsMotionTangent *tangent, double t, const double *u, const NsMotionImpulse *impulse, double *A);
+
+/* Column j of out (n x p) = its derivative by parameter j, with known[j]. */
+void ns_motion_tangent_impulse_by_parameters(NsMotionTangent *tangent, double t, const double *u,
+                                             const NsMotionImpulse *impulse, double *out, bool *known);
 
 /* The same of ns_motion_project of n rows, which have been coupled. */
 bool ns_motion_tangent_rest(NsMotionTangent *tangent, int places, int n, const int *rows, double *A);

@@ -264,7 +264,7 @@ static bool change_of_parameter(const NsMotionVjp *vjp, const NsModelPoint *poin
   return ns_model_vjp(model, point, &weights, j, &change->sum);
 }
 
-static void look_at_relations(NsMotionVjp *vjp, double t, const double *u) {
+void ns_motion_vjp_look(NsMotionVjp *vjp, double t, const double *u) {
   NsModelPoint at = motion_point(vjp, t, u);
   for (int e = 0; e < vjp->model.nsds->ninteractions && vjp->model.has_z; e++)
     ns_model_look_at_interaction(&vjp->model, e, &at);
@@ -298,54 +298,42 @@ void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWe
 
 /* ---- guards ---- */
 
-void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
+/* The outputs of rows from `row` on with `width` weights; rate: their velocities, of which e is no part. */
+static void vjp_outputs(NsMotionVjp *vjp, double t, int row, int width, const double *weights, bool rate, const double *u,
+                        double *out, bool *known) {
   ns_motion_vjp_nothing(vjp, out, known);
-  look_at_relations(vjp, t, u);
+  ns_motion_vjp_look(vjp, t, u);
   for (int j = 0; j < vjp->model.p; j++) {
     const NsParameterPlace *at = &vjp->model.place[j];
     known[j] = place_known(vjp, j);
-    if (at->kind != NS_NUMBER_C && at->kind != NS_NUMBER_e) continue;
+    if (at->kind != NS_NUMBER_C && (rate || at->kind != NS_NUMBER_e)) continue;
     for (int e = at->first, v; e >= 0; e = next_of_place(vjp, at, e)) {
-      if (vjp->model.row[e] + at->i != row) continue;
-      if (at->kind == NS_NUMBER_C) out[j] = u[ns_model_coordinate(&vjp->model, e, at->j, &v)];
-      else out[j] = 1;
+      int k = vjp->model.row[e] + at->i - row;
+      if (k < 0 || k >= width) continue;
+      int q = at->kind == NS_NUMBER_C ? ns_model_coordinate(&vjp->model, e, at->j, &v) : 0;
+      out[j] = weights[k] * (at->kind != NS_NUMBER_C ? 1 : u[rate ? vjp->ed->Nq + v : q]);
     }
   }
+}
+
+void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
+  static const double one = 1;
+  vjp_outputs(vjp, t, row, 1, &one, false, u, out, known);
 }
 
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
   const Friction *friction = &vjp->ed->mode->rows[row].friction;
-  ns_motion_vjp_nothing(vjp, out, known);
-  look_at_relations(vjp, t, u);
-  for (int j = 0; j < vjp->model.p; j++) {
-    const NsParameterPlace *at = &vjp->model.place[j];
-    known[j] = place_known(vjp, j);
-    if (at->kind != NS_NUMBER_C) continue;
-    for (int e = at->first; e >= 0; e = next_of_place(vjp, at, e)) {
-      int k = vjp->model.row[e] + at->i - row;
-      if (k >= 0 && k < friction->width) out[j] = friction->d[k] * u[vjp->ed->Nq + velocity_of(vjp, e, at->j)];
-    }
-  }
+  vjp_outputs(vjp, t, row, friction->width, friction->d, true, u, out, known);
 }
 
-/* The weights of one row are `weight`. */
-static void vjp_weighted(NsMotionVjp *vjp, double t, const double *u, double *out, bool *known) {
-  NsMotionWeights weights = {.force = vjp->weight};
-  ns_motion_vjp(vjp, t, u, &weights, out, known);
-  memset(vjp->weight, 0, (size_t)vjp->ed->m * sizeof *vjp->weight);
-}
-
-void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
-  vjp->weight[row] = 1;
-  vjp_weighted(vjp, t, u, out, known);
-}
-
-NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight) {
+NsForceSlope ns_motion_force_weights(const NsEventDriven *ed, int row, double *weight) {
   const NsMotionMode *mode = ed->mode;
   const Friction *friction = &mode->rows[row].friction;
   const double *force = mode->multiplier + row;
-  NsStickSlope slope = {0, 0, 0};
-  if (friction->normal >= 0) {
+  NsForceSlope slope = {0, 0, 0};
+  if (!ns_motion_friction_is(mode, row, FRICTION_STICK)) {
+    weight[row] = 1;
+  } else if (friction->normal >= 0) {
     double normal = mode->multiplier[friction->normal];
     weight[friction->normal] = 2 * friction->mu * friction->mu * normal;
     for (int i = 0; i < friction->width; i++) weight[row + i] = -2 * force[i];
@@ -360,18 +348,19 @@ NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *w
   return slope;
 }
 
-void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
-  NsStickSlope slope = ns_motion_stick_weights(vjp->ed, row, vjp->weight);
-  vjp_weighted(vjp, t, u, out, known);
+void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
+  NsForceSlope slope = ns_motion_force_weights(vjp->ed, row, vjp->weight);
+  NsMotionWeights weights = {.force = vjp->weight};
+  ns_motion_vjp(vjp, t, u, &weights, out, known);
+  memset(vjp->weight, 0, (size_t)vjp->ed->m * sizeof *vjp->weight);
   int e = ns_motion_interaction(vjp->ed->motion, row);
-  bool bounded = vjp->ed->mode->rows[row].friction.normal < 0;
   const void *law = edge_of_vjp(vjp, e)->law;
   for (int j = 0; j < vjp->model.p; j++) {
     const NsParameterPlace *at = &vjp->model.place[j];
     if (!known[j] || !ns_number_of_law(at->kind) || edge_of_vjp(vjp, at->first)->law != law) continue;
-    out[j] += friction_by_number(vjp, j, row, 0) * slope.mu;
-    if (bounded && place_is_bound(at, false, row - vjp->model.row[e])) out[j] += slope.lower;
-    if (bounded && place_is_bound(at, true, row - vjp->model.row[e])) out[j] += slope.upper;
+    if (slope.mu != 0) out[j] += friction_by_number(vjp, j, row, 0) * slope.mu;
+    if (place_is_bound(at, false, row - vjp->model.row[e])) out[j] += slope.lower;
+    if (place_is_bound(at, true, row - vjp->model.row[e])) out[j] += slope.upper;
   }
 }
 
@@ -388,47 +377,26 @@ static double impulse_bounce(const NsMotionVjp *vjp, const NsMotionImpulse *impu
   return 1 + (impulse->bounces[k] ? vjp->ed->mode->rows[impulse->rows[k]].restitution : 0);
 }
 
-/* How a number changes M dv = H' z by `push` (Nv), and the equations of z, in the units of W, by `off` (n), at fixed z and dv. */
+/* push and off (0 on entry) by a number of the mass, of C or of a law. */
 static void impulse_change(const NsMotionVjp *vjp, const NsMotionImpulse *impulse, int j, const double *v, const double *change,
-                           double *off, double *push) {
+                           double *push, double *off) {
   const NsEventDriven *ed = vjp->ed;
   const NsParameterPlace *at = &vjp->model.place[j];
   const LawSlope *slope = &vjp->slope[j];
   int start = at->kind == NS_NUMBER_MASS ? vjp->model.v[at->system] : 0;
-  memset(push, 0, (size_t)ed->Nv * sizeof *push);
-  memset(off, 0, (size_t)impulse->n * sizeof *off);
   if (at->kind == NS_NUMBER_MASS) push[start + at->i] = -change[start + at->j];
   for (int e = at->first; at->kind == NS_NUMBER_C && e >= 0; e = next_of_place(vjp, at, e)) {
     int k = place_in_impulse(impulse, vjp->model.row[e] + at->i), i = velocity_of(vjp, e, at->j);
     if (k < 0) continue;
     push[i] += impulse->z[k];
-    if (impulse->kind[k] == IMPULSE_EQUATION) off[k] += change[i] + impulse_bounce(vjp, impulse, k) * v[i];
+    if (impulse->kind[k] == IMPULSE_EQUATION) off[impulse->rows[k]] += change[i] + impulse_bounce(vjp, impulse, k) * v[i];
   }
   for (int k = 0; ns_number_of_law(at->kind) && k < impulse->n; k++) {
     int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row);
     if (edge_of_vjp(vjp, e)->law != edge_of_vjp(vjp, at->first)->law) continue;
-    if (impulse->kind[k] == IMPULSE_SLIP) off[k] = (impulse->slide[k] > 0 ? -slope->mu : slope->mu) * impulse->z[k - 1];
-    else if (impulse->bounces[k]) off[k] = slope->restitution[row - vjp->model.row[e]] * ed->now->u[row];
+    if (impulse->kind[k] == IMPULSE_SLIP) off[row] = (impulse->slide[k] > 0 ? -slope->mu : slope->mu) * impulse->z[k - 1];
+    else if (impulse->bounces[k]) off[row] = slope->restitution[row - vjp->model.row[e]] * ed->now->u[row];
   }
-}
-
-/* Column (Nq + Nv) of one number. */
-static void impulse_column(NsMotionVjp *vjp, const NsMotionImpulse *impulse, int j, const double *u, const double *change,
-                           double *column) {
-  const NsEventDriven *ed = vjp->ed;
-  int n = impulse->n;
-  double *off = vjp->part, *push = vjp->nu;
-  impulse_change(vjp, impulse, j, u + ed->Nq, change, off, push);
-  ns_motion_divide(ed->motion, false, push);
-  for (int k = 0; k < n; k++) {
-    double own = impulse->W[k + (ptrdiff_t)k * n];
-    bool equation = impulse->kind[k] == IMPULSE_EQUATION && own > 0;
-    if (equation) off[k] = -(off[k] + ns_motion_speed(ed->motion, impulse->rows[k], push)) / own;
-    else off[k] = impulse->kind[k] == IMPULSE_SLIP && own > 0 ? -off[k] : 0;
-  }
-  if (n > 0) ns_lu_solve(vjp->lu, 1, off, n);
-  ns_motion_add_input(ed->motion, n, impulse->rows, off, push);
-  memcpy(column + ed->Nq, push, (size_t)ed->Nv * sizeof *push);
 }
 
 static bool z_in_mass(const NsMotionVjp *vjp, int j) {
@@ -437,27 +405,12 @@ static bool z_in_mass(const NsMotionVjp *vjp, int j) {
   return !ns_mechanical_constant_mass((const NsMechanicalDs *)vjp->model.nsds->ds[at->system]);
 }
 
-void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *impulse, const double *u, double *out,
-                           bool *known) {
-  const NsEventDriven *ed = vjp->ed;
-  ptrdiff_t size = ed->Nq + ed->Nv;
-  double *change = vjp->part + ed->m;
-  look_at_relations(vjp, t, u);
-  ns_motion_vjp_rest(vjp, out, known);
-  ns_lu_set_order(vjp->lu, impulse->n);
-  bool good = impulse->n == 0 ||
-              (ns_lu_factor_fair(vjp->lu, impulse->A, impulse->n) == NS_OK && ns_lu_rcond(vjp->lu) > NS_MOTION_DEPENDENT);
-  for (int k = 0; k < impulse->n; k++)
-    good = good && impulse->kind[k] != IMPULSE_SLIP_IN_SPACE &&
-           !(impulse->kind[k] == IMPULSE_SLIP && ns_law_slides(ns_ed_law(ed, impulse->rows[k])));
-  memset(change, 0, (size_t)ed->Nv * sizeof *change);
-  ns_motion_add_input(ed->motion, impulse->n, impulse->rows, impulse->z, change);
-  for (int j = 0; j < vjp->model.p; j++) {
-    NsNumber kind = vjp->model.place[j].kind;
-    bool acts = kind == NS_NUMBER_MASS || kind == NS_NUMBER_C || ns_number_of_law(kind);
-    known[j] = place_known(vjp, j) && (good || !acts) && !z_in_mass(vjp, j);
-    if (acts && good) impulse_column(vjp, impulse, j, u, change, out + j * size);
-  }
+bool ns_motion_vjp_impulse(const NsMotionVjp *vjp, const NsMotionImpulse *impulse, int j, const double *v, const double *change,
+                           double *push, double *off, bool *acts) {
+  NsNumber kind = vjp->model.place[j].kind;
+  *acts = kind == NS_NUMBER_MASS || kind == NS_NUMBER_C || ns_number_of_law(kind);
+  if (*acts) impulse_change(vjp, impulse, j, v, change, push, off);
+  return place_known(vjp, j) && !z_in_mass(vjp, j);
 }
 
 void ns_motion_vjp_rest(NsMotionVjp *vjp, double *out, bool *known) {

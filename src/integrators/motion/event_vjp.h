@@ -46,6 +46,7 @@ void ns_motion_vjp_free(NsMotionVjp *vjp);
 ** False: they are not in the list.
 */
 void ns_motion_vjp_begin(NsMotionVjp *vjp, double t, const double *u);
+void ns_motion_vjp_look(NsMotionVjp *vjp, double t, const double *u); /* the outputs alone */
 bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, double t, const double *u, double *push, double *off);
 
 /* out (p) and known (p) = 0. */
@@ -61,21 +62,23 @@ void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWe
 void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
-/* The same of the multiplier of an active row; of ns_motion_stick_guard. */
+/* The same of the guard of the forces of a row: ns_motion_stick_guard where its friction sticks, else the multiplier of an active row. */
 void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
-void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
-/* The derivatives of ns_motion_stick_guard by the coefficient of friction and by the bounds of a relay, at fixed forces. */
-typedef struct NsStickSlope {
+/* Its derivatives by the coefficient of friction and by the bounds of a relay, at fixed forces. */
+typedef struct NsForceSlope {
   double mu, lower, upper;
-} NsStickSlope;
+} NsForceSlope;
 
-/* weight (m, zeros) = the derivatives of ns_motion_stick_guard by the multipliers, at the last accelerations. */
-NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight);
+/* weight (m, zeros) = its derivatives by the multipliers, at the last accelerations. */
+NsForceSlope ns_motion_force_weights(const NsEventDriven *ed, int row, double *weight);
 
-/* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
-void ns_motion_vjp_impulse(NsMotionVjp *vjp, double t, const NsMotionImpulse *impulse, const double *u, double *out,
-                           bool *known);
+/*
+** How parameter j changes M dv = H' z by push (Nv), and the equations of z by off (m, by row; both 0 on entry), at fixed z and dv = change:
+** H dv + (1 + e) H v = 0, and z = mu z_n of friction that slips. *acts: it does. False: it is not in the list. ns_motion_vjp_look comes first.
+*/
+bool ns_motion_vjp_impulse(const NsMotionVjp *vjp, const NsMotionImpulse *impulse, int j, const double *v, const double *change,
+                           double *push, double *off, bool *acts);
 
 /* Rows come to rest: out is 0 for the parameters that have no effect on it. */
 void ns_motion_vjp_rest(NsMotionVjp *vjp, double *out, bool *known);

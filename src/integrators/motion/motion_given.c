@@ -7,11 +7,11 @@
 #include "integrators/motion/event_reset.h"
 #include "integrators/motion/motion_guard.h"
 
-static NsStatus motion_given_make(NsHybrid *run, NsLinearisation **lin, NsError *err) {
+static NsStatus motion_given_make(NsHybrid *run, const NsParameter *parameters, int p, NsLinearisation **lin, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)run;
   NsMotionLinearisation *w = NULL;
   if (ed->Nq != ed->Nv) return ns_fail(err, NS_EARG, "a body with a quaternion");
-  NsStatus status = ns_ed_lin_new(&w, ed, NULL, 0, err);
+  NsStatus status = ns_ed_lin_new(&w, ed, parameters, p, err);
   for (int i = 0; i < ed->Nq + ed->Nv && status == NS_OK; i++) w->size[i] = INFINITY; /* no derivative is rounding */
   if (status != NS_OK) ns_ed_lin_free(w);
   else *lin = &w->lin;
@@ -55,6 +55,5 @@ const NsGivenMode ns_motion_given = {.make = motion_given_make,
                                      .word = motion_given_word,
                                      .take = motion_given_take,
                                      .watched = motion_given_watched,
-                                     .slope = ns_ed_lin_slope,
                                      .impact = ns_ed_given_impact,
                                      .reset = ns_ed_given_reset};
