@@ -39,8 +39,8 @@ local function make(who, pieces, info)
     local last, value = pieces(anchor)
     if t > last + SAME * (info.period or math.abs(t)) then
       fail(info.followed and info.next
-        and "%s: it jumps at t=%g, within a step: its duty is no function of time that ns.follow has known; compare a "
-        .. "duty that changes in the run with ns.sawtooth, by a RelayNSL"
+        and "%s: it jumps at t=%g, within a step: its duty is no function of time that ns.follow has known; compare "
+        .. "a duty that changes in the run with ns.sawtooth, by a RelayNSL"
         or "%s: it jumps at t=%g, within a step of the simulation: ns.follow(simulation, signal) before the first "
         .. "step", who, last)
     end

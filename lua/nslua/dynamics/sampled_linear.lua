@@ -67,9 +67,12 @@ end
 
 -- The derivative of the period map by w, and by the parameters of a run.
 local function period_map(flow, w, T, value, parameters)
-  local sizes = core.zeros(flow.n)
-  for i = 1, flow.n do sizes[i] = w[i] ~= 0 and math.abs(w[i]) or 1 end
   if flow.check_period then flow.check_period(T, "period") end
+  local sizes, _, rows = core.zeros(flow.n), flow:course(w, flow.t0, flow.t0 + T, value)
+  for i = 1, flow.n do
+    for _, row in ipairs(rows) do sizes[i] = math.max(sizes[i], math.abs(row[i])) end
+    if sizes[i] == 0 then sizes[i] = 1 end
+  end
   local _, S, by_p = flow.kind.with_sensitivities(flow, w, flow.t0, flow.t0 + T, value, parameters, sizes)
   return S, by_p
 end

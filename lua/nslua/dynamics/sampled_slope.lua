@@ -116,8 +116,8 @@ function slope.carry(simu, places, sizes, held, fixed)
         return after(point) - base
       end
       local one, good, most = column_of(change, own[i], of)
-      if most < FAINT and own[i] < 1 then -- a number at rest is as small as rounding has left it
-        local other, known = column_of(change, 1, of)
+      if (most < FAINT or not good) and own[i] < 1 then -- numbers at rest are as small as rounding has left them
+        local other, known = column_of(change, 1, not good and of:map(function(x) return math.max(x, 1) end) or of)
         if known then one, good = other, true end
       end
       if not good then
@@ -174,7 +174,13 @@ end
 -- The option `sensitivities` of a run with clocks, with what their actions write: this is found by a run of a clone.
 function slope.prepare(simu, option)
   if option.places or option.adjoint or simu:startingTime() ~= simu:nsds():t0() then return option end
-  local clone = simu:clone()
+  local clone, most = simu:clone(), {}
+  support.vary(clone, function(act, t, s)
+    act(t, s, clone)
+    local keys = support.places(clone)
+    local values = support.get(clone, keys)
+    for i, key in ipairs(keys) do most[key] = math.max(most[key] or 0, math.abs(values[i])) end
+  end)
   local good, sol = pcall(clone.run, clone, { rows = "grid", progress = false })
   local places, _, other
   if good then places, _, other = support.places(clone) end
@@ -182,7 +188,9 @@ function slope.prepare(simu, option)
   if not good then error(sol, 0) end
   if other then fail("run: sensitivities: an action changes %s, which has no derivative", other) end
   local sizes = core.zeros(sol.x:cols() + #places)
-  for i = 1, sol.x:cols() do sizes[i] = sol.x:column(i):norm(math.huge) end
+  for i = 1, #sizes do
+    sizes[i] = i <= sol.x:cols() and sol.x:column(i):norm(math.huge) or most[places[i - sol.x:cols()]] or 0
+  end
   slope.carry(simu, places, sizes)
   local copy = { places = places, held = core.zeros(#places, 0) }
   for key, value in pairs(option) do copy[key] = value end

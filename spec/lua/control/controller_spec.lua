@@ -79,6 +79,34 @@ describe("a controller", function()
     expect.near({ 2, 1.5 }, cart:q(), 1e-13)
   end)
 
+  it("is held exactly: random plants and gains agree with exponentials of matrices to 1e-13", function()
+    math.randomseed(4)
+    for _ = 1, 10 do
+      local n, h = math.random(1, 5), 0.1 + 0.2 * math.random()
+      local A, B, K, x = ns.matrix(n, n), ns.matrix(n, 1), ns.matrix(1, n), ns.ones(n)
+      for i = 1, n do
+        for j = 1, n do A[i][j] = math.random() - 0.5 - (i == j and 1 or 0) end
+        B[i][1], K[1][i] = math.random(), math.random() - 0.5
+      end
+      local plant = ns.FirstOrderLinearTIDS(x, A)
+      local sim = ns.ControlZOHSimulation(0, 20 * h, h)
+      sim:addDynamicalSystem(plant)
+      local sensor = ns.LinearSensor(plant)
+      sim:addSensor(sensor, h)
+      sim:addActuator(ns.Actuator(sensor, B, { law = function(_, y) return K * y end }), h)
+      local sol, big = sim:run(), ns.zeros(n + 1, n + 1)
+      for i = 1, n do
+        for j = 1, n do big[i][j] = h * A[i][j] end
+        big[i][n + 1] = h * B[i][1]
+      end
+      local E = ns.expm(big)
+      for k = 2, 21 do
+        x = E:slice(1, n, 1, n) * x + E:slice(1, n, n + 1, n + 1) * (K * x)
+        assert.is_true((sol.x[k] - x):norm(math.huge) <= 1e-13 * math.max(1, x:norm(math.huge)), tostring(k))
+      end
+    end
+  end)
+
   it("adds to a b that is a function of the time: held with its value at the end, or as it is", function()
     for class, want in pairs { ControlZOHSimulation = 0.5 * (0.5 + 1) + 2, ControlLsodarSimulation = 0.5 + 2 } do
       local ds = ns.FirstOrderLinearDS({ 0 }, { { 0 } })

@@ -107,6 +107,36 @@ describe("a run through instants of clocks", function()
     end
   end)
 
+  it("knows sensors with delay, observers, saturations and sliding modes", function()
+    local function make(q, sliding)
+      local plant = ns.FirstOrderLinearTIDS({ 1.5, 0 }, { { 0, 1 }, { sliding and 0 or 1, -0.2 } })
+      local sim = ns.ControlZOHSimulation(0, 4, 0.05)
+      sim:addDynamicalSystem(plant)
+      local sensor = sliding and ns.LinearSensor(plant) or ns.LinearSensor(plant, { 1, 0 }, { delay = 0.05 })
+      sim:addSensor(sensor, 0.05)
+      if sliding then
+        sim:addActuator(ns.LinearSMC(sensor, { 0, 1 }, { Csurface = { 1, 1 }, ueq = "exact" }), 0.05)
+      else
+        local observer = ns.LuenbergerObserver(sensor, { 0, 0 }, nil, { -4, -5 })
+        sim:addObserver(observer, 0.05)
+        local function law(_, x) return { -8 * x[1] - 5 * x[2] } end
+        sim:addActuator(ns.Actuator(observer, { 0, 1 }, { law = law, saturation = 3 }), 0.05)
+      end
+      plant:setX0 { q[1], 0 } -- what the sensor holds at the start is as made
+      sim.simulation:reset()
+      return sim.simulation
+    end
+    for _, sliding in ipairs { false, true } do
+      local sol = make({ 1.5 }, sliding):run { sensitivities = { "x0" } }
+      for i = 1, 2 do
+        near(slope(function(q)
+          local other = make(q, sliding):run()
+          return other.x[#other][i]
+        end, { 1.5 }, 1), sol.S[#sol][i][1], 1e-8)
+      end
+    end
+  end)
+
   it("refuses what it does not know, naming the clock", function()
     local function refused(text, more)
       fails(text, function() loop(p, more):run { sensitivities = { "x0" } } end)
