@@ -20,4 +20,5 @@ typedef struct NsOdeProblem {
   double rtol;
   const double *atol;     /* n, borrowed */
   NsOdeJacobian jacobian; /* for implicit methods; NULL for explicit ones */
+  int integrals;          /* the last unknowns, on which no rate depends: their columns and rows of the Jacobian may be 0 */
 } NsOdeProblem;

@@ -172,10 +172,12 @@ static NsStatus stage_rates(Radau *r, double h, NsError *err) {
   return NS_OK;
 }
 
-/* One Newton iteration with the rates K: updates W, returns the norm of the correction. */
-static double newton_move(Radau *r, double h) {
+/* One Newton iteration with the rates K: updates W, returns the norm of the correction; *moved: without the integrals. */
+static double newton_move(Radau *r, double h, double *moved) {
   int n = r->base.problem.n;
-  double sum = 0, *change = r->change;
+  double sum = 0, sum_moved = 0, *change = r->change;
+  NsOdeProblem without = r->base.problem;
+  without.n -= without.integrals;
   for (int i = 0; i < n; i++) {
     double g[S];
     for (int s = 0; s < S; s++) g[s] = ns_radau_mix(ns_radau_inverse_T[s], r->K[0][i], r->K[1][i], r->K[2][i]);
@@ -189,32 +191,38 @@ static double newton_move(Radau *r, double h) {
   for (int s = 0; s < S; s++) {
     for (int i = 0; s > 0 && i < n; i++) r->mixed[i] = change[2 * i + s - 1];
     double norm = ns_ode_norm(&r->base.problem, r->mixed, r->y_old, r->y_old);
+    double part = without.integrals > 0 ? ns_ode_norm(&without, r->mixed, r->y_old, r->y_old) : norm;
     sum += norm * norm;
+    sum_moved += part * part;
     for (int i = 0; i < n; i++) r->W[s][i] += r->mixed[i];
   }
+  *moved = sqrt(sum_moved / S);
   return sqrt(sum / S);
 }
 
-/* Simplified Newton iterations; NS_ENOCONV when they diverge, or would not converge within NEWTON_MOST. */
+/*
+** Simplified Newton iterations; NS_ENOCONV when they diverge, or would not converge within NEWTON_MOST. Integrals follow the other
+** unknowns one iteration later: the rate of convergence is that of the others.
+*/
 static NsStatus radau_newton(Radau *r, double h, NsError *err) {
-  double before = 0;
+  double before = 0, moved;
   radau_predict(r, h);
   r->rate = 0;
   for (int k = 0;; k++) { /* ends within NEWTON_MOST: the test below predicts failure */
     NsStatus status = stage_rates(r, h, err);
     if (status != NS_OK) return status;
-    double norm = newton_move(r, h);
+    double norm = newton_move(r, h, &moved);
     if (!isfinite(norm)) return NS_ENOCONV;
     transform_back(r);
     r->iterations = k + 1;
-    if ((k > 0 || r->repeats) && norm <= ROUNDED * r->tolerance) return NS_OK;
-    if (k > 0) r->rate = norm / before;
+    if ((k > 0 || r->repeats) && moved <= ROUNDED * r->tolerance) return NS_OK;
+    if (k > 0) r->rate = moved / before;
     double theta = r->rate;
-    if (r->repeats && k > 0 && theta >= 1 && norm <= r->tolerance) return NS_OK; /* what is left is the rounding of the rates */
-    if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > r->tolerance) && norm > 0)
-      return NS_ENOCONV;
+    if (r->repeats && k > 0 && theta >= 1 && moved <= r->tolerance)
+      return NS_OK; /* what is left is the rounding of the rates */
+    if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * moved > r->tolerance)) return NS_ENOCONV;
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;
-    before = norm;
+    before = moved;
   }
 }
 

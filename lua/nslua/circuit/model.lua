@@ -189,6 +189,13 @@ local function groups_of(m, D)
   return groups
 end
 
+-- A circuit without capacitors and inductors has algebraic equations alone: a state that stays 0 carries them.
+function model.add_rest(self)
+  local state, rate = self.stamps:unknown("x.rest", "state"), self.stamps:unknown("dx.rest", "rate")
+  self.states[1], self.index[state] = { name = state, initial = 0 }, 1
+  self.stamps.rate_of[state], self.solved[rate] = rate, { of = { [rate] = { 1.0, 0.0, 1, 1 } }, by = {} }
+end
+
 -- The numbers of the model: names, A, B, C, D, inputs of x' and y, initial states, and the expressions of the
 -- columns. like (optional): the numbers of the same circuit with other values, which tell what is solved for.
 function model.numbers(circuit, like)
@@ -207,6 +214,7 @@ function model.numbers(circuit, like)
       self.index[state.name] = #self.states
     end
   end
+  if #self.states == 0 then model.add_rest(self) end
   for _, switch in ipairs(stamps.switches) do
     local lambda, y = switch.j, switch.w
     if solved[switch.j] then lambda, y = switch.w, switch.j end
@@ -277,11 +285,10 @@ function model.objects(ns, circuit, t0, from)
   local self = model.numbers(circuit)
   if not (from and from.x) then check_initial(self, t0) end
   local n, m = #self.states, #self.lambdas
-  if n == 0 then fail "circuit: expected at least one capacitor or inductor that is free to change" end
   local x0, names = {}, {}
   for i, state in ipairs(self.states) do
     x0[i] = from and from.x and from.x[i] or state.initial or 0
-    names[i] = parts[state.part.kind].state .. "." .. state.part.name
+    names[i] = state.part and parts[state.part.kind].state .. "." .. state.part.name or "rest"
   end
   local numbers = model.matrices(self)
   local B, C, D = numbers.B, numbers.C, numbers.D

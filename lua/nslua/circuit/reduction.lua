@@ -9,49 +9,44 @@
 -- Unknowns go in the order of their classes. An equation between states and sources alone (a loop of capacitors, a
 -- cut of inductors) takes a state away and is differentiated. A switch is a pair of numbers, of which either may be
 -- lambda; which one the equations decide (Acary, Bonnefon and Brogliato 2011, Nonsmooth Modeling and Simulation for
--- Switched Circuits, ch. 6). An entry counts as 0 when it is rounding beside the terms whose sum it is, so that no
--- unit matters.
+-- Switched Circuits, ch. 6). Which entries are 0 is known exactly, so that no unit and no small leak matters.
+
+local exact = require "nslua.circuit.exact"
 
 local abs = math.abs
-
-local ROUNDING = 2.0 ^ -42 -- part of the sum of the terms of an entry that may be rounding: 1000 roundings
 
 local reduction = {}
 
 -- ---- rows ----
 
--- A row: coefficients by unknown (row.of), by source (row.by), and for each the sum of the sizes of its terms.
-local function row_of(of, by)
-  local row = { of = {}, by = {}, of_size = {}, by_size = {} }
+-- Coefficients by name, without those that are 0.
+local function numbers_of(of)
+  local numbers = {}
   for key, value in pairs(of) do
-    if value ~= 0 then row.of[key], row.of_size[key] = value, abs(value) end
+    if value ~= 0 then numbers[key] = exact.number(value) end
   end
-  for key, value in pairs(by or {}) do
-    if value ~= 0 then row.by[key], row.by_size[key] = value, abs(value) end
-  end
-  return row
+  return numbers
 end
 
-local function add_terms(to, sizes, from, from_sizes, factor)
+-- A row: coefficients by unknown (row.of) and by source (row.by).
+local function row_of(of, by) return { of = numbers_of(of), by = numbers_of(by or {}) } end
+
+local function add_terms(to, from, factor)
   for key, value in pairs(from) do
-    local sum, size = (to[key] or 0) + factor * value, (sizes[key] or 0) + abs(factor) * from_sizes[key]
-    local zero = abs(sum) <= ROUNDING * size
-    to[key], sizes[key] = not zero and sum or nil, not zero and size or nil
+    local sum = to[key] or { 0.0, 0.0, 0, 0 }
+    exact.add_product(sum, value, factor)
+    to[key] = not exact.is_zero(sum) and sum or nil
   end
-end
-
--- row = row + factor * other
-local function add(row, other, factor)
-  add_terms(row.of, row.of_size, other.of, other.of_size, factor)
-  add_terms(row.by, row.by_size, other.by, other.by_size, factor)
 end
 
 -- Takes an unknown out of a row by the row that is solved for it.
 local function substitute(row, pivot_row, unknown)
   local c = row.of[unknown]
   if not c then return end
-  add(row, pivot_row, -c / pivot_row.of[unknown])
-  row.of[unknown], row.of_size[unknown] = nil, nil
+  local factor = exact.negative_quotient(c, pivot_row.of[unknown])
+  add_terms(row.of, pivot_row.of, factor)
+  add_terms(row.by, pivot_row.by, factor)
+  row.of[unknown] = nil
 end
 
 -- ---- the tableau ----
@@ -71,9 +66,9 @@ end
 -- taken.
 function Tableau:largest(row, class, may)
   local most, best, part = 0, nil, 0
-  for _, value in pairs(row.of) do most = math.max(most, abs(value)) end
+  for _, value in pairs(row.of) do most = math.max(most, abs(value[1])) end
   for unknown, value in pairs(row.of) do
-    local here = abs(value) / most
+    local here = abs(value[1]) / most
     local better = here > part or here == part and best and unknown < best
     local free = (not may or may(unknown)) and (not self.only or self.only[unknown])
     if self.class_of[unknown] == class and better and free then best, part = unknown, here end
@@ -110,9 +105,9 @@ function Tableau:is_free(unknown) return not self.solved[self.partner[unknown]] 
 local function copy_of(rows)
   local copy = {}
   for key, row in pairs(rows) do
-    local one = { of = {}, by = {}, of_size = {}, by_size = {} }
+    local one = { of = {}, by = {} }
     for part, numbers in pairs(one) do
-      for name, value in pairs(row[part]) do numbers[name] = value end
+      for name, value in pairs(row[part]) do numbers[name] = exact.copy(value) end
     end
     copy[key] = one
   end
@@ -184,14 +179,14 @@ function reduction.reduce(rows, class_of, switches, rate_of, slope_of, only)
       table.remove(self.open, 1) -- 0 = 0
     else
       local of, by = {}, {}
-      for unknown, value in pairs(row.of) do of[rate_of[unknown]] = value end
+      for unknown, value in pairs(row.of) do of[rate_of[unknown]] = exact.copy(value) end
       for source, value in pairs(row.by) do
         local slope = slope_of[source]
         if slope == nil then return nil, "slope", row, source end
-        if slope then by[slope] = value end
+        if slope then by[slope] = exact.copy(value) end
       end
       self:solve(1, state)
-      local rate = row_of(of, by)
+      local rate = { of = of, by = by }
       for unknown, solved in pairs(self.solved) do substitute(rate, solved, unknown) end
       self.open[#self.open + 1] = rate
       self:eliminate "rate"
@@ -207,9 +202,9 @@ function reduction.expression(solved, unknown)
   if not row then return { [unknown] = 1 }, {} end
   local of, by, own = {}, {}, row.of[unknown]
   for key, value in pairs(row.of) do
-    if key ~= unknown then of[key] = -value / own end
+    if key ~= unknown then of[key] = exact.negative_quotient(value, own)[1] end
   end
-  for key, value in pairs(row.by) do by[key] = value / own end
+  for key, value in pairs(row.by) do by[key] = -exact.negative_quotient(value, own)[1] end
   return of, by
 end
 

@@ -530,7 +530,7 @@ static NsStatus flow_check_deficient(NsFlow *flow, double t, NsError *err) {
 
 /* ---- Newton's method ---- */
 
-/* v = the Newton step, added to w; v_terms = its rounding error over eps. */
+/* v = the Newton step, added to w. */
 static void flow_newton_step(NsFlow *flow) {
   NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
   for (int i = 0; i < flow->nw; i++) flow->room.v[i] = -flow->R[i];
@@ -594,8 +594,9 @@ static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
     if (status != NS_OK) return status;
     if (iteration > 0 && flow_at_rounding(flow)) return ns_flow_keep_terms(flow), NS_OK;
     flow_newton_step(flow);
-    double step = flow_step_size(flow, false);
-    bool rounding = iteration >= NS_FLOW_PATIENCE && flow_step_size(flow, true) <= 4 * DBL_EPSILON;
+    bool late = iteration >= NS_FLOW_PATIENCE;
+    double step = flow_step_size(flow, late);
+    bool rounding = late && ns_flow_step_is_rounding(flow);
     bool stalled = iteration > 0 && step <= NS_FLOW_STALLED && 4 * step > before;
     bool last = constant || stalled || rounding || step <= 4 * DBL_EPSILON ||
                 (iteration > 0 && step * step <= before * DBL_EPSILON);

@@ -126,3 +126,12 @@ void ns_flow_resume(NsFlow *flow) {
   flow->nw = flow->eq.na + flow->nactive;
   flow->planned = false;
 }
+
+bool ns_flow_step_is_rounding(NsFlow *flow) {
+  double *terms = flow->room.v_terms;
+  memcpy(terms, flow->R_terms, (size_t)flow->nw * sizeof *terms);
+  ns_rank_solve(&flow->reduction.rank[flow->reduction.levels], true, terms);
+  for (int j = 0; j < flow->nw; j++)
+    if (fabs(flow->room.v[j]) > NS_FLOW_ROUNDINGS * DBL_EPSILON * terms[j]) return false;
+  return true;
+}

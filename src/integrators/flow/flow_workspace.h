@@ -14,8 +14,8 @@
 enum { NS_FLOW_ITERATIONS = 20 };
 
 /*
-** Iterations after which a step at the rounding of the sizes in the run is the last one: unknowns near 0, in equations whose terms
-** cancel within a callback, have larger steps than their rounding for ever. Later than a smooth problem needs.
+** Iterations after which steps are measured by the sizes of the unknowns in the run: unknowns near 0, in equations whose terms cancel,
+** have larger steps than their rounding for ever. Later than a smooth problem needs.
 */
 enum { NS_FLOW_PATIENCE = 6 };
 
@@ -40,10 +40,11 @@ typedef struct NsFlowConstraint {
 /* A number that must not become negative, and is 0 with its known derivatives (mode_signs.c). */
 typedef struct NsSignQuantity {
   int row;
-  bool of_lambda; /* the distance of lambda of an ACTIVE row to a bound; else y */
-  bool of_state;  /* y: dy/dt is known, and 0 */
-  double factor;  /* 1 or -1 */
-  double terms;   /* of its last known derivative */
+  bool of_lambda;    /* the distance of lambda of an ACTIVE row to a bound; else y */
+  bool of_state;     /* y: dy/dt is known, and 0 */
+  double factor;     /* 1 or -1 */
+  double terms;      /* of its last known derivative, for the sizes in the run */
+  double value, own; /* it, times the factor, and its terms at the point alone */
 } NsSignQuantity;
 
 /* The matrices of a point near by, for derivatives along the motion of level 2 (index 3) of models that are not linear. */
@@ -78,6 +79,7 @@ typedef struct NsFlowSigns {
   NsSignQuantity *quantities;        /* 2 m: `count` of them, of which derivatives decide */
   int count;
   double length; /* of the difference that has given their slopes */
+  bool doubtful; /* no derivative is against the mode for the sizes in the run, but one is for those at the point */
   bool impulse;  /* the state does not fulfil a constraint that an impulse of the mode's multipliers can mend */
 } NsFlowSigns;
 
@@ -207,3 +209,6 @@ bool ns_flow_centre(NsFlow *flow);
 
 /* The name of row `row` of R in messages. */
 void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size);
+
+/* Whether the step room.v of Newton's method is what the rounding of the terms of R makes of it: an unknown may be 0, with no size of its own. */
+bool ns_flow_step_is_rounding(NsFlow *flow);

@@ -27,6 +27,7 @@ enum { MODES = 16 };
 /* A mode that is possible. */
 typedef struct Found {
   bool certain;         /* every row has a derivative that is not 0 */
+  bool doubtful;        /* not certain, and a derivative is against it for the terms at the point alone */
   bool bends;           /* not certain, and a second derivative is against it */
   bool impulse;         /* the state must jump */
   double change;        /* of lambda, over its sizes */
@@ -94,6 +95,7 @@ static bool search_prefers(const Found *found, const Found *other) {
   if (other->impulse != found->impulse) return found->impulse;
   if (other->certain != found->certain) return other->certain;
   if (other->bends != found->bends) return found->bends;
+  if (other->doubtful != found->doubtful) return found->doubtful;
   if (other->changed != found->changed) return other->changed < found->changed;
   return other->change < found->change;
 }
@@ -101,7 +103,17 @@ static bool search_prefers(const Found *found, const Found *other) {
 /* Adds the evaluated mode to those that are possible. */
 static void search_keep(Search *z, bool certain, bool bends) {
   const NsFlow *flow = z->flow;
-  Found mode = {certain, bends, flow->signs.impulse, change_of_lambda(z), changed_rows(z), NULL, NULL, NULL, NULL, NULL};
+  Found mode = {certain,
+                !certain && flow->signs.doubtful,
+                bends,
+                flow->signs.impulse,
+                change_of_lambda(z),
+                changed_rows(z),
+                NULL,
+                NULL,
+                NULL,
+                NULL,
+                NULL};
   int k = 0;
   while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
@@ -263,14 +275,19 @@ static int count_of(const Search *z, const Found *found, NsRowMode mode) {
   return count;
 }
 
-/* The mode with most rows in the state that the rule asks for (leave: with fewest at y = 0); of several, the one with least change of lambda. */
+/*
+** Of the modes that are certain, or else not doubtful, if there are any: the one with most rows in the state that the rule asks for (leave: with fewest at
+** y = 0); of several, the one with least change of lambda.
+*/
 static const Found *search_select(const Search *z, NsAmbiguity rule) {
   NsRowMode wanted = rule == NS_AMBIGUITY_UP ? NS_ROW_LOWER : rule == NS_AMBIGUITY_DOWN ? NS_ROW_UPPER : NS_ROW_ACTIVE;
   const Found *best = &z->found[0];
-  for (int k = 1; k < z->count; k++) {
-    int more = count_of(z, &z->found[k], wanted) - count_of(z, best, wanted);
+  for (const Found *other = best + 1; other < z->found + z->count; other++) {
+    int more = count_of(z, other, wanted) - count_of(z, best, wanted);
     if (rule == NS_AMBIGUITY_LEAVE) more = -more;
-    if (more > 0 || (more == 0 && z->found[k].change < best->change)) best = &z->found[k];
+    if (other->doubtful != best->doubtful) more = best->doubtful ? 1 : -1;
+    if (other->certain != best->certain) more = other->certain ? 1 : -1;
+    if (more > 0 || (more == 0 && other->change < best->change)) best = other;
   }
   return best;
 }

@@ -163,18 +163,27 @@ static bool impulse_found(Impulse *z, int n) {
   return ns_box_solve(z->box, &problem, NULL, z->p, z->w, &info) == NS_OK;
 }
 
+/* The solved problem has an impulse. */
+static bool impulse_acts(const Impulse *z) {
+  for (int j = 0; j < z->flow->nw; j++)
+    if (z->grows[j] && z->p[j] != 0) return true;
+  return false;
+}
+
+/*
+** The leading terms come first, then those of the next order. Where neither has an impulse, an unknown may count as growing that is
+** finite (a voltage that drives a leak into a capacitor): a short step, in which all terms stand, decides.
+*/
 static NsStatus impulse_solve(Impulse *z, double t, NsError *err) {
   int nw = z->flow->nw;
   impulse_problem(z, 0);
-  if (impulse_found(z, nw)) {
-    for (int j = 0; j < nw; j++)
-      if (z->grows[j] && z->p[j] != 0) return NS_OK;
-    if (!impulse_found(z, impulse_null_problem(z))) memset(z->p, 0, (size_t)nw * sizeof *z->p);
-    return NS_OK;
-  }
+  bool leads = impulse_found(z, nw);
+  if (leads && impulse_acts(z)) return NS_OK;
+  if (leads && impulse_found(z, impulse_null_problem(z)) && impulse_acts(z)) return NS_OK;
   impulse_problem(z, IMPULSE_SHORT * z->flow->mode->h);
   if (impulse_found(z, nw)) return NS_OK;
-  return ns_fail(err, NS_ENOSOL, "no impulse makes the state at t=%g consistent", t);
+  memset(z->p, 0, (size_t)nw * sizeof *z->p);
+  return leads ? NS_OK : ns_fail(err, NS_ENOSOL, "no impulse makes the state at t=%g consistent", t);
 }
 
 /* Adds the impulses to s; whether some state changes by more than rounding. What is left of a state by rounding is 0. */

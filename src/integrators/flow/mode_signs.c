@@ -307,7 +307,8 @@ static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int 
     double terms = flow->memory.lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
     int sign = mode_sign(way, VALUE_ZERO * terms);
     if (sign < 0) return false;
-    if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
+    if (sign == 0)
+      list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms, way, flow->lambda_terms[row]};
   }
   return true;
 }
@@ -319,13 +320,14 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   if (!ns_row_is_of_state(flow, row)) {
     double size = ns_flow_output_size(flow, row);
     int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
-    if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
+    if (sign == 0)
+      list[(*count)++] = (NsSignQuantity){row, false, false, factor, size, factor * flow->eq.y[row], flow->y_terms[row]};
     return sign >= 0;
   }
   if (!at->open[row]) return true;
   double run = flow->eq.nsds->T - flow->eq.nsds->t0;
   int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * ns_flow_output_size(flow, row) / run));
-  if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
+  if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row], factor * rate[row], terms[row]};
   return sign >= 0;
 }
 
@@ -363,6 +365,16 @@ static void signs_add_held_terms(NsFlow *flow, const bool *open, double *terms) 
   (void)ns_flow_rate_terms(flow);
 }
 
+/*
+** Whether a quantity goes the wrong way for its own terms at the point. The sizes in the run may be far above these: an empty capacitor
+** that is charged at the start takes currents that never come again.
+*/
+static bool sign_is_doubtful(const NsFlow *flow, const NsSignQuantity *q) {
+  int sign = mode_sign(q->value, VALUE_ZERO * q->own);
+  double slope = q->factor * flow->signs.slope[place_of_quantity(flow, q)];
+  return (sign != 0 ? sign : mode_sign(slope, SLOPE_ZERO * q->own / flow->signs.length)) < 0;
+}
+
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
   NsFlowSigns *signs = &flow->signs;
   int m = flow->view.m, count = 0;
@@ -382,6 +394,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   }
   *verdict = NS_VERDICT_FOR;
   signs->count = count;
+  signs->doubtful = false;
   if (count == 0 && ns_flow_is_determined(flow))
     return NS_OK; /* else equations that are redundant now may contradict each other then */
   status = tangent_slopes(flow, at, &signs->length, err);
@@ -389,6 +402,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
     const NsSignQuantity *q = &list[k];
     int sign = mode_sign(q->factor * signs->slope[place_of_quantity(flow, q)], SLOPE_ZERO * q->terms / signs->length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
+    signs->doubtful = signs->doubtful || (sign == 0 && sign_is_doubtful(flow, q));
     if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);
   }
   return status;

@@ -143,6 +143,12 @@ static NsStatus guard_jumps(NsSwitching *sw, int k, double t, bool *jumps, NsErr
   return status == NS_OK ? ns_flow_outputs(sw->flow, t, sw->run.sample, err) : status;
 }
 
+/* The first time after the start of the step: a step of no length that can be told from 0 has no equations. */
+static double first_time(const NsSwitching *sw) {
+  double start = sw->run.stepper->state.t_old;
+  return fmax(nextafter(start, INFINITY), start + DBL_EPSILON * (sw->run.t_next - sw->run.t_k));
+}
+
 /*
 ** Repeats the step up to the root of a guard near t. Newton's method on t, with the measured slope and then with secants, moves
 ** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0, or when the
@@ -154,7 +160,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
   double end = step->t, slope = sw->slope[k], last = 0, last_t = 0;
   *found = false;
   for (int i = 0;; i++) {
-    if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
+    if (t <= step->t_old) t = first_time(sw);
     NsStatus status = sw->run.method->retake(sw->run.stepper, t, err);
     *sw->run.clock = t;
     ns_hybrid_state(&sw->run, step->y, sw->run.sample);
@@ -172,7 +178,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     if (value < 0 && sw->slope[k] < 0) status = guard_jumps(sw, k, t, &jumps, err);
     if (status != NS_OK || jumps) return status;
     if (i >= SWITCH_POLISH && !(fabs(value) < 0.5 * fabs(last))) return NS_OK;
-    if (slope < 0 && next <= step->t_old) next = nextafter(step->t_old, INFINITY); /* at the start, up to rounding */
+    if (slope < 0 && next <= step->t_old) next = first_time(sw); /* at the start, up to rounding */
     if (!(slope < 0) || !(next <= end)) return NS_OK;
     *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
     if (next == t) return NS_OK;

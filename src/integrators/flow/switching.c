@@ -137,7 +137,8 @@ static void switching_destroy(NsScheme *scheme) {
 /* Makes stepper and search for nd differential states and the present options; those of the last step are kept if they fit. */
 static NsStatus switching_take_stepper(NsSwitching *sw, NsError *err) {
   NsOdeJacobian jacobian = sw->run.method->implicit ? switching_jacobian : NULL;
-  NsOdeProblem problem = {.n = sw->now->nd + sw->m, .rate = switching_rate, .context = &sw->rates, .jacobian = jacobian};
+  NsOdeProblem problem = {
+      .n = sw->now->nd + sw->m, .rate = switching_rate, .context = &sw->rates, .jacobian = jacobian, .integrals = sw->m};
   NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL, NULL};
   bool anew;
   sw->run.n = sw->now->nd;
