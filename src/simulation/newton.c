@@ -28,6 +28,8 @@ static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   const NsOsnsp *problem = island->problem;
   const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
   bool sparse = problem->states >= 0;
+  if (ns_osnsp_of_contacts(problem->kind))
+    return ns_fail(err, NS_EARG, "%s: solver '%s' takes contacts of one dimension alone", kind, asked);
   const char *needs = problem->options.method ? problem->options.method->needs : NULL;
   if (needs)
     return ns_fail(err, NS_EARG, "%s: solver '%s' needs %s of %s", kind, asked, needs,

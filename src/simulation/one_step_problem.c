@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "simulation/merged.h"
+#include "solvers/box/box_solver.h"
+#include "solvers/contact/friction_chain.h"
 
 /* Default tolerance of solutions. With frictional contacts NS_CONTACTS_TOLERANCE is used instead. */
 #define DEFAULT_TOLERANCE 1e-11
@@ -48,6 +50,14 @@ bool ns_osnsp_of_contacts(NsOsnspKind kind) {
 
 bool ns_osnsp_takes_dimension(NsOsnspKind kind, int dim) {
   return ns_cone_find(dim, kinds[kind].handles & NS_NEEDS_ROLLING ? 2 : 1) != NULL;
+}
+
+const NsMethod *const *ns_osnsp_methods(const NsOsnsp *problem, unsigned *takes) {
+  *takes = NS_TAKES_DENSE;
+  if (!ns_osnsp_of_contacts(problem->kind)) return ns_box_methods;
+  *takes = NS_TAKES_PLANE | NS_TAKES_SPACE;
+  if (problem->dim) *takes = ns_cone_find(problem->dim, kinds[problem->kind].handles & NS_NEEDS_ROLLING ? 2 : 1)->takes;
+  return ns_friction_methods;
 }
 
 NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
@@ -252,6 +262,7 @@ static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *gues
   } else {
     NsBoxProblem box = {problem->m, problem->M, problem->m, q, problem->lower, problem->upper, 0};
     *ns_box_options(problem->solver) = problem->options;
+    if (ns_osnsp_of_contacts(problem->kind)) ns_box_options(problem->solver)->method = NULL;
     status = ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
   }
   ns_copy_numbers(problem->q, q, problem->m);
@@ -278,6 +289,13 @@ static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p, bool *de
   return contacts;
 }
 
+/* Whether all groups are contacts of one cone. */
+static bool contacts_of_one_cone(const NsStepProblem *p) {
+  for (int g = 0; g < p->ngroups; g++)
+    if (!p->groups[g].cone || p->groups[g].cone != p->groups[0].cone) return false;
+  return true;
+}
+
 static NsMixedProblem mixed_problem(const NsStepProblem *p) {
   return (NsMixedProblem){p->n, p->ngroups, p->groups, p->W, p->sparse, p->q};
 }
@@ -301,6 +319,12 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
   options->keep = problem->again;
+  options->method = ns_osnsp_of_contacts(problem->kind) ? problem->options.method : NULL;
+  options->contacts = options->method != NULL;
+  if (options->contacts && !contacts_of_one_cone(p)) {
+    problem->info = (NsSolverInfo){.status = NS_EARG, .residual = INFINITY, .relative = INFINITY, .solver = "none"};
+    return NS_EARG;
+  }
   if (!depends) return ns_mixed_solve(problem->mixed, &mixed, p->guess, problem->lambda, problem->y, &problem->info);
   NsStatus status = ns_mixed_slip_solve(problem->mixed, &mixed, p->groups, p->guess, problem->lambda, problem->y,
                                         &problem->info);

@@ -75,6 +75,9 @@ bool ns_osnsp_of_contacts(NsOsnspKind kind);
 /* Whether contacts with this number of rows are those that such a kind is for: with rolling rows, or without. */
 bool ns_osnsp_takes_dimension(NsOsnspKind kind, int dim);
 
+/* The methods that scripts may ask for, NULL at the end, and what one must accept: of a kind of contacts alone those for friction. */
+const NsMethod *const *ns_osnsp_methods(const NsOsnsp *problem, unsigned *takes);
+
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
 void ns_osnsp_free(NsOsnsp *problem);
 

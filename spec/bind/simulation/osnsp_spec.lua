@@ -192,6 +192,41 @@ describe("FrictionContact and GenericMechanical", function()
       message(make, 2, { foo = 1 }))
   end)
 
+  it("of contacts take the solvers for friction by their names, and no others", function()
+    local function refused(known, make, ...)
+      local kind, text = message(make, ...):match "^(%a+): solver: there is no '%l+' %(known: (.*)%)$"
+      assert.equal(known, text)
+      assert.matches("FrictionContact$", kind)
+    end
+    refused("default, nsgs, newton, first_order", ns.FrictionContact, { solver = "lemke" })
+    refused("default, nsgs, newton, first_order", ns.FrictionContact, 3, { solver = "lcp" })
+    refused("default, nsgs, newton, first_order, lcp", ns.FrictionContact, 2, { solver = "pgs" })
+    refused("default, nsgs, newton, first_order", ns.RollingFrictionContact, 5, { solver = "lcp" })
+    for dim, names in pairs { [2] = "nsgs newton first_order lcp", [3] = "nsgs newton first_order" } do
+      local law, reference = ns.NewtonImpactFrictionNSL(0, 0, 0.3, dim), nil
+      for name in ("default " .. names):gmatch "%S+" do
+        local problem = ns.FrictionContact(dim, { solver = name, tolerance = 1e-10 })
+        assert.equal(("FrictionContact of size 0, solver '%s'"):format(name), tostring(problem))
+        local simu = body(dim, { { law, first_rows(dim, dim) } }, problem)
+        simu:computeOneStep()
+        reference = reference or problem:lambda()
+        if name ~= "default" then assert.equal(name, (problem:info().solver:gsub(" ", "_"))) end
+        for i = 1, dim do assert.near(reference[i], problem:lambda()[i], 1e-8) end
+      end
+    end
+  end)
+
+  it("of contacts asked for one solver want contacts of one dimension", function()
+    local function both(problem)
+      return body(3, { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), first_rows(2, 3) },
+        { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), first_rows(3, 3) } }, problem)
+    end
+    assert.is_true(#both(ns.FrictionContact()):run() == 2)
+    local simu = both(ns.FrictionContact { solver = "nsgs" })
+    assert.equal("FrictionContact: solver 'nsgs' takes contacts of one dimension alone (t=0.1 step 1 newton 1)",
+      message(simu.computeOneStep, simu))
+  end)
+
   it("take the laws of their kind and name the interaction that they refuse", function()
     local function refused(problem, law, n)
       return message(body, n or 3, { { law, first_rows(law:size(), n or 3), "floor" } }, problem)

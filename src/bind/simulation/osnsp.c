@@ -58,9 +58,10 @@ static void set_solver(lua_State *L, NslOsnsp *self, int idx) {
   const char *who = self->head.type->name, *wanted = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
   if (!wanted) nsl_bad(L, who, "solver", "a name", idx);
   const char *asked;
-  const NsMethod *method = nsl_method_named(ns_box_methods, NS_TAKES_DENSE, wanted, &asked);
-  if (!asked)
-    luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, nsl_push_methods(L, ns_box_methods, NS_TAKES_DENSE));
+  unsigned takes;
+  const NsMethod *const *list = ns_osnsp_methods(self->problem, &takes),
+                        *method = nsl_method_named(list, takes, wanted, &asked);
+  if (!asked) luaL_error(L, "%s: solver: there is no '%s' (known: %s)", who, wanted, nsl_push_methods(L, list, takes));
   self->problem->options.method = method;
   self->problem->asked = asked;
 }
@@ -79,14 +80,15 @@ static int osnsp_set_option(lua_State *L) {
   return osnsp_options[nsl_which(L)].set(L, nsl_check_osnsp(L, 1), 2), 0;
 }
 
-/* LCP() or LCP{tolerance=, max_iterations=, solver=}. */
-static int new_osnsp(lua_State *L, NsOsnspKind kind) {
+/* LCP() or LCP{tolerance=, max_iterations=, solver=}; dim: of contacts, or 0. */
+static int new_osnsp(lua_State *L, NsOsnspKind kind, int dim) {
   const char *known[OSNSP_OPTIONS + 1] = {NULL};
   nsl_at_most(L, 1, types[kind].name);
   if (!lua_isnone(L, 1) && !lua_istable(L, 1)) nsl_bad(L, types[kind].name, "options", "a table", 1);
   lua_settop(L, 1);
   NslOsnsp *self = nsl_new(L, &types[kind], sizeof *self, 0);
   if (ns_osnsp_new(&self->problem, kind) != NS_OK) luaL_error(L, "not enough memory");
+  self->problem->dim = dim;
   if (lua_isnil(L, 1)) return 1;
   for (int i = 0; i < OSNSP_OPTIONS; i++) known[i] = osnsp_options[i].option;
   nsl_check_options(L, 1, types[kind].name, known);
@@ -117,9 +119,7 @@ static int construct_osnsp(lua_State *L) {
     check_dimension(L, kind, given.dim);
     lua_remove(L, 1);
   }
-  new_osnsp(L, kind);
-  ((NslOsnsp *)lua_touserdata(L, -1))->problem->dim = given.dim;
-  return 1;
+  return new_osnsp(L, kind, given.dim);
 }
 
 void nsl_clone_osnsp(lua_State *L, int idx) {
