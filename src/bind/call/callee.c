@@ -280,7 +280,7 @@ void nsl_renew_traces(lua_State *L, int idx) {
   bool known = false;
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
-    if (cb->trace && !nsl_trace_is_current(L, cb->trace)) cb->trace = NULL;
+    if (cb->trace && !nsl_trace_is_current(cb->trace)) cb->trace = NULL;
     if (cb->backing != NSL_COMPILED_METHOD || !cb->trace) continue;
     if (!known) held = nsl_digest(L, idx), known = true;
     if (cb->trace->objects != held) cb->trace = NULL;

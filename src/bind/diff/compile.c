@@ -60,29 +60,14 @@ static int push_function(lua_State *L, const NslTrace *trace, int at) {
   return lua_gettop(L);
 }
 
-/* Whether the variables that the paths of the trace at index `at` were made with have their values still. */
-static bool trace_is_current(lua_State *L, const NslTrace *trace, int at) {
-  if (!trace->watches) return true;
-  lua_getiuservalue(L, at, NSL_TRACE_VARIABLES);
-  bool same = nsl_watch_same(L, lua_gettop(L));
-  lua_pop(L, 1);
-  return same;
-}
-
-bool nsl_trace_is_current(lua_State *L, NslTrace *trace) {
-  nsl_need_stack(L, 12);
-  lua_pushvalue(trace->L, 1);
-  lua_xmove(trace->L, L, 1);
-  bool same = trace_is_current(L, trace, lua_gettop(L));
-  lua_pop(L, 1);
-  return same;
+bool nsl_trace_is_current(const NslTrace *trace) {
+  return !trace->variables || nsl_watch_same(trace->variables);
 }
 
 /* A change of the script's variables in the middle of a run: the paths that were made before are gone. */
-static void trace_renew(lua_State *L, NslTrace *trace, int at) {
+static void trace_renew(NslTrace *trace) {
   nsl_trace_cut(trace, 0);
-  lua_newtable(L);
-  lua_setiuservalue(L, at, NSL_TRACE_VARIABLES);
+  lua_settop(trace->variables, 0);
 }
 
 static int too_many_paths(lua_State *L, const NslTrace *trace, int at) {
@@ -108,7 +93,7 @@ static int compile_grow(lua_State *L) {
   double *in = memcpy(lua_newuserdatauv(L, bytes + 1, 0), lua_touserdata(L, 2), bytes);
   lua_replace(L, 2);
   lua_settop(L, 2);
-  if (!trace_is_current(L, trace, 1)) trace_renew(L, trace, 1);
+  if (!nsl_trace_is_current(trace)) trace_renew(trace);
   if (trace->paths == trace->most) return too_many_paths(L, trace, 1);
   int first = 3, last = push_function(L, trace, 1), at = last + 1;
   NslPath *path = nsl_push_path(L, trace);
@@ -149,9 +134,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
   return trace;
 }
 
-/*
-** The trace for these arguments, found or made, perhaps without a path; in (NULL: the caller sets the inputs): its inputs. Pushes it.
-*/
+/* The trace for these arguments, found or made, perhaps without a path; leaves it on top of the stack, and more below. */
 static NslTrace *push_trace(lua_State *L, int compiled, int nargs, const NslTraceArg *args) {
   int top = lua_gettop(L), list = top + 1;
   if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
@@ -160,13 +143,11 @@ static NslTrace *push_trace(lua_State *L, int compiled, int nargs, const NslTrac
   for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
     lua_rawgeti(L, list, i);
     NslTrace *known = lua_touserdata(L, -1);
-    if (nsl_trace_fits(L, list + 1, nargs, args, held) && trace_is_current(L, known, list + 1))
-      return lua_remove(L, list), known;
+    if (nsl_trace_fits(L, list + 1, nargs, args, held) && nsl_trace_is_current(known)) return known;
     lua_settop(L, list);
   }
   (void)make_trace(L, compiled, list, nargs, args, held);
   lua_rawgeti(L, list, (lua_Integer)lua_rawlen(L, list));
-  lua_remove(L, list);
   return lua_touserdata(L, -1);
 }
 
@@ -192,7 +173,6 @@ static int start_trace(lua_State *L) {
 
 /* Makes sure that the trace on top of the stack, with its inputs set, has the path there. */
 static void ensure_path(lua_State *L, int compiled, NslTrace *trace) {
-  if (trace->path && trace->path->guards == 0) return;
   if (nsl_trace_knows(trace, trace->in)) return;
   lua_pushcfunction(L, start_trace);
   lua_pushvalue(L, -2);

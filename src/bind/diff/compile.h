@@ -30,7 +30,7 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
 void nsl_trace_check(lua_State *L, NslTrace *trace);
 
 /* Whether the variables of the script that the trace depends on have the values that they had when it was made. */
-bool nsl_trace_is_current(lua_State *L, NslTrace *trace);
+bool nsl_trace_is_current(const NslTrace *trace);
 
 /*
 ** Pushes a trace of the plain function at idx for these arguments, without native code, and returns it. It is compared with the function

@@ -80,7 +80,7 @@ double *nsl_trace_input(NslTrace *trace, int arg) {
 }
 
 /* The values and, behind them, the guards of a path at `in`. */
-static void path_evaluate(NslPath *path, const double *in, double *out) {
+static inline void path_evaluate(NslPath *path, const double *in, double *out) {
   if (path->native && *path->open) {
     path->native(in, out);
   } else if (path->tape) {
@@ -142,7 +142,7 @@ static bool trace_grow(lua_State *L, NslTrace *trace, const double *in) {
 /* A path that is not known is made by a thread of the trace's own: its stack holds the trace. */
 NslPath *nsl_trace_at(NslTrace *trace, const double *in) {
   NslPath *path = trace->path;
-  if (path && path->guards == 0) return path;
+  if (trace->alone) return path;
   if (path && trace->known && memcmp(trace->known_in, in, (size_t)trace->inputs * sizeof *in) == 0) return path;
   path = trace_find(trace, in);
   if (path || trace->closed) return path;
@@ -157,7 +157,7 @@ NslPath *nsl_trace_at(NslTrace *trace, const double *in) {
 }
 
 bool nsl_trace_knows(NslTrace *trace, const double *in) {
-  return (trace->path && trace->path->guards == 0) || trace_find(trace, in);
+  return trace->alone || trace_find(trace, in);
 }
 
 void nsl_trace_start(lua_State *L, NslTrace *trace, int at) {
@@ -174,21 +174,31 @@ int nsl_trace_raise(lua_State *L, NslTrace *trace) {
   return lua_error(L);
 }
 
+/* The path at `in`; most functions have one alone. */
+static inline NslPath *trace_path(NslTrace *trace, const double *in) {
+  return trace->alone ? trace->alone : nsl_trace_at(trace, in);
+}
+
 bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
-  NslPath *path = nsl_trace_at(trace, in);
-  if (path) path->count++;
-  if (path && path->guards == 0) path_evaluate(path, in, out);
-  else
-    for (int i = 0; i < trace->outputs; i++) out[i] = path ? path->out[i] : NAN;
-  return path;
+  NslPath *path = trace_path(trace, in);
+  if (!path) {
+    for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
+    return false;
+  }
+  path->count++;
+  if (path == trace->alone) path_evaluate(path, in, out);
+  else memcpy(out, path->out, (size_t)path->outputs * sizeof *out);
+  return true;
 }
 
 bool nsl_trace_value(NslTrace *trace, double *out) {
   if (out) return nsl_trace_value_at(trace, trace->in, out);
-  NslPath *path = nsl_trace_at(trace, trace->in);
-  if (path && path->guards == 0) path_evaluate(path, trace->in, path->out);
-  if (path) path->count++, trace->out = path->out;
-  return path;
+  NslPath *path = trace_path(trace, trace->in);
+  if (!path) return false;
+  path->count++;
+  if (path == trace->alone) path_evaluate(path, trace->in, path->out);
+  trace->out = path->out;
+  return true;
 }
 
 static bool all_finite(const double *x, size_t n) {
@@ -211,33 +221,23 @@ bool nsl_trace_jacobian_known(const NslTrace *trace, int arg) {
 }
 
 /* The path at trace->in for derivatives of `entries` numbers; NULL: there is none, and the numbers are nan. */
-static NslPath *path_of_slopes(NslTrace *trace, double *slopes, size_t entries) {
-  NslPath *path = nsl_trace_at(trace, trace->in);
+static inline NslPath *path_of_slopes(NslTrace *trace, double *slopes, size_t entries) {
+  NslPath *path = trace_path(trace, trace->in);
   if (path && path->tape) return path;
   for (size_t i = 0; i < entries; i++) slopes[i] = NAN;
   return NULL;
 }
 
-/* Native code does not skip zero partials; where that matters an entry is not finite, and the tape is evaluated instead. */
-bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
-  int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
+/*
+** The derivatives by `count` inputs; constant: they are the same everywhere. Native code does not skip zero partials; where that matters an
+** entry is not finite, and the tape is evaluated instead.
+*/
+static inline bool trace_slopes(NslTrace *trace, int first, int count, bool constant, double *jac) {
   size_t entries = (size_t)trace->outputs * (size_t)count;
-  if (entries == 0) return true;
-  if (trace->path && !trace->moves[arg]) return memset(jac, 0, entries * sizeof *jac), true;
-  const NslPath *path = trace->path;
-  if (!path || !trace->constant[arg] || !path->jac_known || !*path->open)
-    return nsl_trace_jacobian_of(trace, first, count, jac);
-  memcpy(jac, path->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
-  return all_finite(jac, entries) || nsl_trace_jacobian_of(trace, first, count, jac);
-}
-
-bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
-  size_t entries = (size_t)trace->outputs * (size_t)count;
-  if (entries == 0) return true;
   NslPath *path = path_of_slopes(trace, jac, entries);
   if (!path) return false;
   if (path->native_jacobian && *path->open) {
-    find_jacobian(path, trace->in);
+    if (!constant || !path->jac_known) find_jacobian(path, trace->in);
     memcpy(jac, path->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
     if (all_finite(jac, entries)) return true;
   }
@@ -245,8 +245,20 @@ bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
   return all_finite(jac, entries);
 }
 
+bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
+  int count = nsl_trace_size(&trace->args[arg]);
+  size_t entries = (size_t)trace->outputs * (size_t)count;
+  if (entries == 0) return true;
+  if (!trace->moves[arg] && trace->path) return memset(jac, 0, entries * sizeof *jac), true;
+  return trace_slopes(trace, trace->offset[arg], count, trace->constant[arg], jac);
+}
+
+bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
+  return trace->outputs * count == 0 || trace_slopes(trace, first, count, false, jac);
+}
+
 bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar) {
-  const NslPath *path = nsl_trace_at(trace, in);
+  const NslPath *path = trace_path(trace, in);
   if (!path) return false;
   if (path->native_vjp && *path->open) {
     path->native_vjp(in, weight, bar);
@@ -330,12 +342,14 @@ void nsl_trace_add(lua_State *L, NslTrace *trace, int at, NslPath *path) {
   lua_settop(L, top);
   trace->outputs = view.outputs;
   trace->list[trace->paths++] = trace->path = path;
+  trace->alone = path->guards == 0 ? path : NULL;
   trace->known = false;
 }
 
 void nsl_trace_cut(NslTrace *trace, int count) {
   trace->paths = count;
   trace->path = count > 0 ? trace->list[count - 1] : NULL;
+  trace->alone = NULL; /* a path alone is the first one */
   trace->known = false;
 }
 
@@ -360,7 +374,7 @@ NslTrace *nsl_push_trace(lua_State *L, int idx, int nargs, const NslTraceArg *ar
   trace->most = NSL_MOST_PATHS;
   lua_pushvalue(L, idx);
   lua_setiuservalue(L, at, NSL_TRACE_FUNCTION);
-  for (int list = NSL_TRACE_OBJECTS; list <= NSL_TRACE_VARIABLES; list++) {
+  for (int list = NSL_TRACE_OBJECTS; list <= NSL_TRACE_PATHS; list++) {
     lua_newtable(L);
     lua_setiuservalue(L, at, list);
   }

@@ -87,6 +87,7 @@ typedef struct NslTrace {
   NslTraceResult result;
   int rows;                      /* of NSL_RESULT_ROWS */
   NslPath *path;                 /* the last one taken; NULL: there is none yet */
+  NslPath *alone;                /* the only one, without guards; NULL: there may be others */
   NslPath *list[NSL_MOST_PATHS]; /* all */
   double *in;                    /* inputs */
   const double *out;             /* outputs of the last evaluation */
@@ -95,18 +96,18 @@ typedef struct NslTrace {
   bool known;
   bool checked; /* compared with the callback at the first arguments */
   bool wants_vjp, closed;
-  bool watches; /* the paths depend on variables of the script, see tape_watch.h */
   bool lenient; /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
-  lua_CFunction grow; /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
-  lua_State *L;       /* runs `grow` in the middle of an evaluation; its stack holds the trace */
+  lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
+  lua_State *L;         /* runs `grow` in the middle of an evaluation; its stack holds the trace */
+  lua_State *variables; /* what the paths depend on besides the arguments (tape_watch.h); NULL: nothing */
 } NslTrace;
 
 /* User values of a trace: VARIABLES: see tape_watch.h; ERROR: what the last growth raised; PROGRAM: the compiler's name. */
 enum {
   NSL_TRACE_FUNCTION = 1,
-  NSL_TRACE_OBJECTS,
   NSL_TRACE_ROOM,
+  NSL_TRACE_OBJECTS,
   NSL_TRACE_PATHS,
   NSL_TRACE_VARIABLES,
   NSL_TRACE_THREAD,

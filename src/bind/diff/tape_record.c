@@ -204,6 +204,17 @@ static void restart(lua_State *L, Job *job, const double *in) {
     luaL_error(L, "not enough memory");
 }
 
+/* Remembers the variables that the watch on top of the stack has met. */
+static void take_variables(lua_State *L, NslTrace *trace, int at) {
+  int watch = lua_gettop(L);
+  if (!trace->variables) lua_newthread(L), lua_setiuservalue(L, at, NSL_TRACE_VARIABLES);
+  lua_getiuservalue(L, at, NSL_TRACE_VARIABLES);
+  lua_State *list = lua_tothread(L, -1);
+  nsl_watch_variables(L, watch, list);
+  trace->variables = lua_gettop(list) > 0 ? list : NULL;
+  lua_settop(L, watch);
+}
+
 /* Gives the trace the result of its first path; that of another path must be the same. */
 static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int function) {
   bool known = trace->paths > 0;
@@ -274,10 +285,7 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int at, NslPath *path, cons
   lua_pushvalue(L, outer);
   lua_setiuservalue(L, tracer, 1);
   if (!good) tape_record_explain(L, first);
-  int watch = lua_gettop(L);
-  lua_getiuservalue(L, at, NSL_TRACE_VARIABLES);
-  nsl_watch_variables(L, watch);
-  trace->watches = !trace->lenient && lua_rawlen(L, -1) > 0;
+  if (!trace->lenient) take_variables(L, trace, at);
   lua_settop(L, top - NSL_TRACE_UPVALUES);
   take_shape(L, trace, &job, first);
 }

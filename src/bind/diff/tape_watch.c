@@ -517,32 +517,25 @@ void nsl_watch_place(lua_State *L, const NslWatch *w) {
 
 /* ---- variables ---- */
 
-void nsl_watch_variables(lua_State *L, int at) {
-  int list = lua_gettop(L);
-  lua_Integer n = (lua_Integer)lua_rawlen(L, list);
+void nsl_watch_variables(lua_State *L, int at, lua_State *list) {
+  int top = lua_gettop(L);
   lua_getiuservalue(L, at, VARIABLES);
-  for (lua_Integer i = 1; lua_rawgeti(L, list + 1, i) == LUA_TTABLE; i++) {
-    for (int k = 1; k <= 3; k++) {
-      lua_rawgeti(L, list + 2, k);
-      lua_rawseti(L, list, ++n);
-    }
-    lua_settop(L, list + 1);
+  if (!lua_checkstack(list, 3 * (int)lua_rawlen(L, -1) + 2)) luaL_error(L, NSL_NO_STACK);
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++, lua_settop(L, top + 1)) {
+    for (int k = 1; k <= 3; k++) lua_rawgeti(L, top + 2, k);
+    lua_xmove(L, list, 3);
   }
-  lua_settop(L, list);
+  lua_settop(L, top);
 }
 
-bool nsl_watch_same(lua_State *L, int idx) {
-  lua_Integer n = (lua_Integer)lua_rawlen(L, idx);
-  int top = lua_gettop(L);
+bool nsl_watch_same(lua_State *list) {
+  int n = lua_gettop(list);
   bool same = true;
-  for (lua_Integer i = 1; same && i <= n; i += 3) {
-    lua_rawgeti(L, idx, i);
-    lua_rawgeti(L, idx, i + 1);
-    lua_rawgeti(L, idx, i + 2);
-    lua_getupvalue(L, top + 1, (int)lua_tointeger(L, top + 2));
-    bool nan = lua_type(L, -1) == LUA_TNUMBER && isnan(lua_tonumber(L, -1));
-    same = lua_rawequal(L, -1, -2) || (nan && lua_type(L, -2) == LUA_TNUMBER && isnan(lua_tonumber(L, -2)));
-    lua_settop(L, top);
+  for (int i = 1; same && i < n; i += 3, lua_settop(list, n)) {
+    lua_getupvalue(list, i, (int)lua_tointeger(list, i + 1));
+    same = lua_rawequal(list, -1, i + 2);
+    if (same || lua_type(list, -1) != LUA_TNUMBER || lua_type(list, i + 2) != LUA_TNUMBER) continue;
+    same = isnan(lua_tonumber(list, -1)) && isnan(lua_tonumber(list, i + 2));
   }
   return same;
 }

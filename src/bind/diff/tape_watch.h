@@ -29,7 +29,7 @@ void nsl_watch_place(lua_State *L, const NslWatch *watch);
 
 /*
 ** Appends the variables of the script (upvalues) that were met by the watch at index `at`, with the values (numbers, booleans, strings, nil)
-** that they had, to the list on top of the stack. nsl_watch_same: whether the variables of the list at idx have these values still.
+** that they had, to a list: the stack of a thread that never runs. nsl_watch_same: whether they have these values still.
 */
-void nsl_watch_variables(lua_State *L, int at);
-bool nsl_watch_same(lua_State *L, int idx);
+void nsl_watch_variables(lua_State *L, int at, lua_State *list);
+bool nsl_watch_same(lua_State *list);
