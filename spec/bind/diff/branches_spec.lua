@@ -154,6 +154,17 @@ describe("a compiled function", function()
     assert.same({ { 1, 3, 1, false }, { 2, 1, 3, false }, { 2, 2, 2, false } }, list)
   end)
 
+  it("does not mind functions that an earlier trace has left", function()
+    local kept = {}
+    local first = tape(function(x)
+      kept[1] = kept[1] or function(v) return v == 2 and 5 or v end
+      return x > 1 and x or 2 * x
+    end)
+    first(1)
+    assert.equal(2, follows(function(x) return kept[1](x) end, { 1, 2, 3 }))
+    assert.equal(2, kept[1](1) + kept[1](1))
+  end)
+
   it("is called by itself", function()
     local c
     c = tape(function(n) return n <= 1 and 1 or n * c(n - 1) end)
@@ -210,6 +221,11 @@ describe("a compiled function refuses", function()
     for _, f in ipairs { function(x) return x > 0 and x or 3 end, function(x) return x == 0 and x or 3 end } do
       assert.matches("^compile: a branch on a traced value", message(ns.compile(f, { paths = 1 }), 1))
     end
+    local long = { "return function(x)" }
+    for i = 1, 70000 do long[#long + 1] = "x = x + k x = x - 1" end
+    local huge = assert(load("local k = 1 " .. table.concat(long, "\n") .. " return x end", "=huge"))()
+    assert.equal("huge:1: compile: the callback and the functions that it calls have more than 262144 instructions",
+      message(tape(huge), 1))
     fails(function(x)
       while x < 1 do x = x / 2 end
       return x

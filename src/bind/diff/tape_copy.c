@@ -65,6 +65,8 @@ static void copy_string(Copy *c) {
 /* Makes room for more instructions. */
 static void copy_grow(Copy *c, size_t more) {
   NslCode *code = c->code;
+  if ((size_t)code->count + more > (size_t)code->most)
+    luaL_error(c->L, "compile: the callback and the functions that it calls have more than %d instructions", code->most);
   if ((size_t)code->room >= (size_t)code->count + more) return;
   code->room = 2 * code->room + (int)more;
   NslInstruction *at = lua_newuserdatauv(c->L, (size_t)code->room * sizeof *at, 0);

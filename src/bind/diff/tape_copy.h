@@ -33,9 +33,9 @@ typedef struct NslInstruction {
   size_t length;
 } NslInstruction;
 
-/* The instructions of copies: line first + i of a copy is at[i]. */
+/* The instructions of copies: line first + i of a copy is at[i]. most: of `count`. */
 typedef struct NslCode {
-  int first, count, room;
+  int first, count, room, most;
   NslInstruction *at;
 } NslCode;
 

@@ -4,12 +4,16 @@
 */
 #include "bind/diff/tape_watch.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* FIRST_LINE: no source has as many lines. PENDING: most registers that wait for their values. */
-enum { FIRST_LINE = 1 << 24, PENDING = 16 };
+/*
+** FIRST_LINE: no source has as many lines. LINES: of one watch; a function that a trace has left somewhere does not belong to the next one.
+** PENDING: most registers that wait for their values.
+*/
+enum { FIRST_LINE = 1 << 24, LINES = 1 << 18, PENDING = 16 };
 
 /* A register that gets its value back at the next instruction of its frame, which is one of two. */
 typedef struct Pending {
@@ -30,7 +34,7 @@ struct NslWatch {
 /* User values of a watch. OUTSIDE: the identities of the variables that the script has outside. */
 enum { PREVIOUS = 1, COPIES, DUMPS, OUTSIDE, VARIABLES, SAVED, WATCH_VALUES = SAVED };
 
-static const char present_key = 0, special_key = 0;
+static const char present_key = 0, special_key = 0, line_key = 0;
 static const char no_effects[] = ": a compiled callback must have no side effects";
 
 /* Pushes the present watch; NULL, and nil is pushed, when there is none. */
@@ -88,7 +92,7 @@ static bool is_copy(lua_State *L, int idx, const NslWatch *w) {
   lua_Debug ar;
   lua_pushvalue(L, idx);
   lua_getinfo(L, ">S", &ar);
-  return ar.linedefined >= w->code.first - 1;
+  return ar.linedefined >= w->code.first - 1 && ar.linedefined < w->code.first + w->code.count;
 }
 
 void nsl_watch_function(lua_State *L) {
@@ -466,11 +470,22 @@ static void watch_step(lua_State *L, lua_Debug *ar) {
   }
 }
 
+/* The first line of a new watch; after some thousands they begin again. */
+static int watch_first_line(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &line_key);
+  int line = (int)lua_tointeger(L, -1);
+  if (line < FIRST_LINE || line > INT_MAX - 2 * LINES) line = FIRST_LINE;
+  lua_pushinteger(L, line + LINES);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &line_key);
+  lua_pop(L, 1);
+  return line;
+}
+
 NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient) {
   NslWatch *w = lua_newuserdatauv(L, sizeof *w, WATCH_VALUES);
   int at = lua_gettop(L);
   memset(w, 0, sizeof *w);
-  const NslWatch *before = push_watch(L);
+  (void)push_watch(L);
   lua_setiuservalue(L, at, PREVIOUS);
   for (int k = COPIES; k <= SAVED; k++) {
     lua_newtable(L);
@@ -478,7 +493,8 @@ NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient) {
   }
   w->tracer = tracer;
   w->lenient = lenient;
-  w->code.first = before ? before->code.first + before->code.count : FIRST_LINE;
+  w->code.first = watch_first_line(L);
+  w->code.most = LINES;
   w->hook = lua_gethook(L);
   w->mask = lua_gethookmask(L);
   w->period = lua_gethookcount(L);
