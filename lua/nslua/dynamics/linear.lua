@@ -368,6 +368,8 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding
   return C, D
 end
 
+linear.outputs = outputs_of
+
 -- ---- results ----
 
 local function finish(l, N)

@@ -5,6 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local linear = require "nslua.dynamics.linear"
 local spectrum = require "nslua.dynamics.spectrum"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -13,26 +14,28 @@ local sampled = {}
 
 -- The common period of the clocks is sought among so many multiples of the longest one; multiples agree to SAME.
 local MULTIPLES, SAME = 1000, 2 ^ -40
--- At rest a state moves by less than this part of its size, or of 1 where the size is less.
+-- At rest a state moves by less than this part of its size or scale.
 local REST = 1e-9
 -- The derivative of a number that is held, by a difference, is 1 up to this.
 local ROUNDING = 2 ^ -30
 -- A modulus within this distance of 1 counts as 1.
 local ON_CIRCLE = 1e-9
 
-local function clocks_of(simu)
-  local list = {}
+-- The simulation of an option table, and its clocks that act.
+local function clocks_of(options)
+  local simu, list = options.simulation, {}
+  if type(simu) == "function" then simu = simu(options.value) end
+  if not arguments.is_simulation(simu) then return nil, list end
   for _, event in ipairs(simu:userEvents()) do
     if event.period and event.acts then list[#list + 1] = event end
   end
-  return list
+  return simu, list
 end
 
 -- Whether the model of an option table is a simulation with clocks.
 function sampled.is(options)
-  local simu = options.simulation
-  if type(simu) == "function" then simu = simu(options.value) end
-  return arguments.is_simulation(simu) and #clocks_of(simu) > 0
+  local _, clocks = clocks_of(options)
+  return #clocks > 0
 end
 
 local function common_period(clocks, who)
@@ -48,13 +51,6 @@ local function common_period(clocks, who)
   end
   fail("%s: simulation: the periods of the clocks '%s' and '%s' have no common multiple up to %g", who,
     clocks[1].name, clocks[2].name, MULTIPLES * longest)
-end
-
--- The period of an option table: its own, or the common one of all clocks.
-local function period_of(options, who)
-  local simu = options.simulation
-  if type(simu) == "function" then simu = simu(options.value) end
-  return options.period or common_period(clocks_of(simu), who)
 end
 
 -- ---- derivatives ----
@@ -88,44 +84,41 @@ end
 
 -- ---- equilibria ----
 
-local function scale_of(options, guess, nx)
-  if options.scale then return options.scale end
-  local scale = core.ones(nx)
-  for i = 1, nx do scale[i] = guess[i] and guess[i] ~= 0 and math.abs(guess[i]) or 1 end
-  return scale
-end
-
 -- The states at which a loop stays, with what its actions write.
 function sampled.equilibrium(options, who)
   for _, name in ipairs { "all", "t" } do
     if options[name] ~= nil then fail("%s: %s: it is for models without clocks", who, name) end
   end
-  local simu = options.simulation
-  if type(simu) == "function" then simu = simu(options.value) end
-  local start = {}
-  for i = 1, simu:nsds():numberOfDynamicalSystems() do start[i] = simu:nsds():dynamicalSystem(i):x0() end
-  start = core.concatenate(start)
-  local guess, nx, T, drift = options.guess or start, #start, period_of(options, who), {}
+  local simu, clocks = clocks_of(options)
+  local nsds, guess = simu:nsds(), options.guess
+  local T = options.period or common_period(clocks, who)
+  if guess == nil then
+    local start = {}
+    for i = 1, nsds:numberOfDynamicalSystems() do start[i] = nsds:dynamicalSystem(i):x0() end
+    guess = core.concatenate(start)
+  end
   local whole, w = flow_at(options, guess, "guess", who)
-  local S = period_map(whole, w, T, options.value, {})
+  local S, drift, scale = period_map(whole, w, T, options.value, {}), {}, {}
   for i = 1, whole.n do
     if is_constant(whole, S, i) then drift[#drift + 1] = i end
+    if i <= whole.nx then scale[i] = w[i] ~= 0 and math.abs(w[i]) or 1 end
   end
+  scale = options.scale or scale
   local orbit = require "nslua.dynamics.periodic" { simulation = options.simulation, value = options.value,
-    period = T, guess = guess, scale = scale_of(options, guess, nx), drift = #drift > 0 and drift or nil }
+    period = T, guess = guess, scale = scale, drift = #drift > 0 and drift or nil }
   local flow = orbit.problem.flow
   local _, rows = flow:course(orbit.x0, orbit.t0, orbit.t0 + orbit.T, orbit.problem.p)
   for _, row in ipairs(rows) do
-    for i = 1, nx do
-      if math.abs(row[i] - orbit.x0[i]) > REST * math.max(math.abs(orbit.x0[i]), 1) then
+    for i = 1, whole.nx do
+      if math.abs(row[i] - orbit.x0[i]) > REST * math.max(math.abs(orbit.x0[i]), scale[i]) then
         fail("%s: no equilibrium found: the loop has a periodic orbit of period %g there, on which state %d moves "
           .. "from %g to %g; use dynamics.periodic", who, orbit.T, i, orbit.x0[i], row[i])
       end
     end
   end
-  return { x = orbit.x0:slice(1, nx), d = orbit.x0:slice(nx + 1, flow.n), names = flow.names, states = orbit.x0,
-    t = orbit.t0, orbit = orbit, lambda = core.zeros(0), y = core.zeros(0), mode = {}, modes = {}, rows = {},
-    words = {}, residual = orbit.residual, status = "ok", stability = orbit.stability }
+  return { x = orbit.x0:slice(1, flow.nx), d = orbit.x0:slice(flow.nx + 1, flow.n), names = flow.names,
+    states = orbit.x0, t = orbit.t0, orbit = orbit, lambda = core.zeros(0), y = core.zeros(0), mode = {}, modes = {},
+    rows = {}, words = {}, residual = orbit.residual, status = "ok", stability = orbit.stability }
 end
 
 -- ---- linear models ----
@@ -163,29 +156,6 @@ end
 
 local function rows_of(M, list) return columns(M:transpose(), list):transpose() end
 
--- The derivatives of the outputs by w.
-local function outputs_of(outputs, flow, t, w, who)
-  if type(outputs) == "function" then
-    return core.jacobian(function(all)
-      local x, d = {}, {}
-      for i = 1, #all do
-        if i <= flow.nx then x[i] = all[i] else d[i - flow.nx] = all[i] end
-      end
-      return outputs(t, x, d)
-    end, w)
-  elseif type(outputs) ~= "table" then
-    fail("%s: outputs: expected a function f(t, x, d) or a list of numbers of states, got %s", who, describe(outputs))
-  end
-  local C = core.zeros(#outputs, flow.n)
-  for k, i in ipairs(outputs) do
-    if math.type(i) ~= "integer" or i < 1 or i > flow.n then
-      fail("%s: outputs[%d]: expected the number of a state, 1 .. %d, got %s", who, k, flow.n, describe(i))
-    end
-    C[k][i] = 1
-  end
-  return C
-end
-
 function sampled.linearise(options, who)
   local at = options.at
   if type(at) ~= "table" then
@@ -194,7 +164,7 @@ function sampled.linearise(options, who)
   if options.mode ~= nil then fail("%s: mode: it is for models without clocks", who) end
   local orbit = at.orbit or rawget(at, "monodromy") and at or nil
   local flow, w = flow_at(options, orbit and orbit.x0 or at.x, "at.x", who)
-  local T = orbit and orbit.T or period_of(options, who)
+  local T = orbit and orbit.T or options.period or common_period(select(2, clocks_of(options)), who)
   local parameters, held = inputs_of(options.inputs or {}, flow, who)
   local taken, states, m = {}, {}, #held
   flow.fixed = {}
@@ -212,7 +182,14 @@ function sampled.linearise(options, who)
     for r, i in ipairs(states) do l.B[r][k] = place > 0 and S[i][place] or by_p[i][-place] end
   end
   if options.outputs ~= nil then
-    local C = outputs_of(options.outputs, flow, flow.t0, w, who)
+    local outputs = options.outputs
+    local C = linear.outputs(type(outputs) == "function" and function(t, all)
+      local x, d = {}, {}
+      for i = 1, #all do
+        if i <= flow.nx then x[i] = all[i] else d[i - flow.nx] = all[i] end
+      end
+      return outputs(t, x, d)
+    end or outputs, flow.t0, w, core.zeros(0), core.zeros(0, flow.n), core.zeros(0, m), who)
     l.C, l.D = columns(C, states), core.zeros(C:rows(), m)
     for k, place in ipairs(held) do
       for r = 1, C:rows() do l.D[r][k] = place > 0 and C[r][place] or 0 end

@@ -34,7 +34,7 @@ local function by_hand(h)
 end
 
 describe("a sampled loop", function()
-  it("has its equilibrium, with what actions hold", function()
+  it("has its equilibrium, with what actions hold #once", function()
     local e = dynamics.equilibrium { simulation = loop(0.5, 0.1), guess = { 0.4, 0.1 } }
     expect.near({ 0.5, 0 }, e.x, 1e-9)
     assert.same({ "ctl.i", "ctl.u[1]", "ctl.u[2]" }, e.names)
@@ -46,7 +46,7 @@ describe("a sampled loop", function()
     expect.near(e.x, same.x, 1e-9)
   end)
 
-  it("has the linear model of its period map, for design", function()
+  it("has the linear model of its period map, for design #once", function()
     local simu, plant = loop(0.5, 0.1)
     local e = dynamics.equilibrium { simulation = simu, guess = { 0.4, 0.1 } }
     local l = dynamics.linearise { simulation = simu, at = e, inputs = { { plant, "z", 1 } }, outputs = { 1 } }
@@ -75,7 +75,7 @@ describe("a sampled loop", function()
     expect.near({ 0, 1 }, l.D:column(1))
   end)
 
-  it("is refused by name where there is none", function()
+  it("is refused by name where there is none #once", function()
     local function refused(text, name, options)
       options.simulation = options.simulation or loop(0.5, 0.1)
       fails("dynamics." .. name .. ": " .. text, dynamics[name], options)
@@ -98,7 +98,7 @@ describe("a sampled loop", function()
     refused("inputs[1]: expected {object, \"field\" [, i [, j]]} or the name of a discrete state, got 1", "linearise",
       { at = { x = { 0, 0 } }, inputs = { 1 } })
     refused("outputs[1]: expected the number of a state, 1 .. 5, got 6", "linearise", { at = { x = { 0, 0 } }, outputs = { 6 } })
-    refused("outputs: expected a function f(t, x, d) or a list of numbers of states, got 6", "linearise",
+    refused("outputs: expected a function f(t, x, lambda) or a list of numbers of states, got 6", "linearise",
       { at = { x = { 0, 0 } }, outputs = 6 })
     local simu = loop(0.5, 0.1, push)
     simu:every { name = "odd", period = 0.1 * math.sqrt(2), act = type }

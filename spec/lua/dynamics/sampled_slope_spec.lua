@@ -37,7 +37,7 @@ end
 describe("a run through instants of clocks", function()
   local p = { 0.7, 0.4, 1.3 }
 
-  it("has the derivatives of its rows, and between them", function()
+  it("has the derivatives of its rows, and between them #once", function()
     local sol = loop(p):run { sensitivities = { "x0", "z" }, dense = true }
     for _, t in ipairs { 0.1, 0.2, 1.23, 3 } do
       for j = 1, 3 do
@@ -47,7 +47,7 @@ describe("a run through instants of clocks", function()
     assert.equal(3, #sol:sensitivity "z" + 1)
   end)
 
-  it("has the gradient of a cost, by forward derivatives", function()
+  it("has the gradient of a cost, by forward derivatives #once", function()
     local function cost(t, x) return x[1] ^ 2 + t end
     local function terminal(x) return x[1] end
     local function value(q) return (loop(q):gradient { cost = cost, terminal = terminal, parameters = { "x0" } }) end
@@ -107,7 +107,7 @@ describe("a run through instants of clocks", function()
     end
   end)
 
-  it("knows sensors with delay, observers, saturations and sliding modes", function()
+  it("knows sensors with delay, observers, saturations and sliding modes #once", function()
     local function make(q, sliding)
       local plant = ns.FirstOrderLinearTIDS({ 1.5, 0 }, { { 0, 1 }, { sliding and 0 or 1, -0.2 } })
       local sim = ns.ControlZOHSimulation(0, 4, 0.05)
@@ -161,7 +161,7 @@ describe("a run through instants of clocks", function()
       { sensitivities = { "x0" } })
   end)
 
-  it("agrees with differences of runs for random loops", function()
+  it("agrees with differences of runs for random loops #once", function()
     local count, tell = campaign(4, 0.005)
     for seed = 1, count do
       math.randomseed(seed)
