@@ -287,15 +287,9 @@ static NsStatus bind_dae_go_to(NslDae *s, void *what, NsError *err) {
   return s->method->go_to(s->solver, t, err);
 }
 
-/* go_to(solver, t): true, or false and the reason. */
+/* go_to(solver, t): true, or nil and the reason. */
 static int dae_go_to(lua_State *L) {
-  NslDae *s = nsl_check_dae(L);
-  double t = luaL_checknumber(L, 2);
-  bool done = nsl_dae_run(L, s, bind_dae_go_to, &t);
-  lua_pushboolean(L, done);
-  if (done) return 1;
-  lua_insert(L, -2);
-  return 2;
+  return nsl_dae_to_time(L, bind_dae_go_to);
 }
 
 /* state(solver): copies of t, y, yd. */
@@ -355,10 +349,7 @@ static int dae_evaluate(lua_State *L) {
   p.F = nsl_push_vector(L, s->n, NULL)->data;
   p.Fy = nsl_push_matrix(L, s->n, s->n, NULL)->data;
   p.Fyd = nsl_push_matrix(L, s->n, s->n, NULL)->data;
-  if (nsl_dae_run(L, s, bind_dae_evaluate, &p)) return 3;
-  lua_pushnil(L);
-  lua_insert(L, -2);
-  return 2;
+  return nsl_dae_answer(L, s, bind_dae_evaluate, &p, 3);
 }
 
 /* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and the reason. */
@@ -373,10 +364,7 @@ static int dae_consistent(lua_State *L) {
   }
   Point p = take_point(L, s);
   p.algebraic = algebraic;
-  if (nsl_dae_run(L, s, make_consistent, &p)) return 2;
-  lua_pushnil(L);
-  lua_insert(L, -2);
-  return 2;
+  return nsl_dae_answer(L, s, make_consistent, &p, 2);
 }
 
 /* ---- systems of first order, M(t) y' = f(t, y) ---- */

@@ -56,7 +56,7 @@ static NsStatus start_run(NslDae *s, void *what, NsError *err) {
 
 /*
 ** watch(solver, events, t_last): the solver has been started. Each event has the fields g, direction (-1, 0, 1), terminal (an
-** integer), acts (a boolean) and name (nil or a string). Returns true, or false and the reason.
+** integer), acts (a boolean) and name (nil or a string). Returns true, or nil and the reason.
 */
 static int dae_watch(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
@@ -87,11 +87,7 @@ static int dae_watch(lua_State *L) {
   if (ns_dae_run_new(&s->run, s->method, s->solver, &s->problem, &s->events) != NS_OK)
     return luaL_error(L, "not enough memory");
   ns_dae_run_follow(s->run, s->sensitivity);
-  bool done = nsl_dae_run(L, s, start_run, &t_last);
-  lua_pushboolean(L, done);
-  if (done) return 1;
-  lua_insert(L, -2);
-  return 2;
+  return nsl_dae_answer(L, s, start_run, &t_last, 0);
 }
 
 /* ---- the run ---- */
@@ -115,11 +111,7 @@ static int dae_advance(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
   Advance a = {.t = luaL_checknumber(L, 2), .most = (long)luaL_optinteger(L, 3, 0)};
   lua_settop(L, 3);
-  if (!nsl_dae_run(L, s, advance_run, &a)) {
-    lua_pushnil(L);
-    lua_insert(L, -2);
-    return 2;
-  }
+  if (!nsl_dae_run(L, s, advance_run, &a)) return nsl_dae_refuse(L);
   lua_pushnumber(L, s->method->state(s->solver)->t);
   lua_createtable(L, (int)a.found.count, 0);
   for (long i = 0; i < a.found.count; i++) {
@@ -170,11 +162,7 @@ static int dae_cut(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
   EventPoint p = {.t = luaL_checknumber(L, 2), .event = (int)luaL_checkinteger(L, 3) - 1};
   lua_settop(L, 3);
-  if (!nsl_dae_run(L, s, cut_run, &p)) {
-    lua_pushnil(L);
-    lua_insert(L, -2);
-    return 2;
-  }
+  if (!nsl_dae_run(L, s, cut_run, &p)) return nsl_dae_refuse(L);
   const NsDaeState *at = s->method->state(s->solver);
   lua_pushnumber(L, at->t);
   nsl_dae_push_values(L, s->n, at->y);
@@ -187,7 +175,7 @@ static NsStatus restart_run(NslDae *s, void *what, NsError *err) {
   return ns_dae_run_restart(s->run, p->t, p->wanted, p->y, p->yd, err);
 }
 
-/* restart(solver, t, y, yd, wanted): goes on from there; wanted: y before it was made consistent. Returns true, or false and the reason. */
+/* restart(solver, t, y, yd, wanted): goes on from there; wanted: y before it was made consistent. Returns true, or nil and the reason. */
 static int dae_restart(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
   EventPoint p = {.t = luaL_checknumber(L, 2)};
@@ -197,11 +185,7 @@ static int dae_restart(lua_State *L) {
   nsl_vector_read(nsl_to_vector(L, 5, s->n, "dae", "y"), p.wanted);
   nsl_vector_read(nsl_to_vector(L, 3, s->n, "dae", "y"), p.y);
   nsl_vector_read(nsl_to_vector(L, 4, s->n, "dae", "yd"), p.yd);
-  bool done = nsl_dae_run(L, s, restart_run, &p);
-  lua_pushboolean(L, done);
-  if (done) return 1;
-  lua_insert(L, -2);
-  return 2;
+  return nsl_dae_answer(L, s, restart_run, &p, 0);
 }
 
 void nsl_open_dae_events(lua_State *L) {

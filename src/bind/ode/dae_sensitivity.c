@@ -189,26 +189,14 @@ static NsStatus go_to_time(NslDae *s, void *what, NsError *err) {
   return ns_dae_sensitivity_go_to(s->sensitivity, *(double *)what, err);
 }
 
-/* Runs work with the time at 2: true; or false and the reason. */
-static int run_to_time(lua_State *L, NslDaeWork work) {
-  NslDae *s = nsl_check_dae(L);
-  double t = luaL_checknumber(L, 2);
-  lua_settop(L, 2);
-  bool done = nsl_dae_run(L, s, work, &t);
-  lua_pushboolean(L, done);
-  if (done) return 1;
-  lua_insert(L, -2);
-  return 2;
-}
-
 /* reach(solver, t): takes S to t, in the last step. */
 static int dae_reach(lua_State *L) {
-  return run_to_time(L, reach_time);
+  return nsl_dae_to_time(L, reach_time);
 }
 
 /* go_to_with(solver, t): go_to with S. */
 static int dae_go_to_with(lua_State *L) {
-  return run_to_time(L, go_to_time);
+  return nsl_dae_to_time(L, go_to_time);
 }
 
 /* sensitivity(solver): S, the largest |y'| of each unknown since the last start, and its size. */

@@ -61,3 +61,22 @@ bool nsl_dae_run(lua_State *L, NslDae *s, NslDaeWork work, void *what) {
   lua_pushstring(L, err.text[0] ? err.text : ns_status_message(status));
   return false;
 }
+
+int nsl_dae_refuse(lua_State *L) {
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+int nsl_dae_answer(lua_State *L, NslDae *s, NslDaeWork work, void *what, int results) {
+  if (!nsl_dae_run(L, s, work, what)) return nsl_dae_refuse(L);
+  if (results == 0) lua_pushboolean(L, true);
+  return results == 0 ? 1 : results;
+}
+
+int nsl_dae_to_time(lua_State *L, NslDaeWork work) {
+  NslDae *s = nsl_check_dae(L);
+  double t = luaL_checknumber(L, 2);
+  lua_settop(L, 2);
+  return nsl_dae_answer(L, s, work, &t, 0);
+}

@@ -75,6 +75,15 @@ typedef NsStatus (*NslDaeWork)(NslDae *s, void *what, NsError *err);
 */
 bool nsl_dae_run(lua_State *L, NslDae *s, NslDaeWork work, void *what);
 
+/* Answers a script with nil and the reason, on top of the stack, why nsl_dae_run failed. */
+int nsl_dae_refuse(lua_State *L);
+
+/* nsl_dae_run as an answer to a script: what lies on top of the stack (results values), else nil and the reason; results = 0: true. */
+int nsl_dae_answer(lua_State *L, NslDae *s, NslDaeWork work, void *what, int results);
+
+/* nsl_dae_answer of the solver at 1, with the time at 2 as *what. */
+int nsl_dae_to_time(lua_State *L, NslDaeWork work);
+
 /* Adds the functions of events, or of sensitivities, to the table on top of the stack. */
 void nsl_open_dae_events(lua_State *L);
 void nsl_open_dae_sensitivity(lua_State *L);
