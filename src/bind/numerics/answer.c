@@ -228,6 +228,16 @@ void nsl_set_status(lua_State *L, NsStatus status, const char *who) {
   nsl_set_result(L);
 }
 
+void nsl_push_account(lua_State *L, const char *who, const NsSolverInfo *info, double seconds) {
+  lua_newtable(L);
+  nsl_set_status(L, info->status, who);
+  nsl_set_number(L, "residual", info->residual);
+  nsl_set_number(L, "relative", info->relative);
+  nsl_set_integer(L, "iterations", info->iterations);
+  nsl_set_string(L, "solver", info->solver);
+  nsl_set_number(L, "time", seconds);
+}
+
 static const char result_type[] = "result with fields";
 
 void nsl_set_result(lua_State *L) {

@@ -101,3 +101,6 @@ void nsl_set_result(lua_State *L);
 ** solver returns.
 */
 void nsl_set_status(lua_State *L, NsStatus status, const char *who);
+
+/* Pushes a new result: nsl_set_status of it, and residual, relative, iterations, solver and time. */
+void nsl_push_account(lua_State *L, const char *who, const NsSolverInfo *info, double seconds);

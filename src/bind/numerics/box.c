@@ -113,14 +113,6 @@ static void raise_bad_call(lua_State *L, const BoxCall *c, NsStatus status) {
   if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs %s of M", c->call->who, c->solver, c->options.method->needs);
 }
 
-static void push_measures(lua_State *L, const BoxCall *c) {
-  double scale = ns_largest(c->n, c->q, ns_largest(c->n, c->z, 0));
-  double residual = ns_box_plain_residual(c->n, c->lower, c->upper, c->z, c->fresh);
-  nsl_set_number(L, "residual", residual);
-  nsl_set_number(L, "scale", scale);
-  nsl_set_number(L, "relative", residual > 0 ? residual / scale : residual);
-}
-
 static void bind_box_push_answer(lua_State *L, const BoxCall *c) {
   int n = c->free, m = c->n - n;
   if (!c->mixed) {
@@ -134,13 +126,13 @@ static void bind_box_push_answer(lua_State *L, const BoxCall *c) {
 }
 
 static void bind_box_push_result(lua_State *L, const BoxCall *c, const NsSolverInfo *info, double seconds) {
-  lua_newtable(L);
-  nsl_set_status(L, info->status, c->call->who);
+  NsSolverInfo plain = *info;
+  double scale = ns_largest(c->n, c->q, ns_largest(c->n, c->z, 0));
+  plain.residual = ns_box_plain_residual(c->n, c->lower, c->upper, c->z, c->fresh);
+  plain.relative = plain.residual > 0 ? plain.residual / scale : plain.residual;
+  nsl_push_account(L, c->call->who, &plain, seconds);
   bind_box_push_answer(L, c);
-  push_measures(L, c);
-  nsl_set_integer(L, "iterations", info->iterations);
-  nsl_set_string(L, "solver", info->solver);
-  nsl_set_number(L, "time", seconds);
+  nsl_set_number(L, "scale", scale);
 }
 
 /* solutions = the list of z of all solutions that an enumeration found. */

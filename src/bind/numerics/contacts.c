@@ -142,18 +142,13 @@ static int contacts_alone(lua_State *L) {
   for (int i = 0; i < c.p.ngroups; i++) c.groups[i] = ns_mixed_contact(cone, mu + (ptrdiff_t)i * cone->discs);
   double seconds = contacts_solve(L, &c, &info);
   const NsFriction p = {.cone = cone, .dim = cone->dim, .nc = c.p.ngroups, .mu = mu, .q = c.q};
-  double residual = ns_friction_residual(&p, c.z, c.w), scale = ns_friction_scale(&p, c.z);
-  lua_newtable(L);
-  nsl_set_status(L, info.status, who);
+  double scale = ns_friction_scale(&p, c.z);
+  info.residual = ns_friction_residual(&p, c.z, c.w), info.relative = info.residual / scale;
+  nsl_push_account(L, who, &info, seconds);
   set_both(L, "r", "z", c.p.n, c.z);
   set_both(L, "u", "w", c.p.n, c.w);
-  nsl_set_number(L, "residual", residual);
   nsl_set_number(L, "scale", scale);
-  nsl_set_number(L, "relative", residual / scale);
   nsl_set_number(L, "scaled", info.backward);
-  nsl_set_integer(L, "iterations", info.iterations);
-  nsl_set_string(L, "solver", info.solver);
-  nsl_set_number(L, "time", seconds);
   return 1;
 }
 
@@ -282,16 +277,10 @@ static int generic_mechanical(lua_State *L) {
   contacts_read_groups(L, &c);
   contacts_read_vectors(L, &c, "z0");
   double seconds = contacts_solve(L, &c, &info);
-  lua_newtable(L);
-  nsl_set_status(L, info.status, general);
+  nsl_push_account(L, general, &info, seconds);
   nsl_set_vector(L, "z", c.p.n, c.z);
   nsl_set_vector(L, "w", c.p.n, c.w);
-  nsl_set_number(L, "residual", info.residual);
-  nsl_set_number(L, "relative", info.relative);
   nsl_set_number(L, "backward", info.backward);
-  nsl_set_integer(L, "iterations", info.iterations);
-  nsl_set_string(L, "solver", info.solver);
-  nsl_set_number(L, "time", seconds);
   return 1;
 }
 

@@ -72,17 +72,11 @@ static int normal_cone(lua_State *L) {
   if (info.status == NS_EARG)
     return luaL_error(L, "normal_cone: solver '%s' needs %s, which this problem, written in the rows of H, does not have",
                       asked, method->needs);
-  lua_newtable(L);
-  nsl_set_status(L, info.status, "normal_cone");
+  nsl_push_account(L, "normal_cone", &info, seconds);
   nsl_set_vector(L, "z", p.n, z);
   nsl_set_vector(L, "w", p.n, w);
   nsl_set_vector(L, "multipliers", p.m, mu);
-  nsl_set_number(L, "residual", info.residual);
   nsl_set_number(L, "scale", info.relative > 0 ? info.residual / info.relative : 0);
-  nsl_set_number(L, "relative", info.relative);
-  nsl_set_integer(L, "iterations", info.iterations);
-  nsl_set_string(L, "solver", info.solver);
-  nsl_set_number(L, "time", seconds);
   return 1;
 }
 
