@@ -23,6 +23,32 @@ static void mechanics_normalise(double *e) {
   for (int i = 0; i < 4; i++) e[i] /= norm;
 }
 
+bool ns_quaternion_fit(double *e) {
+  double largest = fmax(fmax(fabs(e[0]), fabs(e[1])), fmax(fabs(e[2]), fabs(e[3])));
+  if (!(largest > 0)) return false;
+  int exponent;
+  (void)frexp(largest, &exponent);
+  for (int i = 0; i < 4; i++) e[i] = ldexp(e[i], -exponent); /* no square becomes too large or too small */
+  mechanics_normalise(e);
+  return true;
+}
+
+bool ns_is_inertia(const double J[9]) {
+  double scale = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
+  if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-12 * scale) return false;
+  double minor = J[0] * J[4] - J[1] * J[3];
+  double determinant = J[2] * (J[3] * J[7] - J[4] * J[6]) - J[5] * (J[0] * J[7] - J[1] * J[6]) + J[8] * minor;
+  return J[0] > 0 && minor > 0 && determinant > 0; /* the leading minors */
+}
+
+void ns_rigid_mass(double mass, const double J[9], double M[36]) {
+  memset(M, 0, 36 * sizeof *M);
+  for (int i = 0; i < 3; i++) {
+    M[i + 6 * i] = mass;
+    for (int j = 0; j < 3; j++) M[3 + i + 6 * (3 + j)] = J[i + 3 * j];
+  }
+}
+
 NsStatus ns_mechanical_update(NsDs *ds, double t, NsError *err) {
   return ns_boundary_update(((NsMechanicalDs *)ds)->boundary, ns_ds_name(ds), t, err);
 }

@@ -55,6 +55,15 @@ NsStatus ns_mechanical_like(NsDs **ds, const NsDs *other);
 void ns_mechanical_destroy(NsDs *ds);
 NsStatus ns_mechanical_update(NsDs *ds, double t, NsError *err);
 
+/* Gives the quaternion e (4) the length 1, however long it is, without overflow; false, and e unchanged, for zeros. */
+bool ns_quaternion_fit(double *e);
+
+/* Whether J (3 x 3) is symmetric to rounding, and positive definite. */
+bool ns_is_inertia(const double J[9]);
+
+/* Writes M = diag(mass, mass, mass, J), 6 x 6: the mass of a rigid body. */
+void ns_rigid_mass(double mass, const double J[9], double M[36]);
+
 /* Makes a system with initial q0 (nq) and v0 (nv), both copied; a rigid body's quaternion is normalised. NS_ENOMEM. */
 NsStatus ns_mechanical_new(NsMechanicalDs **ds, const NsDsClass *class, int nq, int nv, const double *q0, const double *v0);
 

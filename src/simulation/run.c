@@ -4,10 +4,12 @@
 */
 #include "simulation/run.h"
 
+#include <float.h>
 #include <math.h>
 #include <time.h>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "simulation/checkpoint.h"
 #include "simulation/record.h"
 
@@ -16,6 +18,28 @@ enum { TICK_EVERY = 16 }; /* steps of a linear model between two ticks */
 long ns_run_rows(const NsTimeStepping *ts, long every) {
   long left = ns_ts_steps(ts) - ts->k;
   return left / every + 2 + (left % every != 0);
+}
+
+/* A rest of [t0, T] up to h / SPARE_PARTS + SPARE_ROUNDINGS eps |T| counts as rounding; chosen by experience on the specs. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+#define ENDS "the steps end at t = %.10g, before T = %.10g: "
+
+bool ns_run_ends_early(const NsTimeStepping *ts, char text[NS_EARLY_END]) {
+  int event = ns_user_events_ended(&ts->user);
+  if (event >= 0) {
+    const NsUserEvent *user = &ts->user.of[event];
+    return ns_print(text, NS_EARLY_END, "event '%s' ended the run at t = %.10g", user->name, user->fired), true;
+  }
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* the grid has more steps than can be counted */
+  if (next > 0) ns_print(text, NS_EARLY_END, ENDS "one more, of h = %.10g, would go past it", end, T, next);
+  else ns_print(text, NS_EARLY_END, ENDS "the grid has no further point", end, T);
+  return true;
 }
 
 NsStreamPlace ns_run_place(const NsTimeStepping *ts, long k, bool computed, long every) {

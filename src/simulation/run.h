@@ -47,6 +47,13 @@ typedef struct NsRunOptions {
 long ns_run_rows(const NsTimeStepping *ts, long every);
 
 /*
+** Whether a run ended, or its steps end, before the end time T of the model: in `text` by which event, or why. A rest of [t0, T]
+** that may be rounding does not count.
+*/
+enum { NS_EARLY_END = 256 };
+bool ns_run_ends_early(const NsTimeStepping *ts, char text[NS_EARLY_END]);
+
+/*
 ** Where the stream of a run from step k goes on: at t_k, after the row of the last multiple of `every` below k. `computed`: the
 ** step from t_k is computed already, and the run takes it first.
 */

@@ -5,7 +5,6 @@
 #include "bind/model/mechanical_ds.h"
 #include "bind/lua/open.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "bind/array/sparse.h"
@@ -16,15 +15,10 @@ static NslCallee *check_mechanical_callee(lua_State *L, int idx) {
   return &nsl_check_mechanical(L, idx)->callee;
 }
 
-/* Gives the quaternion q[3] .. q[6] the length 1, whatever its length is; raises for zeros. `what`: the argument. */
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
 static void normalise_quaternion(lua_State *L, double *q, const char *what) {
-  double largest = fmax(fmax(fabs(q[3]), fabs(q[4])), fmax(fabs(q[5]), fabs(q[6])));
-  if (!(largest > 0)) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
-  int exponent;
-  (void)frexp(largest, &exponent);
-  for (int i = 3; i < 7; i++) q[i] = ldexp(q[i], -exponent); /* no square becomes too large or too small */
-  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
-  for (int i = 3; i < 7; i++) q[i] /= norm;
+  if (!ns_quaternion_fit(q + 3))
+    luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
 }
 
 static void fit_coordinates(lua_State *L, const NslCallee *callee, const NsField *field, double *given) {
@@ -89,26 +83,13 @@ static void push_diagonal(lua_State *L, int idx, int n, const char *who, const c
   lua_remove(L, -2);
 }
 
-/* Whether the 3 x 3 matrix is symmetric to rounding, and positive definite (its leading minors are positive). */
-static bool is_inertia(const double *J) {
-  double scale = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
-  if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-12 * scale) return false;
-  double minor = J[0] * J[4] - J[1] * J[3];
-  double determinant = J[2] * (J[3] * J[7] - J[4] * J[6]) - J[5] * (J[0] * J[7] - J[1] * J[6]) + J[8] * minor;
-  return J[0] > 0 && minor > 0 && determinant > 0;
-}
-
 /* Pushes diag(m, m, m, inertia) for the mass at 3 and the inertia at 4. */
 static void push_rigid_mass(lua_State *L, const char *who) {
   double mass = nsl_finite(L, 3, who, "mass"), J[9];
   if (!(mass > 0)) nsl_bad(L, who, "mass", "a positive number", 3);
   nsl_matrix_read(nsl_to_finite_matrix(L, 4, 3, 3, who, "inertia"), J);
-  if (!is_inertia(J)) luaL_error(L, "%s: inertia: expected a symmetric positive definite matrix", who);
-  NslMatrix *M = nsl_push_matrix(L, 6, 6, NULL);
-  for (int i = 0; i < 3; i++) {
-    M->data[i + (ptrdiff_t)i * M->ld] = mass;
-    for (int j = 0; j < 3; j++) M->data[3 + i + (3 + j) * (ptrdiff_t)M->ld] = J[i + 3 * j];
-  }
+  if (!ns_is_inertia(J)) luaL_error(L, "%s: inertia: expected a symmetric positive definite matrix", who);
+  ns_rigid_mass(mass, J, nsl_push_matrix(L, 6, 6, NULL)->data);
 }
 
 /* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number, a 3 x 3 matrix. */

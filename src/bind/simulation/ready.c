@@ -2,13 +2,12 @@
 ** ready.c
 ** Before a simulation steps: whether it can, and the warnings about its start and end.
 */
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "bind/call/callback.h"
 #include "bind/simulation/simulation.h"
+#include "simulation/run.h"
 
 /* The type names of the classes; all have the metatable of the first. */
 const NslType nsl_simulation_types[NS_SIMULATION_CLASSES] = {
@@ -126,30 +125,9 @@ void nsl_listen(lua_State *L, int idx) {
   self->ts->listener_context = self;
 }
 
-/* A rest of [t0, T] up to h / SPARE_PARTS + SPARE_ROUNDINGS eps |T| counts as rounding; chosen by experience on the specs. */
-enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
-
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
-  int event = ns_user_events_ended(&ts->user);
-  if (event >= 0) {
-    char place[40];
-    ns_print(place, sizeof place, "t = %.10g", ts->user.of[event].fired);
-    return lua_pushfstring(L, "event '%s' ended the run at %s", ts->user.of[event].name, place), true;
-  }
-  long steps = ns_ts_steps(ts);
-  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
-  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
-  if (!isfinite(T) || !(T - end > rounding)) return false;
-  double next = ns_time_grid_step(ts->grid, steps);
-  if (next > 0 && end + next <= T) return false; /* the grid has more steps than can be counted */
-  char text[160];
-  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
-  int length = snprintf(text, sizeof text, start, end, T);
-  size_t left = sizeof text - (size_t)length;
-  if (next > 0) ns_print(text + length, left, "one more, of h = %.10g, would go past it", next);
-  else snprintf(text + length, left, "the grid has no further point");
-  lua_pushstring(L, text);
-  return true;
+  char text[NS_EARLY_END];
+  return ns_run_ends_early(ts, text) ? lua_pushstring(L, text), true : false;
 }
 
 void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
