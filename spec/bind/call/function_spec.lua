@@ -44,6 +44,56 @@ describe("exact Jacobians by dual numbers", function()
     assert.equal(sin, math.sin)
   end)
 
+  -- A traced value has no text: so `tostring` keeps the second relation with dual numbers.
+  it("come from a trace after some points of a run, with the same bits, fewer calls and no garbage", function()
+    local calls = 0
+    local function relation(look)
+      return ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) y[1] = -look(x[1]) end,
+        g = function(_, x, lambda, _, r)
+          calls = calls + 1
+          r[4] = lambda[1] * math.exp(0.01 * x[4] - x[2] / look(3 + x[3] ^ 2))
+        end,
+      }
+    end
+    local function same(x) return x end
+    local function shown(x) return tostring(x) and x end
+    local traced = models.advance((models.clutch(20, relation(same))))
+    local by_trace = calls
+    calls = 0
+    assert.same(models.advance((models.clutch(20, relation(shown)))), traced)
+    assert.is_true(by_trace < 0.75 * calls)
+    local simu = models.clutch(20, relation(same))
+    local function steps(n)
+      for _ = 1, n do simu:computeOneStep() simu:nextStep() end
+    end
+    steps(50)
+    collectgarbage()
+    collectgarbage "stop"
+    local before = collectgarbage "count"
+    steps(100)
+    local after = collectgarbage "count"
+    collectgarbage "restart"
+    assert.is_true(after - before < 1)
+  end)
+
+  it("go back to dual numbers where a callback does something else than its trace", function()
+    local function with(jump)
+      return ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y) y[1] = -x[1] end,
+        g = function(t, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) * jump(t) end,
+      }
+    end
+    local late = false -- a variable that the trace has frozen
+    local function frozen(t)
+      late = type(t) == "number" and t > 5
+      return late and 0.5 or 1
+    end
+    local function shown(t) return tostring(t) and frozen(t) end
+    assert.same(models.advance((models.clutch(20, with(shown)))), models.advance((models.clutch(20, with(frozen)))))
+    assert.is_true(late)
+  end)
+
   it("tell the function that does not know dual numbers", function()
     local simu = models.clutch(1, ns.FirstOrderNonLinearR {
       name = "clutch",

@@ -234,11 +234,11 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   }
   lua_pushcfunction(L, callback_explain);
   lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
-  lua_rawgetp(L, -1, callee);
+  lua_rawgeti(L, -1, callee->sheet);
   int sheet = top + 3, nargs = 1;
   memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
   lua_rawgeti(L, sheet, nsl_function_place(slot));
-  if (cb->backing == NSL_METHOD) nsl_push_object(L, callee), nargs++;
+  if (cb->backing == NSL_METHOD) lua_rawgeti(L, sheet, NSL_SHEET_SELF), nargs++;
   if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
   nargs += callback_push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
@@ -343,7 +343,8 @@ static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const Ns
 typedef struct FirstCall {
   NslCallback *cb;
   const NslPoint *at;
-  bool *jumps; /* of look_for_jumps */
+  bool *jumps;         /* of look_for_jumps */
+  const double *plain; /* the callback's values there, where they are known at each point; of make_shadow */
 } FirstCall;
 
 /*
@@ -425,30 +426,29 @@ static int make_shadow(lua_State *L) {
   NslTraceArg args[9];
   int nargs = list_trace_arguments(L, cb, args);
   const double *in = callback_push_inputs(L, call, nargs, args);
-  NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in);
+  NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in, !call->plain);
   if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != cb->entries) return 0;
   lua_rawseti(L, 3, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
   cb->shadow.trace = trace;
   return 0;
 }
 
-NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at) {
+NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at, const double *plain) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->backing != NSL_LUA && cb->backing != NSL_METHOD) return NULL;
   if (cb->shadow_run != callee->host->runs) {
-    FirstCall call = {.cb = cb, .at = at};
+    FirstCall call = {.cb = cb, .at = at, .plain = plain};
     cb->shadow = (NslShadow){.plain = true};
     cb->shadow_run = callee->host->runs;
     if (nsl_callback_protected(cb, make_shadow, &call) != 0) nsl_callback_forget(cb);
   }
   if (!cb->shadow.trace) return NULL;
-  if (nsl_shadow_asks(&cb->shadow)) {
-    bool good = nsl_callback_call(callee, slot, at, cb->out) == 0;
-    if (!good) nsl_callback_forget(cb);
-    callback_set_inputs(cb, cb->shadow.trace, at);
-    if (!good || !nsl_trace_agrees(cb->shadow.trace, cb->out)) return cb->shadow.trace = NULL;
+  if (!plain && nsl_shadow_asks(&cb->shadow)) {
+    if (nsl_callback_call(callee, slot, at, cb->out) == 0) plain = cb->out;
+    else return nsl_callback_forget(cb), cb->shadow.trace = NULL;
   }
   callback_set_inputs(cb, cb->shadow.trace, at);
+  if (plain && !nsl_trace_agrees(cb->shadow.trace, plain)) cb->shadow.trace = NULL;
   return cb->shadow.trace;
 }
 

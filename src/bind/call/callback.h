@@ -36,10 +36,10 @@ int nsl_callback_argument(const NslCallback *cb, char letter);
 bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NslPoint *at);
 
 /*
-** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. NULL: it can not be traced, or its values
-** there are not the trace's. It is made anew in each run: a script may change what the callback uses.
+** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. plain: the callback's values there; NULL: it
+** is called now and then. NULL: it can not be traced, or its values there are not the trace's. It is made anew in each run: a script may change what the callback uses.
 */
-struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at);
+struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at, const double *plain);
 
 /*
 ** Whether a slot's plain Lua callback rounds the time to integers (t - floor(t), t % 1), and so jumps at times that no step sees. It is

@@ -31,8 +31,11 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
   lua_setiuservalue(L, idx, NSL_FIELDS);
   lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->sheets);
   lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, NSL_SHEET_SELF);
   lua_pushvalue(L, -1);
-  lua_rawsetp(L, -3, callee);
+  callee->sheet = (int)lua_rawlen(L, -3) + 1; /* a place that is free, or has become free */
+  lua_rawseti(L, -3, callee->sheet);
   lua_setiuservalue(L, idx, NSL_SHEET);
   lua_pop(L, 1);
   nsl_remember_object(L, idx);

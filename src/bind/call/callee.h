@@ -57,7 +57,9 @@ typedef struct NslFunction {
   double t, *x, *lambda, *z; /* the point of the last plain evaluation */
   double *plain;             /* the value at that point; for vectors only */
   bool plain_known, jacobians_known;
-  double *jacobian[2]; /* the Jacobians at that point, by dual numbers */
+  double *jacobian[2]; /* the Jacobians at that point, by dual numbers or by a trace */
+  uint64_t run;        /* the run (NslHost.runs) of `passes` */
+  long passes, wait;   /* how many Jacobians were computed in it; after how many a trace is made */
   double *low;         /* workspace for one value: for central differences, or for a matrix */
   bool no_duals;       /* the function is a matrix and its callback does not accept dual numbers */
 } NslFunction;
@@ -82,8 +84,8 @@ typedef struct NslCalleeFamily {
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
 enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
 
-/* Indices in the sheet: first the arguments, then the function and the output of each slot, then the shadow of each slot. */
-enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SLOTS };
+/* Indices in the sheet: first the arguments, the object itself, then the function and the output of each slot, then the shadow of each slot. */
+enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SELF, NSL_SHEET_SLOTS };
 
 static inline int nsl_function_place(int slot) {
   return NSL_SHEET_SLOTS + 2 * slot;
@@ -108,6 +110,7 @@ struct NslCallee {
   const NslCalleeFamily *family;
   const NsModelClass *kind;
   const char *name; /* the engine object's name, in its buffer */
+  int sheet;        /* its number in NslHost.sheets */
   NslCallback callbacks[NSL_MAX_SLOTS];
   NslFunction functions[NSL_MAX_FUNCTIONS];
   NsArena arena; /* holds the memory of the functions */

@@ -5,6 +5,7 @@
 #include "ad/jet_passes.h"
 #include "bind/call/function.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,8 +110,39 @@ static int take_jacobians(NslFunction *f) {
   return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
 }
 
-static int differentiate_by_duals(NslFunction *f) {
+/*
+** Number of Jacobians by dual numbers in a run before a trace of the callback gives them: to make one takes about as long (measured on
+** the clutch). Each trace that could not be made, or whose values were not the callback's, multiplies the number.
+*/
+enum { TRACED_AFTER = 30, PATIENCE = 8 };
+
+/* With so many inputs for each output a tape takes reverse mode (ns_tape_jacobian), whose last bits are others. */
+enum { FORWARD = 16 };
+
+/*
+** The Jacobians of f at its last point by a trace of its plain callback: the same bits as by dual numbers, without a call and without
+** garbage. The value there must be the trace's, to the last bit. False: not available.
+*/
+static bool differentiate_by_trace(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  const NslCallback *cb = &callee->callbacks[f->value];
+  const int sizes[] = {callee->n, callee->m};
+  if (f->run != callee->host->runs) f->run = callee->host->runs, f->passes = 0;
+  if (f->wait == 0) f->wait = TRACED_AFTER;
+  if (++f->passes <= f->wait) return false;
+  NslPoint at = {f->t, f->x, f->lambda, NULL};
+  NslTrace *trace = nsl_callback_shadow(callee, f->value, &at, f->plain);
+  bool good = trace && !nsl_trace_is_loose(trace);
+  if (!good) f->wait = f->wait < LONG_MAX / PATIENCE ? f->wait * PATIENCE : LONG_MAX, f->passes = 0;
+  for (int by = 0; by < 2 && good; by++)
+    if (cb->argument[by] >= 0)
+      good = sizes[by] <= FORWARD * trace->outputs && nsl_trace_jacobian(trace, cb->argument[by], f->jacobian[by]);
+  return good;
+}
+
+static int differentiate(NslFunction *f) {
   if (take_jacobians(f) != 0) return -1;
+  if ((f->jacobians_known = differentiate_by_trace(f))) return 0;
   int failed = nsl_callback_protected(&f->callee->callbacks[f->value], function_run_duals, f);
   f->jacobians_known = !failed;
   return failed;
@@ -203,7 +235,7 @@ static int function_exact(NslFunction *f, int by, const NslPoint *at, double *ja
     int failed = function_evaluate(f, at, jac);
     if (failed) return failed;
   }
-  if (!f->jacobians_known && differentiate_by_duals(f) != 0) return -1;
+  if (!f->jacobians_known && differentiate(f) != 0) return -1;
   function_copy(jac, f->jacobian[by], rows * (by == 0 ? callee->n : callee->m));
   return 0;
 }
@@ -337,7 +369,8 @@ static int function_jets(JetJob *job, double t, const double *const *args) {
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslPoint at = point_of(t, args);
   int failed = 0;
-  job->trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at) : nsl_callback_shadow(f->callee, f->value, &at);
+  job->trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at)
+                                 : nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (nsl_has_trace(cb) && !job->trace) return forget_error(f), 1;
   if (job->trace && (job->trace->outputs == 0 || cb->argument[0] < 0))
     return clear_jets(job, (size_t)nsl_callback_entries(cb), (size_t)f->callee->n), 0;
@@ -367,7 +400,7 @@ static bool function_ignores(void *context, double t, const double *const *args,
   const NslCallback *cb = &f->callee->callbacks[f->value];
   NslPoint at = point_of(t, args);
   const NslTrace *trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at)
-                                            : nsl_callback_shadow(f->callee, f->value, &at);
+                                            : nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (!trace && nsl_has_trace(cb)) forget_error(f);
   if (!trace) return false;
   int arg = by == 2 ? nsl_callback_argument(cb, 'z') : cb->argument[by];
@@ -461,7 +494,7 @@ static int differentiate_by_z(NslCallback *cb, const NslPoint *at, double *room,
     if (!trace) return nsl_callback_forget(cb);
     return arg < 0 || trace->outputs == 0 ? 0 : !nsl_trace_jacobian(trace, arg, jac);
   }
-  NslTrace *shadow = nsl_callback_shadow(callee, (int)(cb - callee->callbacks), at);
+  NslTrace *shadow = nsl_callback_shadow(callee, (int)(cb - callee->callbacks), at, NULL);
   if (shadow && nsl_trace_jacobian(shadow, nsl_callback_argument(cb, 'z'), jac)) return 0;
   ParameterJob job = {cb, at, room, jac};
   if (nsl_callback_call(callee, (int)(cb - callee->callbacks), at, room) != 0) return nsl_callback_forget(cb);
@@ -483,7 +516,7 @@ static int function_exactly(void *context, double t, const double *const *args, 
   if (f->by[by] == -1) return 0;
   if (nsl_has_trace(cb) && stays(f, by)) return 0;
   if (cb->inexact) return 1;
-  NslTrace *shadow = nsl_callback_shadow(f->callee, f->value, &at);
+  NslTrace *shadow = nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (shadow && cb->argument[by] < 0) return 0;
   if (shadow && nsl_trace_jacobian(shadow, cb->argument[by], jac)) return 0;
   if (function_is_matrix(f) && !nsl_has_trace(cb)) return by == 0 ? differentiate_matrix(f, &at, jac) != 0 : 1;

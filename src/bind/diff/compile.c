@@ -81,6 +81,7 @@ static int too_many_paths(lua_State *L, const NslTrace *trace, int at) {
 
 /* Compares the new path, on its own where it is one of several: at points of trial the path is another one. */
 static void compare_path(lua_State *L, NslTrace *trace, bool alone, int first, int last) {
+  if (trace->unprobed) return;
   if (alone && !trace->lenient) nsl_trace_probe(L, trace, first, last);
   else nsl_trace_probe_here(L, trace, first, last);
 }
@@ -198,6 +199,7 @@ typedef struct PlainTrace {
   int nargs;
   NslTraceArg args[NSL_TRACE_ARGS];
   const double *in;
+  bool probe;
 } PlainTrace;
 
 /* Arguments: the PlainTrace, the function, the objects among its arguments. Returns the trace. */
@@ -209,13 +211,14 @@ static int make_plain_trace(lua_State *L) {
   trace->wanted = NSL_NATIVE_NEVER;
   trace->lenient = true;
   memcpy(trace->in, plain->in, (size_t)trace->inputs * sizeof *trace->in);
+  trace->unprobed = !plain->probe;
   nsl_trace_start(L, trace, at);
   lua_settop(L, at);
   return 1;
 }
 
-NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in) {
-  PlainTrace plain = {.nargs = nargs, .in = in};
+NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, bool probe) {
+  PlainTrace plain = {.nargs = nargs, .in = in, .probe = probe};
   int function = lua_absindex(L, idx), count = 2;
   if (nargs > NSL_TRACE_ARGS) return NULL;
   nsl_need_stack(L, nargs + 8);

@@ -33,10 +33,10 @@ void nsl_trace_check(lua_State *L, NslTrace *trace);
 bool nsl_trace_is_current(const NslTrace *trace);
 
 /*
-** Pushes a trace of the plain function at idx for these arguments, without native code, and returns it. It is compared with the function
-** at one point, the inputs `in`. NULL, and nothing is pushed: the function can not be traced, or its values differ there.
+** Pushes a trace of the plain function at idx for these arguments, without native code, and returns it. probe: it is compared with the function
+** at the inputs `in` and near them; else the caller does that, wherever the trace is used. NULL, and nothing is pushed: the function can not be traced, or its values differ there.
 */
-NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in);
+NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, bool probe);
 
 /*
 ** Makes native code for nsl_trace_vjp of a trace, once, if its function has native code. It takes the time of the C compiler, so call it

@@ -228,6 +228,13 @@ static inline NslPath *path_of_slopes(NslTrace *trace, double *slopes, size_t en
   return NULL;
 }
 
+bool nsl_trace_is_loose(const NslTrace *trace) {
+  NsTapeView view = ns_tape_view(trace->path->tape);
+  for (int i = 0; i < view.steps; i++)
+    if (view.step[i].loose) return true;
+  return false;
+}
+
 /*
 ** The derivatives by `count` inputs; constant: they are the same everywhere. Native code does not skip zero partials; where that matters an
 ** entry is not finite, and the tape is evaluated instead.

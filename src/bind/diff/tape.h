@@ -96,7 +96,8 @@ typedef struct NslTrace {
   bool known;
   bool checked; /* compared with the callback at the first arguments */
   bool wants_vjp, closed;
-  bool lenient; /* side effects are let happen: the values are the plain function's */
+  bool unprobed; /* the caller compares its values wherever it is used */
+  bool lenient;  /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
   lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
   lua_State *L;         /* runs `grow` in the middle of an evaluation; its stack holds the trace */
@@ -184,6 +185,9 @@ bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac);
 
 /* bar (inputs) = the derivatives of the sum of weight[i] times value i by all inputs, at `in`. Returns whether it is finite. */
 bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar);
+
+/* Whether the path that was taken last takes sums that a library takes in another order in the plain callback. */
+bool nsl_trace_is_loose(const NslTrace *trace);
 
 /* Whether this Jacobian is known without an evaluation, wherever trace->in is. */
 bool nsl_trace_jacobian_known(const NslTrace *trace, int arg);

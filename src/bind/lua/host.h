@@ -19,7 +19,7 @@ typedef struct NslHost {
       compiled_methods; /* there are, or were, compiled callbacks that depend on an object's fields or on variables: a step begins by looking at these */
   uint64_t runs;        /* counts runs, from 1 */
   size_t unseen;        /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
-  int sheets;           /* registry reference: weak table from a callee (its address) to its sheet */
+  int sheets;           /* registry reference: weak list of the sheets of callees */
 } NslHost;
 
 /* Returns the host of L. */

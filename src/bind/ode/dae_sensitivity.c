@@ -115,7 +115,7 @@ static void dae_trace_residual(lua_State *L, NslDae *s, int f, int args, int whi
   if (nargs < 0) return;
   dae_take_trace_room(L, s, nargs, list, which);
   const double *in = dae_inputs_at(s, at->t, at->y, at->yd);
-  NslTrace *trace = compiled ? nsl_trace(L, f, nargs, list, in) : nsl_push_plain_trace(L, f, nargs, list, in);
+  NslTrace *trace = compiled ? nsl_trace(L, f, nargs, list, in) : nsl_push_plain_trace(L, f, nargs, list, in, true);
   if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != s->n) return;
   lua_pushvalue(L, compiled ? f : -1);
   lua_setiuservalue(L, 1, NSL_DAE_SHADOW);

@@ -10,7 +10,7 @@
 
 /* Traces the function at stack index `function` with these arguments; NULL when that is not possible. */
 static NslTrace *shadow_trace(NslOde *ode, int function, int nargs, const NslTraceArg *args, double t, const double *y) {
-  return nsl_push_plain_trace(ode->L, function, nargs, args, nsl_ode_inputs(ode, t, y));
+  return nsl_push_plain_trace(ode->L, function, nargs, args, nsl_ode_inputs(ode, t, y), true);
 }
 
 void nsl_ode_shadow_f(NslOde *ode, NslShadow *shadow, double t, const double *y) {

@@ -27,7 +27,7 @@ static int cost_trace_make(lua_State *L) {
   in[0] = luaL_checknumber(L, 2);
   nsl_vector_read(x, in + 1);
   if (p) nsl_vector_read(p, in + 1 + x->n);
-  NslTrace *trace = nsl_push_plain_trace(L, 1, p ? 3 : 2, args, in);
+  NslTrace *trace = nsl_push_plain_trace(L, 1, p ? 3 : 2, args, in, true);
   if (!trace || trace->result != NSL_RESULT_NUMBERS || trace->outputs != 1) return lua_pushnil(L), 1;
   memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
   return 1;

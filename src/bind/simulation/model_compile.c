@@ -49,14 +49,6 @@ static const double *compile_gather(lua_State *L, const NsInteraction *inter) {
   return x;
 }
 
-/* Whether the tape takes sums that a library takes in another order in the plain callback. */
-static bool is_loose(const NslTrace *trace) {
-  NsTapeView view = ns_tape_view(trace->path->tape);
-  for (int i = 0; i < view.steps; i++)
-    if (view.step[i].loose) return true;
-  return false;
-}
-
 /*
 ** try(object, slot, function, t, interaction or nil): calls the compiled function in place of the callback, at the present state.
 ** Returns the compiler, or "tape", and whether sums are taken in another order; or nil and why it can't be compiled. A plain function
@@ -80,7 +72,7 @@ static int compile_try(lua_State *L) {
     return 2;
   }
   lua_pushstring(L, cb->trace->path->compiler ? cb->trace->path->compiler : "tape");
-  lua_pushboolean(L, is_loose(cb->trace));
+  lua_pushboolean(L, nsl_trace_is_loose(cb->trace));
   return 2;
 }
 
