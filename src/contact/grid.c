@@ -107,7 +107,8 @@ NsStatus ns_grid_search(NsGrid *grid, double margin, int *bad) {
       long long cell[3] = {at[0] + k % 3 - 1, at[1] + k / 3 % 3 - 1, at[2] + k / 9 - 1};
       if (!flat || cell[2] == 0) status = grid_cell_pairs(grid, i, cell, margin);
     }
-    qsort(grid->pairs + 2 * (ptrdiff_t)first, (size_t)(grid->npairs - first), 2 * sizeof *grid->pairs, grid_order);
+    if (grid->npairs > first)
+      qsort(grid->pairs + 2 * (ptrdiff_t)first, (size_t)(grid->npairs - first), 2 * sizeof *grid->pairs, grid_order);
   }
   return status;
 }
