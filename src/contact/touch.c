@@ -447,6 +447,11 @@ static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double si
   w->n = kept;
 }
 
+/* The corner i of y, if it is over the face f of x. */
+static NsStatus touch_corner(NsNarrow *w, const Side *x, int f, const Side *y, int i, double reach, double size) {
+  return face_covers(x, f, side_vertex(y, i), tie * size) ? touch_point_face(w, x, f, y, i, reach) : NS_OK;
+}
+
 /* The part of y that is over the face f of x. */
 static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, double reach, double size) {
   const NsSolidFace *face = &x->s->faces[f];
@@ -473,13 +478,13 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
     if (c->corner >= 0) {
       status = touch_point_face(w, x, f, y, c->corner, reach);
     } else if (face->count == 2) { /* its end is over the other solid's face */
-      status = touch_point_face(w, y, against, x, loop[-1 - c->second], reach);
+      status = touch_corner(w, y, against, x, loop[-1 - c->second], reach, size);
     } else if (c->first >= 0) {
       int a = corners ? corners[c->first] : c->first, b = corners ? corners[(c->first + 1) % count] : c->first + 1;
       status = touch_line_face(w, x, f, -1 - c->second, y, side_find_edge(y, a, b), c->at, reach);
     } else if (against >= 0) { /* two borders of the face: its own corner, over the face of y */
       int k = -1 - c->first, m = -1 - c->second, after = (k + 1) % face->count == m ? m : k;
-      status = touch_point_face(w, y, against, x, loop[after], reach);
+      status = touch_corner(w, y, against, x, loop[after], reach, size);
     }
   }
   touch_reduce(w, first, x, f, size);
@@ -600,7 +605,7 @@ NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
   Axis axis = narrow_axis(&x, &y, tie * size, reach + rounding, &faces);
   if (axis.gap > reach + rounding) return NS_OK;
-  bool inside = axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b);
+  bool inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
   return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
 }
 
@@ -628,16 +633,18 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
   Side x, y;
   Nearest near;
   Axis faces;
+  double way[3];
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
   Axis axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
-  if (axis.gap > -INFINITY && axis.gap <= 0 && !narrow_thin(a, b)) {
-    narrow_overlap(&x, &y, &axis, &near);
-  } else {
-    nearest_edges(&x, &y, &near);
-    nearest_faces(&x, &y, &near);
-    nearest_faces(&y, &x, &near);
-    if (near.d > 0) ns_sub3(near.pa, near.pb, axis.n), ns_unit3(axis.n);
-  }
+  bool thin = narrow_thin(a, b), known = axis.gap > -INFINITY;
+  nearest_edges(&x, &y, &near);
+  nearest_faces(&x, &y, &near);
+  nearest_faces(&y, &x, &near);
+  ns_sub3(near.pa, near.pb, way);
+  /* points that coincide have no way between them: the axis has the normal */
+  bool apart = near.d > rim * narrow_size(a, b) || !known;
+  if (known && !thin && (axis.gap <= 0 || !apart)) narrow_overlap(&x, &y, &axis, &near);
+  else if (apart && ns_unit3(way) > 0) memcpy(axis.n, way, sizeof way);
   *distance = near.d - a.solid->radius - b.solid->radius;
   memcpy(n, axis.n, sizeof axis.n);
   ns_add3(near.pa, -a.solid->radius, axis.n, pa);
