@@ -159,8 +159,8 @@ local function by_steps(run, parameters)
     local slopes = by_recorded_steps(run, parameters)
     if slopes then return slopes end
   end
+  run.values = where.call("run", back.values, run.simu, parameters)
   run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
-  run.values = back.values(run.simu, parameters)
   local slopes = stepped.forward(run)
   check_end(run)
   return slopes
@@ -169,13 +169,13 @@ end
 local function by_forward(run, parameters)
   local asked = { sensitivities = parameters, dense = run.options.cost ~= nil }
   run.value = 0
+  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   run.sol = where.call("run", run.simu.run, run.simu, asked)
   local stop = ending(run.sol)
   if stop or run.free then
     fail("gradient: %s: forward derivatives are for a given end; let the run go to one, or use "
       .. "run{sensitivities = ...} and the dt of the event", stop and run.sol.message or "T")
   end
-  run.values = back.values(run.simu, parameters)
   return require "nslua.gradient.forward"(run)
 end
 

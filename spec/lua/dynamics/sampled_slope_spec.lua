@@ -53,6 +53,12 @@ describe("a run through instants of clocks", function()
     local function value(q) return (loop(q):gradient { cost = cost, terminal = terminal, parameters = { "x0" } }) end
     local _, gradient = loop(p):gradient { cost = cost, terminal = terminal, parameters = { "x0", "z" } }
     for j = 1, 3 do near(slope(value, p, j), gradient[j], 1e-8) end
+    local function of_z(q) -- z1 is written over, and is in the cost what it was at the start
+      return (loop(q):gradient { terminal = function(x, z) return x[1] + z[1] * z[2] end, parameters = { "z" } })
+    end
+    local v, by_z = loop(p):gradient { terminal = function(x, z) return x[1] + z[1] * z[2] end, parameters = { "z" } }
+    near(of_z(p), v)
+    for j = 1, 2 do near(slope(of_z, p, j + 1), by_z[j], 1e-8) end
     fails("gradient: method: the adjoint pass does not go through the instants of the clock 'sample'; use \"forward\"", function()
       loop(p):gradient { cost = cost, parameters = { "x0" }, method = "adjoint" }
     end)
