@@ -192,7 +192,7 @@ describe("vjp", function()
 
   it("does not know callbacks without exact derivatives", function()
     local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f)
-      if x[1] < 0 and type(z[1]) ~= "number" then error "no dual numbers here" end
+      if x[1] < 0 then string.rep("", z[1]) end -- takes plain numbers alone
       f[1] = z[1] * x[1]
     end)
     ds:setzPtr(ns.vector { 1 })
