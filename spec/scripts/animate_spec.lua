@@ -301,6 +301,15 @@ describe("--animate", function()
     opens(path)
   end)
 
+  it("of the tower: boxes and the ball above the ground #once", function()
+    local record, path = animate("tower", "--n 2 --T 0.4")
+    for _, frame in ipairs((frames(record))) do
+      assert.equal(2, #of_kind(frame, "polygon"))
+      assert.equal(1, #of_kind(frame, "circle"))
+    end
+    opens(path)
+  end)
+
   it("of sampled controllers: at the states of their runs #once", function()
     for name, count in pairs { sliding_mode = 2, twisting = 3, quarter_car = 3, thermostat = 1, boost_pi = 1 } do
       local short = name == "boost_pi" and "--periods 100" or name == "thermostat" and "--days 0.3" or "--T 4"

@@ -54,6 +54,7 @@ local cases = {
   { "quarter_car.lua --T 1", { run = 350 } },
   { "cart_pole.lua --T 1", { run = 350 } },
   { "hopper.lua --periods 10", { hop = 350 } },
+  { "tower.lua --n 2 --T 0.4", { run = 350 } },
   { "woodpecker_cycle.lua --to 0.49", { branch = 350, cycle = 500 } },
   { "coupled_clutches.lua --T 0.1", { run = 350 } },
   { "lossy_gear.lua --T 0.1", { run = 350 } },
