@@ -1,7 +1,7 @@
--- Makes notebooks/tutorial.ipynb from docs/tutorial.md: texts become cells of text, blocks of Lua cells of code.
--- Each block runs after those before it, as in a notebook. Prints the path that it has written.
+-- Makes notebooks from pages of docs/: texts become cells of text, blocks of Lua cells of code. Each block runs after
+-- those before it, as in a notebook. Prints the paths that it has written.
 --
---   nslua docs/notebook.lua [FILE]
+--   nslua docs/notebook.lua [DIRECTORY]
 
 local html = require "nslua.web.html"
 
@@ -14,8 +14,10 @@ local function read(path)
   return text
 end
 
--- The cells: { kind = "markdown" or "code", text = }.
-local function cells_of(text)
+local pages = { { "tutorial", "docs/tutorial.md" }, { "converter", "docs/howto/converter.md" } }
+
+-- The cells of a page in a folder: { kind = "markdown" or "code", text = }.
+local function cells_of(text, folder)
   local cells, open, lines = {}, nil, {}
   local function finish(kind)
     local body = table.concat(lines, "\n"):gsub("^%s*\n", ""):gsub("%s+$", "")
@@ -36,7 +38,7 @@ local function cells_of(text)
     elseif not line:find "^<!%-%-" then
       open = fence
       lines[#lines + 1] = fence and "```" .. (fence == "repl" and "" or fence) or
-        line:gsub("%]%(([^)#:]+%.md)", "](../docs/%1")
+        line:gsub("%]%(([^)#:]+%.md)", "](../" .. folder .. "%1"):gsub("%w+/%.%./", "")
     end
   end
   finish "markdown"
@@ -55,11 +57,12 @@ local function cell_json(cell, i)
     code and '   "outputs": [],\n' or "", table.concat(lines, ",\n"))
 end
 
-local parts = {}
-for i, cell in ipairs(cells_of(read(root .. "docs/tutorial.md"))) do parts[i] = cell_json(cell, i - 1) end
-local target = arg[1] or root .. "notebooks/tutorial.ipynb"
-local file = assert(io.open(target, "wb"))
-file:write('{\n "cells": [\n', table.concat(parts, ",\n"), "\n ],\n", [[
+local function write(name, page)
+  local parts = {}
+  for i, cell in ipairs(cells_of(read(root .. page), page:match "^.*/")) do parts[i] = cell_json(cell, i - 1) end
+  local target = (arg[1] or root .. "notebooks") .. "/" .. name .. ".ipynb"
+  local file = assert(io.open(target, "wb"))
+  file:write('{\n "cells": [\n', table.concat(parts, ",\n"), "\n ],\n", [[
  "metadata": {
   "kernelspec": {
    "display_name": "nslua",
@@ -74,5 +77,8 @@ file:write('{\n "cells": [\n', table.concat(parts, ",\n"), "\n ],\n", [[
  "nbformat_minor": 5
 }
 ]])
-file:close()
-print(target)
+  file:close()
+  print(target)
+end
+
+for _, one in ipairs(pages) do write(one[1], one[2]) end

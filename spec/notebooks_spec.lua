@@ -4,7 +4,7 @@ local host = require "host"
 local json = require "nslua.notebook.json"
 local jupyter = require "jupyter"
 
-local names = { "000_clutch", "001_four_bar", "002_jump", "003_lagrangian", "004_pinned_link", "tutorial" }
+local names = { "000_clutch", "001_four_bar", "002_jump", "003_lagrangian", "004_pinned_link", "tutorial", "converter" }
 
 describe("notebooks #once", function()
   it("are committed without outputs, for the kernel nslua", function()
@@ -18,12 +18,15 @@ describe("notebooks #once", function()
     end
   end)
 
-  it("the tutorial's is that of docs/tutorial.md: nslua docs/notebook.lua", function()
-    local path = os.tmpname()
-    local _, err = host.nslua_run("docs/notebook.lua " .. path)
+  it("of pages of docs/ are made from them: nslua docs/notebook.lua", function()
+    local directory = host.new_directory()
+    local _, err = host.nslua_run("docs/notebook.lua " .. directory)
     assert.equal("", err)
-    assert.equal(host.read(path), host.read "notebooks/tutorial.ipynb")
-    os.remove(path)
+    for _, name in ipairs { "tutorial", "converter" } do
+      local file = ("/%s.ipynb"):format(name)
+      assert.equal(host.read(directory .. file), host.read("notebooks" .. file))
+    end
+    host.remove(directory)
   end)
 
   if host.sanitized then return end
@@ -127,6 +130,12 @@ describe("notebooks #once", function()
     jupyter.it("the tutorial goes through", function()
       local text = outputs "tutorial"
       assert.is_true(#text > 100)
+    end)
+
+    jupyter.it("the converter has the mean, the efficiency and the derivatives of its page", function()
+      local text, pictures = outputs "converter"
+      for line in host.read "docs/howto/converter.md":gmatch "\n%-%- > ([^\n]*)" do assert.truthy(text:find(line, 1, true), line) end
+      assert.equal(1, pictures)
     end)
   end)
 end)
