@@ -296,6 +296,12 @@ return function(ns)
     return figures.efficiency(self, sources, loads, drawing.options("efficiency", options, "span columns"))
   end
 
+  -- switching_losses(part, { on =, off =, voltage =, current = }): of the last run.
+  function Circuit:switching_losses(part, options)
+    return figures.switching_losses(self, part,
+      drawing.options("switching_losses", options, "on off voltage current span columns"))
+  end
+
   where.methods(Circuit, "a circuit", "c")
 
   -- circuit([{ name = "circuit" }])

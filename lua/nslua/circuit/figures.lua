@@ -1,4 +1,4 @@
--- nslua.circuit.figures: pictures of runs of circuits, harmonics of a column, and efficiency.
+-- nslua.circuit.figures: pictures of runs of circuits, harmonics of a column, efficiency, and losses of switching.
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
@@ -157,6 +157,34 @@ function figures.efficiency(circuit, sources, loads, options)
     if part then powers[part] = mean_of(columns, name, span) end
   end
   return used / given, powers
+end
+
+-- switching_losses(circuit, part, options): what a switch would lose at its instants, by the energies of its data sheet
+-- at a voltage and a current; both enter linearly.
+function figures.switching_losses(circuit, part, options)
+  local who = "switching_losses"
+  local columns = columns_of(circuit, who, options.columns)
+  local t, current = columns.t, column_of(who, columns, "i." .. tostring(part))
+  local at = {}
+  for _, key in ipairs { "on", "off", "voltage", "current" } do at[key] = values.positive(options[key], who, key) end
+  local span = options.span and values.positive(options.span, who, "span") or t[#t] - t[1]
+  local nodes = circuit.named[part].nodes
+  local function potential(node, k) return node == "0" and 0 or columns["v." .. node][k] end
+  local function voltage(k) return math.abs(potential(nodes[1], k) - potential(nodes[2], k)) end
+  local told = { on = 0, off = 0, count = 0 }
+  for k = last_rows(t, span, who), #t - 1 do
+    if t[k] == t[k + 1] then -- both sides of an instant
+      local v, i, v_after, i_after = voltage(k), math.abs(current[k]), voltage(k + 1), math.abs(current[k + 1])
+      local key = v > v_after and i_after > i and "on" or v_after > v and i > i_after and "off"
+      if key then
+        told[key] = told[key] + at[key] * math.max(v, v_after) * math.max(i, i_after) / (at.voltage * at.current)
+        told.count = told.count + 1
+      end
+    end
+  end
+  told.power = (told.on + told.off) / span
+  told.conduction = mean_of(columns, "p." .. part, span)
+  return told
 end
 
 return figures

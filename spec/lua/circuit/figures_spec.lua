@@ -49,6 +49,19 @@ describe("nslua.circuit.figures", function()
     assert.near(0.9, c:efficiency({ "V1" }, "R2"), 1e-9)
   end)
 
+  it("tells the losses of switching by the energies of a data sheet", function()
+    local T, duty = 1e-4, 0.3
+    local c = ns.circuit():voltage("V1", "a", "0", 10):igbt("S1", "a", "x", { period = T, duty = duty })
+      :diode("D1", "0", "x"):current("I1", "x", "0", 2):capacitor("C1", "x", "y", 1e-9):resistor("R1", "y", "0", 1e9)
+    c:run { stop = 20.5 * T, step = T }
+    local lost = c:switching_losses("S1", { on = 1e-3, off = 2e-3, voltage = 100, current = 4, span = 10 * T })
+    assert.equal(20, lost.count) -- 10 V and 2 A: 1/20 of the energies
+    assert.near(10 * 1e-3 / 20, lost.on, 1e-8)
+    assert.near(10 * 2e-3 / 20, lost.off, 1e-8)
+    assert.near(3e-3 / 20 / T, lost.power, 1e-4)
+    assert.near(0, lost.conduction, 1e-6)
+  end)
+
   it("draws columns by their kinds on one axis of time", function()
     local c = series(1)
     local columns = c:run { stop = 1e-3, step = 1e-4 }
@@ -69,6 +82,9 @@ describe("nslua.circuit.figures", function()
     assert.equal("harmonics: frequency: expected a number, got nil", message(c, "harmonics", "v.x"))
     assert.equal("harmonics: count: expected an integer of 1 or more, got 0",
       message(c, "harmonics", "v.x", { frequency = 1e4, count = 0 }))
+    assert.equal("switching_losses: on: expected a number, got nil", message(c, "switching_losses", "R1", {}))
+    assert.matches("^switching_losses: expected the name of a column %(.*%), got 'i.S9'$",
+      message(c, "switching_losses", "S9", { on = 1, off = 1, voltage = 1, current = 1 }))
     assert.equal("efficiency: loads: expected names of parts, got nil", message(c, "efficiency", "V1"))
     assert.matches("^efficiency: expected the name of a column %(.*%), got 'p.R9'$", message(c, "efficiency", "V1", "R9"))
   end)
