@@ -131,9 +131,10 @@ local function read(file)
   return record
 end
 
-local function options_of(record)
-  if record.groups then return { W = record.M, q = record.q, groups = record.groups } end
-  return { M = record.M, q = record.q, lower = record.lower, upper = record.upper, H = record.H, K = record.K }
+local function options_of(ns, record)
+  local M = record.M.rows and ns.sparse(record.M) or record.M
+  if record.groups then return { W = M, q = record.q, groups = record.groups } end
+  return { M = M, q = record.q, lower = record.lower, upper = record.upper, H = record.H, K = record.K }
 end
 
 return function(ns)
@@ -143,13 +144,13 @@ return function(ns)
   -- of numerics.normal_cone when the problem has H and K; of numerics.generic_mechanical when it has contacts.
   function public.load_dump(file)
     local record = read(file)
-    return options_of(record), record
+    return options_of(ns, record), record
   end
 
   -- replay(file [, options]): solves the problem of the file again, with options added ({solver = "enumerate"}).
   -- Returns the result of the function of ns.numerics that solves it.
   function public.replay(file, more)
-    local options = options_of(read(file))
+    local options = options_of(ns, read(file))
     if more ~= nil and type(more) ~= "table" then
       error("replay: options: expected a table, got " .. type(more), 2)
     end

@@ -54,6 +54,40 @@ describe("one-step problem", function()
     assert.equal(problem:info().residual, back.residual)
   end)
 
+  -- A body of 3 n coordinates, with a contact at each three; its mass ties the coordinates of a contact together.
+  local function bed(nsds, n)
+    local mass, ds = 2 * ns.eye(3 * n), nil
+    for i = 1, 3 * n - 1 do
+      if i % 3 > 0 then mass[i][i + 1], mass[i + 1][i] = 0.5, 0.5 end
+    end
+    ds = ns.LagrangianLinearTIDS(ns.zeros(3 * n), ns.linspace(-1, -0.1, 3 * n), mass)
+    nsds:insertDynamicalSystem(ds)
+    for c = 0, n - 1 do
+      local C = ns.zeros(3, 3 * n)
+      for i = 1, 3 do C[i][3 * c + i] = 1 end
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.LagrangianLinearTIR(C)), ds)
+    end
+  end
+
+  it("that is sparse is dumped by its entries, also one of several islands, and solved again", function()
+    local directory = host.new_directory()
+    local path = directory .. "/problem.lua"
+    for _, second in ipairs { 0, 2 } do
+      local nsds, problem = ns.NonSmoothDynamicalSystem(0, 0.1), ns.FrictionContact(3)
+      bed(nsds, 51)
+      if second > 0 then bed(nsds, second) end
+      ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5), problem):computeOneStep()
+      problem:dump(path)
+      local options, record = ns.numerics.load_dump(path)
+      local lambda, y = ns.vector(record.lambda), ns.vector(record.y)
+      assert.equal(3 * (51 + second), options.W:rows())
+      assert.is_true(lambda:norm() > 0.1)
+      assert.is_true((options.W * lambda + ns.vector(record.q) - y):norm() <= 1e-12)
+      assert.is_true((ns.numerics.replay(path).z - lambda):norm() <= 1e-8)
+    end
+    host.remove(directory)
+  end)
+
   it("says what keeps it from being dumped, and leaves no file", function()
     local directory = host.new_directory()
     local problem = ns.Relay()

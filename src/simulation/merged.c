@@ -62,6 +62,12 @@ bool ns_merged_sparse(const NsMerged *merged) {
   return false;
 }
 
+const NsOsnsp *ns_merged_part(const NsMerged *merged, int k, const int **place) {
+  if (k >= merged->count) return NULL;
+  *place = merged->place[k];
+  return merged->islands[k].problem;
+}
+
 /* An island without interactions has no problem to solve. */
 bool ns_merged_solved(const NsMerged *merged) {
   for (int i = 0; i < merged->count; i++) {

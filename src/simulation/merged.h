@@ -22,6 +22,9 @@ void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed);
 /* The interaction of the first row of the island's problem; NULL when it has no interactions. */
 const NsInteraction *ns_island_first_interaction(const NsIsland *island);
 
+/* The last problem of island k from 0, and in *place the row in the whole of each of its rows; NULL after the last. */
+const NsOsnsp *ns_merged_part(const NsMerged *merged, int k, const int **place);
+
 /* For one_step_problem.c: whether all parts have been solved; whether one of them is sparse; the matrix, m x m, or NULL. */
 bool ns_merged_solved(const NsMerged *merged);
 bool ns_merged_sparse(const NsMerged *merged);

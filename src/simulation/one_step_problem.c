@@ -88,6 +88,7 @@ static void osnsp_release(NsOsnsp *problem) {
   problem->polyhedron = NULL;
   problem->rows = 0;
   problem->M = NULL;
+  problem->wide = NULL;
   problem->m = 0;
 }
 
@@ -126,6 +127,10 @@ const double *ns_osnsp_matrix(const NsOsnsp *problem) {
   return problem->merged ? ns_merged_matrix(problem->merged, problem->m) : problem->M;
 }
 
+const NsSparse *ns_osnsp_columns(const NsOsnsp *problem) {
+  return problem->wide && problem->wide->n == problem->m ? problem->wide->sparse : NULL;
+}
+
 double ns_osnsp_tolerance(const NsOsnsp *problem) {
   double asked = problem->options.tolerance, left = problem->info.backward;
   if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = NS_CONTACTS_TOLERANCE;
@@ -135,7 +140,7 @@ double ns_osnsp_tolerance(const NsOsnsp *problem) {
 void ns_osnsp_forget(NsOsnsp *problem) {
   ns_merged_free(problem->merged);
   problem->merged = NULL;
-  problem->wide = false;
+  problem->wide = NULL;
   ns_sparse_box_free(problem->sparse);
   problem->sparse = NULL;
   problem->M = NULL;
@@ -304,7 +309,7 @@ static NsMixedProblem mixed_problem(const NsStepProblem *p) {
 static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   problem->m = p->n;
   problem->M = p->W;
-  problem->wide = p->W == NULL;
+  problem->wide = p->W ? NULL : p;
   if (p->n == 0) {
     problem->ngroups = 0;
     problem->info = (NsSolverInfo){.status = NS_OK, .solver = "none"};

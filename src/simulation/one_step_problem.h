@@ -56,10 +56,10 @@ typedef struct NsOsnsp {
   double *shift, *shifted; /* capacity each: solution of the projection, and its output */
   NsMixedGroup *groups;    /* groups of the last problem: ngroups */
   int ngroups;
-  bool wide;        /* the last problem was sparse: M is NULL */
-  bool again;       /* the next problem belongs to the same step as the last one */
-  int *edge;        /* with several islands: the interaction of each row of the last problem; else NULL */
-  NsMerged *merged; /* with several islands: the simulation's problem, which shows the islands' problems; else NULL */
+  const NsStepProblem *wide; /* the last problem, borrowed from the integrator, when it was sparse: M is NULL; else NULL */
+  bool again;                /* the next problem belongs to the same step as the last one */
+  int *edge;                 /* with several islands: the interaction of each row of the last problem; else NULL */
+  NsMerged *merged;          /* with several islands: the simulation's problem, which shows the islands' problems; else NULL */
   NsSolverInfo info;
   const void *owner; /* the simulation that uses it; NULL: none yet */
 } NsOsnsp;
@@ -111,6 +111,9 @@ void ns_osnsp_forget(NsOsnsp *problem);
 /* Whether a problem has been solved; whether the last problem was sparse and has no matrix to show. */
 bool ns_osnsp_solved(const NsOsnsp *problem);
 bool ns_osnsp_is_sparse(const NsOsnsp *problem);
+
+/* The sparse matrix of the last problem of one island that has M NULL; NULL when there is none to show. */
+const NsSparse *ns_osnsp_columns(const NsOsnsp *problem);
 
 /* The m x m matrix of the last problem. NULL when there is none, or no memory to join the islands' matrices. */
 const double *ns_osnsp_matrix(const NsOsnsp *problem);
