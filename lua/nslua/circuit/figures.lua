@@ -159,8 +159,8 @@ function figures.efficiency(circuit, sources, loads, options)
   return used / given, powers
 end
 
--- switching_losses(circuit, part, options): what a switch would lose at its instants, by the energies of its data sheet
--- at a voltage and a current; both enter linearly.
+-- switching_losses(circuit, part, options): what a switch would lose at its instants, by the energies of its data
+-- sheet at a voltage and a current; both enter linearly.
 function figures.switching_losses(circuit, part, options)
   local who = "switching_losses"
   local columns = columns_of(circuit, who, options.columns)
