@@ -56,16 +56,16 @@ describe("one-step problem", function()
 
   -- A body of 3 n coordinates, with a contact at each three; its mass ties the coordinates of a contact together.
   local function bed(nsds, n)
-    local mass, ds = 2 * ns.eye(3 * n), nil
+    local mass = 2 * ns.eye(3 * n)
     for i = 1, 3 * n - 1 do
       if i % 3 > 0 then mass[i][i + 1], mass[i + 1][i] = 0.5, 0.5 end
     end
-    ds = ns.LagrangianLinearTIDS(ns.zeros(3 * n), ns.linspace(-1, -0.1, 3 * n), mass)
+    local ds = ns.LagrangianLinearTIDS(ns.zeros(3 * n), ns.linspace(-1, -0.1, 3 * n), mass)
     nsds:insertDynamicalSystem(ds)
     for c = 0, n - 1 do
-      local C = ns.zeros(3, 3 * n)
-      for i = 1, 3 do C[i][3 * c + i] = 1 end
-      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.LagrangianLinearTIR(C)), ds)
+      local rows = ns.zeros(3, 3 * n)
+      for i = 1, 3 do rows[i][3 * c + i] = 1 end
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), ns.LagrangianLinearTIR(rows)), ds)
     end
   end
 

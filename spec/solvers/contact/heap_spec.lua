@@ -53,3 +53,48 @@ describe("sweeps and Newton for heaps", function()
     assert.is_true(a.measure > 1e-10)
   end)
 end)
+
+describe("heaps", function()
+  local ns = require "nslua"
+  local campaign = require "campaign"
+
+  -- The problem with its contacts in another order.
+  local function shuffled(p)
+    local order, at, dim = {}, {}, p.groups[1].dim
+    for c = 1, #p.groups do order[c] = c end
+    for c = #order, 2, -1 do
+      local other = math.random(c)
+      order[c], order[other] = order[other], order[c]
+    end
+    for new, old in ipairs(order) do at[old] = new end
+    local function row(k) return dim * (at[(k - 1) // dim + 1] - 1) + (k - 1) % dim + 1 end
+    local i, j, v = ns.sparse(p.W):triplets()
+    local rows, cols, q, groups = {}, {}, {}, {}
+    for e = 1, #i do rows[e], cols[e] = row(i[e]), row(j[e]) end
+    for k = 1, p.n do q[row(k)] = p.q[k] end
+    for c = 1, #order do groups[at[c]] = p.groups[c] end
+    return { W = ns.sparse { rows = p.n, cols = p.n, i = rows, j = cols, v = v }, q = q, groups = groups, n = p.n }, row
+  end
+
+  it("have one solution of the same quality in every order of their contacts, and the same bits twice #once", function()
+    math.randomseed(58)
+    for k = 1, campaign(2, 0.2) do
+      local p = random_heap.problem(5 + k % 4, 10, 0.1 + 0.2 * (k % 4))
+      local mu = p.groups[1].mu
+      local other, row = shuffled(p)
+      local a = ns.numerics.generic_mechanical { W = ns.sparse(p.W), q = p.q, groups = p.groups, tolerance = 1e-8 }
+      local b = ns.numerics.generic_mechanical { W = other.W, q = other.q, groups = other.groups, tolerance = 1e-8 }
+      local c = ns.numerics.fc2d { W = other.W, q = other.q, mu = mu, tolerance = 1e-8 }
+      local d = ns.numerics.fc2d { W = other.W, q = other.q, mu = mu, tolerance = 1e-8 }
+      assert.is_true(a.success and b.success and c.success)
+      local unsorted = ns.zeros(p.n)
+      for i = 1, p.n do unsorted[i] = b.z[row(i)] end
+      assert.is_true(random_heap.breach(p, a.z) <= 1e-5)
+      assert.is_true(random_heap.breach(p, unsorted) <= 1e-5)
+      for i = 1, p.n do
+        assert.equal(b.z[i], c.z[i]) -- one chain
+        assert.equal(c.z[i], d.z[i])
+      end
+    end
+  end)
+end)
