@@ -40,4 +40,18 @@ describe("terms of a model", function()
     assert.equal(ns.vector { -3 }, terms.rate)
     assert.equal(ns.matrix { { 4, 3 }, { 3, 0 } }, terms.G)
   end)
+
+  it("have the curvature of a Jachq that takes no duals by differences, in all units", function()
+    local function plain(value) return tonumber(("%.17g"):format(value)) end
+    for _, u in ipairs { 1, 2 ^ -30, 2 ^ 30 } do
+      local bent = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = plain(q[1] ^ 2 / u + q[2]) end,
+        Jachq = function(q, _, C) C[1][1], C[1][2] = plain(2 * q[1] / u + 0.25), 1 end }
+      local nsds, mass = ns.NonSmoothDynamicalSystem(0, 1), ns.LagrangianDS({ 0, u }, { 0, 0 }, ns.eye(2))
+      nsds:insertDynamicalSystem(mass)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), bent), mass)
+      local G = graph.terms(nsds, 0, ns.vector { 0, u, 0, 0 }, ns.vector { 3 }, true).G
+      assert.near(6, G[1][1] * u, 1e-11)
+      assert.same({ 0, 0, 0 }, { G[1][2], G[2][1], G[2][2] })
+    end
+  end)
 end)

@@ -78,36 +78,46 @@ static NsStatus mechanical_terms_at(const NsTerms *at, NsMechanicalDs *ds, int q
 */
 static const double STEP = 0x1p-10, ROUNDING = 0x1p-44;
 
-/* second (m x nx x nx) = dC/dx by differences. room: 2 m nx + nx. */
-static NsStatus second_by_differences(const NsRelation *rel, const NsRelationPoint *point, double *room, double *second,
-                                      NsError *err) {
+/* A size of coordinate k of an interaction: its own, 1 for an angle, else the largest |y| / |C_k|, or 1 when all of these are 0. */
+static double coordinate_size(const NsTerms *at, const NsInteraction *inter, int row, int k, int place, double x) {
+  const NsDs *ds = inter->ds[k < inter->ds[0]->nx ? 0 : 1];
+  int own = ds == inter->ds[0] ? k : k - inter->ds[0]->nx;
+  double size = ns_mechanical_turns((const NsMechanicalDs *)ds) && own >= 3 ? 1 : fabs(x);
+  for (int i = row; i < row + inter->m && x == 0; i++) {
+    double slope = fabs(at->C[i + (ptrdiff_t)place * at->m]);
+    if (slope > 0) size = fmax(size, fabs(at->y[i]) / slope);
+  }
+  return size > 0 ? size : 1;
+}
+
+/* second (m x nx) = dC/dx_k by differences with the step h. room: nx + 2 m nx. */
+static NsStatus second_by_differences(const NsRelation *rel, const NsRelationPoint *point, int k, double h, double *room,
+                                      double *second, NsError *err) {
   static const double weights[4][2] = {{-2, 1}, {-1, -8}, {1, 8}, {2, -1}};
-  ptrdiff_t m = rel->m, nx = rel->nx;
-  double *x = room, *C = x + nx, *most = C + m * nx;
+  ptrdiff_t nx = rel->nx, entries = rel->m * nx;
+  double *x = room, *C = x + nx, *most = C + entries;
   NsRelationPoint there = *point;
   NsStatus status = NS_OK;
   there.x = memcpy(x, point->x, (size_t)nx * sizeof *x);
-  for (ptrdiff_t k = 0; k < nx && status == NS_OK; k++, second += m * nx) {
-    double h = STEP * (x[k] != 0 ? fabs(x[k]) : 1);
-    memset(most, 0, (size_t)(m * nx) * sizeof *most);
-    for (int s = 0; s < 4 && status == NS_OK; s++) {
-      x[k] = point->x[k] + weights[s][0] * h;
-      status = ns_relation_C(rel, &there, C, err);
-      for (ptrdiff_t i = 0; i < m * nx && status == NS_OK; i++) {
-        second[i] += weights[s][1] / (12 * h) * C[i];
-        most[i] = fmax(most[i], fabs(C[i]));
-      }
+  memset(second, 0, (size_t)entries * sizeof *second);
+  memset(most, 0, (size_t)entries * sizeof *most);
+  for (int s = 0; s < 4 && status == NS_OK; s++) {
+    x[k] = point->x[k] + weights[s][0] * h;
+    status = ns_relation_C(rel, &there, C, err);
+    for (ptrdiff_t i = 0; i < entries && status == NS_OK; i++) {
+      second[i] += weights[s][1] / (12 * h) * C[i];
+      most[i] = fmax(most[i], fabs(C[i]));
     }
-    for (ptrdiff_t i = 0; i < m * nx; i++)
-      if (fabs(second[i]) <= ROUNDING * most[i] / h) second[i] = 0;
-    x[k] = point->x[k];
   }
+  for (ptrdiff_t i = 0; i < entries; i++)
+    if (fabs(second[i]) <= ROUNDING * most[i] / h) second[i] = 0;
   return status;
 }
 
 /* Mechanics: rate = dy/dt at fixed q; G = d(C' lambda)/dq where C depends on q, exact where the relation knows it. place: of the coordinates. */
-static NsStatus curvature_terms(NsTerms *at, const NsRelation *rel, const NsRelationPoint *point, int row, const int *place,
-                                NsArena *arena, NsError *err) {
+static NsStatus curvature_terms(NsTerms *at, const NsInteraction *inter, const NsRelationPoint *point, int row,
+                                const int *place, NsArena *arena, NsError *err) {
+  const NsRelation *rel = inter->relation;
   ptrdiff_t m = rel->m, nx = rel->nx;
   double *room = ns_arena_doubles(arena, (ptrdiff_t)ns_relation_curvature_room(rel) + NS_DIFFERENCE_ROOM * m + 2 * m * nx + nx);
   double *second = ns_arena_doubles(arena, m * nx * nx), *still = ns_arena_doubles(arena, (2 * m + 1) * nx);
@@ -115,9 +125,10 @@ static NsStatus curvature_terms(NsTerms *at, const NsRelation *rel, const NsRela
   if (status == NS_OK) status = ns_relation_add_rate(rel, point, room, at->rate + row, err);
   if (status != NS_OK) return status;
   NsRelationCurvature curvature = {second, still + nx, still + nx + m * nx};
-  if (!ns_relation_curvature(rel, point, still, room, &curvature)) {
-    memset(second, 0, (size_t)(m * nx * nx) * sizeof *second);
-    status = second_by_differences(rel, point, room, second, err);
+  bool exact = ns_relation_curvature(rel, point, still, room, &curvature);
+  for (int k = 0; k < nx && !exact && status == NS_OK; k++) {
+    double h = STEP * coordinate_size(at, inter, row, k, place[k], point->x[k]);
+    status = second_by_differences(rel, point, k, h, room, second + k * m * nx, err);
   }
   for (ptrdiff_t k = 0; k < nx * nx && status == NS_OK; k++)
     for (ptrdiff_t i = 0; i < m; i++)
@@ -173,7 +184,7 @@ static NsStatus interaction_terms(NsTerms *at, NsInteraction *inter, const doubl
   NsRelationPoint point = {at->t, x, lambda, inter->z, false};
   if (status == NS_OK) status = output_terms(at, inter->relation, &point, row, place, arena, err);
   if (status != NS_OK) return status;
-  return at->rate ? curvature_terms(at, inter->relation, &point, row, place, arena, err)
+  return at->rate ? curvature_terms(at, inter, &point, row, place, arena, err)
                   : input_terms(at, inter->relation, &point, row, place, arena, err);
 }
 
