@@ -495,11 +495,6 @@ bool nsl_callback_jumps(NslCallee *callee, int slot) {
   return jumps;
 }
 
-/* Raises what kept a new path of a trace from being made. Argument: the trace. */
-static int raise_kept(lua_State *L) {
-  return nsl_trace_raise(L, lua_touserdata(L, 1));
-}
-
 /* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
@@ -509,7 +504,7 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
   if (!trace) return -1;
   cb->silent = trace->outputs == 0;
   if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  else if (!nsl_trace_value_at(trace, trace->in, out)) return nsl_callback_protected(cb, raise_kept, trace);
+  else if (!nsl_trace_value_at(trace, trace->in, out)) return nsl_callback_protected(cb, nsl_raise_of_trace, trace);
   for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;

@@ -184,6 +184,7 @@ static int raise_derivative(lua_State *L) {
 
 static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *jac) {
   int rows = cb->entries, k = 0;
+  if (cb->trace->failed) return nsl_callback_protected(cb, nsl_raise_of_trace, cb->trace);
   while (k < rows * cols && isfinite(jac[k])) k++;
   if (k == rows * cols) return 0;
   BadDerivative bad = {cb, k % rows, k / rows, nsl_trace_label(cb->trace->args, arg), jac[k]};

@@ -124,6 +124,7 @@ static NslPath *trace_find(NslTrace *trace, const double *in) {
   if (!path) return NULL;
   memcpy(trace->known_in, in, (size_t)trace->inputs * sizeof *in);
   trace->known = true;
+  trace->failed = false;
   return trace->path = path;
 }
 
@@ -152,6 +153,7 @@ NslPath *nsl_trace_at(NslTrace *trace, const double *in) {
   lua_pushvalue(L, 1);
   bool good = trace_grow(L, trace, in);
   if (!good) lua_setiuservalue(L, 1, NSL_TRACE_ERROR);
+  trace->failed = !good;
   lua_settop(L, top);
   return good ? trace_find(trace, in) : NULL;
 }
@@ -177,6 +179,10 @@ int nsl_trace_raise(lua_State *L, NslTrace *trace) {
 /* The path at `in`; most functions have one alone. */
 static inline NslPath *trace_path(NslTrace *trace, const double *in) {
   return trace->alone ? trace->alone : nsl_trace_at(trace, in);
+}
+
+int nsl_raise_of_trace(lua_State *L) {
+  return nsl_trace_raise(L, lua_touserdata(L, 1));
 }
 
 bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {

@@ -94,10 +94,10 @@ typedef struct NslTrace {
   double *direction;             /* inputs: all 0 */
   double *known_in;              /* inputs: the point for which `path` was found, if it has guards and known is set */
   bool known;
-  bool checked; /* compared with the callback at the first arguments */
-  bool wants_vjp, closed;
-  bool unprobed; /* the caller compares its values wherever it is used */
-  bool lenient;  /* side effects are let happen: the values are the plain function's */
+  bool checked;                   /* compared with the callback at the first arguments */
+  bool wants_vjp, closed, failed; /* failed: an error of the last growth is kept */
+  bool unprobed;                  /* the caller compares its values wherever it is used */
+  bool lenient;                   /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
   lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
   lua_State *L;         /* runs `grow` in the middle of an evaluation; its stack holds the trace */
@@ -154,6 +154,9 @@ void nsl_path_take_jacobian(lua_State *L, NslPath *path, int at);
 */
 void nsl_trace_start(lua_State *L, NslTrace *trace, int at);
 int nsl_trace_raise(lua_State *L, NslTrace *trace);
+
+/* The same as a function of Lua, with the trace as its argument. */
+int nsl_raise_of_trace(lua_State *L);
 
 /* The path at `in`, which is made where it is unknown; NULL: that failed, and the error is kept. */
 NslPath *nsl_trace_at(NslTrace *trace, const double *in);

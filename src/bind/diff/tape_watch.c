@@ -292,6 +292,7 @@ static const struct {
 } specials[] = {{"_G", "type", watched_type, 0},
                 {"_G", "tonumber", watched_tonumber, 0},
                 {"_G", "rawequal", watched_call, 6},
+                {"_G", "rawset", watched_call, 4},
                 {"_G", "rawget", watched_call, 4},
                 {"_G", "select", watched_call, 2},
                 {"table", "unpack", watched_call, 12},

@@ -132,14 +132,10 @@ static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const do
   memcpy(trace->in, nsl_ode_inputs(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
-/* The status of an evaluation by a trace, whose error is raised and kept as one of the function. Argument: the trace. */
-static int ode_call_raise_kept(lua_State *L) {
-  return nsl_trace_raise(L, lua_touserdata(L, 1));
-}
-
+/* An evaluation by a trace. */
 static NsStatus ode_call_trace_value(NslOde *ode, NslTrace *trace, double t, const double *y, double *out, NsError *err) {
   if (nsl_trace_value_at(trace, nsl_ode_inputs(ode, t, y), out)) return NS_OK;
-  return nsl_ode_protected(ode, ode_call_raise_kept, trace, ode->f, t, err);
+  return nsl_ode_protected(ode, nsl_raise_of_trace, trace, ode->f, t, err);
 }
 
 /* Traces f, if it is compiled; `args` has space for one more. */
@@ -198,7 +194,8 @@ static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   ode_call_set_inputs(ode, ode->trace, t, y);
-  nsl_trace_jacobian(ode->trace, !ode->timeless, J);
+  bool good = nsl_trace_jacobian(ode->trace, !ode->timeless, J);
+  if (!good && ode->trace->failed) return nsl_ode_protected(ode, nsl_raise_of_trace, ode->trace, ode->f, t, err);
   ode->J = J;
   lua_pushcfunction(L, ode_call_explain);
   lua_pushcfunction(L, ode_call_check_derivatives);
