@@ -23,7 +23,8 @@ describe("sweeps by the columns of a sparse matrix", function()
 end)
 
 describe("sweeps with conjugate gradients", function()
-  -- A membrane of m^3 points above an obstacle: factors of M fill in. `unit`: of rows and unknowns; `wind`: makes M unsymmetric in all units.
+  -- A membrane of m^3 points above an obstacle: factors of M fill in. `unit`: of rows and unknowns; `wind` makes M unsymmetric
+  -- in all units.
   local function membrane(m, unit, wind)
     local n, i, j, v = m ^ 3 // 1 | 0, {}, {}, {}
     local q, lower = ns.zeros(n), ns.zeros(n)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "solvers/box/banded_sets.h"
+#include "solvers/box/branch.h"
 #include "solvers/box/dense_search.h"
 #include "solvers/box/enumerate.h"
 #include "solvers/box/game.h"
@@ -33,6 +34,7 @@ const NsMethod *const ns_box_methods[] = {
     &ns_box_lemke_howson, /* games */
     &ns_box_proximal,     /* the proximal point method */
     &ns_box_banded,       /* block principal pivots on a band */
+    &ns_box_branch,       /* branch and bound */
     NULL,
 };
 
@@ -94,6 +96,14 @@ static bool many(const NsSearch *search) {
   return !few(search);
 }
 
+/* Problems for branch and bound; where all bounds are finite, Lemke's paths can not end on a ray, and large trees do not end. */
+static bool many_to_branch(const NsSearch *search) {
+  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
+  bool infinite = false;
+  for (int i = 0; i < p->n; i++) infinite |= !(p->lower[i] > -INFINITY && p->upper[i] < INFINITY);
+  return many(search) && p->n <= NS_BRANCH_MOST && (infinite || p->n <= BLOCKS);
+}
+
 const NsChainStep ns_box_chain_given[] = {
     {.method = &ns_box_active_set, .when = blocks_first},
     {.method = &ns_box_guess, .when = warm},
@@ -116,12 +126,15 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_lemke, .when = few, .tells = true},
     {.method = &ns_box_pgs, .when = few_swept},
     {.method = &ns_box_enumerate, .when = few},
+    {.method = &ns_box_branch, .when = few_above_two},
     {.method = &ns_box_newton_min, .when = few_above_two, .exact = true},
     {.method = &ns_box_newton_fb, .when = few_above_two, .exact = true},
     {.method = &ns_box_interior, .when = few_above_two, .mode = NS_INTERIOR_ONCE, .exact = true},
     {.method = &ns_box_proximal, .when = few_above_two, .exact = true},
 
     {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_FIRST, .tells = true},
+    {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_COVERS},
+    {.method = &ns_box_branch, .when = many_to_branch},
     {.method = &ns_box_newton_min, .when = many, .exact = true},
     {.method = &ns_box_newton_fb, .when = many, .exact = true},
     {.method = &ns_box_interior, .when = many, .mode = NS_INTERIOR_ONCE, .exact = true},

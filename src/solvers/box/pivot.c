@@ -349,7 +349,7 @@ static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
 }
 
 static double cover(const NsPivotStart *start, int r) {
-  return start->varied ? 1 + fmod(0.6180339887498949 * (r + 1), 1) * 3 : 1;
+  return 1 + fmod(0.6180339887498949 * start->varied * (r + 1), 1) * 3 * start->varied;
 }
 
 /* How far the basic variable of row r is outside its range: negative below it, positive above. */
@@ -597,11 +597,6 @@ NsStatus ns_pivot_game(NsPivot *s, const NsBoxProblem *p, const NsGame *game, co
   return status;
 }
 
-/* After NS_ERAY: the direction of z (n) along the ray. Borrowed, until the next path. */
-static const double *pivot_ray(const NsPivot *s) {
-  return s->ray;
-}
-
 /*
 ** Follows one path of Lemke's method. Assumes entries of M of about 1 (see scale.h) and l < u for all variables. The system is
 **   w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its upper bound (w_i <=
@@ -633,10 +628,10 @@ static NsStatus pivot_path(NsPivot *s, const NsBoxProblem *p, const NsPivotStart
 /* ---- the method ---- */
 
 static const NsPivotStart starts[] = {
-    {false, false, 0},  {true, false, 0},    {false, true, 0},  {true, true, 0},   {false, false, 1e3},
-    {true, false, 1e3}, {false, false, 1e7}, {true, true, 1e5}, {false, true, 10},
+    {false, 0, 0},  {true, 0, 0},    {false, 1, 0},  {true, 1, 0},   {false, 0, 1e3},
+    {true, 0, 1e3}, {false, 0, 1e7}, {true, 1, 1e5}, {false, 1, 10},
 };
-enum { STARTS = sizeof starts / sizeof *starts, MOST_PIVOTS = 1000, MOST_EACH = 20 };
+enum { STARTS = sizeof starts / sizeof *starts, MOST_PIVOTS = 1000, MOST_EACH = 20, COVERS = 62, SHORT = 20, SHORT_EACH = 8 };
 
 typedef struct LemkePaths {
   NsPivot *pivot;
@@ -669,22 +664,28 @@ static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
   return !start->upper || any_finite;
 }
 
+/* covers_work: multiplications of the paths with other covering vectors, some 0.1 s. */
+static const double covers_work = 2e8;
 static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
   LemkePaths *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
   NsOutcome out = {NS_ENOCONV, false, 0, "pivot"};
-  int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * p->n), last = mode == NS_LEMKE_FIRST ? 1 : STARTS;
-  for (int k = mode == NS_LEMKE_OTHERS ? 1 : 0; k < last; k++) {
-    int pivots;
-    if (k > 0 && !start_matters(p, &starts[k])) continue;
-    NsStatus status = pivot_path(m->pivot, fair, &starts[k], limit, m->z, m->set, &pivots);
+  bool covers = mode == NS_LEMKE_COVERS;
+  int last = covers ? STARTS + COVERS : mode == NS_LEMKE_FIRST ? 1 : STARTS;
+  int limit = covers ? SHORT + SHORT_EACH * p->n : ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * p->n);
+  double left = !covers ? INFINITY : start_matters(p, &starts[1]) ? covers_work : 0;
+  for (int k = covers ? STARTS : mode == NS_LEMKE_OTHERS ? 1 : 0, pivots; k < last && left > 0; k++) {
+    const NsPivotStart start = k < STARTS ? starts[k] : (NsPivotStart){k % 2 != 0, k - STARTS + 2, 0};
+    if (k > 0 && !start_matters(p, &start)) continue;
+    NsStatus status = pivot_path(m->pivot, fair, &start, limit, m->z, m->set, &pivots);
+    left -= (double)pivots * p->n * p->n;
     if (k == 0) out.iterations = pivots;
     if (status == NS_OK && ns_dense_polish(s, m->z, m->set)) return out.status = NS_OK, out.iterations = pivots, out;
     if (k == 0 && status != NS_OK) out.status = status;
     if (k == 0 && status == NS_ERAY) {
       s->has_ray = true;
-      for (int i = 0; i < p->n; i++) s->ray[i] = ldexp(pivot_ray(m->pivot)[i], fair == p ? 0 : s->scaled.col[i]);
+      for (int i = 0; i < p->n; i++) s->ray[i] = ldexp(m->pivot->ray[i], fair == p ? 0 : s->scaled.col[i]);
     }
     if (status == NS_EINTR) return out.status = status, out;
   }

@@ -12,7 +12,7 @@
 /* The starting vertex of a path and the covering vector d. */
 typedef struct NsPivotStart {
   bool upper;     /* start at the finite upper bounds, else at the lower ones */
-  bool varied;    /* fixed unequal positive covering numbers instead of ones */
+  int varied;     /* > 0: the number of a series of unequal positive covering numbers instead of ones */
   double compact; /* > 0: replace infinite bounds by this many times the size of the data */
 } NsPivotStart;
 
@@ -42,7 +42,8 @@ NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game
 
 /*
 ** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is the first path's
-** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others.
+** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others; NS_LEMKE_COVERS: short
+** ones with many covering vectors.
 */
 extern const NsMethod ns_box_lemke;
-enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2 };
+enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2, NS_LEMKE_COVERS = 3 };

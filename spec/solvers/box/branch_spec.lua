@@ -1,0 +1,126 @@
+-- Branch and bound: solutions that paths miss, and proofs that there is none, beside the list of all active sets.
+require "nslua"
+local box = require("nslua.internal").box
+local boxes = dofile "spec/solvers/boxes.lua"
+local campaign = require "campaign"
+local inf = math.huge
+local random = math.random
+local normal = require "random_numbers".normal
+
+local function matrix(n, entry)
+  local M = {}
+  for i = 1, n do
+    M[i] = {}
+    for j = 1, n do M[i][j] = entry(i, j) end
+  end
+  return M
+end
+
+local kinds = {
+  function(n) return matrix(n, function() return random(-2, 2) end) end,
+  function(n) return matrix(n, function() return normal() end) end,
+  function(n) return matrix(n, function(i, j) return i == j and random(0, 2) or i < j and random(-2, 2) or 0 end) end, -- P0
+  function(n) -- skew, its rows scaled: P0
+    local S = matrix(n, function() return random(-2, 2) end)
+    return matrix(n, function(i, j) return (1 + i % 3) * (S[i][j] - S[j][i]) end)
+  end,
+}
+
+local function problem(n, kind)
+  local p = { M = kinds[kind](n), q = {}, lower = {}, upper = {} }
+  local boxed = random() < 0.5
+  for i = 1, n do
+    p.q[i] = random(-3, 2)
+    p.lower[i] = boxed and random() < 0.3 and -inf or 0
+    p.upper[i] = boxed and random() < 0.5 and 1 or inf
+  end
+  return p
+end
+
+local function by(p, solver)
+  p.solver = solver
+  return box(p)
+end
+
+describe("branch and bound", function()
+  it("finds a solution where there is one, and none where all active sets have none", function()
+    local count, done = campaign(120, 0.1)
+    math.randomseed(61)
+    local proved = 0
+    for k = 1, count do
+      local p = problem(random(2, 7), 1 + k % #kinds)
+      local a, b = by(p, "branch"), by(p, "enumerate")
+      if a.status == "NS_OK" then assert.is_true(boxes.violation(p, a.z) <= 1e-11) end
+      if b.status == "NS_OK" then assert.not_equal("NS_ENOSOL", a.status) end
+      if b.status == "NS_ENOSOL" then assert.not_equal("NS_OK", a.status) end
+      if a.status == "NS_ENOSOL" then proved = proved + 1 end
+    end
+    assert.is_true(proved > count / 10, proved)
+    done("branch and bound beside all active sets", count)
+  end)
+
+  it("proves in the chain that a problem has no solution, where Lemke's path ends on a ray", function()
+    math.randomseed(62)
+    local proved = 0
+    for k = 1, 12 do
+      local p = { M = kinds[3 + k % 2](25), q = {} }
+      for i = 1, 25 do p.q[i] = normal() - 0.5 end
+      local a = box(p)
+      if a.status == "NS_OK" then assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+      else
+        assert.equal("NS_ENOSOL", a.status)
+        proved = proved + 1
+      end
+    end
+    assert.is_true(proved > 2)
+  end)
+
+  it("solves indefinite problems with a planted solution that the paths miss", function()
+    math.randomseed(63)
+    local found, all = 0, 10
+    for _ = 1, all do
+      local n, z = 20, {}
+      local p = { M = kinds[2](n), q = {} }
+      for i = 1, n do z[i] = random() < 0.5 and random() or 0 end
+      for i = 1, n do
+        p.q[i] = z[i] > 0 and 0 or random()
+        for j = 1, n do p.q[i] = p.q[i] - p.M[i][j] * z[j] end
+      end
+      local a = box(p)
+      assert.not_equal("NS_ENOSOL", a.status)
+      if a.status == "NS_OK" then
+        assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+        found = found + 1
+      end
+    end
+    assert.is_true(found >= 9, found)
+  end)
+
+  it("does not take rounding for a proof: an equation that stands there twice", function()
+    local p = { M = { { 0, 0, 0.1, -0.3 }, { 0, 0, 0.7, -2.1 }, { -0.1, -0.7, 0, 0 }, { 0.3, 2.1, 0, 0 } },
+                q = { -0.1 / 3, -0.7 / 3, 0.1 + 0.7 / 3, -0.3 - 2.1 / 3 }, lower = {}, upper = {} }
+    for i = 1, 4 do p.lower[i], p.upper[i] = -inf, inf end
+    assert.not_equal("NS_ENOSOL", by(p, "branch").status)
+  end)
+end)
+
+describe("Lemke's method with many covering vectors", function()
+  it("solves relays with indefinite integer matrices", function()
+    local count, done = campaign(6, 0.002)
+    local found = 0
+    math.randomseed(64)
+    for k = 1, count do
+      local n = 20 + 20 * (k % 2)
+      local p = { M = matrix(n, function() return random(-5, 5) end), q = {}, lower = {}, upper = {} }
+      for i = 1, n do p.q[i], p.lower[i], p.upper[i] = random(-9, 9), -1, 1 end
+      local a = box(p)
+      assert.not_equal("NS_ENOSOL", a.status)
+      if a.status == "NS_OK" then
+        assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+        found = found + 1
+      end
+    end
+    assert.is_true(found >= 0.95 * count, found .. " of " .. count)
+    done("relays with indefinite matrices", count)
+  end)
+end)

@@ -1,0 +1,349 @@
+/*
+** branch.c
+** A tableau of z and w, basic = T nonbasic + constant, is kept from node to node; only the ranges of the variables change.
+*/
+#include "solvers/box/branch.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "solvers/box/dense_search.h"
+#include "solvers/residual.h"
+
+/*
+** REFRESH n: pivots after which the tableau is made anew, since rounding adds up. CALM n: pivots of a node after which the first row and
+** column are taken in place of the largest, so that it ends. PLACES: of a variable. POLL: pivots between two tests for a stop.
+*/
+enum { REFRESH = 4, CALM = 4, PLACES = 3, POLL = 64 };
+
+/* work_limit: multiplications of a search, some 0.1 s. */
+static const double work_limit = 2e8;
+
+/*
+** outside: part of its size by which a variable is out of its range. small: least pivot, over the largest entry of its row. rounding: largest
+** part of the terms of a sum that counts as 0. sure: least part of the largest term of a proof by which it holds; 1e-8: half of the digits.
+*/
+static const double outside = 1e-10, small = 1e-9, rounding = 1e-12, sure = 1e-8;
+
+typedef struct Branch {
+  double *T, *constant;      /* n x n, n */
+  double *x, *size;          /* 2 n: the value of each variable, z_i is i and w_i is n + i; the largest of its terms */
+  double *low, *high;        /* 2 n: the ranges */
+  double *y;                 /* n: the weights of the equations in a proof */
+  int *basic, *nonbasic;     /* n */
+  bool *inside;              /* 2 n: the variable is basic */
+  int *chosen;               /* n: the variable of each level, */
+  signed char *order, *next; /* its places in the order of the search (PLACES n), and how many were tried (n) */
+  signed char *set;
+  bool *is_chosen;
+  const NsBoxProblem *p;
+  int n, fresh; /* fresh: pivots since the tableau was made */
+  double work;
+  bool doubtful; /* a proof was within rounding */
+} Branch;
+
+static NsStatus branch_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  Branch *b = *work = ns_arena_take(s->arena, 1, sizeof *b);
+  int n = s->nmax < NS_BRANCH_MOST ? s->nmax : NS_BRANCH_MOST;
+  if (!b) return NS_ENOMEM;
+  double **both[] = {&b->x, &b->size, &b->low, &b->high};
+  for (size_t i = 0; i < sizeof both / sizeof *both; i++) *both[i] = ns_arena_doubles(s->arena, 2 * n);
+  b->T = ns_arena_matrix(s->arena, n, n);
+  b->constant = ns_arena_doubles(s->arena, n);
+  b->y = ns_arena_doubles(s->arena, n);
+  int **indices[] = {&b->basic, &b->nonbasic, &b->chosen};
+  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) *indices[i] = ns_arena_ints(s->arena, n);
+  b->inside = ns_arena_take(s->arena, 2 * (size_t)n, sizeof *b->inside);
+  b->is_chosen = ns_arena_take(s->arena, (size_t)n, sizeof *b->is_chosen);
+  b->order = ns_arena_take(s->arena, (size_t)n, PLACES);
+  b->next = ns_arena_take(s->arena, (size_t)n, 1);
+  b->set = ns_arena_take(s->arena, (size_t)n, 1);
+  return NS_OK;
+}
+
+/* ---- the tableau ---- */
+
+static double *branch_column(const Branch *b, int c) {
+  return b->T + (size_t)c * (size_t)b->n;
+}
+
+/* Exchanges the variables of row r and column c. */
+static void branch_exchange(Branch *b, int r, int c) {
+  int n = b->n, leaving = b->basic[r];
+  double *own = branch_column(b, c), inverse = 1 / own[r], f = -b->constant[r] * inverse;
+  for (int i = 0; i < n; i++) b->constant[i] += f * own[i];
+  b->constant[r] = f;
+  for (int j = 0; j < n; j++) {
+    double *to = branch_column(b, j);
+    f = -to[r] * inverse;
+    if (j == c || f == 0) continue;
+    for (int i = 0; i < n; i++) to[i] += f * own[i];
+    to[r] = f;
+  }
+  for (int i = 0; i < n; i++) own[i] *= inverse;
+  own[r] = inverse;
+  b->inside[leaving] = false, b->inside[b->nonbasic[c]] = true;
+  b->basic[r] = b->nonbasic[c], b->nonbasic[c] = leaving;
+  b->fresh++;
+  b->work += (double)n * n;
+}
+
+/* Computes the basic variables from the others. */
+static void branch_values(Branch *b) {
+  int n = b->n;
+  for (int r = 0; r < n; r++) b->x[b->basic[r]] = b->constant[r], b->size[b->basic[r]] = fabs(b->constant[r]);
+  for (int c = 0; c < n; c++) {
+    const double *column = branch_column(b, c), x = b->x[b->nonbasic[c]];
+    b->size[b->nonbasic[c]] = fabs(x);
+    for (int r = 0; r < n && x != 0; r++) {
+      b->x[b->basic[r]] += column[r] * x;
+      b->size[b->basic[r]] += fabs(column[r] * x);
+    }
+  }
+}
+
+/* Makes the tableau of the basis b->inside from the data. False: it is singular. */
+static bool branch_make(Branch *b) {
+  const NsBoxProblem *p = b->p;
+  int n = b->n;
+  bool whole = true;
+  for (int j = 0; j < n; j++) {
+    memcpy(branch_column(b, j), p->M + (size_t)j * (size_t)p->ldm, (size_t)n * sizeof *b->T);
+    b->constant[j] = p->q[j];
+    b->basic[j] = n + j, b->nonbasic[j] = j;
+    b->set[j] = b->inside[j]; /* set: z_j shall be basic */
+  }
+  for (int c = 0; c < n; c++) {
+    int best = -1;
+    double most = 0;
+    for (int r = 0; r < n && b->set[c]; r++)
+      if (b->basic[r] >= n && !b->inside[b->basic[r]] && fabs(branch_column(b, c)[r]) > most)
+        most = fabs(branch_column(b, c)[r]), best = r;
+    if (best >= 0) branch_exchange(b, best, c);
+    else whole &= !b->set[c];
+  }
+  b->fresh = 0;
+  branch_values(b);
+  return whole;
+}
+
+/* How far variable v is out of its range: positive when it must grow. */
+static double branch_lack(const Branch *b, int v) {
+  double x = b->x[v], lack = x < b->low[v] ? b->low[v] - x : x > b->high[v] ? b->high[v] - x : 0;
+  return fabs(lack) > outside * b->size[v] ? lack : 0;
+}
+
+/* Moves the nonbasic variable of column c to the value `to`. */
+static void branch_move(Branch *b, int c, double to) {
+  const double *column = branch_column(b, c);
+  double step = to - b->x[b->nonbasic[c]];
+  b->x[b->nonbasic[c]] = to;
+  for (int r = 0; r < b->n && step != 0; r++) {
+    b->x[b->basic[r]] += column[r] * step;
+    b->size[b->basic[r]] = ns_larger(b->size[b->basic[r]], fabs(column[r] * step));
+  }
+  b->work += 8.0 * b->n;
+}
+
+/* The row to repair: the one furthest out, or the first variable; -1: none. */
+static int branch_row(const Branch *b, bool first) {
+  int best = -1;
+  double most = 0;
+  for (int r = 0; r < b->n; r++) {
+    double lack = fabs(branch_lack(b, b->basic[r]));
+    if (lack == 0 || (first ? best >= 0 && b->basic[r] > b->basic[best] : lack <= most)) continue;
+    best = r, most = lack;
+  }
+  return best;
+}
+
+/* The column that brings row r towards its range; -1: none. */
+static int branch_entering(const Branch *b, int r, double lack, bool first) {
+  int best = -1;
+  double most = 0, largest = 0;
+  for (int c = 0; c < b->n; c++) largest = ns_larger(largest, fabs(branch_column(b, c)[r]));
+  for (int c = 0; c < b->n; c++) {
+    double entry = branch_column(b, c)[r];
+    int v = b->nonbasic[c];
+    if (fabs(entry) <= small * largest) continue;
+    if ((entry > 0) == (lack > 0) ? b->x[v] >= b->high[v] : b->x[v] <= b->low[v]) continue;
+    if (first ? best < 0 || v < b->nonbasic[best] : fabs(entry) > most) best = c, most = fabs(entry);
+  }
+  return best;
+}
+
+/* The range of a sum, and the size of its finite terms. */
+typedef struct Sum {
+  double low, high, size;
+} Sum;
+
+static void sum_add(Sum *s, double factor, double low, double high) {
+  double a = factor > 0 ? factor * low : factor * high, b = factor > 0 ? factor * high : factor * low;
+  s->low += a, s->high += b;
+  if (fabs(a) <= DBL_MAX) s->size = ns_larger(s->size, fabs(a));
+  if (fabs(b) <= DBL_MAX) s->size = ns_larger(s->size, fabs(b));
+}
+
+/*
+** Whether row r proves that the ranges exclude every point. The row gives weights y of the equations w - M z = q; y'w - (M'y)'z = y'q is taken
+** from the data, so that rounding in the tableau does not count.
+*/
+static bool branch_proves(Branch *b, int r) {
+  int n = b->n;
+  double most = 1, right = 0;
+  Sum sum = {0, 0, 0};
+  for (int i = 0; i < n; i++) b->y[i] = b->basic[r] == n + i ? -1 : 0;
+  for (int c = 0; c < n; c++)
+    if (b->nonbasic[c] >= n) b->y[b->nonbasic[c] - n] = branch_column(b, c)[r];
+  for (int i = 0; i < n; i++) most = ns_larger(most, fabs(b->y[i]));
+  for (int i = 0; i < n; i++) {
+    if (fabs(b->y[i]) <= rounding * most) b->y[i] = 0;
+    if (b->y[i] != 0) sum_add(&sum, b->y[i], b->low[n + i], b->high[n + i]);
+    right += b->y[i] * b->p->q[i];
+    sum.size = ns_larger(sum.size, fabs(b->y[i] * b->p->q[i]));
+  }
+  for (int j = 0; j < n; j++) {
+    const double *column = b->p->M + (size_t)j * (size_t)b->p->ldm;
+    double factor = 0, terms = 0;
+    for (int i = 0; i < n; i++) factor -= column[i] * b->y[i], terms = ns_larger(terms, fabs(column[i] * b->y[i]));
+    if (fabs(factor) > rounding * terms) sum_add(&sum, factor, b->low[j], b->high[j]);
+  }
+  b->work += (double)n * n;
+  return sum.low - right > sure * sum.size || right - sum.high > sure * sum.size;
+}
+
+/*
+** Dual simplex with bounds: NS_OK: all variables are in their ranges; NS_ENOSOL: a row proves that they can not be; NS_EMAXITER, NS_EINTR,
+** NS_ESINGULAR.
+*/
+static NsStatus branch_repair(Branch *b) {
+  for (int pivots = 0;;) {
+    bool first = pivots > CALM * b->n;
+    int r = branch_row(b, first);
+    if (r < 0) return NS_OK;
+    if (b->work > work_limit || pivots > 40 * b->n) return NS_EMAXITER;
+    double lack = branch_lack(b, b->basic[r]);
+    int c = branch_entering(b, r, lack, first);
+    if (c < 0) return b->doubtful |= !branch_proves(b, r), NS_ENOSOL;
+    double entry = branch_column(b, c)[r], to = b->x[b->nonbasic[c]] + lack / entry;
+    branch_move(b, c, to);
+    b->x[b->basic[r]] = lack > 0 ? b->low[b->basic[r]] : b->high[b->basic[r]];
+    branch_exchange(b, r, c);
+    if (++pivots % POLL == 0 && ns_interrupted()) return NS_EINTR;
+    if (b->fresh > REFRESH * b->n && !branch_make(b)) return NS_ESINGULAR;
+  }
+}
+
+/* ---- the tree ---- */
+
+/* The ranges of z_i, w_i that all places have. */
+static void open_ranges(Branch *b, int i) {
+  double l = b->p->lower[i], u = b->p->upper[i];
+  b->low[i] = l, b->high[i] = u;
+  b->low[b->n + i] = l == u || u < INFINITY ? -INFINITY : 0;
+  b->high[b->n + i] = l == u || l > -INFINITY ? INFINITY : 0;
+}
+
+static void close_ranges(Branch *b, int i, signed char place) {
+  open_ranges(b, i);
+  if (place == NS_AT_LOWER) b->high[i] = b->low[i], b->low[b->n + i] = 0, b->high[b->n + i] = INFINITY;
+  else if (place == NS_AT_UPPER) b->low[i] = b->high[i], b->low[b->n + i] = -INFINITY, b->high[b->n + i] = 0;
+  else b->low[b->n + i] = b->high[b->n + i] = 0;
+}
+
+/* Moves nonbasic variables into their ranges, those of z_i and w_i alone (i < 0: all). */
+static void admit_nonbasic(Branch *b, int i) {
+  for (int c = 0; c < b->n; c++) {
+    int v = b->nonbasic[c];
+    double to = ns_box_clamp(b->x[v], b->low[v], b->high[v]);
+    if ((i < 0 || v % b->n == i) && to != b->x[v]) branch_move(b, c, to);
+  }
+}
+
+/* The open variable whose law is violated most; -1: none. b->set becomes the places that the point suggests. */
+static int branch_choose(Branch *b) {
+  int best = -1;
+  double most = 0;
+  for (int i = 0; i < b->n; i++) {
+    double l = b->p->lower[i], u = b->p->upper[i], z = ns_box_clamp(b->x[i], l, u), w = b->x[b->n + i];
+    double residual = fabs(z - ns_box_clamp(z - w, l, u)), allowed = outside * (b->size[i] + b->size[b->n + i]);
+    b->set[i] = z - w <= l ? NS_AT_LOWER : z - w >= u ? NS_AT_UPPER : NS_BETWEEN;
+    if (b->is_chosen[i] || l == u || residual <= allowed || residual <= most) continue;
+    best = i, most = residual;
+  }
+  return best;
+}
+
+/* Lists the places of variable i, the one that the point suggests first, for level `level`. */
+static void branch_order(Branch *b, int level, int i) {
+  signed char first = b->set[i], *order = b->order + PLACES * level;
+  int count = 0;
+  order[count++] = first;
+  for (signed char place = NS_AT_LOWER; place <= NS_AT_UPPER; place++) {
+    double bound = place == NS_AT_LOWER ? b->p->lower[i] : place == NS_AT_UPPER ? b->p->upper[i] : 0;
+    if (place != first && fabs(bound) <= DBL_MAX) order[count++] = place;
+  }
+  while (count < PLACES) order[count++] = NS_AT_UPPER + 1;
+  b->chosen[level] = i, b->is_chosen[i] = true, b->next[level] = 0;
+}
+
+/* Goes to the next place of the deepest level that has one. Returns the number of levels; 0: none is left. */
+static int branch_advance(Branch *b, int levels) {
+  for (; levels > 0; levels--) {
+    int i = b->chosen[levels - 1], k = b->next[levels - 1]++;
+    if (k < PLACES && b->order[PLACES * (levels - 1) + k] <= NS_AT_UPPER) {
+      close_ranges(b, i, b->order[PLACES * (levels - 1) + k]);
+      admit_nonbasic(b, i);
+      return levels;
+    }
+    open_ranges(b, i);
+    b->is_chosen[i] = false;
+  }
+  return 0;
+}
+
+static void branch_begin(Branch *b, const NsBoxProblem *p) {
+  int n = p->n;
+  b->p = p, b->n = n, b->work = 0, b->doubtful = false;
+  for (int i = 0; i < n; i++) {
+    open_ranges(b, i);
+    b->x[i] = ns_box_clamp(0, p->lower[i], p->upper[i]);
+    b->inside[i] = b->is_chosen[i] = false;
+    b->inside[n + i] = true;
+  }
+  branch_make(b);
+}
+
+/* Takes the places of the point, polished, as a candidate. */
+static bool branch_leaf(Branch *b, NsDenseSearch *s) {
+  double vertex[NS_BRANCH_MOST];
+  for (int i = 0; i < b->n; i++) vertex[i] = ns_box_clamp(b->x[i], b->p->lower[i], b->p->upper[i]);
+  return ns_dense_polish(s, vertex, b->set);
+}
+
+static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
+  Branch *b = work;
+  NsDenseSearch *s = (NsDenseSearch *)search;
+  NsOutcome out = {NS_ENOCONV, false, 0, "branch"};
+  int levels = 0;
+  (void)mode;
+  if (s->p->n > NS_BRANCH_MOST) return out.status = NS_ETOOLARGE, out;
+  branch_begin(b, ns_dense_fair(s));
+  for (bool more = true; more; more = (levels = branch_advance(b, levels)) > 0) {
+    NsStatus status = branch_repair(b);
+    out.iterations++;
+    if (status == NS_ENOSOL) continue;
+    if (status != NS_OK) return out.status = status, out;
+    int i = branch_choose(b);
+    if (i >= 0) branch_order(b, levels++, i);
+    else if (branch_leaf(b, s)) return out.status = NS_OK, out;
+    else b->doubtful = true;
+  }
+  out.status = b->doubtful ? NS_ENOCONV : NS_ENOSOL;
+  return out;
+}
+
+const NsMethod ns_box_branch = {.name = "branch", .takes = NS_TAKES_DENSE, .reserve = branch_reserve, .run = branch_run};
