@@ -545,9 +545,10 @@ double ns_lu_rcond(NsLu *lu) {
 
 void ns_lu_inverse(const NsLu *lu, double *X) {
   size_t n = (size_t)lu->n;
+  if (n == 0) return;
   memset(X, 0, n * n * sizeof *X);
   for (size_t i = 0; i < n; i++) X[i * (n + 1)] = 1;
-  if (n > 0) ns_lu_solve(lu, lu->n, X, lu->n);
+  ns_lu_solve(lu, lu->n, X, lu->n);
 }
 
 double ns_lu_det(const NsLu *lu) {

@@ -47,8 +47,8 @@ typedef struct NsRunOptions {
 long ns_run_rows(const NsTimeStepping *ts, long every);
 
 /*
-** Whether a run ended, or its steps end, before the end time T of the model: in `text` by which event, or why. A rest of [t0, T]
-** that may be rounding does not count.
+** Whether a run ended, or its steps end, before the end time T of the model: in `text` by which event, or why. A rest of [t0,
+** T] that may be rounding does not count.
 */
 enum { NS_EARLY_END = 256 };
 bool ns_run_ends_early(const NsTimeStepping *ts, char text[NS_EARLY_END]);

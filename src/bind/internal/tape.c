@@ -92,7 +92,7 @@ static int tape(lua_State *L) {
   lua_setfield(L, result, "forward");
   lua_setfield(L, result, "jacobian");
   ns_tape_along(t, x, direction, first->data, second->data);
-  lua_settop(L, result);
+  lua_pushvalue(L, result); /* the vectors stay below it */
   nsl_internal_give(L, view.outputs, "value* first* second* allocations: steps: constants: constant_slopes?", value->data,
                     first->data, second->data, allocations, (int)view.steps, (int)view.constants,
                     ns_tape_constant_slopes(t, from, count));
