@@ -1,12 +1,12 @@
--- A tower of boxes that stands, and is hit by a ball. Box i is a cube with the edge a and the mass m; the ball has the
--- radius R and the mass M:
+-- A tower of boxes that stands, and is hit by a ball. Box i is a cube with the edge a and the mass m; the ball has
+-- the radius R and the mass M:
 --
 --   m x_i'' = -m g e_z + sum of the forces of its contacts,   I w_i' = sum of their moments,   I = m a^2 / 6,
 --   0 <= gap _|_ r_n >= 0,   |r_t| <= mu r_n,   u_n+ = 0 at an impact (restitution 0),
 --
--- for each contact of corners, edges and faces, which ns.contact.space finds: four corners where two boxes lie on each
--- other. The tower stands, by the scheme of Moreau and Jean, until the ball comes. The script prints how far the boxes
--- have moved before that, how many have fallen at the end, and the largest overlap of those that carry a force.
+-- for each contact of corners, edges and faces, which ns.contact.space finds: four corners where two boxes lie on
+-- each other. The tower stands, by the scheme of Moreau and Jean, until the ball comes. The script prints how far the
+-- boxes have moved before that, how many have fallen, and the largest overlap of contacts that carry a force.
 
 local ns = require "nslua"
 local options = require "nslua.options"
