@@ -51,11 +51,12 @@ local function on_mesh(contacts)
 end
 
 describe("towers of boxes", function()
+  -- The contact of two boxes that would fall alike stays closed although rounding opens it: ten boxes fell after 0.02.
   it("stand, on a plane and on a mesh", function()
     for _, ground in ipairs { on_plane, on_mesh } do
-      local drift, count = tower(5, 0.4, ground)
+      local drift, count = tower(10, 0.2, ground)
       assert.is_true(drift < 1e-10, drift)
-      assert.equal(20, count)
+      assert.equal(40, count)
     end
   end)
 
