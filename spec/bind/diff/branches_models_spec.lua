@@ -195,6 +195,25 @@ describe("compiled functions that branch", function()
     end
   end)
 
+  it("follow variables that change within a run from the next path on, which gives as many values", function()
+    for last = 1, 2 do
+      local n, k = 1, 1
+      local f = traces.tape(function(t, y)
+        if t <= 0.5 then return { -k * y[1] } end
+        local d = {}
+        for i = 1, n do d[i] = k end
+        return d
+      end)
+      local function change(t)
+        if t > 0.3 then n, k = last, 3 end
+        return 1
+      end
+      local good, sol = pcall(ns.solve_ivp, f, { 0, 1 }, { 1 }, { events = change, max_step = 0.1 })
+      if last == 1 then assert.near(0.606531 + 3 * 0.5, sol.y[1][#sol.t], 0.05)
+      else assert.matches("compile: the callback gives 2 values here and 1 on another path", not good and sol) end
+    end
+  end)
+
   it("go into the workers of a sweep #once", function()
     local function run(p)
       local simu = buck(traces.tape)

@@ -86,6 +86,7 @@ typedef struct NslTrace {
   uint64_t objects;              /* nsl_digest of the object arguments when the trace was made */
   NslTraceResult result;
   int rows;                      /* of NSL_RESULT_ROWS */
+  bool shaped;                   /* result, rows and outputs are known: they are the same for all paths */
   NslPath *path;                 /* the last one taken; NULL: there is none yet */
   NslPath *alone;                /* the only one, without guards; NULL: there may be others */
   NslPath *list[NSL_MOST_PATHS]; /* all */

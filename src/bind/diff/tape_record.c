@@ -217,12 +217,12 @@ static void take_variables(lua_State *L, NslTrace *trace, int at) {
 
 /* Gives the trace the result of its first path; that of another path must be the same. */
 static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int function) {
-  bool known = trace->paths > 0;
-  if (known && (trace->outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
+  if (trace->shaped && (trace->outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
     nsl_push_definition(L, function);
     luaL_error(L, "%scompile: the callback gives %d values here and %d on another path: all paths must give the same",
                lua_tostring(L, -1), job->outputs, trace->outputs);
   }
+  trace->shaped = true;
   trace->result = job->result;
   trace->rows = job->rows;
 }
