@@ -17,9 +17,19 @@ function dynamics.diagram(options) return require "nslua.dynamics.diagram".diagr
 
 function dynamics.lyapunov(options) return require "nslua.dynamics.exponents".lyapunov(options) end
 
-function dynamics.equilibrium(options) return require "nslua.dynamics.equilibrium".equilibrium(options) end
+-- Calls the function of that name for a simulation with clocks, or the one of the module.
+local function sampled_or(module, name, options)
+  local sampled = require "nslua.dynamics.sampled_linear"
+  return (sampled.is(options) and sampled or module)[name](options)
+end
 
-function dynamics.linearise(options) return require "nslua.dynamics.linear".linearise(options) end
+function dynamics.equilibrium(options)
+  return sampled_or(require "nslua.dynamics.equilibrium", "equilibrium", options)
+end
+
+function dynamics.linearise(options)
+  return sampled_or(require "nslua.dynamics.linear", "linearise", options)
+end
 
 dynamics.linearize = dynamics.linearise
 

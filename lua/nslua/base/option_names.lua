@@ -47,7 +47,7 @@ local names = {
   ["orbit:slope"] = "size",
   ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both "
     .. "workers on progress",
-  ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
+  ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value period scale",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient values workers on progress",
   ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",

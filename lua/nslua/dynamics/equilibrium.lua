@@ -425,10 +425,8 @@ function equilibria.equilibrium(options)
   options = arguments.options(options, who)
   kinds(options, who)
   if options.t ~= nil then arguments.number(options.t, who, "t") end
-  local sampled = require "nslua.dynamics.sampled_linear"
-  if sampled.is(options) then
-    local e = sampled.equilibrium(options, who)
-    return setmetatable(e, Equilibrium)
+  for _, name in ipairs { "period", "scale" } do
+    if options[name] ~= nil then fail("%s: %s: it is for simulations with clocks", who, name) end
   end
   local find = finder(options, who)
   if options.all then
@@ -439,7 +437,7 @@ function equilibria.equilibrium(options)
   return e
 end
 
-equilibria.kinds = kinds
+equilibria.kinds, equilibria.class = kinds, Equilibrium
 
 where.methods(Equilibrium, "an equilibrium", "e")
 

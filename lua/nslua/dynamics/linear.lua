@@ -368,7 +368,7 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding
   return C, D
 end
 
-linear.outputs = outputs_of
+linear.outputs, linear.class = outputs_of, Linear
 
 -- ---- results ----
 
@@ -671,8 +671,6 @@ function linear.linearise(options)
   local who = "dynamics.linearise"
   options = arguments.options(options, who)
   equilibria.kinds(options, who)
-  local sampled = require "nslua.dynamics.sampled_linear"
-  if sampled.is(options) then return setmetatable(sampled.linearise(options, who), Linear) end
   return options.rhs and of_rhs(options, who) or of_model(options, who)
 end
 

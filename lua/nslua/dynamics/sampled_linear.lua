@@ -4,6 +4,7 @@
 -- u is held over the period.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local equilibria = require "nslua.dynamics.equilibrium"
 local flows = require "nslua.dynamics.flow"
 local linear = require "nslua.dynamics.linear"
 local spectrum = require "nslua.dynamics.spectrum"
@@ -34,6 +35,7 @@ end
 
 -- Whether the model of an option table is a simulation with clocks.
 function sampled.is(options)
+  if type(options) ~= "table" then return false end
   local _, clocks = clocks_of(options)
   return #clocks > 0
 end
@@ -85,13 +87,16 @@ end
 -- ---- equilibria ----
 
 -- The states at which a loop stays, with what its actions write.
-function sampled.equilibrium(options, who)
+function sampled.equilibrium(options)
+  local who = "dynamics.equilibrium"
+  options = arguments.options(options, who)
+  equilibria.kinds(options, who)
   for _, name in ipairs { "all", "t" } do
     if options[name] ~= nil then fail("%s: %s: it is for models without clocks", who, name) end
   end
   local simu, clocks = clocks_of(options)
   local nsds, guess = simu:nsds(), options.guess
-  local T = options.period or common_period(clocks, who)
+  local T = options.period ~= nil and arguments.number(options.period, who, "period") or common_period(clocks, who)
   if guess == nil then
     local start = {}
     for i = 1, nsds:numberOfDynamicalSystems() do start[i] = nsds:dynamicalSystem(i):x0() end
@@ -116,9 +121,10 @@ function sampled.equilibrium(options, who)
       end
     end
   end
-  return { x = orbit.x0:slice(1, flow.nx), d = orbit.x0:slice(flow.nx + 1, flow.n), names = flow.names,
+  return setmetatable({ x = orbit.x0:slice(1, flow.nx), d = orbit.x0:slice(flow.nx + 1, flow.n), names = flow.names,
     states = orbit.x0, t = orbit.t0, orbit = orbit, lambda = core.zeros(0), y = core.zeros(0), mode = {}, modes = {},
-    rows = {}, words = {}, residual = orbit.residual, status = "ok", stability = orbit.stability }
+    rows = {}, words = {}, residual = orbit.residual, status = "ok", stability = orbit.stability },
+      equilibria.class)
 end
 
 -- ---- linear models ----
@@ -156,7 +162,10 @@ end
 
 local function rows_of(M, list) return columns(M:transpose(), list):transpose() end
 
-function sampled.linearise(options, who)
+function sampled.linearise(options)
+  local who = "dynamics.linearise"
+  options = arguments.options(options, who)
+  equilibria.kinds(options, who)
   local at = options.at
   if type(at) ~= "table" then
     fail("%s: at: expected an orbit, an equilibrium or { x = }, got %s", who, describe(at))
@@ -164,7 +173,7 @@ function sampled.linearise(options, who)
   if options.mode ~= nil then fail("%s: mode: it is for models without clocks", who) end
   local orbit = at.orbit or rawget(at, "monodromy") and at or nil
   local flow, w = flow_at(options, orbit and orbit.x0 or at.x, "at.x", who)
-  local T = orbit and orbit.T or options.period or common_period(select(2, clocks_of(options)), who)
+  local T = orbit and orbit.T or common_period(select(2, clocks_of(options)), who)
   local parameters, held = inputs_of(options.inputs or {}, flow, who)
   local taken, states, m = {}, {}, #held
   flow.fixed = {}
@@ -200,7 +209,7 @@ function sampled.linearise(options, who)
   for _, value in ipairs(l.eigenvalues) do most = math.max(most, value.abs) end
   l.stability = most < 1 - ON_CIRCLE and "stable" or most > 1 + ON_CIRCLE and "unstable" or "neutral"
   l.stable = l.stability == "stable"
-  return l
+  return setmetatable(l, linear.class)
 end
 
 return sampled

@@ -42,6 +42,8 @@ describe("a sampled loop", function()
     near(0.5 / 0.3, e.d[1], 1e-8)
     assert.equal("ok", e.status)
     assert.is_truthy(tostring(e):find "^equilibrium at %[0.5")
+    local slow = dynamics.equilibrium { simulation = loop(0.5, 0.1), guess = { 0.4, 0.1 }, period = 0.2, scale = { 1, 1 } }
+    expect.near(e.x, slow.x, 1e-8)
     local same = dynamics.equilibrium { simulation = function(r) return (loop(r, 0.1)) end, value = 0.5 }
     expect.near(e.x, same.x, 1e-9)
   end)
@@ -89,6 +91,10 @@ describe("a sampled loop", function()
         simu:nsds():insertDynamicalSystem(forced)
         return simu
       end)(), guess = { 0.4, 0, 1 } })
+    refused("period: expected a number, got 'a'", "equilibrium", { period = "a" })
+    refused("period: expected a multiple of the period of the clock 'ctl', 0.1, got 0.15", "equilibrium", { period = 0.15 })
+    fails("dynamics.equilibrium: period: it is for simulations with clocks", dynamics.equilibrium,
+      { rhs = function(_, x) return x end, guess = { 1 }, period = 1 })
     refused("all: it is for models without clocks", "equilibrium", { all = true, guess = { { 0, 0 } } })
     refused("mode: it is for models without clocks", "linearise", { at = { x = { 0, 0 } }, mode = {} })
     refused("at: expected an orbit, an equilibrium or { x = }, got nil", "linearise", {})
