@@ -216,4 +216,28 @@ describe("a solution", function()
     assert.equal("solution is closed", message(function() return sol:names() end))
     assert.equal("solution is closed", message(function() return #sol end))
   end)
+
+  it("has the names that systems and interactions have when a run begins", function()
+    local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS({ 1 }, { -1 })
+    nsds:insertDynamicalSystem(ds)
+    local inter = ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ 1 }, { -1 }), "relay")
+    nsds:link(inter, ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1))
+    local function names()
+      simu:reset()
+      return table.concat(simu:run { progress = false }:names(), " ", 2, 4)
+    end
+    assert.equal("x1 relay.lambda relay.y", names())
+    assert.equal("x1 relay.lambda relay.y", names())
+    ds:setNames { "speed" }
+    assert.equal("speed relay.lambda relay.y", names())
+    ds:setNames { "torque" }
+    inter:setName "clutch"
+    assert.equal("torque clutch.lambda clutch.y", names())
+    local other = ns.FirstOrderLinearTIDS({ 1 }, { -1 })
+    nsds:insertDynamicalSystem(other)
+    other:setNames { "torque" }
+    other:setName "b"
+    assert.equal("ds 1.torque b.torque clutch.lambda", names())
+  end)
 end)

@@ -24,7 +24,7 @@ typedef struct NslOsnsp {
   bool verbose;
 } NslOsnsp;
 
-/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events, what compiled callbacks read. */
+/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events, what compiled callbacks read, the columns of the last run. */
 enum {
   NSL_TS_NSDS = 1,
   NSL_TS_GRID,
@@ -32,8 +32,9 @@ enum {
   NSL_TS_OSNSP,
   NSL_TS_EVENTS,
   NSL_TS_COMPILED,
+  NSL_TS_COLUMNS,
   NSL_TS_PARTS = NSL_TS_OSNSP,
-  NSL_TS_USERVALUES = NSL_TS_COMPILED
+  NSL_TS_USERVALUES = NSL_TS_COLUMNS
 };
 
 typedef struct NslTimeStepping {

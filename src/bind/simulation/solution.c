@@ -79,6 +79,69 @@ static void push_names_of_columns(lua_State *L, int simulation, const NsNsds *ns
   lua_call(L, 3, 2);
 }
 
+/*
+** Whether the list on top still tells the names that the graph's columns come from: of its version, of each system and its states, of each
+** interaction. Otherwise replaces it by a new list.
+*/
+static bool names_are_known(lua_State *L, int simulation, const NsNsds *nsds) {
+  int known = lua_gettop(L), at = 1, now = known + 1;
+  lua_createtable(L, 1 + 2 * nsds->nds + nsds->ninteractions, 0);
+  lua_pushinteger(L, (lua_Integer)nsds->version);
+  lua_rawseti(L, now, at++);
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  lua_getfield(L, -1, "ds");
+  for (int i = 0; i < nsds->nds; i++) {
+    lua_rawgeti(L, now + 3, i + 1);
+    lua_getiuservalue(L, -1, NSL_FIELDS);
+    lua_getfield(L, -1, "anchor names");
+    if (lua_isnil(L, -1)) lua_pop(L, 1), lua_pushboolean(L, 0);
+    lua_rawseti(L, now, at++);
+    lua_pushstring(L, nsds->ds[i]->name);
+    lua_rawseti(L, now, at++);
+    lua_settop(L, now + 3);
+  }
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    lua_pushstring(L, nsds->interactions[i]->name);
+    lua_rawseti(L, now, at++);
+  }
+  bool same = lua_istable(L, known);
+  for (int i = 1; same && i < at; i++, lua_settop(L, now)) {
+    lua_rawgeti(L, now, i);
+    lua_rawgeti(L, known, i);
+    same = lua_rawequal(L, -1, -2);
+  }
+  lua_settop(L, now);
+  lua_replace(L, known);
+  return same;
+}
+
+/* As push_names_of_columns, with the tables of the last run where nothing has changed; the simulation keeps them. */
+static void push_columns(lua_State *L, int simulation, const NsNsds *nsds, int observed) {
+  if (observed) {
+    push_names_of_columns(L, simulation, nsds, observed);
+    return;
+  }
+  int names = lua_gettop(L) + 1;
+  if (lua_getiuservalue(L, simulation, NSL_TS_COLUMNS) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 3, 0);
+    lua_pushvalue(L, names);
+    lua_setiuservalue(L, simulation, NSL_TS_COLUMNS);
+  }
+  lua_rawgeti(L, names, 3);
+  if (!names_are_known(L, simulation, nsds)) {
+    lua_rawseti(L, names, 3);
+    push_names_of_columns(L, simulation, nsds, 0);
+    lua_rawseti(L, names, 2);
+    lua_rawseti(L, names, 1);
+  }
+  lua_settop(L, names);
+  lua_rawgeti(L, names, 1);
+  lua_rawgeti(L, names, 2);
+  lua_remove(L, names);
+}
+
 /* Keeps the interactions of the present graph alive in the table on top, until the run ends: their columns are known by them. */
 static void keep_interactions(lua_State *L, int simulation) {
   int table = lua_gettop(L);
@@ -102,7 +165,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   keep_interactions(L, simulation);
-  push_names_of_columns(L, simulation, ts->nsds, observed);
+  push_columns(L, simulation, ts->nsds, observed);
   lua_setfield(L, idx + 1, "index");
   lua_setfield(L, idx + 1, "names");
   if (parameters) lua_pushvalue(L, parameters), lua_setfield(L, idx + 1, "sensitivities");
