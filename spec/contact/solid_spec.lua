@@ -68,6 +68,13 @@ describe("shapes", function()
       ["hull: expected points that are not all in a plane"] = function()
         c.hull { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 3, 4, 0 } }
       end,
+      ["hull: a face has 140 corners, more than 128"] = function()
+        local prism = {}
+        for i = 1, 140 do
+          for z = 0, 1 do prism[#prism + 1] = { math.cos(i * math.pi / 70), math.sin(i * math.pi / 70), z } end
+        end
+        c.hull(prism)
+      end,
       ["mesh: expected triangles, got none"] = function() c.mesh({ { 0, 0, 0 } }, {}) end,
       ["mesh: triangle 1: expected numbers of points, from 1 to 3, got 4.0"] = function()
         c.mesh({ { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } }, { { 1, 2, 4 } })

@@ -392,6 +392,9 @@ NsStatus ns_solid_make_hull(NsSolid *s, int n, const double *points, double radi
   for (int i = 0; status == NS_OK && i < n; i++)
     if (!hull_add(&h, i)) status = ns_fail(err, NS_EARG, "hull: too many faces");
   if (status == NS_OK) status = hull_finish(&h, s, radius);
+  for (int f = 0; status == NS_OK && f < s->nfaces; f++)
+    if (s->faces[f].count > NS_SOLID_CORNERS)
+      status = ns_fail(err, NS_EARG, "hull: a face has %d corners, more than %d", s->faces[f].count, NS_SOLID_CORNERS);
   ns_arena_release(&arena);
   return status;
 }

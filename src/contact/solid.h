@@ -22,6 +22,8 @@ typedef struct NsSolidFace {
   int first, count;
 } NsSolidFace;
 
+enum { NS_SOLID_CORNERS = 128 }; /* the most corners of a face */
+
 typedef struct NsSolid {
   int nvertices, nedges, nfaces;
   double *vertices; /* 3 each */
@@ -52,7 +54,7 @@ extern const NsSolidClass *const ns_solid_classes[]; /* ended by NULL */
 
 /*
 ** Each makes a solid in place; the caller releases its arena, also after a failure. NS_ENOMEM.
-** move: a copy of a solid at another place of the body. polygon: the convex hull of points in the plane (z = 0), whose faces are its sides; one point, or two. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane.
+** move: a copy of a solid at another place of the body. polygon: the convex hull of points in the plane (z = 0), whose faces are its sides; one point, or two. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane, or a face has too many corners.
 */
 NsStatus ns_solid_move(NsSolid *solid, const NsSolid *from, const NsPose *pose);
 NsStatus ns_solid_make_segment(NsSolid *solid, const double *from, const double *to, double radius);

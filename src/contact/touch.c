@@ -342,7 +342,7 @@ static NsStatus touch_line_line(NsNarrow *w, const Side *x, int e, const Side *y
 /* ---- clipped faces ---- */
 
 /* A corner of the polygon that is clipped. corner: of the solid, -1: none; `edge`: what the side to the next corner lies on (below). */
-enum { MOST_CORNERS = 64 };
+enum { MOST_CORNERS = 2 * NS_SOLID_CORNERS }; /* a border adds one at most */
 typedef struct Clipped {
   double at[3];
   int corner; /* a corner of the clipped solid; -1: it is where `first` and `second` meet */
@@ -358,14 +358,16 @@ typedef struct Polygon {
 
 /* Cuts off what is beyond the border k of the face: (p - u) . out > slack. */
 static void polygon_cut(Polygon *p, const double *u, const double *out, int border, double slack) {
-  Polygon old = *p;
+  Clipped old[MOST_CORNERS];
+  int count = p->n;
+  memcpy(old, p->c, (size_t)count * sizeof *old);
   p->n = 0;
-  for (int i = 0; i < old.n && p->n + 2 < MOST_CORNERS; i++) {
-    const Clipped *a = &old.c[i], *b = &old.c[(i + 1) % old.n];
+  for (int i = 0; i < count && p->n + 2 <= MOST_CORNERS; i++) {
+    const Clipped *a = &old[i], *b = &old[(i + 1) % count];
     double way[3], da, db;
     ns_sub3(a->at, u, way), da = ns_dot3(way, out);
     ns_sub3(b->at, u, way), db = ns_dot3(way, out);
-    bool in = da <= slack, next_in = db <= slack, last = !old.closed && i == old.n - 1;
+    bool in = da <= slack, next_in = db <= slack, last = !p->closed && i == count - 1;
     if (in) p->c[p->n++] = *a;
     if (last || in == next_in) continue;
     Clipped *cut = &p->c[p->n++];
@@ -459,9 +461,9 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
   const double *n = side_normal(x, f);
   int against = side_against(y, n), first = w->n;
   const int *corners = against < 0 ? NULL : y->s->loop + y->s->faces[against].first;
-  Polygon p = {.n = against < 0 ? y->s->nvertices : y->s->faces[against].count,
-               .closed = against >= 0 && y->s->faces[against].count > 2};
-  if (p.n > MOST_CORNERS / 2) p.n = MOST_CORNERS / 2;
+  Polygon p;
+  p.n = against < 0 ? y->s->nvertices : y->s->faces[against].count;
+  p.closed = against >= 0 && p.n > 2;
   int count = p.n;
   for (int i = 0; i < count; i++) {
     p.c[i] = (Clipped){.corner = corners ? corners[i] : i, .next = i};
