@@ -103,6 +103,17 @@ describe("the direct attempt at few contacts", function()
     end
   end)
 
+  it("takes 64 rows at most", function()
+    math.randomseed(76)
+    for nc = 31, 34 do
+      local p = problem("full_rank", 2, nc)
+      for i = 1, nc do p.mu[i] = 5 end -- most contacts stick, the last ones too
+      local a = solve(p)
+      assert.is_true(a.success, a.message)
+      assert.is_true(nc <= 32 or a.solver ~= "direct")
+    end
+  end)
+
   it("takes sparse matrices, with the same bits", function()
     math.randomseed(74)
     local p = problem("full_rank", 3, 5)

@@ -190,7 +190,7 @@ static void direct_assemble(Direct *d) {
     int j = d->unknown[b];
     double sum[ROWS], *to = d->A + b * d->count;
     const double *column = d->W + j * n;
-    if (dim < 3 && d->place[j + 1] == PLACE_TIED) {
+    if (dim < 3 && j + 1 < n && d->place[j + 1] == PLACE_TIED) { /* a normal is never tied */
       for (int i = 0; i < n; i++) sum[i] = column[i] + d->tie[j + 1] * column[n + i];
       column = sum;
     }
