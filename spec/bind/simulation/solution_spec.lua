@@ -218,20 +218,20 @@ describe("a solution", function()
   end)
 
   it("has the names that systems and interactions have when a run begins", function()
-    local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS({ 1 }, { -1 })
-    nsds:insertDynamicalSystem(ds)
+    local nsds, shaft = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS({ 1 }, { -1 })
+    nsds:insertDynamicalSystem(shaft)
     local inter = ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ 1 }, { -1 }), "relay")
-    nsds:link(inter, ds)
-    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1))
+    nsds:link(inter, shaft)
+    local stepping = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1))
     local function names()
-      simu:reset()
-      return table.concat(simu:run { progress = false }:names(), " ", 2, 4)
+      stepping:reset()
+      return table.concat(stepping:run { progress = false }:names(), " ", 2, 4)
     end
     assert.equal("x1 relay.lambda relay.y", names())
     assert.equal("x1 relay.lambda relay.y", names())
-    ds:setNames { "speed" }
+    shaft:setNames { "speed" }
     assert.equal("speed relay.lambda relay.y", names())
-    ds:setNames { "torque" }
+    shaft:setNames { "torque" }
     inter:setName "clutch"
     assert.equal("torque clutch.lambda clutch.y", names())
     local other = ns.FirstOrderLinearTIDS({ 1 }, { -1 })
