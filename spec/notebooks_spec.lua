@@ -134,7 +134,9 @@ describe("notebooks #once", function()
 
     jupyter.it("the converter has the mean, the efficiency and the derivatives of its page", function()
       local text, pictures = outputs "converter"
-      for line in host.read "docs/howto/converter.md":gmatch "\n%-%- > ([^\n]*)" do assert.truthy(text:find(line, 1, true), line) end
+      for line in host.read "docs/howto/converter.md":gmatch "\n%-%- > ([^\n]*)" do
+        assert.truthy(text:find(line, 1, true), line)
+      end
       assert.equal(1, pictures)
     end)
   end)
