@@ -381,11 +381,11 @@ return function(ns, support)
     return rtol, atol
   end
 
-  local function make(self, n, index, method, time)
+  local function make(self, start, n, index, method, time)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
     return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, time = time,
-      jacobian = self.jacobian,
+      jacobian = self.jacobian, start = start,
       max_step = positive(o.max_step, "dae", "max_step", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
@@ -409,7 +409,7 @@ return function(ns, support)
   local function prepare(self, t, y, yd, solved, span)
     local o, n = self.options, #y
     local by_index = check_index(o.index, n, "dae")
-    local solver = make(self, n, not self.method and by_index or nil)
+    local solver = make(self, { t, y, yd }, n, not self.method and by_index or nil)
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
     local _, atol = tolerances(o, n, "dae")
@@ -442,7 +442,7 @@ return function(ns, support)
       if not good then fail("dae: the start: %s", more) end
       y, yd = good, more
     end
-    if self.method or by_index then solver = make(self, n, by_index, self.method, span) end
+    if self.method or by_index then solver = make(self, { t, y, yd }, n, by_index, self.method, span) end
     return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, index = by_index }
   end
 
@@ -607,7 +607,8 @@ return function(ns, support)
       fail("%s: t: expected a finite number, got %s", who, type(o.t) == "number" and "nan or inf" or describe(o.t))
     end
     local yd = list_of(o.ydot or ns.zeros(#y), #y, who, "ydot")
-    return o, call(support.new, #y, o.residual, { rtol = 1e-6, atol = ns.ones(#y) }), o.t or 0, y, yd
+    local t = o.t or 0
+    return o, call(support.new, #y, o.residual, { rtol = 1e-6, atol = ns.ones(#y), start = { t, y, yd } }), t, y, yd
   end
 
   function public.consistent(o)

@@ -146,6 +146,13 @@ describe("compiled functions that branch", function()
       r[1] = yd[1] - y[2]
       if y[1] > 0.8 then r[2] = y[2] + 1 else r[2] = y[2] + sin(y[1]) + (t > 0.5 and 0.1 or 0.2) end
     end
+    local function tank(_, y, yd, r)
+      if y[1] <= 0 then error "empty" end -- as it would be where all is 0
+      r[1] = yd[1] + math.sqrt(y[1])
+    end
+    local one = ns.dae("radau", tank):solve({ 0, 1 }, { 1 }, { -1 })
+    local two = ns.dae("radau", traces.tape(tank)):solve({ 0, 1 }, { 1 }, { -1 })
+    assert.near(one.values.y[2][1], two.values.y[2][1], 1e-12)
     local want = ns.dae("radau", residual, { rtol = 1e-7 }):solve({ 0, 1 }, { 1, -1 }, { -1, 0 })
     local got = ns.dae("radau", traces.tape(residual), { rtol = 1e-7 }):solve({ 0, 1 }, { 1, -1 }, { -1, 0 })
     for k = 1, 2 do

@@ -201,13 +201,31 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
+/* Pushes the inputs of the residual's trace at the start (t, y, yd), the option `start`; NULL: it is not given. */
+static const double *bind_dae_push_start(lua_State *L, int n) {
+  if (lua_getfield(L, 3, "start") == LUA_TNIL) return NULL;
+  int start = lua_gettop(L);
+  double *in = lua_newuserdatauv(L, (1 + 3 * (size_t)n) * sizeof *in, 0);
+  memset(in, 0, (1 + 3 * (size_t)n) * sizeof *in);
+  lua_rawgeti(L, start, 1);
+  in[0] = lua_tonumber(L, -1);
+  for (int k = 0; k < 2; k++) {
+    lua_rawgeti(L, start, 2 + k);
+    nsl_vector_read(nsl_to_vector(L, -1, n, "dae", k ? "yd0" : "y0"), in + 1 + k * n);
+  }
+  return in;
+}
+
 /* Traces the residual at stack index 2 if it is compiled. */
 static void take_trace(lua_State *L, NslDae *s) {
   NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
-  if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, NULL, s->n, "dae: residual", false);
+  int top = lua_gettop(L);
+  if (!nsl_is_compiled(L, 2)) return;
+  s->trace = nsl_trace_of(L, 2, 4, args, bind_dae_push_start(L, s->n), s->n, "dae: residual", false);
+  lua_settop(L, top);
 }
 
 /* Makes the engine's solver: the one in the field `method` of the options at 3, or Radau IIA. */
