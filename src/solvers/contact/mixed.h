@@ -97,9 +97,9 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** so its answer does not depend on other groups or on the units of a group, to the bit. Rows alone go to the box solvers
 ** (box_solver.h; from 300 rows on sparse_box.h). With options.contacts, problems go to the chain of friction_chain.h, or to
 ** options.method. All others go through the steps of mixed_chain.c until one has an answer:
-**   1. Heaps (sparse problems of more than 150 rows): Newton from the guess (mixed_newton.h); conjugate sweeps in rounds
-**      (mixed_sweep.h), with Newton when they are near a solution; for plane contacts interior point (mixed_interior.h), then
-**      the proximal point method; plain sweeps.
+**   1. Heaps (sparse problems of more than 150 rows), their groups sorted along the graph of W (heap_order.h): the race of
+**      conjugate sweeps and Newton (heap.h), in rounds; for plane contacts, after the first round, interior point
+**      (mixed_interior.h), at the end the proximal point method; plain sweeps. Also with options.contacts without a method.
 **   2. One contact alone: by its cone (cone.h), in closed form if there is one.
 **   3. Rows with contacts, or contacts of several cones: Newton from the guess, up to 600 rows; for plane contacts one
 **      complementarity problem (mixed_plane.h), up to 150 unknowns; 250 sweeps; rows rewritten as contacts (mixed_embed.h).
