@@ -5,7 +5,7 @@ describe("the loop of a chain", function()
   it("tells of the step that says most when no method has an answer", function()
     local answer = box { M = { { -1, 0, 1 }, { 1, -1, 0 }, { 0, 1, -1 } }, q = { -1, -1, -1 } }
     assert.not_equal("NS_OK", answer.status)
-    assert.is_true(answer.solver == "pivot" or answer.solver == "enumerate", answer.solver)
+    assert.truthy(("pivot enumerate branch"):find(answer.solver, 1, true), answer.solver)
   end)
 
   it("ends where it is proved that there is no solution", function()

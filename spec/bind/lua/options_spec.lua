@@ -5,8 +5,8 @@ describe("an option table", function()
   local function f(x) return x end
 
   it("may hold known keys only", function()
-    assert.has_error(function() ns.compile(f, { nativ = true }) end, "compile: unknown option 'nativ' (known: native)")
-    assert.has_error(function() ns.compile(f, { true }) end, "compile: unknown option '1' (known: native)")
+    assert.has_error(function() ns.compile(f, { nativ = true }) end, "compile: unknown option 'nativ' (known: native, paths)")
+    assert.has_error(function() ns.compile(f, { true }) end, "compile: unknown option '1' (known: native, paths)")
     assert.matches("unknown option 'boolean'", select(2, pcall(ns.compile, f, { [true] = 1 })))
   end)
 
