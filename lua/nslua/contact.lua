@@ -289,7 +289,10 @@ return function(ns, core)
     if type(near) ~= "table" then
       fail("pair", "contacts", "a function that returns a table of relations", near, 5)
     end
-    for key in pairs(near) do keys[#keys + 1] = key end
+    for key, relation in pairs(near) do
+      if type(relation) ~= "userdata" then fail("pair", ("contacts: [%s]"):format(key), "a relation", relation, 5) end
+      keys[#keys + 1] = key
+    end
     table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
     for _, key in ipairs(keys) do
       local name = ("pair %d %s"):format(own.number, key)

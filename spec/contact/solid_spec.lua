@@ -50,6 +50,28 @@ describe("hulls", function()
     assert.near(1 / 6, volume, 1e-15)
     for k = 1, 3 do assert.near(0.25, centre[k], 1e-15) end
   end)
+
+  it("of points that are nearly the same, or nearly in a plane, hold all their points, far from the origin, too", function()
+    local random = ns.rng(5)
+    local function one(far, size, near, grid)
+      local points = {}
+      for i = 1, 12 do
+        local from = i > 5 and points[random:integers(1, i - 1)] or { far, 0, 0 }
+        points[i] = {}
+        for k = 1, 3 do
+          local x = grid and random:integers(0, 2) or i <= 5 and random:uniform() or 0
+          points[i][k] = (grid and k == 1 and far or grid and 0 or from[k]) + size * (x + near * random:uniform())
+        end
+      end
+      local solid = hull(points)
+      assert.is_true(solid:mass() > 0)
+      for _, p in ipairs(points) do
+        assert.is_true((ns.contact.distance(ns.contact.sphere(size):placed(p), solid)) < size * (1e-5 - 1) + 1e-10 * far)
+      end
+    end
+    for k = 1, 120 do one(k % 3 == 0 and 1e3 or 0, 10 ^ (k % 7 - 3), 10 ^ -(8 + k % 5), k % 2 == 0) end
+    one(1e6, 1e-6, 0, false) -- the coordinates themselves have an error of 1e-4 of the size
+  end)
 end)
 
 describe("shapes", function()
@@ -81,6 +103,15 @@ describe("shapes", function()
       end,
       ["heightfield: heights: expected a matrix of at least 2 x 2, got a smaller one"] = function()
         c.heightfield({ { 1, 2 } }, 1, 1)
+      end,
+      ["mesh: triangles%[2%]: expected three numbers of points, got 4"] = function()
+        c.mesh({ { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 } }, { { 1, 2, 3 }, { 1, 2, 4, 3 } })
+      end,
+      ["heightfield: heights%[2%]%[1%]: expected a finite number, got nan"] = function()
+        c.heightfield({ { 1, 2 }, { 0 / 0, 2 } }, 1, 1)
+      end,
+      ["heightfield: heights%[2%]%[3%]: expected a finite number, got nil"] = function()
+        c.heightfield({ { 1, 2, 3 }, { 1, 2 } }, 1, 1)
       end,
       ["heightfield: dx: expected a positive number, got 0"] = function()
         c.heightfield({ { 1, 2 }, { 1, 2 } }, 0, 1)

@@ -174,7 +174,7 @@ typedef struct Hull {
   int n, nfaces, capacity;
   HullFace *faces;
   int *stack, *used; /* used: of each point: its number among the vertices; -1: it is inside, or on a face */
-  double thick; /* points within this distance of a plane are on it: 1e-11 of the size, 1e5 times the rounding of its normal */
+  double thick;      /* points within this distance of a plane are on it */
 } Hull;
 
 static void hull_face(Hull *h, int a, int b, int c) {
@@ -188,8 +188,11 @@ static void hull_face(Hull *h, int a, int b, int c) {
   f->offset = ns_dot3(f->normal, h->points + 3 * (ptrdiff_t)a);
 }
 
+/* From a corner of the face: the way there is exact however far the hull is from the origin. */
 static double hull_height(const Hull *h, const HullFace *f, int point) {
-  return ns_dot3(f->normal, h->points + 3 * (ptrdiff_t)point) - f->offset;
+  double way[3];
+  ns_sub3(h->points + 3 * (ptrdiff_t)point, h->points + 3 * (ptrdiff_t)f->corner[0], way);
+  return ns_dot3(f->normal, way);
 }
 
 /* The point that is farthest from what points 0, ..., count - 1 of `base` span: a point, a line, a plane; *far: how far. */
@@ -285,7 +288,7 @@ static int hull_border(const Hull *h, int group, int a) {
   return -1;
 }
 
-/* Writes the face of a group: its largest triangle gives the normal. Returns the length of its loop. */
+/* Writes the face of a group: its largest triangle gives the normal. Returns the length of its loop; -1: its border is none. */
 static int hull_loop(const Hull *h, int group, NsSolid *s, int first) {
   NsSolidFace *face = &s->faces[group];
   double largest = -1;
@@ -304,8 +307,9 @@ static int hull_loop(const Hull *h, int group, NsSolid *s, int first) {
     memcpy(face->normal, f->normal, sizeof face->normal), face->offset = f->offset;
   }
   face->first = first;
-  int at = start;
+  int at = start, sides = 0;
   do {
+    if (at < 0 || sides++ == h->n || first + count == 6 * s->nvertices) return -1;
     if (h->used[at] >= 0) s->loop[first + count++] = h->used[at];
     at = hull_border(h, group, at);
   } while (at != start);
@@ -329,40 +333,51 @@ static int hull_corners(Hull *h) {
   return vertices;
 }
 
-/* The edges of the loops, each with the faces beside it. */
-static void hull_edges(NsSolid *s) {
+/* The edges of the loops, each with the faces beside it; false when an edge has one face alone. */
+static bool hull_edges(NsSolid *s) {
+  int room = s->nedges, single = 0;
   s->nedges = 0;
   for (int g = 0; g < s->nfaces; g++)
     for (int k = 0; k < s->faces[g].count; k++) {
       const int *loop = s->loop + s->faces[g].first;
       int a = loop[k], b = loop[(k + 1) % s->faces[g].count], e = 0;
       while (e < s->nedges && !(s->edges[e].from == b && s->edges[e].to == a)) e++;
-      if (e < s->nedges) s->edges[e].right = g;
-      else s->edges[s->nedges++] = (NsSolidEdge){a, b, g, -1};
+      if (e == room) return false;
+      if (e < s->nedges) s->edges[e].right = g, single--;
+      else s->edges[s->nedges++] = (NsSolidEdge){a, b, g, -1}, single++;
     }
+  return single == 0;
 }
 
-/* Makes the solid of the triangles. */
-static NsStatus hull_finish(Hull *h, NsSolid *s, double radius) {
+/* Makes the solid of the triangles. Rounding of points that are too near can leave triangles that bound nothing. */
+static NsStatus hull_finish(Hull *h, NsSolid *s, double radius, NsError *err) {
   hull_note_beside(h);
-  int groups = hull_group(h), vertices = hull_corners(h), first = 0;
+  int groups = hull_group(h), vertices = hull_corners(h), first = 0, length = 0;
   if (solid_take(s, vertices, 3 * vertices, groups, 6 * vertices) != NS_OK) return NS_ENOMEM;
   s->radius = radius;
   for (int i = 0; i < h->n; i++)
     if (h->used[i] >= 0) memcpy(s->vertices + 3 * (ptrdiff_t)h->used[i], h->points + 3 * (ptrdiff_t)i, 3 * sizeof(double));
-  for (int g = 0; g < groups; g++) first += hull_loop(h, g, s, first);
-  hull_edges(s);
+  for (int g = 0; g < groups && length >= 0; g++, first += length) length = hull_loop(h, g, s, first);
+  bool good = length >= 0 && vertices >= 4 && hull_edges(s);
+  for (int k = 0; good && k < groups * h->n; k++) { /* no point is outside */
+    double way[3];
+    ns_sub3(h->points + 3 * (ptrdiff_t)(k % h->n), s->vertices + 3 * (ptrdiff_t)s->loop[s->faces[k / h->n].first], way);
+    good = ns_dot3(s->faces[k / h->n].normal, way) <= 256 * h->thick;
+  }
+  if (!good)
+    return ns_fail(err, NS_EARG, "hull: points are so near to each other, or to a plane, that rounding hides its faces");
   solid_bound(s);
   return NS_OK;
 }
 
-/* The first tetrahedron: false when all points are in a plane. */
-static bool hull_start(Hull *h, int *base) {
+/* The first tetrahedron: false when all points are in a plane. thick: over the size. */
+static bool hull_start(Hull *h, double thick) {
   double far, size = 0;
-  base[0] = 0;
+  int base[4] = {0};
+  h->nfaces = 0;
   for (int count = 1; count < 4; count++) {
     base[count] = hull_farthest(h, base, count, &far);
-    if (count == 1) size = far, h->thick = 1e-11 * far;
+    if (count == 1) size = far, h->thick = thick * far;
     if (base[count] < 0 || !(far > 1e-9 * size)) return false;
   }
   hull_face(h, base[0], base[1], base[2]);
@@ -376,22 +391,29 @@ static bool hull_start(Hull *h, int *base) {
   return true;
 }
 
+static NsStatus hull_try(Hull *h, double thick, NsSolid *s, double radius, NsError *err) {
+  if (h->n < 4 || !hull_start(h, thick)) return ns_fail(err, NS_EARG, "hull: expected points that are not all in a plane");
+  for (int i = 0; i < h->n; i++)
+    if (!hull_add(h, i)) return ns_fail(err, NS_EARG, "hull: too many faces");
+  return hull_finish(h, s, radius, err);
+}
+
+/* Planes have a thickness of 1e-11 of the size, 1e5 times the rounding of a normal; more where points are so near to each
+   other that thin triangles turn their normals. */
 NsStatus ns_solid_make_hull(NsSolid *s, int n, const double *points, double radius, NsError *err) {
   NsArena arena = {0};
   Hull h = {.points = points, .n = n, .capacity = 8 * n + 16};
-  int base[4];
   memset(s, 0, sizeof *s);
   for (int i = 0; i < 3 * n; i++)
     if (!isfinite(points[i])) return ns_fail(err, NS_EARG, "hull: point %d is not finite", i / 3 + 1);
   h.faces = ns_arena_take(&arena, (size_t)h.capacity, sizeof *h.faces);
   h.used = ns_arena_ints(&arena, n);
   h.stack = ns_arena_ints(&arena, h.capacity);
-  NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
-  if (status == NS_OK && (n < 4 || !hull_start(&h, base)))
-    status = ns_fail(err, NS_EARG, "hull: expected points that are not all in a plane");
-  for (int i = 0; status == NS_OK && i < n; i++)
-    if (!hull_add(&h, i)) status = ns_fail(err, NS_EARG, "hull: too many faces");
-  if (status == NS_OK) status = hull_finish(&h, s, radius);
+  NsStatus status = arena.failed ? NS_ENOMEM : hull_try(&h, 1e-11, s, radius, err);
+  for (double thick = 1e-10; status == NS_EARG && h.nfaces > 0 && thick < 2e-8; thick *= 10) {
+    ns_arena_release(&s->arena);
+    status = hull_try(&h, thick, s, radius, err);
+  }
   for (int f = 0; status == NS_OK && f < s->nfaces; f++)
     if (s->faces[f].count > NS_SOLID_CORNERS)
       status = ns_fail(err, NS_EARG, "hull: a face has %d corners, more than %d", s->faces[f].count, NS_SOLID_CORNERS);

@@ -66,7 +66,13 @@ return function(contact, support, parts)
 
   -- A surface of triangles that does not move; triangles: lists of three numbers of points, from 1.
   function contact.mesh(points, triangles)
-    points, triangles = triples("mesh", "points", points), triples("mesh", "triangles", triangles)
+    local lists = triangles
+    points, triangles = triples("mesh", "points", points), triples("mesh", "triangles", lists)
+    for i = 1, #triangles do
+      if #lists[i] > 3 then
+        fail("mesh", ("triangles[%d]"):format(i), "three numbers of points", parts.said(#lists[i]), 2)
+      end
+    end
     local mesh = where.call("mesh", support.mesh, points, triangles)
     return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
   end
@@ -84,7 +90,13 @@ return function(contact, support, parts)
     end
     local points, triangles = {}, {}
     for i = 1, rows do
-      for j = 1, columns do points[#points + 1] = { (i - 1) * dx, (j - 1) * dy, heights[i][j] } end
+      for j = 1, columns do
+        local z = heights[i][j]
+        if type(z) ~= "number" or z ~= z or math.abs(z) == huge then
+          fail("heightfield", ("heights[%d][%d]"):format(i, j), "a finite number", z, 2)
+        end
+        points[#points + 1] = { (i - 1) * dx, (j - 1) * dy, z }
+      end
     end
     for i = 1, rows - 1 do
       for j = 1, columns - 1 do

@@ -27,7 +27,7 @@ local triangles = { { 1, 2, 3 }, { 1, 3, 4 } }
 describe("files of meshes", function()
   it("of .obj have polygons, numbers of textures, numbers from the end, and lines of other kinds", function()
     local text = "# a square\no thing\nv 0 0 0\nv 1 0 0 1.0\r\nvn 0 0 1\nv 1 1 0.5\nv 0 1 .25\n"
-    for _, face in ipairs { "f 1 2 3 4", "f 1/1 2/2 3/3 4/4", "f 1//1 2//1 3//1 4//1", "f -4 -3 -2 -1", "f 1 2 3\nf 1 3 4" } do
+    for _, face in ipairs { "f 1 2 3 4", "f 1/1 2/2 3/3 4/4", "f 1//1 2//1 3//1 4//1", "f -4 -3 -2 -1", "f 1 2 3 # 4\nf 1 3 4" } do
       assert.same({ points = points, triangles = triangles }, load(".obj", text .. face .. "\n"))
     end
   end)
@@ -52,8 +52,16 @@ describe("files of meshes", function()
     for text, case in pairs {
       [".obj: line 2: expected v x y z"] = { ".obj", "v 0 0 0\nv 1 a 2\n" },
       [".obj: line 2: expected f with numbers of at least three vertices"] = { ".obj", "v 0 0 0\nf 1 2 3\n" },
+      [".obj: line 4: expected v x y z"] = { ".obj", "\r\n\nv 0 0 0\nv 1 1e999 0\n" },
+      [".obj: line 5: expected f with numbers of at least three vertices"] = {
+        ".obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 # 1\nf 1.5 2 3\n",
+      },
       [".obj: it has no triangles"] = { ".obj", "v 0 0 0\n" },
-      [".stl: corner 1: expected vertex x y z"] = { ".stl", "vertex 1 b 2" },
+      [".stl: corner 2: expected vertex x y z"] = { ".stl", "SOLID vertex 3 a b\nVERTEX 0 0 0\nvertex 1 b 2" },
+      [".stl: its header tells of 2 triangles, and 1 are whole"] = { ".stl", ("\2"):rep(81) .. ("\0"):rep(3 + 50) },
+      [".stl: corner 1: expected vertex x y z"] = {
+        ".stl", ("h"):rep(80) .. string.pack("<I4fff", 1, 0, 0, 1) .. ("\255"):rep(36) .. "\0\0",
+      },
       [".stl: a triangle is not complete"] = { ".stl", "vertex 1 2 3" },
     } do
       assert.error_matches(function() load(table.unpack(case)) end, text, 1, true)

@@ -238,6 +238,8 @@ describe("managers", function()
     near = {}
     assert.equal(0, contacts:update())
     assert.equal(0, nsds:numberOfInteractions())
+    near = { ball = 1 }
+    assert.error_matches(function() contacts:update() end, "pair: contacts: [ball]: expected a relation, got 1", 1, true)
     near = nil
     assert.error_matches(function() contacts:update() end,
       "pair: contacts: expected a function that returns a table of relations, got nil")
