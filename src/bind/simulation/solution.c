@@ -117,7 +117,7 @@ static bool names_are_known(lua_State *L, int simulation, const NsNsds *nsds) {
 }
 
 /* As push_names_of_columns, with the tables of the last run where nothing has changed; the simulation keeps them. */
-static void push_columns(lua_State *L, int simulation, const NsNsds *nsds, int observed) {
+static void push_run_columns(lua_State *L, int simulation, const NsNsds *nsds, int observed) {
   if (observed) {
     push_names_of_columns(L, simulation, nsds, observed);
     return;
@@ -165,7 +165,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
   keep_interactions(L, simulation);
-  push_columns(L, simulation, ts->nsds, observed);
+  push_run_columns(L, simulation, ts->nsds, observed);
   lua_setfield(L, idx + 1, "index");
   lua_setfield(L, idx + 1, "names");
   if (parameters) lua_pushvalue(L, parameters), lua_setfield(L, idx + 1, "sensitivities");
