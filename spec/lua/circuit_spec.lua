@@ -213,6 +213,31 @@ describe("ns.circuit", function()
     end
   end)
 
+  -- By hand: three pulses at the neutral; from one gate to the next L i' + R i = V sin(w t + 30 degrees + alpha).
+  it("turns thyristors off whose gates end where the next ones begin", function()
+    local V, R, L, w, T = 100, 10, 0.3, 100 * pi, 0.02
+    local phi, Z = math.atan(w * L / R), math.sqrt(R * R + w * w * L * L)
+    for _, as in ipairs { "clock", "function" } do
+      for k = 1, as == "clock" and 2 or 1 do
+        local first = pi / 6 + k * 0.1 -- the angle of a phase at which its gate begins
+        local c = ns.circuit()
+        for j = 0, 2 do
+          local node, gate = "a" .. j, { period = T, duty = 1 / 3, delay = first / w + j * T / 3 }
+          c:voltage("V" .. j, node, "0", { amplitude = V, frequency = 50, phase = -j * 2 * pi / 3 })
+          local function is_on(t) return t >= gate.delay and (t - gate.delay) / T % 1 < gate.duty end
+          c:thyristor("T" .. j, node, "p", as == "clock" and gate or is_on)
+        end
+        local columns = c:inductor("L1", "p", "x", L):resistor("R1", "x", "0", R):run { stop = 3 * T, step = T / 5 }
+        local i, from = 0, first
+        for j = 1, 9 do
+          local last = math.min(2 * pi / 3, 6 * pi - first - (j - 1) * 2 * pi / 3)
+          i = V / Z * math.sin(from + last - phi) + (i - V / Z * math.sin(from - phi)) * math.exp(-last / math.tan(phi))
+        end
+        assert.near(i, columns["i.L1"][#columns], 1e-7)
+      end
+    end
+  end)
+
   it("goes on with time stepping, and takes a system for other simulations", function()
     local c = buck(true)
     local columns = c:columns(c:simulation({ stop = 0.1, step = 1e-4, method = ns.TimeStepping,

@@ -389,7 +389,7 @@ function model.attach(objects, simu)
       watched[key] = watched[key] or { name, kind, swapped }
       table.insert(watched[key], function(t, simulation, rows)
         local ends = rows[row] or not conducts(simulation)
-        if ends and not gate.on(t) then set(t, simulation, false) end
+        if ends and not (gate.is_on_after or gate.on)(t) then set(t, simulation, false) end
       end)
     end
   end

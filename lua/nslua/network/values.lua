@@ -138,18 +138,21 @@ function values.jump(value, who)
   return { time = finite(o.time, who, "time"), before = offset, after = offset + finite(o.step, who, "step") }
 end
 
+local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16 roundings
+
 local function clock(value, who)
   local o = fields(value, "period duty delay", who)
   local period, delay = positive(o.period, who, "period"), finite(o.delay or 0, who, "delay")
   local duty = finite(o.duty or 0.5, who, "duty")
   if duty <= 0 or duty >= 1 then fail("%s: duty: expected a number between 0 and 1, got %g", who, duty) end
   return {
-    on = function(t) return t >= delay and (t - delay) / period % 1 < duty end,
+    on = function(t) -- at an instant of the clock it is what it is after it
+      local since = t - delay + AFTER * (math.abs(t) + math.abs(delay))
+      return since >= 0 and since / period % 1 < duty
+    end,
     period = period, offsets = { on = delay, off = delay + duty * period },
   }
 end
-
-local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16 roundings
 
 -- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a
 -- function g(t), whose jumps are its times, and is_on_after(t) at such a time.
