@@ -230,8 +230,8 @@ describe("ns.circuit", function()
         local columns = c:inductor("L1", "p", "x", L):resistor("R1", "x", "0", R):run { stop = 3 * T, step = T / 5 }
         local i, from = 0, first
         for j = 1, 9 do
-          local last = math.min(2 * pi / 3, 6 * pi - first - (j - 1) * 2 * pi / 3)
-          i = V / Z * math.sin(from + last - phi) + (i - V / Z * math.sin(from - phi)) * math.exp(-last / math.tan(phi))
+          local span = math.min(2 * pi / 3, 6 * pi - first - (j - 1) * 2 * pi / 3)
+          i = V / Z * math.sin(from + span - phi) + (i - V / Z * math.sin(from - phi)) * math.exp(-span / math.tan(phi))
         end
         assert.near(i, columns["i.L1"][#columns], 1e-7)
       end
