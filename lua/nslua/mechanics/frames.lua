@@ -150,16 +150,18 @@ return function(ns, mechanics, System, core)
     return 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /"))) * a
   end
 
-  -- Sums and products without the terms that are exactly 0 or 1; rotations about one axis have many of these.
+  -- Sums and products without the terms that are plain numbers 0 or 1; rotations about one axis have many of these.
+  local is_number = motion.is_number
+
   local function sum(a, b)
-    if a == 0 then return b end
-    return b == 0 and a or a + b
+    if is_number(a, 0) then return b end
+    return is_number(b, 0) and a or a + b
   end
 
   local function product(a, b)
-    if a == 0 or b == 0 then return 0 end
-    if a == 1 then return b end
-    return b == 1 and a or a * b
+    if is_number(a, 0) or is_number(b, 0) then return 0 end
+    if is_number(a, 1) then return b end
+    return is_number(b, 1) and a or a * b
   end
 
   local function three(a, x, b, y, c, z) return sum(sum(product(a, x), product(b, y)), product(c, z)) end

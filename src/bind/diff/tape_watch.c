@@ -278,6 +278,22 @@ static int watched_format(lua_State *L) {
   return watched_call(L);
 }
 
+/* The same traced number is equal to itself where it is not nan; nothing that is no number is equal to one. */
+static int watched_rawequal(lua_State *L) {
+  NslWatch *w = push_watch(L);
+  lua_pop(L, 1);
+  bool two = lua_gettop(L) == 2, same = two && lua_rawequal(L, 1, 2), numbers = true;
+  for (int k = 1; k <= 2; k++) numbers = numbers && (lua_type(L, k) == LUA_TNUMBER || nsl_test_traced(L, k));
+  if (!two || (numbers && !same)) return watched_call(L);
+  int node = same && w ? watched_node(L, w, 1) : -1;
+  if (node >= 0) {
+    nsl_guard(L, w->tracer, watch_record(L, w, NS_TAPE_EQUAL, node, node));
+    same = !isnan(ns_tape_node(w->tracer->tape, node).value);
+  }
+  lua_pushboolean(L, same);
+  return 1;
+}
+
 /* tonumber(x) is x. */
 static int watched_tonumber(lua_State *L) {
   if (nsl_test_traced(L, 1) && lua_isnoneornil(L, 2)) return lua_settop(L, 1), 1;
@@ -291,7 +307,7 @@ static const struct {
   unsigned arguments;
 } specials[] = {{"_G", "type", watched_type, 0},
                 {"_G", "tonumber", watched_tonumber, 0},
-                {"_G", "rawequal", watched_call, 6},
+                {"_G", "rawequal", watched_rawequal, 6},
                 {"_G", "rawset", watched_call, 4},
                 {"_G", "rawget", watched_call, 4},
                 {"_G", "select", watched_call, 2},

@@ -239,11 +239,20 @@ static int motion_dual_values(lua_State *L) {
   return 1;
 }
 
+/*
+** is_number(x, value): x is this number itself. A number with derivatives, or one that is traced, is not: terms without it would lose
+** its derivatives where it happens to have the value.
+*/
+static int motion_is_number(lua_State *L) {
+  lua_pushboolean(L, lua_type(L, 1) == LUA_TNUMBER && lua_tonumber(L, 1) == luaL_checknumber(L, 2));
+  return 1;
+}
+
 void nsl_open_kinematics(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, motion_##name }
-  static const luaL_Reg functions[] = {ROW(values), ROW(jacobian), ROW(along),       ROW(plain),  ROW(twist),
-                                       ROW(bowl),   ROW(partials), ROW(dual_values), {NULL, NULL}};
+  static const luaL_Reg functions[] = {ROW(values), ROW(jacobian), ROW(along),       ROW(plain),     ROW(twist),
+                                       ROW(bowl),   ROW(partials), ROW(dual_values), ROW(is_number), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "motion_support");
 }
