@@ -156,7 +156,7 @@ return function(ns)
   end
 
   local function solve(p)
-    p = arguments.options(p, who)
+    p = arguments.options(p, "numerics." .. who)
     local dim = p.dim == nil and 3 or p.dim
     if dim ~= 2 and dim ~= 3 then fail("dim: expected 2 or 3, got %s", tostring(dim)) end
     local M = sparse(p.M, "M")

@@ -67,9 +67,10 @@ function arguments.increasing(value, least, who, name)
   return list
 end
 
--- The options, checked against nslua.base.option_names. The name of a method there begins with ":".
+-- The options, checked against nslua.base.option_names. The name of a method there begins with ":"; messages tell
+-- functions of numerics by their last name.
 function arguments.options(options, name)
-  local who = name:gsub("^:", "")
+  local who = name:gsub("^:", ""):gsub("^numerics%.", "")
   options = options == nil and {} or options
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
   return option_tables.need(options, option_names[name], who, fail)

@@ -61,7 +61,7 @@ local names = {
   ["notebook.options"] = "pictures dpi",
   [":gradient"] = "cost terminal parameters method memory",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
-  ["global_friction"] = "M H q b mu dim solver tolerance max_iterations r0",
+  ["numerics.global_friction"] = "M H q b mu dim solver tolerance max_iterations r0",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
     .. "seed workers on progress",

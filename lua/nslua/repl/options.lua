@@ -21,7 +21,7 @@ local rows = {
   { "C F e z name", "LagrangianLinearTIR" },
   { "h Jachq hDot dotJachq C states z name", "LagrangianRheonomousR", "NewtonEulerR" },
   { "h Jachq dotJachq C states z name", "LagrangianScleronomousR" },
-  { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR", "NewtonEuler5DR" },
+  { "h z name shape R R1 R2 corner point normal along side", "NewtonEuler1DR", "NewtonEuler3DR", "NewtonEuler5DR" },
   { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
     .. "potential z name", "NewtonEulerDS" },
   { "fprime args xtol maxfev full_output", "fsolve" },
@@ -37,7 +37,7 @@ local rows = {
   { "lower upper", "numerics.uniqueness" },
   { "jac args tol maxfev", "root" },
   { "rcond", "solve" },
-  { "nsds grid integrator problem rtol atol h_min h_max", "EventDriven", "TimeStepping",
+  { "nsds grid integrator problem rtol atol h_min h_max compile", "EventDriven", "TimeStepping",
     "TimeSteppingCombinedProjection", "TimeSteppingDirectProjection" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args "
     .. "sensitivities", "solve_ivp" },
