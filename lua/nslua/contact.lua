@@ -257,6 +257,7 @@ return function(ns, core)
     end
     if self.asks and self.asks(c.first, c.second) == false then return end
     if not graph.linked(self.nsds, c.interaction) then
+      graph.clear(c.interaction)
       where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)
     end
     self.active[#self.active + 1] = c
@@ -305,6 +306,7 @@ return function(ns, core)
     end
     for _, interaction in ipairs(linked) do
       if not graph.linked(self.nsds, interaction) then
+        graph.clear(interaction)
         where.call("pair", self.nsds.link, self.nsds, interaction, own.first, own.second)
       end
     end
@@ -316,8 +318,17 @@ return function(ns, core)
   -- larger than twice the reach are unlinked.
   local function update(self, describe_contact)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
-    if graph.version(nsds) ~= self.version then
+    local version, resets = graph.version(nsds)
+    if version ~= self.version then
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
+    end
+    if resets ~= self.resets then -- contacts come anew, as in the first run
+      for _, interaction in ipairs(self:interactions()) do
+        if graph.linked(nsds, interaction) then nsds:unlink(interaction) end
+      end
+      keep_active(self, function() return false end)
+      for _, own in ipairs(self.own) do own.linked = {} end
+      self.resets = resets
     end
     unlink_listed(self, support.far(scene, 2 * self.reach, self.gone), self.gone)
     local near, nowhere = support.search(scene, slots)

@@ -188,6 +188,7 @@ void ns_nsds_set_step(NsNsds *nsds, double h) {
 }
 
 void ns_nsds_reset(NsNsds *nsds) {
+  nsds->resets++;
   for (int i = 0; i < nsds->nds; i++) ns_ds_reset(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
 }

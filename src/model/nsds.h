@@ -14,6 +14,7 @@ typedef struct NsNsds {
   int nds, ninteractions;
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
+  uint64_t resets;  /* counts the returns to the initial states */
   uint64_t values;  /* counts the coefficients and vectors z that scripts have replaced in it */
   bool busy;        /* a step is being computed: nothing in the graph may change */
   bool acting;      /* between two intervals of a step a script acts or records: the graph may change, but not step */

@@ -244,9 +244,15 @@ static int nsds_display(lua_State *L) {
   return nsl_display(L, 2);
 }
 
-/* version(nsds): a number that grows with each change of the graph. */
+/* version(nsds): numbers that grow with each change of the graph, and with each return to the initial states. */
 static int graph_version(lua_State *L) {
-  return lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version), 1;
+  const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  return lua_pushinteger(L, (lua_Integer)nsds->version), lua_pushinteger(L, (lua_Integer)nsds->resets), 2;
+}
+
+/* clear(interaction): takes away what is left from when it was linked. */
+static int graph_clear(lua_State *L) {
+  return ns_interaction_reset(nsl_check_interaction(L, 1)->interaction), 0;
 }
 
 /* linked(nsds, interaction): whether the interaction is linked in this graph. */
@@ -263,7 +269,7 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear}, {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);
