@@ -112,6 +112,10 @@ local function why_of_method(f, object, fields)
   end
 end
 
+-- Compiled functions made here -> false, or why the callback runs in Lua again.
+local lost = setmetatable({}, { __mode = "k" })
+local told = {} -- names of callbacks that a warning has told
+
 local made = {} -- place in the source -> how many functions from there have been compiled
 
 local function compiled_of(f, options)
@@ -119,7 +123,9 @@ local function compiled_of(f, options)
   local place = info.source .. info.linedefined
   made[place] = (made[place] or 0) + 1
   if made[place] > MOST_NATIVE and not (options and options.native) then options = { native = false } end
-  return core.compile(f, options)
+  local compiled = core.compile(f, options)
+  lost[compiled] = false
+  return compiled
 end
 
 -- One callback of an object. entry.how: "native", "tape" or "Lua".
@@ -167,6 +173,8 @@ local function visit(object, at, kept, report, watched, shared)
       entry = { title = title, how = "native", why = "a library" }
     elseif not kind then
       entry = nil
+    elseif kind == "Lua" and entry.compiled then
+      entry.how, entry.why, entry.compiled = "Lua", lost[entry.compiled], nil
     end
     kept[object][slot] = entry
     if entry then report[#report + 1] = { callback = title, how = entry.how, why = entry.why } end
@@ -223,6 +231,16 @@ function compile.again(simulation)
   if first and debug.getregistry()["nslua.compile"] then
     io.stderr:write(tostring(report), #report > 0 and "\n" or "")
   end
+end
+
+-- A path of a compiled callback could not be made in a run. Whether the callback was compiled here, and shall run in
+-- Lua from there on.
+function compile.lose(compiled, title, why)
+  if lost[compiled] == nil then return false end
+  lost[compiled] = why:gsub("compile: ", "", 1)
+  if not told[title] then warn("nslua: ", title, " runs in Lua from here on: ", lost[compiled]) end
+  told[title] = true
+  return true
 end
 
 return compile

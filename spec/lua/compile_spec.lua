@@ -6,16 +6,16 @@ local models = require "random_models"
 local trail = require "trail"
 
 -- A clutch of first order; o.f, o.h, o.g: its callbacks.
-local function clutch(o)
+local function clutch(o, name)
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)
   local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, o.f or function(_, x, _, f) f[1], f[2] = -x[1], x[2] * 0.1 end)
-  ds:setName "plant"
+  ds:setName(name or "plant")
   local relation = ns.FirstOrderNonLinearR { h = o.h or function(_, x, _, _, y) y[1] = x[1] - x[2] end,
     g = o.g or function(_, _, lambda, _, r) r[1], r[2] = -lambda[1], lambda[1] end }
-  relation:setName "clutch"
+  relation:setName(name or "clutch")
   nsds:insertDynamicalSystem(ds)
   nsds:link(ns.Interaction(ns.RelayNSL(1), relation), ds)
-  local grid, integrator = ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)
+  local grid, integrator = ns.TimeDiscretisation(0, o.step or 0.1), ns.EulerMoreauOSI(1)
   return ns.TimeStepping { nsds = nsds, grid = grid, integrator = integrator, compile = o.compile }, ds
 end
 
@@ -160,6 +160,49 @@ describe("simu:compile", function()
     simu:computeOneStep()
     assert.equal(3 * ds:x()[1] + 1, inter:y(0)[1])
     assert.is_true(row(simu:compile(), "computeh").how ~= "Lua")
+  end)
+
+  it("takes the plain callback again, with a warning, where a path fails in a run #once", function()
+    local function makers()
+      local latch, p = 1, { latch = 1 }
+      return {
+        { "assigns to the variable 'latch'", function(x) if x < 0.2 then latch = 0.5 end return -latch * x end },
+        { "assigns to 'p.latch'", function(x) if x < 0.2 then p.latch = 0.5 end return -p.latch * x end },
+        { "a bitwise operation", function(x) return x < 0.2 and -(math.floor(x * 64) & 31) / 64 or -x end },
+        { "more than 64 paths", function(x) return p[math.floor(x * 2000)] or -x end },
+      }
+    end
+    local warned, at, lose = {}, 1, require "nslua.compile".lose
+    while debug.getupvalue(lose, at) ~= "_ENV" do at = at + 1 end
+    local _, globals = debug.getupvalue(lose, at)
+    local before = rawget(globals, "warn")
+    rawset(globals, "warn", function(...) warned[#warned + 1] = table.concat { ... } end)
+    local good, err = pcall(function()
+      for k, way in ipairs(makers()) do
+        for _, slot in ipairs { "f", "h" } do
+          local trails, last = {}, nil
+          for _, compile in ipairs { false, true } do
+            local rate, o = makers()[k][2], { step = 0.01 }
+            if slot == "f" then
+              function o.f(_, x, _, f) f[1], f[2] = rate(x[2]), x[2] * 0.1 end
+            else
+              function o.h(_, x, _, _, y) y[1] = rate(x[2]) + 2 * x[1] - x[2] end
+            end
+            last = clutch(o, ("plant %d%s"):format(k, slot))
+            if compile then last:compile { native = false } end
+            trails[#trails + 1] = table.pack(trail.of(last))
+          end
+          assert.same(trails[1], trails[2], way[1])
+          local one = row(last:compile(), slot == "f" and "computef" or "computeh")
+          assert.equal("Lua", one.how, way[1])
+          assert.matches(way[1], one.why, 1, true)
+          assert.equal(("nslua: %s runs in Lua from here on: %s"):format(one.callback, one.why), table.remove(warned))
+          assert.equal(0, #warned)
+        end
+      end
+    end)
+    rawset(globals, "warn", before)
+    assert(good, err)
   end)
 
   it("says what is wrong with its options", function()

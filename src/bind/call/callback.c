@@ -400,12 +400,49 @@ static int find_trace(lua_State *L) {
   return 0;
 }
 
+/* What a compiled callback has to run. */
+typedef struct Attempt {
+  NslCallback *cb;
+  lua_CFunction f;
+  void *argument;
+} Attempt;
+
+/* Runs inside lua_pcall: an attempt, whose error makes the callback plain where nslua.compile has compiled it. */
+static int attempt_or_yield(lua_State *L) {
+  const Attempt *attempt = lua_touserdata(L, 1);
+  NslCallee *callee = attempt->cb->callee;
+  int slot = (int)(attempt->cb - callee->callbacks);
+  lua_pushcfunction(L, attempt->f);
+  lua_pushlightuserdata(L, attempt->argument);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 3, NSL_SHEET);
+  lua_rawgeti(L, 4, nsl_function_place(slot));
+  const char *title = nsl_callee_title(L, callee);
+  bool ours = lua_type(L, 2) == LUA_TSTRING && nsl_push_hook(L, "lost path");
+  if (ours) {
+    lua_pushvalue(L, 5);
+    lua_pushfstring(L, "%s %s", title, attempt->cb->slot->name);
+    lua_pushvalue(L, 2);
+    lua_call(L, 3, 1);
+    ours = lua_toboolean(L, -1);
+  }
+  if (!ours) return lua_settop(L, 2), lua_error(L);
+  nsl_push_plain_function(L, 5);
+  nsl_exchange_function(L, 3, slot, lua_gettop(L));
+  attempt->cb->stays = true;
+  return 0;
+}
+
+int nsl_callback_attempt(NslCallback *cb, lua_CFunction f, void *argument) {
+  Attempt attempt = {cb, f, argument};
+  return nsl_callback_protected(cb, attempt_or_yield, &attempt);
+}
+
 NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
-  if (!cb->trace) {
-    FirstCall call = {.cb = cb, .at = at};
-    if (nsl_callback_protected(cb, find_trace, &call) != 0) return NULL;
-  }
+  FirstCall call = {.cb = cb, .at = at};
+  if (!cb->trace && (nsl_callback_attempt(cb, find_trace, &call) != 0 || !cb->trace)) return NULL;
   callback_set_inputs(cb, cb->trace, at);
   return cb->trace;
 }
@@ -495,16 +532,22 @@ bool nsl_callback_jumps(NslCallee *callee, int slot) {
   return jumps;
 }
 
-/* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */
+/*
+** Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. One that has become plain is
+** called again.
+*/
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   NslTrace *trace = cb->trace;
+  int failed = 0;
   if (trace) callback_set_inputs(cb, trace, at);
-  else trace = nsl_callback_trace(callee, slot, at);
-  if (!trace) return -1;
-  cb->silent = trace->outputs == 0;
-  if (cb->silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  else if (!nsl_trace_value_at(trace, trace->in, out)) return nsl_callback_protected(cb, nsl_raise_of_trace, trace);
+  else if (!(trace = nsl_callback_trace(callee, slot, at))) failed = -1;
+  bool silent = trace && trace->outputs == 0;
+  if (silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
+  else if (trace && !nsl_trace_value_at(trace, trace->in, out)) failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
+  if (!nsl_has_trace(cb)) return nsl_callback_call(callee, slot, at, out);
+  if (failed) return failed;
+  cb->silent = silent;
   for (int i = 0; i < cb->entries; i++)
     if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
   return 0;

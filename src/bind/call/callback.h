@@ -27,7 +27,7 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
 /*
 ** The trace of a slot's compiled callback, with its inputs set to a point; NULL, with the error kept, when it cannot be traced.
 ** nsl_callback_argument: the number (from 0) of the trace's argument for a letter of the slot ('t': the time); -1 when there is
-** none.
+** none. NULL without an error: it has become plain (nsl_callback_attempt).
 */
 struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
@@ -52,6 +52,12 @@ bool nsl_callback_jumps(NslCallee *callee, int slot);
 ** callback. Returns 0, or negative on an error.
 */
 int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argument);
+
+/*
+** The same on behalf of a compiled callback. Where nslua.compile has compiled it, an error makes it the plain callback that it was, with a
+** warning, and is forgotten: nsl_has_trace tells.
+*/
+int nsl_callback_attempt(NslCallback *cb, lua_CFunction f, void *argument);
 
 /*
 ** A function of a script that is no callback of a slot: f calls it; push: pushes it (or something else, when it is not one function).

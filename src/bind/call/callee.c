@@ -228,13 +228,17 @@ static bool push_method(lua_State *L, int idx, const char *name) {
   return found;
 }
 
-void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
+void nsl_exchange_function(lua_State *L, int idx, int slot, int function) {
   NslCallback *cb = &((NslCallee *)lua_touserdata(L, idx))->callbacks[slot];
   bool method = nsl_is_method(cb), compiled = nsl_is_compiled(L, function);
   put_in_sheet(L, idx, nsl_function_place(slot), function);
   cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
   if (method && compiled) cb->callee->host->compiled_methods = true;
   cb->trace = NULL;
+}
+
+void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
+  nsl_exchange_function(L, idx, slot, function);
   rebind(L, idx);
 }
 

@@ -168,7 +168,11 @@ bool nsl_may_be_callback(lua_State *L, int idx);
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 
-/* Puts the function or compiled function at stack index `function` in the place of the slot's one, which is called in the same way. */
+/*
+** Puts the function or compiled function at stack index `function` in the place of the slot's one, which is called in the same way.
+** nsl_exchange_function: within a step, where the engine's object stays as it is.
+*/
+void nsl_exchange_function(lua_State *L, int idx, int slot, int function);
 void nsl_replace_function(lua_State *L, int idx, int slot, int function);
 
 /*

@@ -184,7 +184,6 @@ static int raise_derivative(lua_State *L) {
 
 static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *jac) {
   int rows = cb->entries, k = 0;
-  if (cb->trace->failed) return nsl_callback_protected(cb, nsl_raise_of_trace, cb->trace);
   while (k < rows * cols && isfinite(jac[k])) k++;
   if (k == rows * cols) return 0;
   BadDerivative bad = {cb, k % rows, k / rows, nsl_trace_label(cb->trace->args, arg), jac[k]};
@@ -197,19 +196,25 @@ static bool stays(const NslFunction *f, int by) {
   return cb->trace && cb->argument[by] >= 0 && !cb->trace->moves[cb->argument[by]];
 }
 
-/* jac = the exact Jacobian of a compiled callback, from its trace. */
+static int function_plain_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac);
+
+/* jac = the exact Jacobian of a compiled callback, from its trace; of one that has become plain, as of a plain one. */
 static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
   int arg = cb->argument[by];
   if (!trace || arg < 0 || !nsl_trace_jacobian_known(trace, arg)) trace = nsl_callback_trace(callee, f->value, at);
-  if (!trace) return -1;
+  if (!trace) return nsl_has_trace(cb) ? -1 : function_plain_jacobian(f, by, at, jac);
   arg = cb->argument[by];
   if (arg < 0) return 0;
   int cols = nsl_trace_size(&trace->args[arg]);
   if (trace->outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
-  else if (!nsl_trace_jacobian(trace, arg, jac)) return refuse_derivative(cb, arg, cols, jac);
+  else if (!nsl_trace_jacobian(trace, arg, jac)) {
+    if (!trace->failed) return refuse_derivative(cb, arg, cols, jac);
+    int failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
+    return failed ? failed : function_plain_jacobian(f, by, at, jac);
+  }
   return 0;
 }
 
@@ -549,6 +554,17 @@ static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *
   return 0;
 }
 
+static int function_plain_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
+  bool matrix = function_is_matrix(f), library = f->callee->callbacks[f->value].backing == NSL_LIBRARY;
+  if (matrix && by == 0 && !library) {
+    int failed = differentiate_matrix(f, at, jac);
+    if (failed <= 0) return failed;
+  }
+  if (matrix) return differentiate_by_differences(f, by, at, jac);
+  if (library) return f->by[by] >= 0 ? report_missing(f, f->by[by]) : 0;
+  return function_exact(f, by, at, jac);
+}
+
 static int function_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
@@ -556,14 +572,7 @@ static int function_jacobian(void *context, double t, const double *const *args,
   if (slot == -1) return 0;
   if (slot >= 0 && f->callee->callbacks[slot].backing != NSL_ABSENT) return nsl_callback_call(f->callee, slot, &at, jac);
   if (nsl_has_trace(&f->callee->callbacks[f->value])) return stays(f, by) ? 0 : function_compiled_jacobian(f, by, &at, jac);
-  bool matrix = f->callee->callbacks[f->value].slot->cols != '1';
-  if (matrix && by == 0 && f->callee->callbacks[f->value].backing != NSL_LIBRARY) {
-    int failed = differentiate_matrix(f, &at, jac);
-    if (failed <= 0) return failed;
-  }
-  if (matrix) return differentiate_by_differences(f, by, &at, jac);
-  if (f->callee->callbacks[f->value].backing == NSL_LIBRARY) return slot >= 0 ? report_missing(f, slot) : 0;
-  return function_exact(f, by, &at, jac);
+  return function_plain_jacobian(f, by, &at, jac);
 }
 
 NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda) {
