@@ -241,6 +241,14 @@ describe("a compiled function refuses", function()
     assert.equal(1, c(1))
     assert.equal("compile: the callback gives 2 values here and 1 on another path: all paths must give the same", message(c, -1))
     assert.equal(2, c(2))
+    local text = "compile: the callback gives its values in one way here and in another one on another path: return numbers, a " ..
+      "list, a vector or rows, or fill the last argument, on all paths"
+    c = tape(function(x, y) if x > 0 then return { x, 2 } end y[1] = x end)
+    assert.same({ 1, 2 }, c(1, ns.vector(2)))
+    assert.equal(text, message(c, -1, ns.vector(2)))
+    c = tape(function(x) if x > 0 then return x, 2 end return { x, 2 } end)
+    assert.equal(1, c(1))
+    assert.equal(text, message(c, -1))
   end)
 end)
 
