@@ -64,15 +64,29 @@ return function(contact, support, parts)
     end
   end
 
+  -- Whether three points span a triangle that has a normal: its height is above 1e-12 of its longest side.
+  local function has_area(a, b, c)
+    local ux, uy, uz, vx, vy, vz = b[1] - a[1], b[2] - a[2], b[3] - a[3], c[1] - a[1], c[2] - a[2], c[3] - a[3]
+    local size = math.max(math.abs(ux), math.abs(uy), math.abs(uz), math.abs(vx), math.abs(vy), math.abs(vz))
+    if size == 0 then return false end
+    ux, uy, uz, vx, vy, vz = ux / size, uy / size, uz / size, vx / size, vy / size, vz / size
+    return math.max(math.abs(uy * vz - uz * vy), math.abs(uz * vx - ux * vz), math.abs(ux * vy - uy * vx)) > 1e-12
+  end
+
   -- A surface of triangles that does not move; triangles: lists of three numbers of points, from 1.
   function contact.mesh(points, triangles)
     local lists = triangles
     points, triangles = triples("mesh", "points", points), triples("mesh", "triangles", lists)
-    for i = 1, #triangles do
+    local whole = {}
+    for i, t in ipairs(triangles) do
       if #lists[i] > 3 then
         fail("mesh", ("triangles[%d]"):format(i), "three numbers of points", parts.said(#lists[i]), 2)
       end
+      local a, b, c = points[t[1]], points[t[2]], points[t[3]]
+      if not (a and b and c) then whole = triangles break end -- the core tells of wrong numbers
+      if has_area(a, b, c) then whole[#whole + 1] = t end
     end
+    triangles = whole
     local mesh = where.call("mesh", support.mesh, points, triangles)
     return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
   end
