@@ -220,10 +220,11 @@ static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int functi
   if (trace->shaped && (trace->outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
     nsl_push_definition(L, function);
     if (trace->outputs == job->outputs)
-      luaL_error(L,
-                 "%scompile: the callback gives its values in one way here and in another one on another path: return numbers, a "
-                 "list, a vector or rows, or fill the last argument, on all paths",
-                 lua_tostring(L, -1));
+      luaL_error(
+          L,
+          "%scompile: the callback gives its values in one way here and in another one on another path: return numbers, a "
+          "list, a vector or rows, or fill the last argument, on all paths",
+          lua_tostring(L, -1));
     luaL_error(L, "%scompile: the callback gives %d values here and %d on another path: all paths must give the same",
                lua_tostring(L, -1), job->outputs, trace->outputs);
   }
