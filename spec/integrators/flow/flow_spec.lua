@@ -226,6 +226,31 @@ describe("a state that has been at rest at 0", function()
       end
     end
   end)
+
+  -- Shafts with springs between them; a brake holds the first one, up to the rounding of F sin(t) - F lambda, which moves others.
+  it("stays there behind springs to a shaft that a brake holds", function()
+    for links = 1, 3 do
+      for _, F in ipairs { 0.1, 0.3, 0.7 } do
+        local n, looks = 2 * links + 2, 0
+        local speed, into = ns.zeros(1, n), ns.zeros(n, 1)
+        speed[1][2], into[2][1] = 1, F
+        local shafts = ns.FirstOrderNonLinearDS { x0 = ns.zeros(n), f = function(t, x, _, f)
+          looks = looks + 1
+          if looks > 20000 then error("too many steps") end
+          for k = 0, links do f[2 * k + 1], f[2 * k + 2] = x[2 * k + 2], k == 0 and F * math.sin(t) or 0 end
+          for k = 2, 2 * links, 2 do
+            local force = 200 * (x[k - 1] - x[k + 1])
+            f[k], f[k + 2] = f[k] - force, f[k + 2] + force
+          end
+        end }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(shafts)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR(speed, into)), shafts)
+        ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10)):run()
+        for i = 1, n do assert.near(0, shafts:x()[i], 1e-15) end
+      end
+    end
+  end)
 end)
 
 describe("diodes that are all at their corner at the start", function()

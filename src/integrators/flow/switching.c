@@ -190,26 +190,36 @@ static bool lambda_rests(const NsSwitching *sw, int row) {
 static const double HELD = 64;
 
 /*
-** A state that has been held at 0 since the start moves by rounding alone, and so does one whose rate it is: the rounding of the
-** first one, over a step of length h, is a motion that the second one's size does not allow for. atol of all states is at least that
-** motion: h times the change of the rates by the rounding of states that are held.
+** A state that has been held at 0 since the start moves by rounding alone, and so do those that it drives, directly or through others
+** at 0: the rounding of the first one, over a step of length h, is a motion that their sizes do not allow for. atol of all states is
+** at least that motion: h times the change of the rates by the rounding of states that are held, and by what these move.
 */
 static void switching_allow_held(NsSwitching *sw, double h, double noise) {
   const double *terms = ns_flow_rate_terms(sw->flow);
-  bool held = false;
+  double *sample = sw->run.sample;
+  bool more = false;
   for (int i = 0; i < sw->run.n; i++) {
     double rounding = h * noise * fmax(terms[i], sw->ahead[i]);
     bool is_held = rounding > 0 && sw->now->size[i] <= HELD * rounding;
-    sw->run.sample[i] = sw->run.u[i] + (is_held ? rounding : 0);
-    held = held || is_held;
+    sample[i] = sw->run.u[i] + (is_held ? rounding : 0);
+    more = more || is_held;
   }
-  if (!held) return;
-  memset(sw->run.sample + sw->run.n, 0, (size_t)sw->m * sizeof *sw->run.sample);
+  if (!more) return;
+  memset(sample + sw->run.n, 0, (size_t)sw->m * sizeof *sample);
   NsError none = {NS_OK, ""};
-  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.sample, sw->held, &none) != NS_OK) return;
-  if (switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &none) != NS_OK) return;
-  for (int i = 0; i < sw->run.n; i++)
-    sw->run.atol[i] = fmax(sw->run.atol[i], h * fabs(sw->room.next_rate[i] - sw->held[i]) / sw->run.unit[i]);
+  NsStatus status = switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &none);
+  while (more && status == NS_OK) {
+    more = false;
+    if (switching_motion(sw, sw->flow, sw->run.t, sample, sw->held, &none) != NS_OK) break;
+    for (int i = 0; i < sw->run.n; i++) {
+      double change = h * fabs(sw->room.next_rate[i] - sw->held[i]);
+      bool is_driven = sample[i] == sw->run.u[i] && change > 0 && sw->now->size[i] <= HELD * change;
+      sw->run.atol[i] = fmax(sw->run.atol[i], change / sw->run.unit[i]);
+      if (is_driven) sample[i] += change;
+      more = more || is_driven;
+    }
+  }
+  (void)switching_motion(sw, sw->flow, sw->run.t, sw->run.u, sw->room.next_rate, &none);
 }
 
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
