@@ -226,6 +226,11 @@ static NsStatus start_constraints(Start *z, bool all, bool *jumped, NsError *err
   return status == NS_OK && broken ? fail_constraint(z, broken, err) : status;
 }
 
+static void start_release(Start *z) {
+  ns_box_free(z->box);
+  ns_arena_release(&z->arena);
+}
+
 static NsStatus start_take(Start *z, NsFlow *flow, double t, double *s, NsError *err) {
   ptrdiff_t m = flow->eq.m;
   *z = (Start){.flow = flow, .t = t, .s = s};
@@ -238,8 +243,9 @@ static NsStatus start_take(Start *z, NsFlow *flow, double t, double *s, NsError 
   z->p = ns_arena_doubles(&z->arena, m);
   z->w = ns_arena_doubles(&z->arena, m);
   z->alg = ns_arena_doubles(&z->arena, flow->eq.na);
-  bool good = !z->arena.failed && ns_box_new(&z->box, (int)m) == NS_OK;
-  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (!z->arena.failed && ns_box_new(&z->box, (int)m) == NS_OK) return NS_OK;
+  start_release(z);
+  return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 /* A start from the states s, which may jump. */
@@ -315,8 +321,7 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
       status = start_once(&z, mode, open, rule, choice, err);
     }
   }
-  ns_box_free(z.box);
-  ns_arena_release(&z.arena);
+  start_release(&z);
   return status;
 }
 
@@ -329,7 +334,6 @@ NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool 
   if (status != NS_OK) return status;
   status = broken_constraint(&z, JUMP_ZERO, open, &broken, err);
   if (status == NS_OK && broken) status = start_constraints(&z, false, jumped, err);
-  ns_box_free(z.box);
-  ns_arena_release(&z.arena);
+  start_release(&z);
   return status;
 }
