@@ -71,11 +71,11 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
   if (s->shape_capacity != before) {
     int *round = ns_resize(s->round, (size_t)s->shape_capacity, sizeof *round);
     if (round) s->round = round;
-    double *places = ns_resize(s->places, 3 * (size_t)s->shape_capacity, sizeof *places);
-    if (places) s->places = places;
+    double *longer = ns_resize(s->places, 3 * (size_t)s->shape_capacity, sizeof *longer);
+    if (longer) s->places = longer;
     NsPose *poses = ns_resize(s->poses, (size_t)s->shape_capacity, sizeof *poses);
     if (poses) s->poses = poses;
-    if (!round || !places || !poses) return s->shape_capacity = before, NS_ENOMEM;
+    if (!round || !longer || !poses) return s->shape_capacity = before, NS_ENOMEM;
   }
   if (shape->mesh && scene_grow(&s->meshes, s->nmeshes, &s->mesh_capacity, sizeof *s->meshes) != NS_OK) return NS_ENOMEM;
   NsSceneBall *balls = ns_alloc((size_t)shape->nballs, sizeof *balls);
@@ -324,7 +324,8 @@ static bool scene_read_places(NsScene *s) {
   for (int k = 0; k < s->nround; k++) {
     const NsSceneShape *shape = &s->shapes[s->round[k]];
     const double *q = shape->q;
-    double *p = &s->places[3 * (ptrdiff_t)k], *old = &s->grid.places[3 * (ptrdiff_t)k];
+    double *p = s->places + 3 * (ptrdiff_t)k;
+    const double *old = s->grid.places + 3 * (ptrdiff_t)k;
     if (shape->solid) {
       s->poses[k] = ns_pose(q, shape->n, s->space == 2);
       ns_place(&s->poses[k], shape->centre, p);

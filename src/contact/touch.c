@@ -426,7 +426,7 @@ static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double si
   if (w->all || w->n - first <= 4) return;
   const int *loop = x->s->loop + x->s->faces[f].first;
   double u[3], v[3];
-  int keep[5];
+  int keep[5] = {first, first, first, first, first};
   ns_sub3(side_vertex(x, loop[1]), side_vertex(x, loop[0]), u);
   ns_unit3(u);
   ns_cross3(side_normal(x, f), u, v);

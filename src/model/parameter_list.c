@@ -228,7 +228,7 @@ NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *
   if (!field || !is_parameter_field(o, field))
     return ns_fail(err, NS_EARG, "%s: '%s' has no number '%s' that may be a parameter", list->who, o->name, name);
   NsParameter parameter = {.owner = o->object};
-  int rows, cols, row, col;
+  int rows, cols, row = 0, col = 0;
   double *data;
   status = field_numbers(list, o, field, &data, &rows, &cols, &parameter.version, err);
   if (status == NS_OK) status = take_index(list, index[0], rows, name, &row, err);

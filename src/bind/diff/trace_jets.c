@@ -10,7 +10,10 @@
 void nsl_trace_jets(lua_State *L, NslTrace *trace, int time, double tdot, int first, int n, NsJet jet, const double *seed,
                     double *all) {
   const NslPath *path = nsl_trace_at(trace, trace->in);
-  if (!path || !path->tape) nsl_trace_raise(L, trace);
+  if (!path || !path->tape) {
+    nsl_trace_raise(L, trace);
+    return; /* it has raised */
+  }
   NsTapeView view = ns_tape_view(path->tape);
   ptrdiff_t np = ns_jet_size(jet), count = np * (view.inputs + view.constants + view.steps);
   size_t bytes = (size_t)np * sizeof(double);

@@ -152,17 +152,16 @@ static NsStatus solid_nearer(SolidNear *near) {
   return status;
 }
 
-/* The mesh is the first or the second of the two. */
-static NsStatus solid_near_mesh(SolidNear *near, const NsMesh *mesh, NsPlaced *at) {
+/* The mesh is the first or the second of the two; triangle: room for one of it. */
+static NsStatus solid_near_mesh(SolidNear *near, const NsMesh *mesh, NsPlaced *at, NsSolid *triangle) {
   NsStatus status = NS_OK;
+  at->solid = triangle;
   for (int i = 0; i < ns_mesh_triangles(mesh) && status == NS_OK; i++) {
-    NsSolid triangle;
     double corners[9];
     ns_mesh_corners(mesh, i, corners);
-    status = ns_solid_make_triangle(&triangle, corners);
-    at->solid = &triangle;
+    status = ns_solid_make_triangle(triangle, corners);
     if (status == NS_OK) status = solid_nearer(near);
-    ns_arena_release(&triangle.arena);
+    ns_arena_release(&triangle->arena);
   }
   return status;
 }
@@ -171,11 +170,12 @@ static NsStatus solid_near_mesh(SolidNear *near, const NsMesh *mesh, NsPlaced *a
 static int solid_distance(lua_State *L) {
   const NsPose world = ns_pose(NULL, 0, 0);
   const NslMesh *first = nsl_test_mesh(L, 1), *second = nsl_test_mesh(L, 2);
+  NsSolid triangle;
   SolidNear near = {.d = INFINITY, .a = {NULL, &world}, .b = {NULL, &world}};
   if (!first) near.a.solid = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
   if (!second) near.b.solid = &((NslSolid *)nsl_check(L, 2, &solid_type))->solid;
-  NsStatus status = first    ? solid_near_mesh(&near, first->mesh, &near.a)
-                    : second ? solid_near_mesh(&near, second->mesh, &near.b)
+  NsStatus status = first    ? solid_near_mesh(&near, first->mesh, &near.a, &triangle)
+                    : second ? solid_near_mesh(&near, second->mesh, &near.b, &triangle)
                              : solid_nearer(&near);
   ns_narrow_free(&near.narrow);
   nsl_check_status(L, status, "distance");

@@ -62,6 +62,7 @@ bool ns_mixed_direct_ordinary(const NsMixedProblem *p) {
 
 /* Copies the groups; false: a contact has no own block. */
 static bool direct_load(Direct *d, const NsMixedProblem *p, const int *row) {
+  /* cppcheck-suppress ctuuninitvar; the sizes are set, the rest is filled here */
   int dim = d->dim, n = d->n;
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) d->W[i + j * n] = ns_mixed_entry(p, row[i], row[j]);
@@ -253,7 +254,9 @@ bool ns_mixed_direct(const NsMixedProblem *p, const int *first, const int *group
   Direct d;
   int row[ROWS];
   d.cone = p->groups[0].cone;
-  d.dim = d.cone->dim, d.nc = count, d.n = count * d.dim;
+  d.dim = d.cone->dim;
+  d.nc = count;
+  d.n = count * d.dim;
   if (d.cone->discs > 1 || d.n > ROWS) return false;
   for (int c = 0; c < count; c++) {
     d.group[c] = &p->groups[group ? group[c] : c];
