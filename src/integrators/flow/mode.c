@@ -103,17 +103,12 @@ static bool search_prefers(const Found *found, const Found *other) {
 /* Adds the evaluated mode to those that are possible. */
 static void search_keep(Search *z, bool certain, bool bends) {
   const NsFlow *flow = z->flow;
-  Found mode = {certain,
-                !certain && flow->signs.doubtful,
-                bends,
-                flow->signs.impulse,
-                change_of_lambda(z),
-                changed_rows(z),
-                NULL,
-                NULL,
-                NULL,
-                NULL,
-                NULL};
+  Found mode = {.certain = certain,
+                .doubtful = !certain && flow->signs.doubtful,
+                .bends = bends,
+                .impulse = flow->signs.impulse,
+                .change = change_of_lambda(z),
+                .changed = changed_rows(z)};
   int k = 0;
   while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
@@ -276,8 +271,8 @@ static int count_of(const Search *z, const Found *found, NsRowMode mode) {
 }
 
 /*
-** Of the modes that are certain, or else not doubtful, if there are any: the one with most rows in the state that the rule asks for (leave: with fewest at
-** y = 0); of several, the one with least change of lambda.
+** Of the modes that are certain, or else not doubtful, if there are any: the one with most rows in the state that the rule asks for
+** (leave: with fewest at y = 0); of several, the one with least change of lambda.
 */
 static const Found *search_select(const Search *z, NsAmbiguity rule) {
   NsRowMode wanted = rule == NS_AMBIGUITY_UP ? NS_ROW_LOWER : rule == NS_AMBIGUITY_DOWN ? NS_ROW_UPPER : NS_ROW_ACTIVE;

@@ -8,7 +8,8 @@
 
 /*
 ** What to do when several modes are possible and their motions differ. ERROR: fail, and list them. STAY: the mode with most
-** rows at y = 0, LEAVE: with fewest. UP, DOWN: the mode with most rows at y > 0, or y < 0.
+** rows at y = 0, LEAVE: with fewest. UP, DOWN: the mode with most rows at y > 0, or y < 0. A mode whose rows all have a derivative
+** that is not 0 goes before one that rounding may forbid.
 */
 typedef enum NsAmbiguity {
   NS_AMBIGUITY_ERROR,
