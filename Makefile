@@ -137,8 +137,8 @@ MPI_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/file/m
 SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name tether.c ! -name core_functions.c ! -path 'src/repl/*' ! -path 'src/fmu/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
-# The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.
-PUBLIC := $(filter-out $(BUILD)/obj/bind/internal/%.o $(BUILD)/obj/bind/core.o,$(OBJ)) $(BUILD)/public/obj/bind/core.o
+# Engine functions bound for specs alone (nslua.internal): the module in the build directory has them, the installed one has not.
+INTERNAL := $(patsubst spec/%.c,$(BUILD)/%.o,$(sort $(wildcard spec/internal/*.c)))
 CORE   := $(BUILD)/lib/nslua/core.so
 NSLUA  := $(BUILD)/bin/nslua
 BINDIR ?= $(PREFIX)/bin
@@ -156,8 +156,8 @@ optional:
 	    $(MAKE) -s -q $$module 2>/dev/null || { rm -f $$module; echo "left out, since it can not be built here (see $(BUILD)/optional.log): $$module"; }; \
 	  done
 
-$(CORE): $(OBJ)
-$(BUILD)/public/core.so: $(PUBLIC)
+$(CORE): $(OBJ) $(INTERNAL)
+$(BUILD)/public/core.so: $(OBJ)
 # nodelete: the module stays loaded, since a SIGINT may call its handler while the last Lua state closes the module.
 %.so:
 	@mkdir -p $(@D)
@@ -191,7 +191,7 @@ $(FMU_LUA): $(LUA_ARCHIVE)
 	@mkdir -p $(@D)
 	objcopy --redefine-sym stdin=fmu_stdin --redefine-sym stdout=fmu_stdout --redefine-sym stderr=fmu_stderr $< $@
 
-$(BUILD)/lib/nslua/fmu.so: $(PUBLIC) $(FMU_OBJ) $(FMU_LUA) src/fmu/exports.map
+$(BUILD)/lib/nslua/fmu.so: $(OBJ) $(FMU_OBJ) $(FMU_LUA) src/fmu/exports.map
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(SAN) $(OPT) $(FMU_STRIP) -Wl,--version-script=src/fmu/exports.map -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' \
@@ -217,14 +217,14 @@ $(BUILD)/katex.h: FORCE
 	@mkdir -p $(@D)
 	@echo '$(if $(KATEX),$(hash)define NS_KATEX "$(KATEX)")' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
-$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
-$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: $(BUILD)/katex.h
+$(BUILD)/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
+$(BUILD)/obj/bind/lua/versions.o: $(BUILD)/katex.h
 
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
-$(BUILD)/public/obj/%.o: src/%.c
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+$(BUILD)/internal/%.o: spec/internal/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -261,7 +261,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(FMU_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(FMU_OBJ:.o=.d) $(HOST:.o=.d) $(INTERNAL:.o=.d)
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -300,7 +300,7 @@ builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
 	@$(ALONE) sh spec/builds.sh
 
 format: lint-packages  ## lays the C sources out as .clang-format says
-	@find src -name '*.[ch]' | sort | xargs clang-format -i
+	@find src spec/internal -name '*.[ch]' | sort | xargs clang-format -i
 
 lint: lint-packages  ## layers, names, layout, compiler warnings, luacheck, cppcheck, shellcheck
 	@CC='$(CC)' CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS) $(MPI_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh

@@ -81,7 +81,7 @@ awk -F: '
 # The rooms of bind, each using only those before it.
 awk -F: '
   BEGIN {
-    n = split("lua array diff call model file numerics simulation ode internal", rooms, " ")
+    n = split("lua array diff call model file numerics simulation ode", rooms, " ")
     for (i = 1; i <= n; i++) level[rooms[i]] = i
   }
   match($3, /#[ ]*include[ ]*"bind\/[^"]*"/) {
@@ -140,7 +140,7 @@ budget() { # budget LIMIT WHAT: $work/places holds them, a line for each
 grep -E '(^|[^A-Za-z0-9_])dim [!=]= ' "$code" >"$work/places"
 budget 11 "dimensions of cones that are asked (dim ==)"
 grep -E '(^|[^A-Za-z0-9_])(NS_FIRST_ORDER|NS_MECHANICS)([^A-Za-z0-9_]|$)' "$code" >"$work/places"
-budget 68 "families that are asked (NS_FIRST_ORDER, NS_MECHANICS)"
+budget 67 "families that are asked (NS_FIRST_ORDER, NS_MECHANICS)"
 # shellcheck disable=SC2046
 grep -nE '\.kind [~=]= ' $(git ls-files 'lua/*.lua') >"$work/places"
 budget 62 "kinds that are asked in Lua (.kind ==)"
@@ -177,11 +177,11 @@ awk -F: '
   }' "$code" >"$work/places"
 budget 0 "circles of headers"
 
-git ls-files 'src/*.[ch]' 'lua/*.lua' 2>/dev/null | xargs -r wc -l | awk '$1 > 700 && $2 != "total" { print $2 ": " $1 " lines" }' |
+git ls-files 'src/*.[ch]' 'spec/internal/*.[ch]' 'lua/*.lua' 2>/dev/null | xargs -r wc -l | awk '$1 > 700 && $2 != "total" { print $2 ": " $1 " lines" }' |
   report "files of more than 700 lines"
 
 if command -v clang-format >/dev/null; then
-  find src -name '*.[ch]' | sort | xargs clang-format --dry-run 2>&1 | grep 'warning:' | cut -d: -f1,2 | sort -u |
+  find src spec/internal -name '*.[ch]' | sort | xargs clang-format --dry-run 2>&1 | grep 'warning:' | cut -d: -f1,2 | sort -u |
     report "layout: run make format"
 else
   echo "lint: no clang-format, the layout is not checked"
@@ -194,7 +194,7 @@ awk -F: '
   match($3, /#[ ]*include[ ]*"[^"]*"/) {
     to = substr($3, RSTART, RLENGTH); sub(/^[^"]*"/, "src/", to); sub(/"$/, "", to)
     from = $1; sub(/\/[^\/]*$/, "", from); room = to; sub(/\/[^\/]*$/, "", room)
-    if (from != room && from != "src/bind/internal" && room != "src/bind/internal") included[to]
+    if (from != room) included[to]
   }
   END { for (file in declares) if (file in included) print file }' "$code" | sort | while read -r file; do
   room=$(basename "$(dirname "$file")")
@@ -202,9 +202,9 @@ awk -F: '
   [ -f "${spec%.h}_spec.lua" ] || [ "$(basename "$file")" = "$room.h" ] || echo "$file"
 done | report "a public header without its spec"
 
-grep -r -L '^#pragma once' --include='*.h' src | report "a header without #pragma once"
+grep -r -L '^#pragma once' --include='*.h' src spec/internal | report "a header without #pragma once"
 
-sources=$(find src -name '*.c' | sort)
+sources=$(find src spec/internal -name '*.c' | sort)
 # shellcheck disable=SC2086
 if ! echo '#include <ida/ida.h>' | $cc $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of SUNDIALS, src/ode/sundials*.c are not compiled"
@@ -221,12 +221,11 @@ for library in solvers/optimise/nlopt:nlopt.h solvers/optimise/ipopt:IpStdCInter
   echo "lint: no headers of ${library##*/}, src/${library%:*}.c is not compiled"
   sources=$(echo "$sources" | grep -v "^src/${library%:*}\.c$")
 done
-# Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
+# Two processes at a time.
 for compiler in "$cc" clang; do
   command -v "${compiler%% *}" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
   # shellcheck disable=SC2086
-  { echo "$sources" | xargs -P 2 -n 40 $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only -DNSL_INTERNAL &&
-    grep -l -r --include='*.c' NSL_INTERNAL src | xargs $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
+  echo "$sources" | xargs -P 2 -n 40 $compiler $CPPFLAGS $WARN -O1 -Werror -fsyntax-only || failed=1
 done
 
 # Readers cannot look up what is not in the repository: paths of one machine, folders beside the tree, other documents, tickets.
@@ -248,7 +247,7 @@ mkdir -p build/cppcheck
 # shellcheck disable=SC2046
 luacheck -q --no-color --cache build/luacheck $(ls -d lua scripts spec bench docs 2>/dev/null) || failed=1
 cppcheck -q --cppcheck-build-dir=build/cppcheck --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-  --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src || failed=1
+  --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src spec/internal || failed=1
 
 [ ! -s "$work/breaches" ] || failed=1
 [ "$failed" -eq 0 ] && echo "lint: clean"

@@ -4,6 +4,9 @@ local host = require "host"
 
 local build = require("nslua.internal").compiler_build
 
+local lua_path = "LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua;%s/spec/?.lua;;' "
+lua_path = lua_path:format(host.root, host.root, host.root)
+
 local source = "void twice(const double *in, double *out) { out[0] = 2 * in[0]; out[1] = in[0] * in[1] + in[0]; }\n"
 
 local function fails(expected, ...)
@@ -24,8 +27,8 @@ end
 local function run_under(settings, chunk)
   local directory = host.new_directory()
   host.write(directory .. "/chunk.lua", chunk)
-  local out, err, code = host.run(("cd %s && export LUA_PATH='lua/?.lua;lua/?/init.lua;;' && %s %s %s/chunk.lua"):format(
-    host.quote(host.root), settings, host.quote(host.nslua), directory))
+  local out, err, code = host.run(("cd %s && export %s && %s %s %s/chunk.lua"):format(
+    host.quote(host.root), lua_path, settings, host.quote(host.nslua), directory))
   host.remove(directory)
   assert.equal("", err)
   assert.equal(0, code)
@@ -121,8 +124,7 @@ exit 1
 
   it("is looked for in the absolute directories of PATH alone", function()
     pretend(directory, "cc", ("echo run >%s/flag\nexit 1\n"):format(directory))
-    local out = run_under(("cd %s && LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua;;' PATH=.::"):format(directory, host.root,
-      host.root), report)
+    local out = run_under(("cd %s && %s PATH=.::"):format(directory, lua_path), report)
     assert.matches("^false\tno C compiler %(cc, tcc%)\nfalse\t[^\n]*compile: no C compiler %(cc, tcc%)\n$", out)
     assert.is_nil(host.read(directory .. "/flag"))
   end)
@@ -151,8 +153,8 @@ exit 1
     assert.matches("^false\tcannot make a directory in '/no/such/directory': No such file or directory\nfalse\t", out)
     -- What a full disk looks like: no file may have any length; its output goes through a pipe.
     host.write(directory .. "/chunk.lua", report)
-    local limited = "export LUA_PATH='lua/?.lua;lua/?/init.lua;;' && (trap '' XFSZ; ulimit -f 0; TMPDIR=%s %s %s/chunk.lua) | cat"
-    out = host.run("cd " .. host.quote(host.root) .. " && " .. limited:format(directory, host.quote(host.nslua), directory))
+    local limited = "export %s && (trap '' XFSZ; ulimit -f 0; TMPDIR=%s %s %s/chunk.lua) | cat"
+    out = host.run(limited:format(lua_path, directory, host.quote(host.nslua), directory))
     assert.matches("^false\tcannot write '.*/tape%.c': File too large\nfalse\t[^\n]*compile: cannot write ", out)
     assert.equal("chunk.lua", host.list(directory))
   end)

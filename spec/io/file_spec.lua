@@ -136,10 +136,10 @@ describe("io.file", function()
     local path = directory .. "/a.txt"
     host.write(path, "old")
     local code = ([[
-      require "nslua"
+      package.path = %q .. package.path
       local file = require("nslua.internal").file_open(%q)
       for _ = 1, 100 do file:write(("x"):rep(65536)) end
-      file:commit()]]):format(path)
+      file:commit()]]):format(host.root .. "/spec/?.lua;", path)
     local limited = "trap '' XFSZ; ulimit -f 64; exec " .. host.nslua
     local _, err, status = host.run(limited .. " -e " .. host.quote(code))
     assert.matches(("cannot write '%s': File too large"):format(path:gsub("%p", "%%%0")), err)

@@ -15,7 +15,7 @@ describe("in a locale with another decimal point", function()
   local function run(locale, name, other)
     os.execute(("mkdir -p %s/%s/out"):format(directory, name))
     local place = ("%s/%s"):format(directory, name)
-    local command = "cd %s && LOCPATH=%s LUA_PATH='lua/?.lua;lua/?/init.lua;;' %s spec/robust/locale.lua %s %s/out %s"
+    local command = "cd %s && LOCPATH=%s LUA_PATH='lua/?.lua;lua/?/init.lua;spec/?.lua;;' %s spec/robust/locale.lua %s %s/out %s"
     local out, err, status = host.run(command:format(host.quote(host.root), directory, host.quote(host.nslua), locale, place,
       other or ""))
     assert.equal("", err)

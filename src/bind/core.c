@@ -10,9 +10,6 @@ static void (*const openers[])(lua_State *) = {
 #define X(name) nsl_open_##name,
     NSL_OPEN_LIST(X)
 #undef X
-#ifdef NSL_INTERNAL
-        nsl_open_internal,
-#endif
 };
 
 NSL_EXPORT int luaopen_nslua_core(lua_State *L) {

@@ -82,5 +82,4 @@
 /* Each gets the module's table on top of the stack and leaves it there. */
 #define X(name) void nsl_open_##name(lua_State *L);
 NSL_OPEN_LIST(X)
-X(internal) /* puts nslua.internal into package.preload; not in an installed build */
 #undef X

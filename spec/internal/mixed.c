@@ -2,7 +2,7 @@
 ** mixed.c
 ** Problems of rows and contacts, for the specs alone: many with one solver, and each method by itself.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "base/memory.h"
 #include "bind/numerics/answer.h"

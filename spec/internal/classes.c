@@ -2,7 +2,7 @@
 ** classes.c
 ** For the specs alone: the tables of the model's classes, unchanged.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 #include "model/boundary.h"
 #include "simulation/time_stepping.h"
 

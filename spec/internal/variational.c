@@ -2,7 +2,7 @@
 ** variational.c
 ** Linear equations along a trajectory, called from specs.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 ** fesd.c
 ** For the specs alone: the coefficients of Runge-Kutta methods, and cycles of events.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "integrators/accumulation.h"
 #include "integrators/fesd/tableau.h"

@@ -2,7 +2,7 @@
 ** tape.c
 ** For the specs alone: tapes recorded operation by operation, and the compiler.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <string.h>
 

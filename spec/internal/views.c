@@ -2,7 +2,7 @@
 ** views.c
 ** For the specs alone: an object that owns numbers and can be closed, and the conversions as C sees them.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 ** ad.c
 ** For the specs alone: the Jacobians of a callback as C asks for them.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "bind/diff/ad.h"
 

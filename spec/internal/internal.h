@@ -1,6 +1,6 @@
 /*
 ** internal.h
-** nslua.internal: engine functions bound for specs alone. An installed build has neither this file nor the others of its folder.
+** nslua.internal: engine functions bound for specs alone. They are in the module of the build directory, not in the installed one.
 */
 #pragma once
 

@@ -2,7 +2,7 @@
 ** base.c
 ** Status codes, error texts, the allocator, arenas and the interrupt flag, called from specs.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>

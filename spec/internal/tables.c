@@ -4,7 +4,7 @@
 */
 #include <math.h>
 
-#include "bind/internal/internal.h"
+#include "internal.h"
 #include "bind/simulation/simulation.h"
 #include "model/mechanical_ds.h"
 

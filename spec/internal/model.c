@@ -2,7 +2,7 @@
 ** model.c
 ** For the specs alone: derivatives of a relation's output along a motion, its second derivatives, a step's matrix.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "bind/array/sparse.h"
 #include "bind/model/model.h"

@@ -2,7 +2,7 @@
 ** derivatives.c
 ** For the specs alone: where parameters are in a model, and the derivatives by them.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 #include "bind/lua/host.h"
 #include "bind/simulation/sensitivities.h"
 #include "bind/simulation/simulation.h"

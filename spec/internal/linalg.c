@@ -2,7 +2,7 @@
 ** linalg.c
 ** Factorisations that only the engine uses, called from specs.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "base/memory.h"
 #include "linalg/equilibrate.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "bind/array/field.h"
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 typedef struct Things {
   double rate, speed, level, limit;

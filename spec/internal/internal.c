@@ -2,14 +2,13 @@
 ** internal.c
 ** The module nslua.internal, and what its files share: arguments read from tables.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "bind/lua/open.h"
 
 void nsl_push_integers(lua_State *L, int n, const int *x) {
   lua_createtable(L, n, 0);
@@ -127,17 +126,11 @@ static int alloc_count(lua_State *L) {
   return lua_pushinteger(L, (lua_Integer)ns_alloc_count()), 1;
 }
 
-static int open_module(lua_State *L) {
+NSL_EXPORT int luaopen_nslua_internal(lua_State *L) {
   lua_newtable(L);
   nsl_set_cfunction(L, "alloc_count", alloc_count);
 #define X(file) nsl_internal_##file(L);
   NSL_INTERNAL_LIST(X)
 #undef X
   return 1;
-}
-
-void nsl_open_internal(lua_State *L) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  nsl_set_cfunction(L, "nslua.internal", open_module);
-  lua_pop(L, 1);
 }

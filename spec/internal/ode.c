@@ -2,7 +2,7 @@
 ** ode.c
 ** Polynomials in Bernstein's form, called from specs.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "ode/bernstein.h"
 

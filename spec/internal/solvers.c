@@ -2,7 +2,7 @@
 ** solvers.c
 ** For the specs alone: parts of solvers with contracts of their own, and block matrices.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 */
 #include <string.h>
 
-#include "bind/internal/internal.h"
+#include "internal.h"
 #include "bind/lua/host.h"
 #include "bind/model/model.h"
 #include "integrators/flow/mode.h"

@@ -2,7 +2,7 @@
 ** io.c
 ** Numbers as text, atomic files and shared libraries, called from specs.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 
 #include "base/memory.h"
 #include "io/file.h"

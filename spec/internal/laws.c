@@ -2,7 +2,7 @@
 ** laws.c
 ** For the specs alone: the tables of the laws, unchanged.
 */
-#include "bind/internal/internal.h"
+#include "internal.h"
 #include "bind/model/model.h"
 
 /* law_classes(): a list of {name, bytes, arguments, fields, goes_with, unilateral, joint}. */
