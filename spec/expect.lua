@@ -27,6 +27,18 @@ function expect.with(at, key, value, f)
   assert(table.unpack(results, 1, results.n))
 end
 
+-- Calls f, and appends what nslua.compile warns of to the list.
+function expect.warnings(list, f)
+  local at, tell = 1, require "nslua.compile".tell
+  while debug.getupvalue(tell, at) ~= "_ENV" do at = at + 1 end
+  local _, globals = debug.getupvalue(tell, at)
+  local before = rawget(globals, "warn")
+  rawset(globals, "warn", function(...) list[#list + 1] = table.concat { ... } end)
+  local good, err = pcall(f)
+  rawset(globals, "warn", before)
+  assert(good, err)
+end
+
 -- Asserts that two numbers differ by the tolerance (1e-12) at most.
 function expect.near_number(want, got, tolerance)
   assert.is_true(math.abs(want - got) <= (tolerance or 1e-12), ("wanted %.15g, got %.15g"):format(want, got))

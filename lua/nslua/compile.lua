@@ -112,8 +112,8 @@ local function why_of_method(f, object, fields)
   end
 end
 
--- Compiled functions made here -> false, or why the callback runs in Lua again.
-local lost = setmetatable({}, { __mode = "k" })
+-- Compiled functions made here -> { why: nil, or why it runs in Lua again }.
+local ours = setmetatable({}, { __mode = "k" })
 local told = {} -- names of callbacks that a warning has told
 
 local made = {} -- place in the source -> how many functions from there have been compiled
@@ -124,7 +124,8 @@ local function compiled_of(f, options)
   made[place] = (made[place] or 0) + 1
   if made[place] > MOST_NATIVE and not (options and options.native) then options = { native = false } end
   local compiled = core.compile(f, options)
-  lost[compiled] = false
+  support.exact(compiled)
+  ours[compiled] = {}
   return compiled
 end
 
@@ -135,12 +136,10 @@ local function compile_entry(entry, object, slot, at, options, shared)
   if entry.changes > CHANGES then entry.why = "what it reads has changed too often" end
   if entry.why then return end
   local before, compiled = support.digest(reads.list), shared[f] or compiled_of(f, options)
-  local how, more = support.try(object, slot, compiled, at.t, at.interaction)
+  local how, why = support.try(object, slot, compiled, at.t, at.interaction)
   entry.digest = support.digest(reads.list)
   if not how then
-    entry.why = tostring(more):gsub("compile: ", "", 1)
-  elseif more then
-    entry.why = "it takes sums (A * v, dot, sum, norm) that may be rounded otherwise; ns.compile takes it"
+    entry.why = tostring(why):gsub("compile: ", "", 1)
   elseif entry.digest ~= before then
     entry.why = "it changes what it has captured"
   else
@@ -174,7 +173,7 @@ local function visit(object, at, kept, report, watched, shared)
     elseif not kind then
       entry = nil
     elseif kind == "Lua" and entry.compiled then
-      entry.how, entry.why, entry.compiled = "Lua", lost[entry.compiled], nil
+      entry.how, entry.why, entry.compiled = "Lua", ours[entry.compiled].why, nil
     end
     kept[object][slot] = entry
     if entry then report[#report + 1] = { callback = title, how = entry.how, why = entry.why } end
@@ -233,14 +232,55 @@ function compile.again(simulation)
   end
 end
 
+-- Warns once for a title.
+function compile.tell(title, why)
+  if not told[title] then warn("nslua: ", title, " runs in Lua from here on: ", (why:gsub("compile: ", "", 1))) end
+  told[title] = true
+end
+
 -- A path of a compiled callback could not be made in a run. Whether the callback was compiled here, and shall run in
 -- Lua from there on.
 function compile.lose(compiled, title, why)
-  if lost[compiled] == nil then return false end
-  lost[compiled] = why:gsub("compile: ", "", 1)
-  if not told[title] then warn("nslua: ", title, " runs in Lua from here on: ", lost[compiled]) end
-  told[title] = true
+  local mine = ours[compiled]
+  if not mine then return false end
+  mine.why = why:gsub("compile: ", "", 1)
+  compile.tell(mine.title or title, mine.why)
   return true
+end
+
+-- ---- functions that belong to no object ----
+
+local singles = setmetatable({}, { __mode = "k" }) -- function -> { title=, list=, why=, count=, [digest] = compiled }
+
+local function stays(single, plain, why)
+  single.why = why
+  compile.tell(single.title, why)
+  return plain
+end
+
+-- What is to run in place of a function of a solver now: a compiled one, another one when what it reads has changed,
+-- or the function itself. by_flag: nslua --compile asks for it.
+function compile.one(f, title, by_flag)
+  local plain = ours[f] and ours[f].plain or f
+  local info = type(plain) == "function" and debug.getinfo(plain, "S")
+  if not info or info.what == "C" then return f end
+  local single = singles[plain]
+  if not single then
+    local place = where.is_ours(info) and "" or (" (%s:%d)"):format(info.short_src, info.linedefined)
+    single = { title = title .. place, count = 0 }
+    singles[plain] = single
+    if by_flag then io.stderr:write(single.title, "  compiled\n") end
+  end
+  if single.why then return plain end
+  local compiled = single.list and single[support.digest(single.list)]
+  if not compiled then
+    local reads = reads_of(plain)
+    if reads.why then return stays(single, plain, reads.why) end
+    if single.count > CHANGES then return stays(single, plain, "what it reads has changed too often") end
+    compiled, single.list, single.count = compiled_of(plain), reads.list, single.count + 1
+    single[support.digest(reads.list)], ours[compiled] = compiled, { plain = plain, title = single.title }
+  end
+  return ours[compiled].why and plain or compiled
 end
 
 return compile

@@ -21,6 +21,7 @@
 --   events        functions g(t, y, yd), or tables with g, apply, direction, terminal, name (dae_events.lua)
 --   args          list of values that residual, jac and events get after yd
 --   sensitivities "y0", "args" ...: derivatives of the solution (dae_sensitivity.lua)
+--   compile       true: the residual is compiled where that is possible (compile.lua)
 --
 -- A system of first order (FirstOrderLinearTIDS ...) may stand in place of the residual: M(t) y' = f(t, y) with a
 -- regular or singular M and r = 0. Then solve(ts [, y0 [, yd0]]) starts at its x0; without yd0 it solves for the
@@ -385,7 +386,7 @@ return function(ns, support)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
     return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, time = time,
-      jacobian = self.jacobian, start = start,
+      jacobian = self.jacobian, start = start, compile = o.compile,
       max_step = positive(o.max_step, "dae", "max_step", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end

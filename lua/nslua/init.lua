@@ -29,6 +29,7 @@ end)
 core.on("option", function(...) return require "nslua.base.option_tables".respell(...) end)
 core.on("events", function(...) return require "nslua.base.event_options".lists(...) end)
 core.on("compile", function(simulation) require "nslua.compile".again(simulation) end)
+core.on("compile one", function(...) return require "nslua.compile".one(...) end)
 core.on("lost path", function(...) return require "nslua.compile".lose(...) end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 

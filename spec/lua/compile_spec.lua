@@ -172,12 +172,8 @@ describe("simu:compile", function()
         { "more than 64 paths", function(x) return p[math.floor(x * 2000)] or -x end },
       }
     end
-    local warned, at, lose = {}, 1, require "nslua.compile".lose
-    while debug.getupvalue(lose, at) ~= "_ENV" do at = at + 1 end
-    local _, globals = debug.getupvalue(lose, at)
-    local before = rawget(globals, "warn")
-    rawset(globals, "warn", function(...) warned[#warned + 1] = table.concat { ... } end)
-    local good, err = pcall(function()
+    local warned = {}
+    expect.warnings(warned, function()
       for k, way in ipairs(makers()) do
         for _, slot in ipairs { "f", "h" } do
           local trails, last = {}, nil
@@ -201,8 +197,6 @@ describe("simu:compile", function()
         end
       end
     end)
-    rawset(globals, "warn", before)
-    assert(good, err)
   end)
 
   it("says what is wrong with its options", function()
@@ -225,5 +219,109 @@ describe("simu:compile", function()
     os.remove(file)
     assert.matches("dynamical system 'ds 1' computef  %a+\n", out)
     assert.matches("0.385543", out, 1, true)
+  end)
+end)
+
+describe("compile = true", function()
+  local methods = { "RK45", "Radau" }
+  local branching = require "branching"
+
+  local function ivp(make, method, compile)
+    local f, events = make()
+    local sol = ns.solve_ivp(f, { 0, 3 }, { 1, 0.5 }, { method = method, events = events, compile = compile })
+    return { sol.t:totable(), sol.y[1]:totable(), sol.y[2]:totable(), sol.status, sol.nfev }
+  end
+
+  local function dae(make, kind, compile)
+    local f, events = make()
+    local function residual(t, y, yd, res)
+      local rate = f(t, y)
+      for i = 1, 2 do res[i] = yd[i] - rate[i] end
+    end
+    local sol = ns.dae(kind, residual, { events = events, compile = compile, consistent = false, max_steps = 300 })
+      :solve({ 0, 1, 2, 3 }, { 1, 0.5 }, { 0, 0 })
+    return { sol.flag, sol.values.t:totable(), tostring(sol.values.y), sol.stats }
+  end
+
+  local function compare(make, name)
+    for _, method in ipairs(methods) do assert.same(ivp(make, method), ivp(make, method, true), name) end
+    assert.same(dae(make, "radau"), dae(make, "radau", true), name)
+  end
+
+  it("of ns.solve_ivp and ns.dae gives the same bits, with random functions that branch #once", function()
+    math.randomseed(3203)
+    local count, tell = require "campaign"(3, 0.01)
+    local warned, sources = {}, 0
+    expect.warnings(warned, function()
+      for _ = 1, count do
+        local g, source = branching.random()
+        local function bounded(t, y)
+          local v = g { y[1], y[2], t }
+          return { math.sin(v[1]), math.cos(v[2]) - y[2] }
+        end
+        local plain = ns.solve_ivp(bounded, { 0, 3 }, { 1, 0.5 }, { max_steps = 500 })
+        if plain.success then
+          sources = sources + 1
+          compare(function() return bounded, { g = function(_, y) return y[1] - 0.9 * y[2] end } end, source)
+        end
+      end
+    end)
+    assert.is_true(sources > 0 and #warned == 0, table.concat(warned, "\n"))
+    tell("functions", sources)
+  end)
+
+  it("follows what actions of events change, and stays in Lua where it must, with one warning by name #once", function()
+    local A = ns.matrix { { 0, 1 }, { -1, -0.1 } }
+    local function event(apply) return { g = function(_, y) return y[1] - 0.8 end, apply = apply } end
+    local ways = {
+      { nil, function()
+        local k = 1
+        return function(_, y) return { y[2], -k * y[1] } end, event(function() k = 3 - k end)
+      end },
+      { nil, function()
+        local p = { k = 1 }
+        return function(_, y) return { y[2], -p.k * y[1] } end, event(function() p.k = 3 - p.k end)
+      end },
+      { "what it reads has changed too often", function()
+        local k = 1
+        return function(_, y) return { y[2], -40 * k * y[1] } end, event(function() k = k + 0.001 end)
+      end },
+      { "assigns to the variable 'c' outside of it", function()
+        local c = 1
+        return function(t, y) if t > 1 then c = 2 end return { y[2], -c * y[1] } end
+      end },
+      { "it takes sums (A * v, dot, sum, norm)", function() return function(_, y) return A * y end end },
+      { "it writes by 'print'", function() return function(_, y) if y[1] > 99 then print(y) end return { y[2], 1 } end end },
+    }
+    local told
+    for _, way in ipairs(ways) do
+      local warned = {}
+      expect.warnings(warned, function() compare(way[2], way[1]) end)
+      for k, text in ipairs(warned) do -- the residual, which is one place in the source, is told of once
+        assert.matches(k == 1 and "solve_ivp: f" or "dae: residual", text, 1, true)
+        assert.matches("^nslua: [%w_]+: %w+ %(spec/lua/compile_spec.lua:%d+%) runs in Lua from here on: ", text)
+        assert.matches(way[1], text, 1, true)
+      end
+      assert.is_true(#warned == (way[1] and not told and 2 or way[1] and 1 or 0), way[1])
+      told = told or way[1]
+    end
+  end)
+
+  it("of functions that the script has compiled follows variables that actions change, too", function()
+    local function make(wrap)
+      local k = 1
+      return wrap(function(_, y) return { y[2], -k * y[1] } end),
+        { g = function(_, y) return y[1] - 0.8 end, apply = function() k = 3 - k end }
+    end
+    local function compiled() return make(function(f) return ns.compile(f, { native = false }) end) end
+    local function plain() return make(function(f) return f end) end
+    for _, method in ipairs(methods) do assert.same(ivp(plain, method), ivp(compiled, method), method) end
+  end)
+
+  it("is a boolean", function()
+    local function f(_, y) return y end
+    expect.fails("solve_ivp: compile: expected a boolean, got string", ns.solve_ivp, f, { 0, 1 }, { 1 }, { compile = "yes" })
+    expect.fails("dae: compile: expected a boolean, got string",
+      function() return ns.dae("radau", f, { compile = "yes" }):solve({ 0, 1 }, { 1 }, { 1 }) end)
   end)
 end)

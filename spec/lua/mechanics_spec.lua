@@ -203,10 +203,22 @@ describe("ns.mechanics: compiled", function()
     end
   end)
 
-  it("refuses what can not be traced, and what is no choice", function()
-    local sys = ns.mechanics.system { coordinates = 1, compile = true }
-    sys:particle { mass = 1, position = function(_, x) return { tostring(x[1]) and x[1], 0 } end }
-    fails("compile: the text of a traced value", sys.mass, sys, 0, { 1 })
+  it("stay in Lua where they can't be traced, and take no other choice", function()
+    local calls = 0
+    local function mass(compile, limit)
+      local sys = ns.mechanics.system { coordinates = 1, compile = compile }
+      sys:particle { mass = 1, position = function(_, x)
+        if x[1] > limit then calls = calls + 1 end
+        return { x[1] * x[1], 0 }
+      end }
+      return { sys:mass(0, { 0.5 }), sys:mass(0, { 1.5 }) }
+    end
+    local warned = {}
+    expect.warnings(warned, function()
+      for limit = 0, 1 do assert.same(mass(false, limit), mass(true, limit)) end
+    end)
+    assert.matches("^nslua: mechanics: functions of %(t, q%) runs in Lua from here on: .*the variable 'calls'", warned[1])
+    assert.equal(1, #warned)
     fails("mechanics: system: compile: expected true or false, got 1", ns.mechanics.system, { compile = 1 })
   end)
 end)

@@ -59,17 +59,24 @@ return function(ns, core)
         functions[#functions + 1], rows[#rows + 1] = x.f, #y
       end
     end
-    group.f, group.size, group.slopes, group.line, group.lump = together(functions, rows), size, nil, nil, nil
-    if group.compile and size > 0 then group.f = ns.compile(group.f) end
+    group.plain, group.size, group.slopes, group.line, group.lump = together(functions, rows), size, nil, nil, nil
+    group.f = group.compile and size > 0 and ns.compile(group.plain) or group.plain
   end
 
   -- Calls a function of `motion` on a group. After an error message the quantities are evaluated one by one, to find
-  -- the one that raises it.
+  -- the one that raises it; when none does, the functions can't be compiled and stay in Lua.
   local function guarded_group(group, work, t, q, ...)
     local good, a, b, c = pcall(work, group.f, t, q, group.size, ...)
     if good then return a, b, c end
     core.shared, core.shared_q = nil, nil
     if type(a) ~= "string" then error(a, 0) end
+    if group.f ~= group.plain then
+      local why = a
+      good, a, b, c = pcall(work, group.plain, t, q, group.size, ...)
+      group.f = group.plain
+      if good then require "nslua.compile".tell("mechanics: functions of (t, q)", why) return a, b, c end
+      core.shared, core.shared_q = nil, nil
+    end
     for _, x in ipairs(group) do
       if not x.constant then guarded(x, work, t, q, x.rows, ...) end
     end

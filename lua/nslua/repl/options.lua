@@ -40,7 +40,7 @@ local rows = {
   { "nsds grid integrator problem rtol atol h_min h_max compile", "EventDriven", "TimeStepping",
     "TimeSteppingCombinedProjection", "TimeSteppingDirectProjection" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args "
-    .. "sensitivities", "solve_ivp" },
+    .. "sensitivities compile", "solve_ivp" },
   { "rows cols i j v", "sparse" },
   { "every progress partial record checkpoint stream resume observe dense sensitivities rows", ":run" },
 }

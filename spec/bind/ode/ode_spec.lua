@@ -24,7 +24,7 @@ describe("solve_ivp", function()
   it("says what is wrong with its options", function()
     local function bad(o, text) refused(text, f, { 0, 1 }, { 1, 0 }, o) end
     bad({ tol = 1 }, "solve_ivp: unknown option 'tol' (known: method, rtol, atol, t_eval, dense_output, events, " ..
-      "max_step, first_step, max_steps, jac, args, jac_sparsity, sensitivities)")
+      "max_step, first_step, max_steps, jac, args, jac_sparsity, sensitivities, compile)")
     bad({ rtol = -1 }, "solve_ivp: rtol: expected 0 or more, got -1.0")
     bad({ events = { function() return 1 end, dir = 1 } },
       "solve_ivp: events: unknown option 'dir' of an event (known: g, apply, direction, terminal, name)")

@@ -418,18 +418,10 @@ static int attempt_or_yield(lua_State *L) {
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 3, NSL_SHEET);
   lua_rawgeti(L, 4, nsl_function_place(slot));
-  const char *title = nsl_callee_title(L, callee);
-  bool ours = lua_type(L, 2) == LUA_TSTRING && nsl_push_hook(L, "lost path");
-  if (ours) {
-    lua_pushvalue(L, 5);
-    lua_pushfstring(L, "%s %s", title, attempt->cb->slot->name);
-    lua_pushvalue(L, 2);
-    lua_call(L, 3, 1);
-    ours = lua_toboolean(L, -1);
-  }
-  if (!ours) return lua_settop(L, 2), lua_error(L);
-  nsl_push_plain_function(L, 5);
-  nsl_exchange_function(L, 3, slot, lua_gettop(L));
+  lua_pushfstring(L, "%s %s", nsl_callee_title(L, callee), attempt->cb->slot->name);
+  lua_pushvalue(L, 2);
+  nsl_compiled_yield(L, 5, lua_tostring(L, -2));
+  nsl_exchange_function(L, 3, slot, 5);
   attempt->cb->stays = true;
   return 0;
 }

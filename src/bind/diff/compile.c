@@ -19,7 +19,8 @@
 typedef struct NslCompiled {
   NslHead head;
   NslNative native;
-  int most; /* paths of a trace at most */
+  int most;   /* paths of a trace at most */
+  bool exact; /* of its traces */
 } NslCompiled;
 
 /* User values. */
@@ -100,6 +101,8 @@ static int compile_grow(lua_State *L) {
   NslPath *path = nsl_push_path(L, trace);
   nsl_trace_record(L, trace, 1, path, in, first, last);
   nsl_trace_add(L, trace, 1, path);
+  if (trace->exact && nsl_trace_is_loose(trace))
+    luaL_error(L, "it takes sums (A * v, dot, sum, norm) that may be rounded otherwise; ns.compile takes it");
   memcpy(trace->in, in, bytes);
   bool alone = path->guards == 0;
   compare_path(L, trace, alone, first, last);
@@ -129,6 +132,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
   trace->grow = compile_grow;
   trace->wanted = self->native;
   trace->most = self->most;
+  trace->exact = self->exact;
   lua_getiuservalue(L, compiled, PROGRAM);
   lua_setiuservalue(L, at, NSL_TRACE_PROGRAM);
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
@@ -271,6 +275,48 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
   if (nothing && !quiet) luaL_error(L, "%s: the compiled callback returned nothing and filled nothing", label);
   if (!nothing && trace->outputs != nout) luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->outputs);
   return trace;
+}
+
+/* ---- what is compiled where that is possible ---- */
+
+NslCompileRequest nsl_compile_request(lua_State *L, int idx, const char *who) {
+  if (!lua_isnil(L, idx) && !lua_isboolean(L, idx)) nsl_bad(L, who, "compile", "a boolean", idx);
+  if (!lua_isnil(L, idx)) return lua_toboolean(L, idx) ? NSL_COMPILE_ASKED : NSL_COMPILE_NOTHING;
+  lua_getfield(L, LUA_REGISTRYINDEX, "nslua.compile");
+  bool told = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return told ? NSL_COMPILE_TOLD : NSL_COMPILE_NOTHING;
+}
+
+void nsl_compile_on_request(lua_State *L, int idx, NslCompileRequest request, const char *title) {
+  if (request == NSL_COMPILE_NOTHING || !nsl_push_hook(L, "compile one")) return;
+  lua_pushvalue(L, idx);
+  lua_pushstring(L, title);
+  lua_pushboolean(L, request == NSL_COMPILE_TOLD);
+  lua_call(L, 3, 1);
+  lua_replace(L, idx);
+}
+
+void nsl_compiled_yield(lua_State *L, int idx, const char *title) {
+  int error = lua_gettop(L);
+  bool ours = lua_type(L, error) == LUA_TSTRING && nsl_push_hook(L, "lost path");
+  if (ours) {
+    lua_pushvalue(L, idx);
+    lua_pushstring(L, title);
+    lua_pushvalue(L, error);
+    lua_call(L, 3, 1);
+    ours = lua_toboolean(L, -1);
+  }
+  lua_settop(L, error);
+  if (!ours) lua_error(L);
+  nsl_push_plain_function(L, idx);
+  lua_replace(L, idx);
+}
+
+/* exact(compiled): from now on its traces take no sums that a library takes in another order. */
+int nsl_compiled_exact(lua_State *L) {
+  NslCompiled *self = nsl_check(L, 1, &compiled_type);
+  return self->exact = true, 0;
 }
 
 /* ---- calls from Lua ---- */

@@ -43,3 +43,24 @@ NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceA
 ** where many sweeps follow.
 */
 void nsl_trace_prepare_vjp(lua_State *L, NslTrace *trace);
+
+/* What a solver was asked to compile by its option `compile`: nothing; its functions; by `nslua --compile`: these, and to tell. */
+typedef enum NslCompileRequest { NSL_COMPILE_NOTHING, NSL_COMPILE_ASKED, NSL_COMPILE_TOLD } NslCompileRequest;
+
+/* The option at idx, a boolean or nil: as the interpreter was told. */
+NslCompileRequest nsl_compile_request(lua_State *L, int idx, const char *who);
+
+/*
+** Replaces the function at idx by what is to run in its place now: a compiled function, or the function itself where it stays in Lua
+** (nslua.compile). A function that nslua.compile made may be at idx, too; its place is taken by another one where what it reads has changed.
+*/
+void nsl_compile_on_request(lua_State *L, int idx, NslCompileRequest request, const char *title);
+
+/*
+** The error of the compiled function at idx is on top of the stack. Where nslua.compile made the function its plain function takes its place
+** at idx, with a warning that has the title; else the error is raised.
+*/
+void nsl_compiled_yield(lua_State *L, int idx, const char *title);
+
+/* exact(compiled) for nslua.compile: from now on its traces take no sums that a library may take in another order. */
+int nsl_compiled_exact(lua_State *L);

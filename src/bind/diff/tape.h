@@ -98,6 +98,7 @@ typedef struct NslTrace {
   bool checked;                   /* compared with the callback at the first arguments */
   bool wants_vjp, closed, failed; /* failed: an error of the last growth is kept */
   bool unprobed;                  /* the caller compares its values wherever it is used */
+  bool exact;                     /* sums that a library may take in another order are refused */
   bool lenient;                   /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
   lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */

@@ -75,6 +75,7 @@
 **   option   f(options, known, who): the options with other spellings replaced (nslua.base.option_tables)
 **   events   f(events, who): the events of solve_ivp as lists (nslua.base.event_options)
 **   compile  f(simulation): compiles the callbacks of its model (nslua.compile)
+**   compile one f(function, title, told): what is to run in place of a function of a solver that compiles
 **   lost path f(compiled, title, error): whether a callback that nslua.compile compiled shall run in Lua again
 **   columns  f(systems, interactions, observed): the names of the columns of a run (nslua.base.column_names)
 */

@@ -104,12 +104,61 @@ static int bind_dae_run_duals(lua_State *L) {
 /* ---- a compiled residual ---- */
 
 static void bind_dae_set_inputs(NslDae *s, double t, const double *const *args) {
-  double *in = s->trace->in;
   size_t n = (size_t)s->n;
-  in[0] = t;
-  memcpy(in + 1, args[0], n * sizeof *in);
-  memcpy(in + 1 + n, args[1], n * sizeof *in);
-  memset(in + 1 + 2 * n, 0, n * sizeof *in);
+  s->inputs[0] = t; /* behind y and y' there are zeros, for the output */
+  memcpy(s->inputs + 1, args[0], n * sizeof *args[0]);
+  memcpy(s->inputs + 1 + n, args[1], n * sizeof *args[1]);
+}
+
+/* Traces the residual at index 2 at the inputs. Argument 1: the solver. */
+static int trace_residual(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
+                        {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+  s->trace = nsl_trace_of(L, 2, 4, args, s->inputs, s->n, "dae: residual", false);
+  return 0;
+}
+
+static const char residual_title[] = "dae: residual";
+
+/* Takes the residual at index 2, or what runs in its place: one that is compiled is traced. Argument 1: the solver. */
+static int take_residual(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  s->trace = NULL;
+  s->ran = false;
+  s->t = NAN;
+  nsl_compile_on_request(L, 2, s->compile, residual_title);
+  if (nsl_is_compiled(L, 2)) {
+    lua_pushcfunction(L, trace_residual);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    if (lua_pcall(L, 2, 0, 0) != LUA_OK) nsl_compiled_yield(L, 2, residual_title);
+  }
+  lua_settop(L, 2);
+  lua_setiuservalue(L, 1, NSL_DAE_F);
+  return 0;
+}
+
+/* The same again: Lua has run, and may have changed what the residual reads besides its arguments. */
+static int renew_residual(lua_State *L) {
+  lua_getiuservalue(L, 1, NSL_DAE_F);
+  return take_residual(L);
+}
+
+/* A path of the residual could not be made: the plain function goes on where the option `compile` has compiled it. */
+static int lose_residual(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, NSL_DAE_F);
+  lua_pushcfunction(L, nsl_raise_of_trace);
+  lua_pushlightuserdata(L, s->trace);
+  (void)lua_pcall(L, 1, 0, 0);
+  nsl_compiled_yield(L, 2, residual_title);
+  lua_settop(L, 2);
+  lua_setiuservalue(L, 1, NSL_DAE_F);
+  s->trace = NULL;
+  return 0;
 }
 
 /* Raises when a derivative is not finite. */
@@ -120,17 +169,26 @@ static int bind_dae_check_derivatives(lua_State *L) {
   return 0;
 }
 
-/* Raises what kept a new path of the residual from being made. */
-static int bind_dae_raise_kept(lua_State *L) {
-  const NslDae *s = lua_touserdata(L, 1);
-  return nsl_trace_raise(L, s->trace);
+/* Gives the trace its inputs, after a look at what it reads. Returns 0, or -1; s->trace is NULL then where the residual stays in Lua. */
+static int bind_dae_go_compiled(NslDae *s, double t, const double *const *args) {
+  bind_dae_set_inputs(s, t, args);
+  if (!s->ran || (s->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(s->trace))) return 0;
+  return nsl_dae_protect(s, renew_residual, NULL);
 }
 
-static int bind_dae_compiled_jacobian(NslDae *s, double t, const double *const *args, int by, double *jac) {
+/* The values (jac NULL) or both Jacobians by the trace, of which one is taken. *done: false: the residual is in Lua from here on. */
+static int bind_dae_evaluate_compiled(NslDae *s, double t, const double *const *args, int by, double *out, double *jac,
+                                      bool *done) {
+  int code = bind_dae_go_compiled(s, t, args);
   size_t n = (size_t)s->n;
-  bind_dae_set_inputs(s, t, args);
-  nsl_trace_jacobian(s->trace, 1, s->Fy);
-  nsl_trace_jacobian(s->trace, 2, s->Fyd);
+  *done = false;
+  if (code || !s->trace) return code;
+  memcpy(s->trace->in, s->inputs, (size_t)s->trace->inputs * sizeof *s->inputs);
+  if (!jac) nsl_trace_value(s->trace, out);
+  else nsl_trace_jacobian(s->trace, 1, s->Fy), nsl_trace_jacobian(s->trace, 2, s->Fyd);
+  if (s->trace->failed) return nsl_dae_protect(s, lose_residual, NULL);
+  *done = true;
+  if (!jac) return 0;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
   return nsl_dae_protect(s, bind_dae_check_derivatives, NULL);
 }
@@ -150,13 +208,12 @@ static void go_to_point(NslDae *s, double t, const double *const *args) {
 static int bind_dae_value(void *context, double t, const double *const *args, double *out) {
   NslDae *s = context;
   size_t bytes = (size_t)s->n * sizeof *out;
-  if (s->trace) {
-    bind_dae_set_inputs(s, t, args);
-    return nsl_trace_value(s->trace, out) ? 0 : nsl_dae_protect(s, bind_dae_raise_kept, NULL);
-  }
+  bool done = false;
+  int code = s->trace ? bind_dae_evaluate_compiled(s, t, args, 0, out, NULL, &done) : 0;
+  if (code || done) return code;
   s->known = false;
   go_to_point(s, t, args);
-  int code = nsl_dae_protect(s, run_residual, NULL);
+  code = nsl_dae_protect(s, run_residual, NULL);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
   return code;
@@ -165,8 +222,10 @@ static int bind_dae_value(void *context, double t, const double *const *args, do
 static int bind_dae_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   NslDae *s = context;
   size_t n = (size_t)s->n;
-  if (s->trace && !s->given) return bind_dae_compiled_jacobian(s, t, args, by, jac);
-  int code = 0;
+  bool done = false;
+  int code = s->trace && !s->given ? bind_dae_evaluate_compiled(s, t, args, by, NULL, jac, &done) : 0;
+  if (code || done) return code;
+  s->ran = s->ran || s->given;
   if (!bind_dae_same_point(s, t, args)) {
     code = s->given ? 0 : bind_dae_value(s, t, args, s->F);
     if (s->given) go_to_point(s, t, args), s->known = false;
@@ -188,6 +247,7 @@ static double bind_dae_number(lua_State *L, const char *name, double otherwise) 
 
 static void bind_dae_take_room(lua_State *L, NslDae *s) {
   double **vectors[] = {&s->atol, &s->y, &s->yd, &s->F};
+  s->inputs = ns_arena_doubles(&s->arena, 1 + 3 * s->n);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
   s->index = ns_arena_ints(&s->arena, s->n);
   s->Fy = ns_arena_matrix(&s->arena, s->n, s->n);
@@ -201,30 +261,17 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
-/* Pushes the inputs of the residual's trace at the start (t, y, yd), the option `start`; NULL: it is not given. */
-static const double *bind_dae_push_start(lua_State *L, int n) {
-  if (lua_getfield(L, 3, "start") == LUA_TNIL) return NULL;
-  int start = lua_gettop(L);
-  double *in = lua_newuserdatauv(L, (1 + 3 * (size_t)n) * sizeof *in, 0);
-  memset(in, 0, (1 + 3 * (size_t)n) * sizeof *in);
-  lua_rawgeti(L, start, 1);
-  in[0] = lua_tonumber(L, -1);
-  for (int k = 0; k < 2; k++) {
-    lua_rawgeti(L, start, 2 + k);
-    nsl_vector_read(nsl_to_vector(L, -1, n, "dae", k ? "yd0" : "y0"), in + 1 + k * n);
-  }
-  return in;
-}
-
-/* Traces the residual at stack index 2 if it is compiled. */
-static void take_trace(lua_State *L, NslDae *s) {
-  NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
-                        {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
-                        {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
-                        {NSL_TRACE_VECTOR, s->n, 1, "residual", 0}};
+/* Sets the inputs of the residual's trace to the start (t, y, yd), the option `start`, and zeros where it is not given. */
+static void bind_dae_read_start(lua_State *L, NslDae *s) {
   int top = lua_gettop(L);
-  if (!nsl_is_compiled(L, 2)) return;
-  s->trace = nsl_trace_of(L, 2, 4, args, bind_dae_push_start(L, s->n), s->n, "dae: residual", false);
+  if (lua_getfield(L, 3, "start") != LUA_TNIL) {
+    lua_rawgeti(L, top + 1, 1);
+    s->inputs[0] = lua_tonumber(L, -1);
+    for (int k = 0; k < 2; k++) {
+      lua_rawgeti(L, top + 1, 2 + k);
+      nsl_vector_read(nsl_to_vector(L, -1, s->n, "dae", k ? "yd0" : "y0"), s->inputs + 1 + k * s->n);
+    }
+  }
   lua_settop(L, top);
 }
 
@@ -241,7 +288,7 @@ static void make_engine(lua_State *L, NslDae *s, const NsDaeProblem *problem) {
 }
 
 /*
-** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), time= (for index: a length of time), jacobian=, max_step=, max_steps=, method= (of an
+** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), time= (for index: a length of time), compile=, start= ({t, y, yd}), jacobian=, max_step=, max_steps=, method= (of an
 ** optional module, or nil)}).
 */
 static int dae_new(lua_State *L) {
@@ -249,9 +296,13 @@ static int dae_new(lua_State *L) {
   NslDae *s = nsl_new(L, &nsl_dae_type, sizeof *s, NSL_DAE_USES);
   s->n = (int)n;
   bind_dae_take_room(L, s);
+  bind_dae_read_start(L, s);
+  lua_getfield(L, 3, "compile");
+  s->compile = nsl_compile_request(L, -1, "dae");
+  lua_pushcfunction(L, take_residual);
+  lua_pushvalue(L, 4);
   lua_pushvalue(L, 2);
-  lua_setiuservalue(L, 4, NSL_DAE_F);
-  take_trace(L, s);
+  lua_call(L, 2, 0);
   lua_getfield(L, 3, "jacobian");
   s->given = !lua_isnil(L, -1);
   lua_setiuservalue(L, 4, NSL_DAE_JACOBIAN);

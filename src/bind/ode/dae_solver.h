@@ -33,9 +33,12 @@ typedef struct NslDae {
   double *atol;
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
-  NslTrace *trace; /* the trace of a compiled residual; NULL: not compiled */
-  bool given;      /* Jacobians are given */
-  bool known;      /* Fy and Fyd hold the Jacobians at (t, y, yd) */
+  NslTrace *trace;           /* the trace of a compiled residual; NULL: not compiled */
+  double *inputs;            /* of the trace */
+  NslCompileRequest compile; /* of the option */
+  bool ran;                  /* Lua has run since the trace was made: it may have changed what the residual reads */
+  bool given;                /* Jacobians are given */
+  bool known;                /* Fy and Fyd hold the Jacobians at (t, y, yd) */
 } NslDae;
 
 enum {

@@ -43,8 +43,9 @@ enum {
   JAC,
   ARGS,
   SPARSITY,
-  SENSITIVITIES, /* of ivp_gradient: its option parameters */
-  COST,
+  SENSITIVITIES,               /* of ivp_gradient: its option parameters */
+  COMPILE = SENSITIVITIES + 1, /* of solve_ivp, the others of ivp_gradient */
+  COST = COMPILE,
   TERMINAL,
   Y,
   OUT,
@@ -62,7 +63,7 @@ enum {
       "jac_sparsity"
 
 /* In the order of the stack indices. */
-static const char *const known[] = {SOLVE_OPTIONS, "sensitivities", NULL};
+static const char *const known[] = {SOLVE_OPTIONS, "sensitivities", "compile", NULL};
 static const char *const known_of_gradient[] = {SOLVE_OPTIONS, "parameters", "cost", "terminal", NULL};
 
 /* The positive number at idx, which may be infinite when `infinite`; `otherwise` for nil. */
@@ -374,6 +375,7 @@ static int solve_ivp(lua_State *L) {
   NslSensitivity sensitivity;
   NsIvpSensitivity *along = NULL;
   read_solve(L, &solve, who, known);
+  solve.ode.compile = nsl_compile_request(L, COMPILE, who);
   nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
   if (!lua_isnil(L, SENSITIVITIES))
     along = begin_sensitivity(L, &solve.ode, &sensitivity, solve.method, &solve.problem, &solve.options);

@@ -5,6 +5,7 @@
 #include "bind/ode/ode_call.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/diff/ad.h"
@@ -87,6 +88,15 @@ static bool ode_call_take(NslOde *ode, int handler) {
   return lua_pcall(L, 2, 0, handler) == LUA_OK;
 }
 
+/* Whether f has at most `inputs` parameters, so that it must return its values. */
+static bool ode_call_returns(lua_State *L, int idx, int inputs) {
+  lua_Debug ar;
+  if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
+  lua_pushvalue(L, idx);
+  lua_getinfo(L, ">u", &ar);
+  return !ar.isvararg && ar.nparams <= inputs;
+}
+
 /* ---- compiled f ---- */
 
 /* Lists the arguments t, y and args of a trace; pushes the values of args. Returns -1 when one is not a plain value. */
@@ -127,60 +137,160 @@ const double *nsl_ode_inputs(NslOde *ode, double t, const double *y) {
   return ode->inputs;
 }
 
-/* Sets the inputs of one trace to (t, y). */
-static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
-  memcpy(trace->in, nsl_ode_inputs(ode, t, y), (size_t)trace->inputs * sizeof *y);
-}
+/* A function that may be compiled: f, or an event or a cost; in: the inputs of its trace; title: for messages. */
+typedef struct Compiling {
+  NslOde *ode;
+  int event; /* from 0; -1: f */
+  const double *in;
+  char title[64];
+  NslTrace *trace; /* the answer; NULL: it is not compiled */
+} Compiling;
 
-/* An evaluation by a trace. */
-static NsStatus ode_call_trace_value(NslOde *ode, NslTrace *trace, double t, const double *y, double *out, NsError *err) {
-  if (nsl_trace_value_at(trace, nsl_ode_inputs(ode, t, y), out)) return NS_OK;
-  return nsl_ode_protected(ode, nsl_raise_of_trace, trace, ode->f, t, err);
-}
-
-/* Traces f, if it is compiled; `args` has space for one more. */
-static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
-  lua_State *L = ode->L;
-  args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
-  NslTrace *trace = nsl_trace(L, ode->f, nargs + 1, args, nsl_ode_inputs(ode, t, y));
-  if (trace->result == NSL_RESULT_NOTHING)
+static void check_trace_shape(lua_State *L, const Compiling *c, const NslTrace *trace) {
+  const NslOde *ode = c->ode;
+  bool is_f = c->event < 0;
+  if (!is_f && (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS))
+    luaL_error(L, "%s: expected a number, got %d values", c->title, trace->outputs);
+  if (is_f && trace->result == NSL_RESULT_NOTHING)
     luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
                ode->timeless ? "values" : "derivatives");
-  if (trace->outputs != ode->n)
+  if (is_f && trace->outputs != ode->n)
     luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
-  nsl_trace_check(L, trace);
-  ode->trace = trace;
 }
 
-/* Traces event e (from 0), on top of the stack, if it is compiled. */
-static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
-  lua_State *L = ode->L;
-  if (!nsl_is_compiled(L, -1)) return;
-  NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args, nsl_ode_inputs(ode, t, y));
-  if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
-    luaL_error(L, "%s: %s %d: expected a number, got %d values", ode->who, e < ode->known->count ? "event" : "cost", e + 1,
-               trace->outputs);
+/* Traces a compiled function. Arguments: the Compiling, the function, the arguments behind y. */
+static int trace_compiled(lua_State *L) {
+  Compiling *c = lua_touserdata(L, 1);
+  const NslOde *ode = c->ode;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  int nargs = 0;
+  if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+  args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
+  for (int i = 1; i <= ode->nargs; i++) nsl_trace_classify(L, 2 + i, &args[nargs++]);
+  if (c->event < 0) args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = nsl_trace(L, 2, nargs, args, c->in);
+  check_trace_shape(L, c, trace);
   nsl_trace_check(L, trace);
-  ode->event_trace[e] = trace;
+  c->trace = trace;
+  return 0;
+}
+
+/* As trace_compiled, after the option `compile` has had its say; returns the function that is to run: the plain one where it stays in Lua. */
+static int trace_function(lua_State *L) {
+  Compiling *c = lua_touserdata(L, 1);
+  int last = lua_gettop(L);
+  c->trace = NULL;
+  nsl_compile_on_request(L, 2, c->ode->compile, c->title);
+  if (nsl_is_compiled(L, 2)) {
+    lua_pushcfunction(L, trace_compiled);
+    for (int i = 1; i <= last; i++) lua_pushvalue(L, i);
+    if (lua_pcall(L, last, 0, 0) != LUA_OK) nsl_compiled_yield(L, 2, c->title);
+  }
+  lua_settop(L, 2);
+  return 1;
+}
+
+static void push_compiling(NslOde *ode, Compiling *c, int event, double t, const double *y) {
+  lua_State *L = ode->L;
+  *c = (Compiling){.ode = ode, .event = event, .in = nsl_ode_inputs(ode, t, y)};
+  if (event < 0) snprintf(c->title, sizeof c->title, "%s: f", ode->who);
+  else if (event == ode->known->count) snprintf(c->title, sizeof c->title, "%s: cost", ode->who);
+  else snprintf(c->title, sizeof c->title, "%s: event %d", ode->who, event + 1);
+  lua_pushcfunction(L, trace_function);
+  lua_pushlightuserdata(L, c);
+  if (event < 0) lua_pushvalue(L, ode->f);
+  else lua_rawgeti(L, ode->events, event + 1);
+  for (int i = 1; i <= ode->nargs; i++) lua_rawgeti(L, ode->args, i);
+}
+
+/* Lets the function on top of the stack, which it pops, and its trace be f, or the event. */
+static void take_function(NslOde *ode, const Compiling *c) {
+  lua_State *L = ode->L;
+  if (c->event >= 0) {
+    lua_rawseti(L, ode->events, c->event + 1);
+    ode->event_trace[c->event] = c->trace;
+    return;
+  }
+  lua_replace(L, ode->f);
+  ode->trace = c->trace;
+  ode->returns = ode_call_returns(L, ode->f, 2 - ode->timeless + ode->nargs);
+}
+
+static int number_of_events(const NslOde *ode) {
+  return ode->events ? (int)lua_rawlen(ode->L, ode->events) : 0;
 }
 
 void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   NslTraceArg args[NSL_TRACE_ARGS];
-  int events = ode->events ? (int)lua_rawlen(L, ode->events) : 0, any = nsl_is_compiled(L, ode->f);
-  nsl_need_stack(L, ode->nargs + 24);
+  Compiling c;
+  int events = number_of_events(ode), any = nsl_is_compiled(L, ode->f) || ode->compile != NSL_COMPILE_NOTHING;
+  nsl_need_stack(L, 2 * ode->nargs + 32);
   for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
-  if (!any) return;
-  int nargs = nsl_ode_trace_arguments(ode, args);
-  if (nargs < 0) return;
-  if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
-  if (events == 0) return;
-  ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
-  memset(ode->event_trace, 0, (size_t)events * sizeof(NslTrace *));
-  for (int e = 0; e < events; e++, lua_pop(L, 1)) {
-    lua_rawgeti(L, ode->events, e + 1);
-    compile_event(ode, e, t, y, nargs, args);
+  if (!any || nsl_ode_trace_arguments(ode, args) < 0) return;
+  if (events > 0) {
+    size_t bytes = (size_t)events * sizeof(NslTrace *);
+    ode->event_trace = memset(lua_newuserdatauv(L, bytes, 0), 0, bytes);
   }
+  for (int e = -1; e < events; e++) {
+    push_compiling(ode, &c, e, t, y);
+    lua_call(L, 2 + ode->nargs, 1);
+    take_function(ode, &c);
+  }
+  ode->ran = false;
+}
+
+/* A function in Lua has run since the traces were made: it may have changed what compiled ones read besides their arguments. */
+static NsStatus ode_call_renew(NslOde *ode, double t, const double *y, NsError *err) {
+  lua_State *L = ode->L;
+  Compiling c;
+  int top = lua_gettop(L), events = ode->event_trace ? number_of_events(ode) : 0;
+  for (int e = -1; e < events; e++) {
+    const NslTrace *trace = e < 0 ? ode->trace : ode->event_trace[e];
+    if (!trace || (ode->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(trace))) continue;
+    lua_pushcfunction(L, ode_call_explain);
+    push_compiling(ode, &c, e, t, y);
+    if (lua_pcall(L, 2 + ode->nargs, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+    take_function(ode, &c);
+    lua_settop(L, top);
+  }
+  ode->ran = false;
+  return NS_OK;
+}
+
+/* Arguments: the trace, the compiled function, a title. Returns the plain function in its place, or raises what kept a path from being made. */
+static int ode_call_yield(lua_State *L) {
+  lua_pushcfunction(L, nsl_raise_of_trace);
+  lua_pushvalue(L, 1);
+  (void)lua_pcall(L, 1, 0, 0);
+  nsl_compiled_yield(L, 2, lua_tostring(L, 3));
+  return lua_settop(L, 2), 1;
+}
+
+/* A path of the compiled f (event -1) or event could not be made: the plain function goes on where the option `compile` has compiled it. */
+static NsStatus ode_call_lose(NslOde *ode, int event, double t, const double *y, NsError *err) {
+  lua_State *L = ode->L;
+  Compiling c;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, ode_call_explain);
+  push_compiling(ode, &c, event, t, y);
+  lua_settop(L, top + 4);
+  lua_pushcfunction(L, ode_call_yield), lua_replace(L, top + 2);
+  lua_pushlightuserdata(L, event < 0 ? ode->trace : ode->event_trace[event]), lua_replace(L, top + 3);
+  lua_pushstring(L, c.title);
+  if (lua_pcall(L, 3, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  take_function(ode, &c);
+  return lua_settop(L, top), NS_OK;
+}
+
+/* Evaluates the compiled f (event -1) or event; *done: false: it is in Lua. */
+static NsStatus ode_call_compiled(NslOde *ode, int event, double t, const double *y, double *out, bool *done, NsError *err) {
+  NsStatus status = ode->ran ? ode_call_renew(ode, t, y, err) : NS_OK;
+  NslTrace *trace = event < 0 ? ode->trace : ode->event_trace[event];
+  *done = false;
+  if (status != NS_OK || !trace) return status;
+  *done = nsl_trace_value_at(trace, nsl_ode_inputs(ode, t, y), out) || !trace->failed;
+  return *done ? NS_OK : ode_call_lose(ode, event, t, y, err);
 }
 
 /* Raises when a derivative is not finite. Argument: the NslOde. */
@@ -190,12 +300,16 @@ static int ode_call_check_derivatives(lua_State *L) {
   return 0;
 }
 
-static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *y, double *J, NsError *err) {
+/* The Jacobian of the compiled f; *done: false: f is in Lua. */
+static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *y, double *J, bool *done, NsError *err) {
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  ode_call_set_inputs(ode, ode->trace, t, y);
-  bool good = nsl_trace_jacobian(ode->trace, !ode->timeless, J);
-  if (!good && ode->trace->failed) return nsl_ode_protected(ode, nsl_raise_of_trace, ode->trace, ode->f, t, err);
+  NsStatus status = ode->ran ? ode_call_renew(ode, t, y, err) : NS_OK;
+  *done = false;
+  if (status != NS_OK || !ode->trace) return status;
+  memcpy(ode->trace->in, nsl_ode_inputs(ode, t, y), (size_t)ode->trace->inputs * sizeof *y);
+  if (!nsl_trace_jacobian(ode->trace, !ode->timeless, J) && ode->trace->failed) return ode_call_lose(ode, -1, t, y, err);
+  *done = true;
   ode->J = J;
   lua_pushcfunction(L, ode_call_explain);
   lua_pushcfunction(L, ode_call_check_derivatives);
@@ -207,9 +321,11 @@ static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *
 
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
-  if (ode->trace) return ode_call_trace_value(ode, ode->trace, t, y, ydot, err);
   lua_State *L = ode->L;
   int top = lua_gettop(L);
+  bool done = false;
+  NsStatus status = ode->trace ? ode_call_compiled(ode, -1, t, y, ydot, &done, err) : NS_OK;
+  if (done || status != NS_OK) return status;
   lua_pushcfunction(L, ode_call_explain);
   lua_pushvalue(L, ode->f);
   int count = ode_call_push_arguments(ode, t, y);
@@ -341,11 +457,12 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
   lua_State *L = ode->L;
   int top = lua_gettop(L), count;
   if (ode->matrix) return memcpy(J, ode->matrix, (size_t)ode->n * (size_t)ode->n * sizeof *J), NS_OK;
-  if (ode->trace && !ode->jac) return ode_call_compiled_jacobian(ode, t, y, J, err);
-  if (!ode->jac) {
-    NsStatus status = nsl_ode_rate(ode, t, y, ode->plain, err);
-    if (status != NS_OK) return status;
-  }
+  bool done = false;
+  NsStatus status = ode->trace && !ode->jac ? ode_call_compiled_jacobian(ode, t, y, J, &done, err) : NS_OK;
+  if (done || status != NS_OK) return status;
+  if (!ode->jac) status = nsl_ode_rate(ode, t, y, ode->plain, err);
+  if (status != NS_OK) return status;
+  ode->ran = ode->ran || ode->jac;
   ode->t = t;
   ode->J = J;
   lua_pushcfunction(L, ode_call_explain);
@@ -372,7 +489,10 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   NslOde *ode = context;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
-  if (ode->event_trace && ode->event_trace[event]) return ode_call_trace_value(ode, ode->event_trace[event], t, y, g, err);
+  bool done = false;
+  NsStatus status = ode->event_trace && ode->event_trace[event] ? ode_call_compiled(ode, event, t, y, g, &done, err) : NS_OK;
+  if (done || status != NS_OK) return status;
+  ode->ran = true;
   lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->events, event + 1);
   int count = ode_call_push_arguments(ode, t, y);
@@ -416,6 +536,7 @@ NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *e
   int top = lua_gettop(L);
   char text[NS_EVENT_TEXT];
   NsStatus status = NS_OK;
+  ode->ran = true;
   lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->applies, event + 1);
   int count = ode_call_push_arguments(ode, t, y);
@@ -457,15 +578,6 @@ NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *wha
   nsl_vector_read(given, own->data);
   lua_replace(L, idx);
   return own;
-}
-
-/* Whether f has at most `inputs` parameters, so that it must return its values. */
-static bool ode_call_returns(lua_State *L, int idx, int inputs) {
-  lua_Debug ar;
-  if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
-  lua_pushvalue(L, idx);
-  lua_getinfo(L, ">u", &ar);
-  return !ar.isvararg && ar.nparams <= inputs;
 }
 
 void nsl_ode_read_callbacks(lua_State *L, NslOde *ode, int n, const char *y, const char *out) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ad/colour.h"
+#include "bind/diff/compile.h"
 #include "bind/array/vector.h"
 #include "ode/ivp.h"
 
@@ -43,6 +44,8 @@ typedef struct NslOde {
   struct NslTrace *trace;        /* the trace of a compiled f; NULL: not compiled */
   struct NslTrace **event_trace; /* for each event its trace, NULL: not compiled; NULL: no event is */
   double *inputs;                /* inputs of the traces: t, y, args (constant), and zeros for the output that f fills */
+  NslCompileRequest compile;     /* of the option */
+  bool ran;                      /* a function in Lua has run since the traces were made: see ode_call_renew */
 } NslOde;
 
 /* The engine's callbacks; the context is an NslOde. A Lua error is kept (nsl_keep_error): NS_ECALLBACK. */
@@ -52,8 +55,8 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
 NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *err);
 
 /*
-** Traces f and the events that are compiled, and compares them with the plain functions at the start (t, y). The stack must be
-** laid out; what is pushed stays. Raises.
+** Traces f and the events that are compiled, or are to be (ode->compile), and compares them with the plain functions at the start (t, y).
+** The stack must be laid out; what is pushed stays. Raises.
 */
 void nsl_ode_compile(NslOde *ode, double t, const double *y);
 

@@ -47,6 +47,7 @@ static bool shadow_begin(NslOde *ode, NslShadow *shadow, double t, const double 
 
 bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const double *y, NsStatus *status, NsError *err) {
   *status = NS_OK;
+  if (!shadow->plain) shadow->trace = ode->trace;
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_rate(ode, t, y, ode->plain, err);

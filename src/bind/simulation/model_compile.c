@@ -1,6 +1,6 @@
 /*
 ** model_compile.c
-** compile_support = { callback, try, watch, digest, is_view } for nslua.compile, which compiles the callbacks of a whole model; when it
+** compile_support = { callback, try, watch, digest, is_view, exact } for nslua.compile, which compiles the callbacks of a whole model; when it
 ** has to look again.
 */
 #include "bind/lua/open.h"
@@ -51,8 +51,7 @@ static const double *compile_gather(lua_State *L, const NsInteraction *inter) {
 
 /*
 ** try(object, slot, function, t, interaction or nil): calls the compiled function in place of the callback, at the present state.
-** Returns the compiler, or "tape", and whether sums are taken in another order; or nil and why it can't be compiled. A plain function
-** is put into its place again.
+** Returns the compiler, or "tape"; or nil and why it can't be compiled. A plain function is put into its place again.
 */
 static int compile_try(lua_State *L) {
   NslCallee *callee = compile_callee(L);
@@ -72,8 +71,7 @@ static int compile_try(lua_State *L) {
     return 2;
   }
   lua_pushstring(L, cb->trace->path->compiler ? cb->trace->path->compiler : "tape");
-  lua_pushboolean(L, nsl_trace_is_loose(cb->trace));
-  return 2;
+  return 1;
 }
 
 /* digest(list): see nsl_digest_list. */
@@ -140,8 +138,13 @@ void nsl_compile_again(lua_State *L, int idx) {
 }
 
 void nsl_open_model_compile(lua_State *L) {
-  static const luaL_Reg functions[] = {{"callback", compile_callback}, {"try", compile_try},         {"watch", compile_watch},
-                                       {"digest", compile_digest},     {"is_view", compile_is_view}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"callback", compile_callback},
+                                       {"try", compile_try},
+                                       {"watch", compile_watch},
+                                       {"digest", compile_digest},
+                                       {"is_view", compile_is_view},
+                                       {"exact", nsl_compiled_exact},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "compile_support");
 }
