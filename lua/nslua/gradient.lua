@@ -106,28 +106,11 @@ end
 -- The name of the event of the script that ended the run.
 local function ending(sol) return sol.message and sol.message:match "^event '(.*)' ended the run" end
 
--- The name of a clock that acts; nil: there is none. The adjoint pass does not go through its instants.
-local function acting_clock(simu)
-  for _, event in ipairs(simu:userEvents()) do
-    if event.period and event.acts then return event.name end
-  end
-end
-
--- Whether the derivatives are the ones of forward mode.
-local function goes_forward(run)
-  local clock, method = acting_clock(run.simu), run.options.method
-  if clock and method == "adjoint" then
-    fail("gradient: method: the adjoint pass does not go through the instants of the clock '%s'; use \"forward\"",
-      clock)
-  end
-  return clock ~= nil or method == "forward"
-end
-
 local function by_adjoint(run, parameters)
   if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
+  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   run.sol = recorded(run, parameters)
   if not run.sol then return nil end
-  run.values = back.values(run.simu, parameters)
   local good, slopes, moved = pcall(require "nslua.gradient.backward", run, ending(run.sol))
   close_record(run)
   if not good then error(slopes, 0) end
@@ -139,9 +122,9 @@ end
 -- S, which ends at the first one.
 local function by_recorded_steps(run, parameters)
   if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
+  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   run.sol = recorded(run, parameters)
   if not run.sol then return nil end
-  run.values = back.values(run.simu, parameters)
   local good, slopes = pcall(stepped.backward, run)
   local same = close_record(run)
   if good then
@@ -155,7 +138,7 @@ end
 
 local function by_steps(run, parameters)
   if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
-  if not goes_forward(run) then
+  if run.options.method ~= "forward" then
     local slopes = by_recorded_steps(run, parameters)
     if slopes then return slopes end
   end
@@ -169,7 +152,7 @@ end
 local function by_forward(run, parameters)
   local asked = { sensitivities = parameters, dense = run.options.cost ~= nil }
   run.value = 0
-  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
+  run.values = where.call("run", back.values, run.simu, parameters)
   run.sol = where.call("run", run.simu.run, run.simu, asked)
   local stop = ending(run.sol)
   if stop or run.free then
@@ -186,7 +169,7 @@ return function(simu, options)
   local slopes, moved
   local recordable = where.call("gradient", back.drives, simu)
   if not recordable then slopes = by_steps(run, parameters)
-  elseif not goes_forward(run) then slopes, moved = by_adjoint(run, parameters) end
+  elseif run.options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
   if not slopes then slopes = by_forward(run, parameters) end
   local list = {}
   for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end

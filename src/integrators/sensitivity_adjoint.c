@@ -181,7 +181,6 @@ static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *s
 
 static void back_place(NsSensitivity *s) {
   NsRunTape *tape = s->tape;
-  for (int i = 0; i < s->nx; i++) tape->place[i] = i;
   if (tape->lin && tape->lin->place) tape->lin->place(tape->lin->context, tape->place);
 }
 
@@ -285,12 +284,20 @@ static void back_event(NsSensitivity *s, const NsRunTapeEntry *e, double jump) {
   for (int i = 0; i < n; i++) tape->most[i] = fmax(tape->most[i], fabs(mu[i]));
 }
 
-void ns_adjoint_cross(NsSensitivity *s, double t, double jump) {
+void ns_adjoint_cross(NsSensitivity *s, double t, double jump, long from) {
   NsRunTape *tape = s->tape;
-  for (; tape->at >= 0; tape->at--) {
+  for (; tape->at >= from; tape->at--) {
     const NsRunTapeEntry *e = &tape->entries[tape->at];
     if (e->event && e->t == t) back_event(s, e, jump);
     else if (e->t_old < t) return;
+  }
+}
+
+void ns_adjoint_add(NsSensitivity *s, const double *c) {
+  NsRunTape *tape = s->tape;
+  for (int i = 0; i < s->nx; i++) {
+    double *mu = &tape->mu[tape->place[i]], *most = &tape->most[tape->place[i]];
+    *mu += c[i], *most = fmax(*most, fabs(*mu));
   }
 }
 

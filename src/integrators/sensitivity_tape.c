@@ -25,6 +25,7 @@ NsStatus ns_run_tape_new(NsSensitivity *s) {
   tape->c = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, n);
   tape->q = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, p);
   tape->place = ns_arena_ints(arena, n);
+  for (int i = 0; i < n && tape->place; i++) tape->place[i] = i;
   tape->at = -1;
   return arena->failed ? NS_ENOMEM : NS_OK;
 }

@@ -109,8 +109,11 @@ NsStatus ns_adjoint_piece(NsSensitivity *s, double a, double b, const double *c,
 /* The number of recorded events at t whose time has a derivative; the adjoint pass stands at t. */
 int ns_adjoint_events_at(const NsSensitivity *s, double t);
 
-/* Goes back through the events at t. */
-void ns_adjoint_cross(NsSensitivity *s, double t, double jump);
+/* Goes back through the events at t, to the one with the number `from` in the record. */
+void ns_adjoint_cross(NsSensitivity *s, double t, double jump, long from);
+
+/* mu += c, both of x (nx). */
+void ns_adjoint_add(NsSensitivity *s, const double *c);
 
 /* The error of an integral from the error of the interpolation at the nodes (ns_bernstein_interpolate) and the largest value. */
 double ns_adjoint_integral_error(double error, double most);

@@ -385,10 +385,6 @@ void ns_step_adjoint_start(NsSensitivity *s) {
   adjoint->t = INFINITY;
 }
 
-void ns_step_adjoint_add(NsSensitivity *s, const double *c) {
-  for (int i = 0; i < s->nx; i++) s->tape->mu[i] += c[i];
-}
-
 NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
   NsRunTape *tape = s->tape;
   NsStepEquations *T = s->lin;

@@ -31,9 +31,6 @@ NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err);
 /* The adjoint pass begins with mu = 0, at the end of the record. */
 void ns_step_adjoint_start(NsSensitivity *s);
 
-/* mu += c (nx). */
-void ns_step_adjoint_add(NsSensitivity *s, const double *c);
-
 /*
 ** Goes back through the steps that begin at t or after. *reached: the adjoint pass stands at t; else the record begins later. The model is
 ** unchanged. Fails as ns_step_tangent does; NS_EARG with tape->refused.

@@ -49,7 +49,8 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
                               const NsParameter *parameters, int p, const NsSensitivityOptions *options, NsError *err) {
   NsSensitivities *s = *out = ns_alloc(1, sizeof *s);
   if (!s) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .values = nsds->values, .slopes = {.p = p}};
+  *s = (NsSensitivities){
+      .options = *options, .p = p, .version = nsds->version, .values = nsds->values, .slopes = {.p = p}, .t0 = nsds->t0};
   if (isnan(options->rtol)) s->options.rtol = default_tolerance(islands->plan.integrator);
   int places = options->places, *first_x = ns_arena_ints(&s->arena, nsds->nds);
   for (int d = 0; d < nsds->nds && first_x; s->nx += nsds->ds[d++]->n) first_x[d] = s->nx;
@@ -58,6 +59,9 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
   s->place = ns_arena_take(&s->arena, (size_t)islands->count, sizeof *s->place);
   s->S = ns_arena_matrix(&s->arena, s->nx, p);
   s->options.held = ns_arena_matrix(&s->arena, places, p - places);
+  s->d_end = ns_arena_doubles(&s->arena, places);
+  s->d_now = ns_arena_doubles(&s->arena, places);
+  s->workspace = ns_arena_doubles(&s->arena, (ptrdiff_t)p + 2 * (ptrdiff_t)s->nx + places);
   NsStatus status = s->arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
   if (status == NS_OK && p > 0) memcpy(s->parameters, parameters, (size_t)p * sizeof *parameters);
   if (status == NS_OK && places > 0)
@@ -66,19 +70,25 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
     s->count++;
     status = make_companion(s, i, &islands->of[i], first_x, err);
   }
-  if (status == NS_OK) return NS_OK;
+  if (status == NS_OK) return ns_sensitivities_gather(s), NS_OK;
   ns_sensitivities_free(s);
   *out = NULL;
   return status;
 }
 
+void ns_sensitivity_mark_free(NsSensitivityMark *mark) {
+  ns_snapshot_free(&mark->state);
+  ns_free(mark->d);
+}
+
 void ns_sensitivities_free(NsSensitivities *s) {
   if (!s) return;
   for (int i = 0; i < s->count; i++) ns_sensitivity_free(s->of[i]);
-  for (int i = 0; i < s->nmarks; i++) ns_snapshot_free(&s->marks[i].state);
+  for (int i = 0; i < s->nmarks; i++) ns_sensitivity_mark_free(&s->marks[i]);
   ns_free(s->marks);
   ns_snapshot_free(&s->end);
   ns_free(s->slopes.dt);
+  ns_arena_release(&s->instants);
   ns_arena_release(&s->arena);
   ns_free(s);
 }

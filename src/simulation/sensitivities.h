@@ -10,9 +10,16 @@
 /* The state of a simulation after step k, from which the run can be recorded again. */
 typedef struct NsSensitivityMark {
   long k;
-  double t;
+  double t, *d; /* d: the places, which may be numbers that `state` does not have */
   NsSnapshot state;
 } NsSensitivityMark;
+
+/* In a record: the instant of a clock, whose action makes d+ = a(x, d, p) of the places d. */
+typedef struct NsSensitivityInstant {
+  const struct NsSensitivityInstant *before; /* the one before; NULL: none */
+  double t, *d, *a; /* d (places); the derivatives of a, places x (nx + places + shown parameters that are numbers) */
+  long *at;         /* of each island: the number of entries that its record had */
+} NsSensitivityInstant;
 
 typedef struct NsSensitivities {
   NsSensitivityOptions options;
@@ -23,10 +30,17 @@ typedef struct NsSensitivities {
   int **place;      /* of each island: the index of each of its states among all */
   uint64_t version; /* of the graph */
   uint64_t values;  /* of the graph: parameters point to the numbers that it has then */
-  double *S;        /* nx x p: see ns_sensitivities_gather */
+  double *S;        /* nx x p: see ns_sensitivities_gather; in a record the S of the start */
   long carried;     /* rows of slopes whose derivatives by places have been added to those shown */
   NsEventSlopes slopes;
   NsArena arena;
+
+  /* of a record with clocks */
+  double t0, *d_end, *d_now;           /* places: their values at the end of the run, and those on the adjoint pass */
+  double *workspace;                   /* p + 2 nx + places */
+  const NsSensitivityInstant *instant; /* the last one; on the adjoint pass the last one that is left */
+  NsArena instants;
+  double instant_bytes;
 
   /* of a record with a bound of its memory */
   NsSensitivityMark *marks; /* the record holds what comes after the last one */
@@ -62,6 +76,17 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
 ** places begins at 0, and held (places x (p - places)) are their derivatives from now on. NULL: the same.
 */
 void ns_sensitivities_carry(NsSensitivities *s, const double *held);
+
+/*
+** In a record: an action is at an instant t, before which the places are d; a: its derivatives, see NsSensitivityInstant. NS_ENOMEM. The
+** adjoint pass lets the places have the values that they had; rewind: those of the end of the run again; resume: the adjoint pass goes on.
+*/
+NsStatus ns_sensitivities_instant(NsSensitivities *s, double t, const double *d, const double *a, int columns, NsError *err);
+void ns_sensitivities_rewind(NsSensitivities *s);
+void ns_sensitivities_resume(NsSensitivities *s);
+
+/* d (places) = the present values of the places, or they become d. */
+void ns_sensitivities_places(NsSensitivities *s, double *d, bool put);
 
 /* The run has ended: the derivatives of the events' times by the shown parameters are the rows of s->slopes. */
 void ns_sensitivities_end(NsSensitivities *s);
@@ -103,18 +128,19 @@ NsStatus ns_sensitivities_adjoint_steps(NsSensitivities *s, const NsNsds *nsds, 
 **             was something. Fails as steps do.
 */
 struct NsTimeStepping;
+void ns_sensitivity_mark_free(NsSensitivityMark *mark);
 NsStatus ns_sensitivities_mark(NsSensitivities *s, struct NsTimeStepping *ts, bool last, NsError *err);
 NsStatus ns_sensitivities_earlier(NsSensitivities *s, struct NsTimeStepping *ts, bool *any, NsError *err);
 
-/* The number of events at t that move with the parameters. The events at t; jump: the fall of the cost's rate there. */
+/* The number of events at t that move with the parameters. Back through events and instants at t; jump: the fall of the cost's rate there. */
 int ns_sensitivities_events_at(const NsSensitivities *s, double t);
 void ns_sensitivities_cross(NsSensitivities *s, double t, double jump);
 
 /* x: the states at t, a time of the record: just before its events, or just after them. */
 NsStatus ns_sensitivities_state(const NsSensitivities *s, double t, bool before, double *x, NsError *err);
 
-/* gradient (p): at the start. rates (nx): xdot at the end of the run, before its events. */
-void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient);
+/* gradient (shown parameters): at the start. rates (nx): xdot at the end of the run, before its events. */
+void ns_sensitivities_gradient(NsSensitivities *s, double *gradient);
 NsStatus ns_sensitivities_end_rates(const NsSensitivities *s, const NsNsds *nsds, double *rates, NsError *err);
 
 /* Why the run could not be recorded, although forward derivatives may exist; NULL: it could. */

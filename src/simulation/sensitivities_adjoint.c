@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "integrators/sensitivity_tape.h"
 #include "integrators/step_adjoint.h"
+#include "linalg/dense.h"
 #include "simulation/sensitivities.h"
 
 static int compare_times(const void *a, const void *b) {
@@ -47,9 +48,79 @@ static void take_island(const NsSensitivities *s, int i, const double *all, doub
   for (int k = 0; k < s->of[i]->nx; k++) values[k] = all[s->place[i][k]];
 }
 
+/* ---- instants of clocks ---- */
+
+NsStatus ns_sensitivities_instant(NsSensitivities *s, double t, const double *d, const double *a, int columns, NsError *err) {
+  NsArena *arena = &s->instants;
+  size_t places = (size_t)s->options.places, size = places * (size_t)columns;
+  NsSensitivityInstant *one = ns_arena_take(arena, 1, sizeof *one);
+  if (one)
+    *one = (NsSensitivityInstant){.before = s->instant,
+                                  .t = t,
+                                  .d = ns_arena_doubles(arena, (ptrdiff_t)places),
+                                  .a = ns_arena_doubles(arena, (ptrdiff_t)size),
+                                  .at = ns_arena_take(arena, (size_t)s->count, sizeof *one->at)};
+  if (arena->failed) return ns_fail(err, NS_ENOMEM, "not enough memory for the record of the run");
+  if (size > 0) memcpy(one->d, d, places * sizeof *d), memcpy(one->a, a, size * sizeof *a);
+  for (int i = 0; i < s->count; i++) one->at[i] = s->of[i]->tape->count;
+  s->instant = one;
+  s->instant_bytes += (double)((size + places) * sizeof *a + sizeof *one);
+  return NS_OK;
+}
+
+void ns_sensitivities_places(NsSensitivities *s, double *d, bool put) {
+  const NsParameter *place = s->parameters + s->p - s->options.places;
+  for (int i = 0; i < s->options.places; i++, place++) {
+    if (!put) d[i] = *place->number;
+    else if (*place->number != d[i] && place->version) ++*place->version;
+    if (put) *place->number = d[i];
+  }
+  for (int i = 0; i < s->count && put; i++) s->of[i]->tape->taken = NULL;
+}
+
+void ns_sensitivities_rewind(NsSensitivities *s) {
+  ns_sensitivities_places(s, s->d_now, false);
+  ns_sensitivities_places(s, s->d_end, true);
+}
+
+void ns_sensitivities_resume(NsSensitivities *s) {
+  ns_sensitivities_places(s, s->d_now, true);
+}
+
+/* Back through the last instant that is left: g (p) += a' nu of its places nu, which are in g; c (nx) = a_x' nu. */
+static void back_action(NsSensitivities *s, double *g, double *c) {
+  const NsSensitivityInstant *one = s->instant;
+  int places = s->options.places, shown = s->p - places;
+  const double *column = one->a;
+  double *nu = g + shown, *before = c + s->nx;
+  for (int k = 0; k < s->nx; k++, column += places) c[k] = ns_dense_dot(places, column, 1, nu, 1);
+  for (int k = 0; k < places; k++, column += places) before[k] = ns_dense_dot(places, column, 1, nu, 1);
+  for (int j = 0; j < shown; j++) {
+    if (!s->parameters[j].number) continue;
+    g[j] += ns_dense_dot(places, column, 1, nu, 1);
+    column += places;
+  }
+  if (places > 0) memcpy(nu, before, (size_t)places * sizeof *nu);
+  ns_sensitivities_places(s, one->d, true);
+  s->instant = one->before;
+}
+
+/* The same on the adjoint pass. */
+static void cross_instant(NsSensitivities *s) {
+  double *g = s->workspace, *c = g + s->p, *own = c + s->nx + s->options.places;
+  int shown = s->p - s->options.places;
+  memset(g, 0, (size_t)s->p * sizeof *g);
+  for (int i = 0; i < s->count; i++)
+    for (int j = shown; j < s->p; j++) g[j] += s->of[i]->tape->g[j], s->of[i]->tape->g[j] = 0;
+  back_action(s, g, c);
+  for (int i = 0; i < s->count; i++) take_island(s, i, c, own), ns_adjoint_add(s->of[i], own);
+  for (int j = 0; j < s->p && s->count > 0; j++) s->of[0]->tape->g[j] += g[j];
+}
+
 NsStatus ns_sensitivities_adjoint_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
                                         NsError *err) {
   NsStatus status = check_graph(s, nsds, err);
+  ns_sensitivities_places(s, s->d_end, false);
   for (int i = 0; i < s->count && status == NS_OK; i++) {
     double *own_mu = s->of[i]->tape->c, *own_reach = own_mu + s->of[i]->nx;
     take_island(s, i, mu, own_mu);
@@ -72,26 +143,31 @@ NsStatus ns_sensitivities_adjoint(NsSensitivities *s, const NsNsds *nsds, double
 }
 
 void ns_sensitivities_steps_start(NsSensitivities *s) {
+  ns_sensitivities_places(s, s->d_end, false);
   for (int i = 0; i < s->count; i++) ns_step_adjoint_start(s->of[i]);
 }
 
 NsStatus ns_sensitivities_steps_add(NsSensitivities *s, const double *c, NsError *err) {
   double *own = ns_alloc((size_t)s->nx + 1, sizeof *own);
   if (!own) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  for (int i = 0; i < s->count; i++) take_island(s, i, c, own), ns_step_adjoint_add(s->of[i], own);
+  for (int i = 0; i < s->count; i++) take_island(s, i, c, own), ns_adjoint_add(s->of[i], own);
   ns_free(own);
   return NS_OK;
 }
 
 NsStatus ns_sensitivities_adjoint_steps(NsSensitivities *s, const NsNsds *nsds, double t, bool *reached, NsError *err) {
   NsStatus status = check_graph(s, nsds, err);
+  const NsSensitivityInstant *one = s->instant;
+  double to = one && one->t > t ? one->t : t;
   *reached = true;
   for (int i = 0; i < s->count && status == NS_OK; i++) {
     bool there;
-    status = ns_step_adjoint_to(s->of[i], t, &there, err);
+    status = ns_step_adjoint_to(s->of[i], to, &there, err);
     *reached = *reached && there;
   }
-  return status;
+  if (status != NS_OK || !*reached || !one || one->t < t || one->t == s->t0) return status;
+  cross_instant(s);
+  return ns_sensitivities_adjoint_steps(s, nsds, t, reached, err);
 }
 
 int ns_sensitivities_events_at(const NsSensitivities *s, double t) {
@@ -101,7 +177,9 @@ int ns_sensitivities_events_at(const NsSensitivities *s, double t) {
 }
 
 void ns_sensitivities_cross(NsSensitivities *s, double t, double jump) {
-  for (int i = 0; i < s->count; i++) ns_adjoint_cross(s->of[i], t, jump);
+  for (; s->instant && s->instant->t == t && t > s->t0; cross_instant(s))
+    for (int i = 0; i < s->count; i++) ns_adjoint_cross(s->of[i], t, jump, s->instant->at[i]);
+  for (int i = 0; i < s->count; i++) ns_adjoint_cross(s->of[i], t, jump, 0);
 }
 
 NsStatus ns_sensitivities_state(const NsSensitivities *s, double t, bool before, double *x, NsError *err) {
@@ -114,9 +192,18 @@ NsStatus ns_sensitivities_state(const NsSensitivities *s, double t, bool before,
   return NS_OK;
 }
 
-void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient) {
-  memset(gradient, 0, (size_t)s->p * sizeof *gradient);
-  for (int i = 0; i < s->count; i++) ns_adjoint_gradient(s->of[i], gradient);
+/* The instants at the start come before S of the islands: what they add is the derivative by the states of the start, whose S is s->S. */
+void ns_sensitivities_gradient(NsSensitivities *s, double *gradient) {
+  double *g = s->workspace, *c = g + s->p;
+  int places = s->options.places, shown = s->p - places;
+  memset(g, 0, (size_t)s->p * sizeof *g);
+  for (int i = 0; i < s->count; i++) ns_adjoint_gradient(s->of[i], g);
+  while (s->instant) {
+    back_action(s, g, c);
+    for (int j = 0; j < shown; j++) g[j] += ns_dense_dot(s->nx, s->S + (ptrdiff_t)j * s->nx, 1, c, 1);
+  }
+  for (int j = 0; j < shown; j++)
+    gradient[j] = g[j] + ns_dense_dot(places, s->options.held + (ptrdiff_t)j * places, 1, g + shown, 1);
 }
 
 NsStatus ns_sensitivities_end_rates(const NsSensitivities *s, const NsNsds *nsds, double *rates, NsError *err) {

@@ -9,13 +9,15 @@
 #include "simulation/time_stepping.h"
 
 static double bytes_of_record(const NsSensitivities *s) {
-  double sum = 0;
+  double sum = s->instant_bytes;
   for (int i = 0; i < s->count; i++) sum += (double)s->of[i]->tape->bytes;
   return sum;
 }
 
 static double bytes_of_marks(const NsSensitivities *s) {
-  return s->nmarks > 0 ? s->nmarks * (double)(s->marks[0].state.size + sizeof *s->marks) : 0;
+  return s->nmarks > 0
+             ? s->nmarks * (double)(s->marks[0].state.size + sizeof *s->marks + (size_t)s->options.places * sizeof(double))
+             : 0;
 }
 
 static NsStatus no_memory_for_marks(NsError *err) {
@@ -30,10 +32,11 @@ static NsStatus add_mark(NsSensitivities *s, NsTimeStepping *ts, NsError *err) {
     s->marks = more, s->room = room;
   }
   NsSensitivityMark *mark = &s->marks[s->nmarks];
-  *mark = (NsSensitivityMark){.k = ts->k, .t = ns_ts_time(ts)};
-  if (ns_snapshot_reserve(&mark->state, ns_ts_visit, ts) != NS_OK) return no_memory_for_marks(err);
-  ns_snapshot_save(&mark->state, ns_ts_visit, ts);
+  *mark = (NsSensitivityMark){.k = ts->k, .t = ns_ts_time(ts), .d = ns_alloc((size_t)s->options.places + 1, sizeof(double))};
   s->nmarks++;
+  if (!mark->d || ns_snapshot_reserve(&mark->state, ns_ts_visit, ts) != NS_OK) return no_memory_for_marks(err);
+  ns_snapshot_save(&mark->state, ns_ts_visit, ts);
+  ns_sensitivities_places(s, mark->d, false);
   return NS_OK;
 }
 
@@ -43,13 +46,15 @@ static void thin_marks(NsSensitivities *s) {
   if (bytes_of_marks(s) <= s->options.memory / 2) return;
   for (int i = 1; i < s->nmarks; i++) {
     if (i % 2 == 0 || i + 1 == s->nmarks) s->marks[kept++] = s->marks[i];
-    else ns_snapshot_free(&s->marks[i].state);
+    else ns_sensitivity_mark_free(&s->marks[i]);
   }
   s->nmarks = kept;
 }
 
 static void drop_record(NsSensitivities *s, double t) {
   for (int i = 0; i < s->count; i++) ns_run_tape_drop(s->of[i], t);
+  ns_arena_release(&s->instants);
+  s->instant = NULL, s->instant_bytes = 0;
 }
 
 NsStatus ns_sensitivities_mark(NsSensitivities *s, NsTimeStepping *ts, bool last, NsError *err) {
@@ -105,17 +110,20 @@ static NsStatus record_again(NsSensitivities *s, NsTimeStepping *ts, long k, NsE
 NsStatus ns_sensitivities_earlier(NsSensitivities *s, NsTimeStepping *ts, bool *any, NsError *err) {
   *any = s->nmarks > 1;
   if (!*any) return NS_OK;
+  ns_sensitivities_rewind(s);
   NsStatus status = keep_end(s, ts, err);
   if (status != NS_OK) return status;
   NsSensitivityMark *last = &s->marks[--s->nmarks];
   long k = last->k;
-  ns_snapshot_free(&last->state);
+  ns_sensitivity_mark_free(last);
   NsTimeSteppingStats stats = ts->stats;
   const NsSensitivityMark *from = &s->marks[s->nmarks - 1];
   status = restore_simulation(ts, &from->state, err);
+  ns_sensitivities_places(s, from->d, true);
   if (status == NS_OK) drop_record(s, from->t), status = record_again(s, ts, k, err);
   for (int i = 0; i < s->count; i++) ns_run_tape_again(s->of[i]);
   NsStatus back = restore_simulation(ts, &s->end, status == NS_OK ? err : NULL);
+  ns_sensitivities_resume(s);
   ts->log.count = s->log_count, ts->log.kept = s->log_kept;
   ts->stats = stats;
   return status == NS_OK ? back : status;

@@ -157,6 +157,7 @@ function slope.carry(simu, places, sizes, held, fixed)
     local all = core.concatenate { states_of(systems), support.get(simu, places), core.vector(list) }
     local a = derivative(function() act(t, s, simu) end, name, t, all, nx)
     act(t, s, simu)
+    if support.instant(simu, t, all:slice(nx + 1, nx + nd):copy(), a) then return end
     local before = D
     D = a:slice(1, nd, 1, nx) * X + a:slice(1, nd, nx + 1, nx + nd) * D
     for k, j in ipairs(numbers) do
@@ -173,7 +174,7 @@ end
 
 -- The option `sensitivities` of a run with clocks, with what their actions write: this is found by a run of a clone.
 function slope.prepare(simu, option)
-  if option.places or option.adjoint or simu:startingTime() ~= simu:nsds():t0() then return option end
+  if option.places or simu:startingTime() ~= simu:nsds():t0() then return option end
   local clone, most = simu:clone(), {}
   support.vary(clone, function(act, t, s)
     act(t, s, clone)

@@ -47,7 +47,7 @@ describe("a run through instants of clocks", function()
     assert.equal(3, #sol:sensitivity "z" + 1)
   end)
 
-  it("has the gradient of a cost, by forward derivatives #once", function()
+  it("has the gradient of a cost #once", function()
     local function cost(t, x) return x[1] ^ 2 + t end
     local function terminal(x) return x[1] end
     local function value(q) return (loop(q):gradient { cost = cost, terminal = terminal, parameters = { "x0" } }) end
@@ -59,9 +59,6 @@ describe("a run through instants of clocks", function()
     local v, by_z = loop(p):gradient { terminal = function(x, z) return x[1] + z[1] * z[2] end, parameters = { "z" } }
     near(of_z(p), v)
     for j = 1, 2 do near(slope(of_z, p, j + 1), by_z[j], 1e-8) end
-    fails("gradient: method: the adjoint pass does not go through the instants of the clock 'sample'; use \"forward\"", function()
-      loop(p):gradient { cost = cost, parameters = { "x0" }, method = "adjoint" }
-    end)
   end)
 
   it("knows the times of events between instants", function()

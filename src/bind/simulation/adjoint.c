@@ -148,8 +148,8 @@ static int core_adjoint_memory(lua_State *L) {
 }
 
 static int core_adjoint_gradient(lua_State *L) {
-  const NsSensitivities *s = nsl_check_recorded(L);
-  ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
+  NsSensitivities *s = nsl_check_recorded(L);
+  ns_sensitivities_gradient(s, nsl_push_vector(L, s->p - s->options.places, NULL)->data);
   return 1;
 }
 
@@ -215,6 +215,7 @@ static int core_adjoint_same(lua_State *L) {
 
 static int core_adjoint_close(lua_State *L) {
   NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
+  if (ts->tape && ns_sensitivities_same(ts->tape, ts->nsds)) ns_sensitivities_rewind(ts->tape);
   ns_sensitivities_free(ts->tape);
   ts->tape = NULL;
   return 0;

@@ -193,11 +193,11 @@ static int support_carries(lua_State *L) {
   return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->sensitivities != NULL), 1;
 }
 
-/* slopes(simulation): the derivatives of the present states and of the places by the parameters that are shown. */
+/* slopes(simulation): the derivatives of the present states, in a record of those of the start, and of the places by the shown parameters. */
 static int support_slopes(lua_State *L) {
   NsSensitivities *s = support_sensitivities(L);
   int places = s->options.places, shown = s->p - places;
-  const double *S = ns_sensitivities_gather(s);
+  const double *S = s->options.adjoint ? s->S : ns_sensitivities_gather(s);
   if (s->nx * shown > 0) memcpy(nsl_push_matrix(L, s->nx, shown, NULL)->data, S, (size_t)(s->nx * shown) * sizeof *S);
   else nsl_push_matrix(L, s->nx, shown, NULL);
   NslMatrix *held = nsl_push_matrix(L, places, shown, NULL);
@@ -212,6 +212,20 @@ static int support_carry(lua_State *L) {
   if (D->rows != s->options.places || D->cols != s->p - s->options.places) return luaL_error(L, "there are no such places");
   ns_sensitivities_carry(s, D->data);
   return 0;
+}
+
+/*
+** instant(simulation, t, d, a): notes the action of an instant in a record (ns_sensitivities_instant), of places that were d; false: the run
+** has none.
+*/
+static int support_instant(lua_State *L) {
+  NsSensitivities *s = support_sensitivities(L);
+  const NslVector *d = nsl_check_vector(L, 3);
+  const NslMatrix *a = nsl_check_matrix(L, 4);
+  NsError err = {NS_OK, ""};
+  if (!s->options.adjoint) return lua_pushboolean(L, 0), 1;
+  if (ns_sensitivities_instant(s, luaL_checknumber(L, 2), d->data, a->data, a->cols, &err) != NS_OK) return nsl_raise(L, &err);
+  return lua_pushboolean(L, 1), 1;
 }
 
 /* parameter(simulation, j [, value]): the number of the model that parameter j is, or nil; it becomes value. */
@@ -266,9 +280,9 @@ static int support_interval(lua_State *L) {
 void nsl_open_discrete_support(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, support_##name }
-  static const luaL_Reg functions[] = {ROW(places), ROW(get),      ROW(put),      ROW(names),  ROW(first),
-                                       ROW(vary),   ROW(carries),  ROW(slopes),   ROW(carry),  ROW(parameter),
-                                       ROW(draws),  ROW(callback), ROW(interval), {NULL, NULL}};
+  static const luaL_Reg functions[] = {ROW(places),    ROW(get),     ROW(put),      ROW(names),    ROW(first),
+                                       ROW(vary),      ROW(carries), ROW(slopes),   ROW(carry),    ROW(instant),
+                                       ROW(parameter), ROW(draws),   ROW(callback), ROW(interval), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }

@@ -1,0 +1,130 @@
+-- Gradients of costs of sampled loops by the adjoint pass, back through the instants of their clocks.
+local ns = require "nslua"
+local campaign = require "campaign"
+local numbers = require "random_numbers"
+
+local uniform = numbers.uniform
+
+-- The kinds of plants: a function of (p, the loop) that makes a system of n states, a law and an interaction, or none.
+-- In z are the numbers that clocks write, and a gain.
+local function forced(loop)
+  return function(t, x, z, f)
+    for i = 1, loop.n do
+      f[i] = 2 * math.cos(3 * t + i)
+      for j = 1, loop.n do f[i] = f[i] + loop.A[i][j] * x[j] end
+      for j = 1, loop.clocks do f[i] = f[i] + loop.E[i][j] * z[j] end
+    end
+  end
+end
+
+local function first_row(n, value)
+  return { numbers.vector(n, function(i) return i == 1 and value or 0 end) }
+end
+
+local kinds = {
+  relay = function(x0, z, loop, bound)
+    local law, C = ns.RelayNSL(1, -0.5, bound), first_row(loop.n, 1)
+    local B = numbers.matrix(loop.n, function(i) return i == 1 and 0.3 or 0 end, 1)
+    return ns.FirstOrderNonLinearDS { x0 = x0, z = z, f = forced(loop) }, law, ns.FirstOrderLinearTIR(C, B), { law, "ub" }
+  end,
+  impact = function(x0, z, loop)
+    local law, w = ns.NewtonImpactNSL(loop.e), loop.w
+    local ds = ns.LagrangianDS { q0 = { x0[1] + 1 }, v0 = { x0[2] }, mass = { { 1 } }, z = z, fInt = function(t, q, v, u, f)
+      f[1] = 30 * q[1] + 0.3 * v[1] - 3 * math.sin(2 * t)
+      for j = 1, loop.clocks do f[1] = f[1] - 4 * u[j] end
+    end }
+    return ds, law, ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] + w end }, { law, "en" }
+  end,
+  stepped = function(x0, z, loop)
+    local relation = ns.FirstOrderLinearR { C = first_row(loop.n, 1), D = { { -1 } },
+      B = numbers.matrix(loop.n, function(i) return i == 1 and 0.3 or 0 end, 1) }
+    return ns.FirstOrderNonLinearDS { x0 = x0, z = z, f = forced(loop) }, ns.EqualityConditionNSL(1), relation
+  end,
+  linear = function(x0, z, loop)
+    local ds = ns.FirstOrderLinearTIDS(x0, loop.A, numbers.vector(loop.n, function() return 0.5 end))
+    ds:setzPtr(z)
+    return ds, nil, nil, { ds, "A" }
+  end,
+}
+
+-- A random loop with one to three rates; what clocks write: z, discrete states, a bound of a relay, A and b.
+local function random_loop(seed)
+  math.randomseed(seed)
+  local names = { "relay", "impact", "stepped", "linear" }
+  local kind, clocks = names[seed % 4 + 1], math.random(3)
+  local n = kind == "impact" and 2 or math.random(3)
+  local loop = { n = n, clocks = clocks, kind = kind, w = uniform(0.05, 0.3), e = uniform(0.3, 0.8), h = 0.25 }
+  loop.A, loop.E = numbers.matrix_within(n, n, 1), numbers.matrix_within(n, clocks, 1)
+  for i = 1, n do loop.A[i][i] = loop.A[i][i] - 1 end
+  local K, L = numbers.matrix_within(clocks, n, 0.5), numbers.matrix_within(clocks, clocks, 0.4)
+  local integrator, drives = ns.RungeKuttaOSI(1e-12), kind ~= "stepped" and (kind ~= "linear" or seed % 8 == 0)
+  if not drives then integrator, loop.h = ns.EulerMoreauOSI(uniform(0.5, 1), uniform(0.5, 1)), 0.02 end
+  if kind == "relay" and seed % 3 == 0 then integrator = ns.RadauOSI(1e-11) end
+  local rates = numbers.vector(clocks, function() return { uniform(0.1, 0.5), math.random(0, 1) * uniform(0, 0.3) } end)
+  loop.p = numbers.vector_within(n + clocks + 1, 1)
+  loop.p[n + clocks + 2] = uniform(0.4, 0.8)
+  function loop.make(p)
+    local x0, z = ns.vector(table.move(p, 1, n, 1, {})), ns.vector(table.move(p, n + 1, n + clocks + 1, 1, {}))
+    local ds, law, relation, number = kinds[kind](x0, z, loop, p[#p])
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1.5)
+    nsds:insertDynamicalSystem(ds)
+    if law then nsds:link(ns.Interaction(law, relation, "r"), ds) end
+    local simu = (drives and ns.EventDriven or ns.TimeStepping)(nsds, ns.TimeDiscretisation(0, loop.h), integrator)
+    for j = 1, clocks do
+      simu:every { name = "c" .. j, period = rates[j][1], offset = rates[j][2], state = { u = 0, k = { 0.1, 0 } },
+        act = function(_, s)
+        local x, u = ds:x(), 0.1 * s.k[1]
+        for i = 1, n do u = u + K[j][i] * x[i] end
+        for i = 1, clocks do u = u + L[j][i] * ds:z()[i] end
+        s.u = u + 0.1 * math.sin(u) + ds:z()[clocks + 1] * x[1] * 0.1
+        s.k[1] = s.k[1] + 0.05 * x[n]
+        ds:z()[j] = s.u
+        if kind == "relay" and seed % 2 == 0 then law:setUb(0.5 + 0.1 * x[1] ^ 2) end
+        if kind == "linear" then
+          ds:A()[1][1], ds:b()[n] = -1 + 0.3 * s.u, s.u
+        end
+      end }
+    end
+    return simu, number
+  end
+  return loop
+end
+
+describe("a gradient through instants of clocks", function()
+  local function cost(t, x, p)
+    local c = x[1] ^ 2 * (1 + 0.3 * math.sin(t))
+    for j = 1, #p do c = c + 0.1 * p[j] * x[1] end
+    return c
+  end
+  local function terminal(x) return x[1] + x[#x] ^ 2 end
+
+  local function gradient(loop, p, method, memory)
+    local simu, number = loop.make(p)
+    local value, slopes, _, info = simu:gradient { cost = cost, terminal = terminal, parameters = { "x0", "z", number },
+      method = method, memory = memory }
+    return slopes, value, info
+  end
+
+  it("is the forward one, of random loops with relays and impacts, and the one of differences #once", function()
+    local count, tell = campaign(4, 0.01)
+    for seed = 1, count do
+      local loop = random_loop(seed)
+      local forward, value = gradient(loop, loop.p, "forward")
+      for _, memory in ipairs { false, 3000 } do
+        local slopes, same = gradient(loop, loop.p, nil, memory or nil)
+        assert.is_true((slopes - forward):norm(math.huge) < 1e-9 * math.max(1, forward:norm(math.huge)), ("%d: %s, %s"):format(
+          seed, slopes, forward))
+        assert.is_true(math.abs(same - value) < 1e-9 * math.max(1, math.abs(value)))
+      end
+      local j, difference = loop.kind == "linear" and 1 or loop.n + loop.clocks + 1, 0
+      for k, weight in pairs { [-2] = 1, [-1] = -8, [1] = 8, [2] = -1 } do
+        local p = table.move(loop.p, 1, #loop.p, 1, {})
+        p[j] = p[j] + k * 1e-3
+        local _, v = gradient(loop, p, "forward")
+        difference = difference + weight / 12e-3 * v
+      end
+      assert.is_true(math.abs(difference - forward[j]) < 1e-5 * math.max(1, math.abs(difference)), seed)
+    end
+    tell("gradients of sampled loops", count)
+  end)
+end)
