@@ -363,7 +363,7 @@ static int set_states(lua_State *L) {
   return push_status(L, f(self->component, room, n));
 }
 
-/* c:update(): status, needed again, states changed, time of the next event or nil. */
+/* c:update(): status, needed again, states changed, time of the next event or nil, whether the run has ended. */
 static int update(lua_State *L) {
   const Instance *self = check(L);
   fmi2EventInfo info = {0};
@@ -374,7 +374,8 @@ static int update(lua_State *L) {
   lua_pushboolean(L, info.valuesOfContinuousStatesChanged);
   if (info.nextEventTimeDefined) lua_pushnumber(L, info.nextEventTime);
   else lua_pushnil(L);
-  return 4;
+  lua_pushboolean(L, info.terminateSimulation);
+  return 5;
 }
 
 /* c:completed(): status, whether event mode is to be entered. */

@@ -197,26 +197,5 @@ return model(3, stepped, function(nsds)
   nsds:link(ns.Interaction(ns.FremondImpactFrictionNSL(0.5, 0, 0.1, 2), ns.LagrangianLinearTIR { { 1 }, { 0 } }, "floor"), ball)
   return {}
 end, { y = function() return 1 end })]], "model exchange goes from event to event, which this simulation cannot: ")
-    refused("events", [[
-return model(3, function(nsds, grid)
-  local simulation = stepped(nsds, grid)
-  simulation:addEvent { name = "off", g = function(t) return t - 1 end }
-  return simulation
-end, function(nsds)
-  nsds:insertDynamicalSystem(ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }))
-  return {}
-end, { y = function() return 1 end })]], "fmi.export: kind: model exchange has no events of the script, and the simulation has "
-      .. "'off' (addEvent, every, on): export it for co-simulation")
-    refused("actions", [[
-return model(3, function(nsds, grid)
-  local simulation = ns.EventDriven(nsds, grid, ns.RungeKuttaOSI())
-  simulation:on("floor", "impact", function() end)
-  return simulation
-end, function(nsds)
-  local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
-  nsds:insertDynamicalSystem(ball)
-  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }, "floor"), ball)
-  return {}
-end, { y = function() return 1 end })]], "the simulation has 'floor:impact' (addEvent, every, on): export it for co-simulation")
   end)
 end)

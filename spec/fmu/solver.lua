@@ -54,12 +54,13 @@ end
 
 local crossed = solver.crossed
 
--- Event mode to continuous-time mode: the states after all events of this time.
+-- Event mode to continuous-time mode: the states after all events of this time, the time of the next event that the unit
+-- knows (or infinity), and whether the run has ended.
 local function update(c, n)
-  local again
-  repeat again = good(c:update()) until not again
+  local again, _, next_time, ended
+  repeat again, _, next_time, ended = good(c:update()) until not again
   good(c:call "EnterContinuousTimeMode")
-  return good(c:numbers("GetContinuousStates", n))
+  return good(c:numbers("GetContinuousStates", n)), next_time or math.huge, ended
 end
 
 -- The length of the step up to the first change of a sign, to the accuracy `apart` of time.
@@ -73,14 +74,19 @@ local function locate(c, z, t, x, h, apart)
 end
 
 -- Integrates an instance that is initialized from 0 to T. o: n (states), nz (indicators), rtol, atol, apart (accuracy of
--- the times of events), on(t, x) called after each step. Returns the state and the times of events.
+-- the times of events), from (the time of a restored state, in place of 0), on(t, x) called after each step.
+-- Returns the state, the times of events, and the time at which the run has ended.
 function solver.integrate(c, T, o)
   local rtol, atol, apart = o.rtol or 1e-8, o.atol or 1e-10, o.apart or 1e-12
-  local t, h, events, x = 0, 1e-3 * T, {}, update(c, o.n)
+  local t, h, events = o.from or 0, 1e-3 * T, {}
+  if o.from then good(c:call "EnterEventMode") end
+  local x, next_time, ended = update(c, o.n)
   local z = indicators(c, o.nz, t, x)
-  while t < T do
-    local last = t + h >= T * (1 - 1e-14)
-    if last then h = T - t end
+  if o.on then o.on(t, x) end
+  while t < T and not ended do
+    local goal = math.min(T, next_time)
+    local last = t + h >= goal - T * 1e-14
+    if last then h = goal - t end
     local y, errors = step(c, t, x, h)
     local most = 1e-10
     for i = 1, o.n do
@@ -93,12 +99,12 @@ function solver.integrate(c, T, o)
         now = locate(c, z, t, x, h, apart)
         y = step(c, t, x, now)
       end
-      t, x = last and not hit and T or t + now, y
+      t, x = last and not hit and goal or t + now, y
       place(c, t, x)
       local asked = good(c:completed())
-      if hit or asked then
+      if hit or asked or t == next_time then
         good(c:call "EnterEventMode")
-        x = update(c, o.n)
+        x, next_time, ended = update(c, o.n)
         events[#events + 1] = t
         assert(#events < 5000, "too many events")
       end
@@ -108,8 +114,33 @@ function solver.integrate(c, T, o)
     end
     h = h * math.min(5, math.max(0.2, 0.9 * most ^ (-1 / 5)))
   end
-  place(c, T, x)
-  return x, events
+  place(c, t, x)
+  return x, events, t
+end
+
+-- A model inside of this process as the instance that integrate() takes: `make` gives its simulation on [0, T]. Returns it, the
+-- object of nslua.fmi.simulation_model, and the numbers of its states and indicators.
+function solver.inside(make, T)
+  local kind = require "nslua.fmi.simulation_model"
+  local object = kind.open({ data = { setup = make } }, {}, { start = 0, stop = T })
+  object.exchange = true
+  local found = kind.exchange(nil, object)
+  local getters = { GetDerivatives = kind.derivatives, GetEventIndicators = kind.indicators, GetContinuousStates = kind.states }
+  local c = { kind = kind }
+  function c.set_time(_, t) return "OK", kind.set_time(object, t) end
+  function c.set_states(_, x) return "OK", kind.set_states(object, x) end
+  function c.numbers(_, what) return "OK", getters[what](object) end
+  function c.call(_, what)
+    if what == "EnterContinuousTimeMode" then kind.completed(object) end
+    return "OK"
+  end
+  function c.completed() return "OK", kind.completed(object) end
+  function c.update()
+    local happened, changed = kind.update(object)
+    return "OK", happened, changed, kind.next(object)
+  end
+  kind.completed(object)
+  return c, object, { n = #found.states, nz = found.indicators }
 end
 
 return solver

@@ -4,7 +4,7 @@ local ns = require "nslua"
 
 -- A exchange model whose functions are called as methods.
 local function host(simulation)
-  local made = core.exchange_support.new(simulation)
+  local made = core.exchange_support.new(simulation, simulation)
   return setmetatable({}, { __index = function(_, name)
     return function(_, ...) return core.exchange_support[name](made, ...) end
   end })

@@ -92,18 +92,19 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   return fmu_move(c, "enter_continuous_mode", FMU_CONTINUOUS);
 }
 
-/* Results of update(): whether states have changed, the time of the next event or nil. One call is enough. */
+/* Results of update(): whether states have changed, the time of the next event or nil, whether the run has ended. One call is enough. */
 static int take_event(lua_State *L, FmuInstance *self, void *data) {
   (void)self;
-  *(fmi2EventInfo *)data = (fmi2EventInfo){.valuesOfContinuousStatesChanged = lua_toboolean(L, -2),
-                                           .nextEventTimeDefined = !lua_isnil(L, -1),
-                                           .nextEventTime = lua_tonumber(L, -1)};
+  *(fmi2EventInfo *)data = (fmi2EventInfo){.valuesOfContinuousStatesChanged = lua_toboolean(L, -3),
+                                           .nextEventTimeDefined = !lua_isnil(L, -2),
+                                           .nextEventTime = lua_tonumber(L, -2),
+                                           .terminateSimulation = lua_toboolean(L, -1)};
   return 0;
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   if (!fmu_may(c, "fmi2NewDiscreteStates", FMU_EVENT)) return fmi2Error;
-  return fmu_call(c, "update", NULL, 2, take_event, info, fmi2Error);
+  return fmu_call(c, "update", NULL, 3, take_event, info, fmi2Error);
 }
 
 static int take_flag(lua_State *L, FmuInstance *self, void *data) {

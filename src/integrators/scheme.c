@@ -23,7 +23,8 @@ void ns_step_tell_length(const NsNsds *graph, const NsStep *step) {
 }
 
 NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h) {
-  return (NsStep){t_k, t, h, step->implicit && t_k == step->t_k, step->whole > 0 ? step->whole : step->h};
+  return (NsStep){
+      t_k, t, h, step->implicit && t_k == step->t_k, step->whole > 0 ? step->whole : step->h, step->jumps && t == step->t};
 }
 
 const char *ns_integrator_name(const NsIntegrator *integrator) {

@@ -50,12 +50,14 @@ typedef struct NsIntegrator {
 
 /*
 ** The step from t_k to t = t_k + h (up to rounding). implicit: theta = gamma = 1, whatever the options say. whole: the length of the
-** step of the grid that this step is a part of; 0: it is no part.
+** step of the grid that this step is a part of; 0: it is no part. jumps: data that the script owns may jump at t, so that nothing is
+** evaluated beyond t.
 */
 typedef struct NsStep {
   double t_k, t, h;
   bool implicit;
   double whole;
+  bool jumps;
 } NsStep;
 
 /* The part of a step of the grid that the step is: 1, or less. */

@@ -2,9 +2,10 @@
 ** exchange.h
 ** A model as modes for a solver outside of the engine, as other tools have one: states with a rate, guards that are positive in the
 ** present mode, and events at which the mode and the states change. Impacts, switches and friction are computed as by EventDriven, and
-** so is the choice of the mode (integrators/scheme.h, NsSchemeExchange).
+** so is the choice of the mode (integrators/scheme.h, NsSchemeExchange). Events and clocks of the script act at events, too.
 **
-** The order of calls: begin; then rate, at any point; accept after each step that the solver keeps; event where a guard is 0 or less.
+** The order of calls: begin; then rate, at any point; accept after each step that the solver keeps; event where a guard is 0 or less,
+** and at instants of clocks.
 */
 #pragma once
 
@@ -12,10 +13,14 @@
 
 typedef struct NsExchange {
   NsTimeStepping *ts;     /* borrowed: an EventDriven, which makes the workspaces and is never stepped itself */
+  NsTimeStepping *owner;  /* borrowed: the simulation of the same graph whose events and clocks of the script act */
   uint64_t graph_version; /* that they are made for; 0: not begun */
-  int n, m;               /* states, guards */
-  double *z, *guards;     /* n: the states after begin, and after the last event; m: workspace */
-  bool *passed;           /* m: workspace */
+  int n, m;           /* states, guards: first those of the modes, then one for each event of the script that is a root of g */
+  int modes, events;  /* guards of the modes; events and clocks of the script */
+  double from, h;     /* the time of the last event; a usual length of a step */
+  double *x, *g;      /* the states of all systems; the values of all events of the script: workspace */
+  double *z, *guards; /* n: the states after begin, and after the last event; m: workspace */
+  bool *passed;       /* m: workspace */
   NsArena arena;
   NsEventLog log;
 } NsExchange;
@@ -43,8 +48,9 @@ NsStatus ns_exchange_rate(NsExchange *exchange, double t, const double *z, doubl
 NsStatus ns_exchange_accept(NsExchange *exchange, double t, const double *z, bool *event, NsError *err);
 
 /*
-** The event at (t, z), if there is one (*happened): the guards that are 0 or less there, and what accept has told. renew: a script has
-** changed laws or other coefficients, which are read anew. exchange->z are the states after it.
+** The event at (t, z), if there is one (*happened): the guards that are 0 or less there, what accept has told, and clocks with an instant
+** there. renew: a script has changed laws or other coefficients, which are read anew. exchange->z are the states after it. What actions
+** make occur is the event of the next call.
 */
 NsStatus ns_exchange_event(NsExchange *exchange, double t, const double *z, bool renew, bool *happened, NsError *err);
 

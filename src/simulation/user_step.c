@@ -298,6 +298,17 @@ static void mark_clocks(NsTimeStepping *ts, double t, int *event) {
   }
 }
 
+NsStatus ns_ts_act_at(NsTimeStepping *ts, double t, const double *g, bool *acted, NsError *err) {
+  Acted now = {false, false};
+  int first = -1;
+  ts->part.from = t;
+  ts->part.divided = true;
+  mark_clocks(ts, t, &first);
+  NsStatus status = fire_pending(ts, g, g, &now, err);
+  *acted = now.any;
+  return status;
+}
+
 /*
 ** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the dense output. *event: the
 ** located event; when there was none, the first that is marked (g at the very end is 0 to rounding).
@@ -464,9 +475,9 @@ static double end_of_step(const NsTimeStepping *ts) {
 static NsStep rest_of_step(const NsTimeStepping *ts) {
   double end = end_of_step(ts), instant = ns_user_events_instant(&ts->user);
   double whole = ns_time_grid_step(ts->grid, ts->k);
-  bool parted = instant < end - ns_ts_rounding(end);
+  bool parted = instant < end - ns_ts_rounding(end), jumps = instant <= end + ns_ts_rounding(end);
   if (parted) end = instant;
-  return (NsStep){ts->part.from, end, ts->part.divided || parted ? end - ts->part.from : whole, ts->part.restart, whole};
+  return (NsStep){ts->part.from, end, ts->part.divided || parted ? end - ts->part.from : whole, ts->part.restart, whole, jumps};
 }
 
 /* One interval: to the next event of the user, which occurs, or to the end of the step: *done. *counted: it was no clock's. */

@@ -23,3 +23,9 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err);
 
 /* NS_EARG when the integrator takes steps of one length only, so that no event can be located. who: for the message. */
 NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, const char *who, NsError *err);
+
+/*
+** For a solver outside of the engine, which has gone to t with the states in the objects: lets the events marked as pending, and the
+** clocks with an instant there, occur, in their order. g: the values of all events. *acted: an action was called.
+*/
+NsStatus ns_ts_act_at(NsTimeStepping *ts, double t, const double *g, bool *acted, NsError *err);

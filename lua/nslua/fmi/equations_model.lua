@@ -169,6 +169,7 @@ function equations.completed(object)
 end
 
 function equations.changed() end
+function equations.next() return nil, false end
 
 -- Events happen whose indicator has changed its sign since completed(), in the event's direction. Returns whether one
 -- did, and whether the states have changed. 0 belongs to the side that the indicator goes to.

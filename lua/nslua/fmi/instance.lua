@@ -205,14 +205,14 @@ end
 -- The importer has accepted a step. Returns whether it is to enter event mode.
 function Instance:completed_step() return self.model.kind.completed(self.object) end
 
--- What happens now, until nothing more does. Returns whether states have changed, and the time of the next event or
--- nil.
+-- What happens now, until nothing more does. Returns whether states have changed, the time of the next event that is
+-- known before or nil, and whether the run has ended.
 function Instance:update()
   local jumps = false
   for _ = 1, MOST_EVENTS do
     local happened, changed = self.model.kind.update(self.object)
     jumps = jumps or changed
-    if not happened then return jumps, nil end
+    if not happened then return jumps, self.model.kind.next(self.object) end
   end
   raise "events follow one another without end at one time"
 end

@@ -1,6 +1,7 @@
 -- nslua.fmi.modes_exchange: model exchange of a simulation. Its modes are the modes of EventDriven: the importer
 -- integrates the states in a mode and looks at the event indicators, which are positive in the mode; impacts and
--- changes of mode are events. A smooth model has one mode and no indicators.
+-- changes of mode are events, and so are events and clocks of the script. A smooth model has one mode and no
+-- indicators.
 local core = require "nslua.core"
 
 local exchange = core.exchange_support
@@ -58,7 +59,7 @@ function modes.open(object)
   local good, own, step = pcall(event_driven, simulation, simulation:startingTime())
   if not good then return nil, own end
   object.modes, object.step = own, step
-  object.engine = exchange.new(own)
+  object.engine = exchange.new(own, simulation)
   local started, message = pcall(begin, object)
   if not started then return nil, message end
   return { states = names_of(simulation:nsds(), exchange.names(object.engine)), indicators = object.guards }
@@ -112,6 +113,9 @@ function modes.update(object)
   object.z, object.renew, object.placed = z, false, false
   return happened, changed
 end
+
+-- The next instant of a clock of the script, or nil; whether an event of the script has ended the run.
+function modes.next(object) return exchange.next(object.engine) end
 
 -- ---- stored states ----
 

@@ -1,10 +1,10 @@
 -- nslua.fmi.simulation_model: models for other tools that are a simulation of nslua, which `setup` makes.
 local arguments = require "nslua.base.arguments"
-
+local core = require "nslua.core"
 local modes = require "nslua.fmi.modes_exchange"
 
 local fail, describe = arguments.fail, arguments.describe
-local format = require "nslua.core".number_support.format
+local format = core.number_support.format
 
 local kind = { name = "simulation", text = "a simulation", keys = "setup" }
 
@@ -87,6 +87,29 @@ function kind.advance(object, target)
   end
 end
 
+-- The discrete states of the script's events and clocks: a list of { name, get }, named as the columns of a run.
+function kind.discrete(object)
+  local list = {}
+  local function add(name, event, state, i)
+    list[#list + 1] = { name = name, get = function(made)
+      local simulation = type(made) == "table" and made.simulation or made
+      local value = simulation:discrete(event)[state]
+      return i and value[i] or value
+    end }
+  end
+  for _, event in ipairs(object.simulation:userEvents()) do
+    for state, value in pairs(object.simulation:discrete(event.name) or {}) do
+      local name = ("%s.%s"):format(event.name, state)
+      if type(value) == "number" then add(name, event.name, state) end
+      if core.isvector(value) then
+        for i = 1, #value do add(("%s[%d]"):format(name, i), event.name, state, i) end
+      end
+    end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end) -- the same in all instances
+  return list
+end
+
 local function read(file)
   local handle <close> = assert(io.open(file, "rb"))
   return handle:read "a"
@@ -121,11 +144,6 @@ end
 
 -- Makes the object ready for model exchange; returns its states and the number of indicators.
 function kind.exchange(_, object)
-  local event = object.simulation:userEvents()[1]
-  if event then
-    fail("fmi.export: kind: model exchange has no events of the script, and the simulation has '%s' (addEvent, "
-      .. "every, on): export it for co-simulation", event.name)
-  end
   local found, reason = modes.open(object)
   if found then return found end
   fail("fmi.export: kind: model exchange goes from event to event, which this simulation cannot: %s; export it for "
@@ -133,7 +151,7 @@ function kind.exchange(_, object)
 end
 
 for _, name in ipairs { "set_time", "set_states", "states", "derivatives", "indicators", "changed", "completed",
-  "update" } do
+  "update", "next" } do
   kind[name] = modes[name]
 end
 

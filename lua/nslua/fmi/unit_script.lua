@@ -36,15 +36,21 @@ function script.load(path, name, directory)
   return model
 end
 
--- Adds the states and derivatives of model exchange, when the unit has that kind. Returns the number of indicators.
+-- Adds the discrete states of a simulation, and the states and derivatives of model exchange, when the unit has that
+-- kind. Returns the number of indicators.
 function script.complete(model, kinds)
-  if not kinds.modelexchange or model.derivatives then return model.indicators or 0 end
-  local probe = instance.new(model, "modelexchange")
-  local found = model.kind.exchange(model, model.kind.name == "equations" or probe:build())
+  if model.completed then return model.indicators or 0 end
+  local exchanges, simulates = kinds.modelexchange, model.kind.discrete ~= nil
+  local probe = instance.new(model, exchanges and "modelexchange" or "cosimulation")
+  if simulates then variables.add_discrete(model.variables, model.kind.discrete(probe:build())) end
+  if exchanges then
+    local found = model.kind.exchange(model, not simulates or probe:build())
+    model.derivatives = variables.add_derivatives(model.variables, found.states)
+    model.indicators = found.indicators
+  end
   probe:drop()
-  model.derivatives = variables.add_derivatives(model.variables, found.states)
-  model.indicators = found.indicators
-  return found.indicators
+  model.completed = true
+  return model.indicators or 0
 end
 
 return script

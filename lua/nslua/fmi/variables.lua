@@ -212,4 +212,16 @@ function variables.add_derivatives(list, states)
   return derivatives
 end
 
+-- Adds a record for each discrete state, { name, get }, whose name no variable has.
+function variables.add_discrete(list, states)
+  local seen = {}
+  for _, record in ipairs(list) do seen[record.name] = true end
+  for _, state in ipairs(states) do
+    if not seen[state.name] then
+      list[#list + 1] = { name = state.name, get = state.get, causality = "local", variability = "discrete",
+        type = "Real", initial = "calculated", reference = #list }
+    end
+  end
+end
+
 return variables

@@ -51,6 +51,18 @@ describe("a signal", function()
     expect.near({ want[1], want[2] }, x, 1e-12)
   end)
 
+  it("is known up to its next instant: a block that rubs in EventDriven is not asked for more", function()
+    local block, pulse = ns.LagrangianDS({ 0 }, { 0 }, { { 1 } }), ns.pwm { duty = 0.4, carrier = { period = 0.5 } }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+    nsds:insertDynamicalSystem(block)
+    nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.LagrangianLinearTIR { { 1 } }), block)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.03), ns.RungeKuttaOSI())
+    ns.follow(simu, pulse)
+    block:setComputeFExtFunction(function(t, _, F) F[1] = pulse(t) and 2.5 or 0 end)
+    simu:run() -- six pulses of 0.2 that gain 1.5 each second, and as much is lost after 0.3 of each
+    assert.near(6 * (1.5 * 0.2 ^ 2 / 2 + (1.5 * 0.2) ^ 2 / 2), block:q()[1], 1e-12)
+  end)
+
   it("is the same after reset and in a clone at any time", function()
     local first, simu = integrals(signals(), 4, 0.5, event_driven)
     simu:reset()

@@ -8,7 +8,8 @@ describe("an instance of a unit", function()
       left = left - 1
       return left > 0, left == 3
     end
-    local one = instance.new({ variables = {}, kind = { update = update } }, "modelexchange")
+    local kind = { update = update, next = function() return nil, false end }
+    local one = instance.new({ variables = {}, kind = kind }, "modelexchange")
     for _ = 1, 2 do -- each call counts anew
       left = 1000
       assert.is_true((one:update())) -- one of the events has changed states

@@ -2,6 +2,7 @@
 ** exchange.c
 ** core.exchange_support: a model for the solver of another tool (lua/nslua/fmi/modes_exchange.lua).
 */
+#include <math.h>
 #include <string.h>
 
 #include "bind/lua/open.h"
@@ -19,11 +20,15 @@ static NslExchange *check_exchange(lua_State *L) {
   return nsl_check_on_simulation(L, &exchange_type);
 }
 
-/* new(simulation): of an EventDriven that is never stepped. */
+/* new(simulation, owner): of an EventDriven that is never stepped; owner: the simulation whose events and clocks act. */
 static int core_exchange_new(lua_State *L) {
   if (!nsl_idle_simulation(L, 1, "exchange")->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
+  NslTimeStepping *owner = nsl_idle_simulation(L, 2, "exchange");
   NslExchange *self = nsl_new_on_simulation(L, &exchange_type, sizeof *self);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, -2, 2);
   self->of.ts = self->on.simulation->ts;
+  self->of.owner = owner->ts;
   return 1;
 }
 
@@ -118,6 +123,15 @@ static int core_exchange_event(lua_State *L) {
   return 2;
 }
 
+/* next(exchange): the next instant of a clock, nil: there are no clocks; whether an event has ended the run. */
+static int core_exchange_next(lua_State *L) {
+  const NsUserEvents *user = &check_exchange(L)->of.owner->user;
+  double t = ns_user_events_instant(user);
+  if (isfinite(t)) lua_pushnumber(L, t);
+  else lua_pushnil(L);
+  return lua_pushboolean(L, ns_user_events_ended(user) >= 0), 2;
+}
+
 /* place(exchange, t, z): writes the point to the objects. */
 static int core_exchange_place(lua_State *L) {
   NslExchange *self = check_exchange(L);
@@ -157,7 +171,7 @@ void nsl_open_exchange(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, core_exchange_##name }
   static const luaL_Reg functions[] = {ROW(new),   ROW(begin), ROW(names), ROW(rate), ROW(guards), ROW(accept),
-                                       ROW(event), ROW(place), ROW(save),  ROW(load), {NULL, NULL}};
+                                       ROW(event), ROW(next),  ROW(place), ROW(save), ROW(load),   {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", free_exchange}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
   nsl_register_type(L, &exchange_type, meta, methods);
   luaL_newlib(L, functions);

@@ -125,6 +125,7 @@ void ns_flow_resume(NsFlow *flow) {
     if (flow->mode->rows[i] == NS_ROW_ACTIVE) flow->active[flow->nactive++] = i;
   flow->nw = flow->eq.na + flow->nactive;
   flow->planned = false;
+  ns_flow_read_bounds(flow);
 }
 
 bool ns_flow_step_is_rounding(NsFlow *flow) {

@@ -26,6 +26,7 @@ void ns_hybrid_start(NsHybrid *run, const NsStep *step, const NsDrive *drive) {
   run->sensitivity = drive->sensitivity;
   run->t = run->t_k = step->t_k;
   run->t_next = step->t;
+  run->t_data = step->jumps ? step->t : run->base.nsds->T;
   run->handled = 0;
 }
 

@@ -103,6 +103,7 @@ struct NsHybrid {
 
   /* the step of the grid */
   double t_k, t_next, t; /* its start and end; the present time */
+  double t_data;         /* the model is not evaluated beyond: data jump there, or the run ends */
   double *u;             /* unknowns: the present state (n), then integrals along the motion */
   int handled;           /* number of events */
   double longest;        /* limit of the length of the next step of the stepper */

@@ -289,13 +289,14 @@ static double accepted_part(const NsEventDriven *ed) {
 }
 
 /*
-** Estimates the rounding error of accelerations: evaluates them with t, q and v changed by 2^-26 (t stays within the run), and
-** scales the difference to 4 spacings (2^-50). So the rounding of forces that cancel (a spring at rest) is counted in full.
+** Estimates the rounding error of accelerations: evaluates them with t, q and v changed by 2^-26 (t stays within the
+** time up to which data are known), and scales the difference to 4 spacings (2^-50). So the rounding of forces that cancel (a spring at
+** rest) is counted in full.
 */
 static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;
   double *x = ed->run.sample, *a = ed->p, t = ed->run.t + nudge * fabs(ed->run.t);
-  if (t > ed->t_last) t = ed->run.t - nudge * fabs(ed->run.t);
+  if (t > ed->run.t_data) t = ed->run.t - nudge * fabs(ed->run.t);
   memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->run.u[i] * (1 + nudge);
   *ed->run.clock = t;

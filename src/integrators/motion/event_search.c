@@ -278,7 +278,7 @@ static NsStatus moving_guard_value(MovingGuard *guard, double t, double *value, 
 static NsStatus look_beyond(MovingGuard *guard, double x, double *b, bool *found, NsError *err) {
   const NsStepperState *step = &guard->ed->run.stepper->state;
   double h = event_search_step_length(guard->ed), start = step->t_old + x * h, value;
-  double last = fmin(step->t + LOOK_LAST * h, guard->ed->t_last);
+  double last = fmin(step->t + LOOK_LAST * h, guard->ed->run.t_data);
   NsStatus status = NS_OK;
   *found = false;
   for (double way = 0; status == NS_OK && !*found; way = way > 0 ? LOOK_GROWTH * way : LOOK_FIRST) {
