@@ -69,23 +69,6 @@ pictures.draw(opt.plot, {
 
 -- The states in their plane.
 pictures.animate(opt.animate, function()
-  local rows = {}
-  for i = 1, #runs.LinearSMC do
-    rows[i] = { i, runs.LinearSMC.t[i] }
-    for _, sol in ipairs { runs.ExplicitLinearSMC, runs.LinearSMC } do
-      table.insert(rows[i], sol.x1[i])
-      table.insert(rows[i], sol.x2[i])
-    end
-  end
-  return {
-    frames = pictures.frames(rows, 30), axes = true, xlabel = "x1", ylabel = "x2",
-    title = "Sliding mode of a double integrator: explicit and implicit",
-    draw = function(row, canvas)
-      for j = 1, (#row - 2) / 2 do
-        local color = ({ "orange", "blue", "green" })[j]
-        canvas:trace("run " .. j, row[2 * j + 1], row[2 * j + 2], { color = color })
-        canvas:point(row[2 * j + 1], row[2 * j + 2], { color = color })
-      end
-    end,
-  }
+  return pictures.plane("Sliding mode of a double integrator: explicit and implicit", {
+    runs.ExplicitLinearSMC, runs.LinearSMC })
 end)

@@ -55,23 +55,6 @@ pictures.draw(opt.plot, {
 
 -- The states in their plane.
 pictures.animate(opt.animate, function()
-  local rows = {}
-  for i = 1, #runs.Twisting do
-    rows[i] = { i, runs.Twisting.t[i] }
-    for _, sol in ipairs { runs.ExplicitTwisting, runs.RegularTwisting, runs.Twisting } do
-      table.insert(rows[i], sol.x1[i])
-      table.insert(rows[i], sol.x2[i])
-    end
-  end
-  return {
-    frames = pictures.frames(rows, 30), axes = true, xlabel = "x1", ylabel = "x2",
-    title = "Twisting: explicit, regular, implicit",
-    draw = function(row, canvas)
-      for j = 1, (#row - 2) / 2 do
-        local color = ({ "orange", "blue", "green" })[j]
-        canvas:trace("run " .. j, row[2 * j + 1], row[2 * j + 2], { color = color })
-        canvas:point(row[2 * j + 1], row[2 * j + 2], { color = color })
-      end
-    end,
-  }
+  return pictures.plane("Twisting: explicit, regular, implicit", {
+    runs.ExplicitTwisting, runs.RegularTwisting, runs.Twisting })
 end)

@@ -170,10 +170,8 @@ return function(ns)
   -- read(file): adds the parts of a SPICE deck; what .tran tells is the default of simulation and run.
   function Circuit:read(file)
     if type(file) ~= "string" then fail("read: file: expected a string, got %s", type(file)) end
-    local handle, why = io.open(file)
-    if not handle then fail("read: cannot read %s", why) end
-    local text = handle:read "a"
-    handle:close()
+    local text, reason = arguments.content(file)
+    if not text then fail("read: cannot read %s: %s", file, reason) end
     self.tran = require "nslua.circuit.spice"(self, file:match "[^/]*$", text) or self.tran
     return self
   end

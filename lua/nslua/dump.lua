@@ -1,7 +1,10 @@
 -- ns.numerics.load_dump and ns.numerics.replay: a one-step problem that osnspb:dump(file) wrote, on its own.
 -- The file has the form of a Lua table, but it is read as data and never run: names, numbers, texts and tables.
 
+local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
+
+local fail = arguments.fail
 
 -- ---- reading ----
 
@@ -110,24 +113,13 @@ end
 
 -- Reads the table of the file. Raises for a file that dump() has not written.
 local function read(file)
-  if type(file) ~= "string" then
-    error("load_dump: file: expected a string, got " .. type(file), 3)
-  end
-  local handle, message = io.open(file, "rb")
-  local text
-  if handle then
-    text, message = handle:read "a"
-    handle:close()
-  end
-  if not text then
-    error(("load_dump: cannot open %s: %s"):format(file, (message:match "[^:]*$":gsub("^ ", ""))), 3)
-  end
+  if type(file) ~= "string" then fail("load_dump: file: expected a string, got %s", type(file)) end
+  local text, reason = arguments.content(file)
+  if not text then fail("load_dump: cannot open %s: %s", file, reason) end
   local good, record = pcall(parse, text)
-  local reason = not good and record
+  reason = not good and record
     or not is_problem(record) and "M, q, lower or upper is missing or no list of numbers"
-  if reason then
-    error(("load_dump: %s: expected a one-step problem written by dump(): %s"):format(file, reason), 3)
-  end
+  if reason then fail("load_dump: %s: expected a one-step problem written by dump(): %s", file, reason) end
   return record
 end
 

@@ -76,6 +76,27 @@ function pictures.frames(rows, rate)
   return list
 end
 
+-- The options of an animation of several runs of a plane system: their states x1, x2 move, each with its path.
+function pictures.plane(title, runs)
+  local rows, colors = {}, { "orange", "blue", "green" }
+  for i = 1, #runs[#runs] do
+    rows[i] = { i, runs[#runs].t[i] }
+    for _, sol in ipairs(runs) do
+      table.insert(rows[i], sol.x1[i])
+      table.insert(rows[i], sol.x2[i])
+    end
+  end
+  local function draw(row, canvas)
+    for j, color in ipairs(colors) do
+      local x, y = row[2 * j + 1], row[2 * j + 2]
+      if not x then break end
+      canvas:trace("run " .. j, x, y, { color = color })
+      canvas:point(x, y, { color = color })
+    end
+  end
+  return { frames = pictures.frames(rows, 30), axes = true, xlabel = "x1", ylabel = "x2", title = title, draw = draw }
+end
+
 -- Writes the animation whose options make() returns, with the times of its frames, and prints that it did.
 function pictures.animate(file, make)
   if not file then return end

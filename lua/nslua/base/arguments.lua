@@ -19,6 +19,17 @@ function arguments.describe(value)
   return type(value) == "string" and "'" .. value .. "'" or type(value)
 end
 
+-- The content of a file; or nil and the reason, which does not name the file.
+function arguments.content(path)
+  local handle, message = io.open(path, "rb")
+  local text
+  if handle then
+    text, message = handle:read "a"
+    handle:close()
+  end
+  return text, message and message:match "[^:]*$":gsub("^ ", "")
+end
+
 -- Whether f can be called as a function. Vectors and matrices are no functions, although a call gives their slices.
 function arguments.is_callable(f)
   local name, meta = getmetatable(f), debug.getmetatable(f)

@@ -1,6 +1,9 @@
 -- nslua.contact.mesh_files: meshes of triangles from .obj and .stl files, as lists of points and of triangles.
 
+local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
+
+local fail = arguments.fail
 
 local files = {}
 
@@ -82,22 +85,15 @@ end
 
 -- The points and triangles of a file; its ending tells the format.
 function files.read(file)
-  if type(file) ~= "string" then error("load_mesh: file: expected a string, got " .. type(file), 3) end
+  if type(file) ~= "string" then fail("load_mesh: file: expected a string, got %s", type(file)) end
   local read = files[(file:match "%.(%a+)$" or ""):lower():gsub("^read$", "")]
-  if not read then error(("load_mesh: %s: expected a name that ends in .obj or .stl"):format(file), 3) end
-  local handle, message = io.open(file, "rb")
-  local text
-  if handle then
-    text, message = handle:read "a"
-    handle:close()
-  end
-  if not text then
-    error(("load_mesh: cannot open %s: %s"):format(file, (message:match "[^:]*$":gsub("^ ", ""))), 3)
-  end
+  if not read then fail("load_mesh: %s: expected a name that ends in .obj or .stl", file) end
+  local text, reason = arguments.content(file)
+  if not text then fail("load_mesh: cannot open %s: %s", file, reason) end
   local mesh = { points = {}, triangles = {}, known = {} }
   local good, what = where.try(read, text, mesh)
   what = good and what or not good and "it is damaged" or #mesh.triangles == 0 and "it has no triangles"
-  if what then error(("load_mesh: %s: %s"):format(file, what), 3) end
+  if what then fail("load_mesh: %s: %s", file, what) end
   return mesh.points, mesh.triangles
 end
 

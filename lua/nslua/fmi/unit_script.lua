@@ -15,12 +15,8 @@ script.models = setmetatable({}, { __mode = "k" })
 
 -- The content of a file.
 function script.read(path)
-  local handle, message = io.open(path, "rb")
-  if not handle then fail("fmi.export: cannot read '%s': %s", path, (message:gsub("^.-: ", "", 1))) end
-  local text
-  text, message = handle:read "a"
-  handle:close()
-  return text or fail("fmi.export: cannot read '%s': %s", path, message)
+  local text, reason = arguments.content(path)
+  return text or fail("fmi.export: cannot read '%s': %s", path, reason)
 end
 
 -- Runs a script and returns its model. name: what messages call it.

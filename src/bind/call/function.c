@@ -54,41 +54,50 @@ static int function_value(void *context, double t, const double *const *args, do
   return function_evaluate(f, &at, out);
 }
 
-/* Pushes the object (2), the sheet (3), the function (4) and z (5); fills `args` with the arguments of f's callback. */
-static int function_gather(lua_State *L, NslFunction *f, NslDualArg *args) {
-  NslCallee *callee = f->callee;
+/*
+** A call of a callback with dual numbers at a point (z NULL: the object's own), with a Jacobian (or NULL) by x, by lambda and by z. Pushes
+** the object (2), the sheet (3), the function (4) and z (5).
+*/
+static NslDualCall function_gather(lua_State *L, const NslCallback *cb, const NslPoint *at, double *const *jacobian,
+                                   NslDualArg *args) {
+  NslCallee *callee = cb->callee;
   int nargs = 0;
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 2, NSL_SHEET);
-  lua_rawgeti(L, 3, nsl_function_place(f->value));
+  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
   lua_rawgeti(L, 3, NSL_SHEET_Z);
-  for (const char *a = callee->callbacks[f->value].slot->args; *a; a++, nargs++) {
-    if (*a == 'x') args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->n, f->x, f->jacobian[0]};
-    else if (*a == 'l') args[nargs] = (NslDualArg){nsl_argument_name(callee, *a), 0, callee->m, f->lambda, f->jacobian[1]};
+  for (const char *a = cb->slot->args; *a; a++, nargs++) {
+    const char *name = nsl_argument_name(callee, *a);
+    if (*a == 'x') args[nargs] = (NslDualArg){name, 0, callee->n, at->x, jacobian[0]};
+    else if (*a == 'l') args[nargs] = (NslDualArg){name, 0, callee->m, at->lambda, jacobian[1]};
+    else if (at->z) args[nargs] = (NslDualArg){"z", 0, callee->nz, at->z, jacobian[2]};
     else args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
   }
-  return nargs;
-}
-
-/* A call of f (at stack index 4) with dual numbers at its last point. */
-static NslDualCall function_dual_call(const NslFunction *f, const NslCallback *cb, int nargs, const NslDualArg *args) {
   return (NslDualCall){.function = 4,
                        .self = cb->backing == NSL_METHOD ? 2 : 0,
                        .has_time = !nsl_timeless(cb->slot),
-                       .t = f->t,
+                       .t = at->t,
                        .nargs = nargs,
                        .args = args,
                        .outlabel = cb->slot->label,
                        .nout = nsl_callback_entries(cb),
-                       .plain = f->plain};
+                       .rows = cb->slot->cols != '1' ? nsl_dimension(callee, cb->slot->rows) : 0};
+}
+
+/* The same for f at its last point, where its value is known. */
+static NslDualCall function_dual_call(lua_State *L, const NslFunction *f, double *const *jacobian, NslDualArg *args) {
+  const NslCallback *cb = &f->callee->callbacks[f->value];
+  const NslPoint at = {f->t, f->x, f->lambda, NULL};
+  NslDualCall call = function_gather(L, cb, &at, jacobian, args);
+  call.plain = call.rows > 0 ? f->low : f->plain;
+  return call;
 }
 
 /* Runs inside lua_pcall: the Jacobians of f by dual numbers at its last point. Argument: f as a light userdata. */
 static int function_run_duals(lua_State *L) {
-  NslFunction *f = lua_touserdata(L, 1);
-  NslCallback *cb = &f->callee->callbacks[f->value];
+  const NslFunction *f = lua_touserdata(L, 1);
   NslDualArg args[NS_FUNCTION_ARGS];
-  NslDualCall call = function_dual_call(f, cb, function_gather(L, f, args), args);
+  NslDualCall call = function_dual_call(L, f, f->jacobian, args);
   nsl_dual_run(L, &call);
   return 0;
 }
@@ -280,18 +289,16 @@ typedef struct Line {
 static int run_along(lua_State *L) {
   Line *line = lua_touserdata(L, 1);
   NslFunction *f = line->f;
-  NslCallback *cb = &f->callee->callbacks[f->value];
+  const char *letters = f->callee->callbacks[f->value].slot->args;
   NslDualArg args[NS_FUNCTION_ARGS];
   const double *directions[NS_FUNCTION_ARGS] = {NULL};
-  int nargs = function_gather(L, f, args);
-  for (int a = 0; a < nargs; a++)
-    if (cb->slot->args[a] == 'x') directions[a] = line->w;
-  NslDualCall call = function_dual_call(f, cb, nargs, args);
+  NslDualCall call = function_dual_call(L, f, f->jacobian, args);
+  for (int a = 0; a < call.nargs; a++)
+    if (letters[a] == 'x') directions[a] = line->w;
   call.tdot = line->tdot;
   call.directions = directions;
   call.first = line->first;
   call.second = line->second;
-  if (function_is_matrix(f)) call.rows = nsl_dimension(f->callee, cb->slot->rows), call.plain = f->low;
   nsl_dual_run(L, &call);
   return 0;
 }
@@ -347,12 +354,10 @@ static void function_find_jets(void *context, double tdot, NsJet jet, const doub
 static int run_jets(lua_State *L) {
   JetJob *job = lua_touserdata(L, 1);
   NslFunction *f = job->f;
-  const NslCallback *cb = &f->callee->callbacks[f->value];
-  int n = f->callee->n, rows = nsl_callback_entries(cb);
+  int n = f->callee->n, rows = nsl_callback_entries(&f->callee->callbacks[f->value]);
   ptrdiff_t most = ns_jet_most(n);
   NslDualArg args[NS_FUNCTION_ARGS];
-  NslDualCall call = function_dual_call(f, cb, function_gather(L, f, args), args);
-  if (function_is_matrix(f)) call.rows = nsl_dimension(f->callee, cb->slot->rows), call.plain = f->low;
+  NslDualCall call = function_dual_call(L, f, f->jacobian, args);
   job->L = L, job->call = &call;
   NsJetPasses passes = {.n = n, .rows = rows, .tdot = job->tdot, .find = function_find_jets, .context = job};
   passes.seed = lua_newuserdatauv(L, (size_t)(most * n + 1) * sizeof(double), 0);
@@ -422,14 +427,9 @@ typedef struct MatrixJob {
 /* Runs inside lua_pcall. Argument: the job as a light userdata. */
 static int run_matrix(lua_State *L) {
   MatrixJob *job = lua_touserdata(L, 1);
-  NslFunction *f = job->f;
-  NslCallback *cb = &f->callee->callbacks[f->value];
+  double *const jacobian[] = {job->out, NULL, NULL};
   NslDualArg args[NS_FUNCTION_ARGS];
-  int nargs = function_gather(L, f, args);
-  for (int a = 0; a < nargs; a++) args[a].jacobian = cb->slot->args[a] == 'x' ? job->out : NULL;
-  NslDualCall call = function_dual_call(f, cb, nargs, args);
-  call.rows = nsl_dimension(f->callee, cb->slot->rows);
-  call.plain = f->low;
+  NslDualCall call = function_dual_call(L, job->f, jacobian, args);
   nsl_dual_run(L, &call);
   return 0;
 }
@@ -463,28 +463,10 @@ typedef struct ParameterJob {
 /* Runs inside lua_pcall. Argument: the job as a light userdata. */
 static int run_parameters(lua_State *L) {
   const ParameterJob *job = lua_touserdata(L, 1);
-  NslCallee *callee = job->cb->callee;
+  double *const jacobian[] = {NULL, NULL, job->out};
   NslDualArg args[NS_FUNCTION_ARGS];
-  int nargs = 0;
-  nsl_push_object(L, callee);
-  lua_getiuservalue(L, 2, NSL_SHEET);
-  lua_rawgeti(L, 3, nsl_function_place((int)(job->cb - callee->callbacks)));
-  for (const char *a = job->cb->slot->args; *a; a++) {
-    const char *name = nsl_argument_name(callee, *a);
-    if (*a == 'x') args[nargs++] = (NslDualArg){name, 0, callee->n, job->at->x, NULL};
-    else if (*a == 'z') args[nargs++] = (NslDualArg){"z", 0, callee->nz, job->at->z, job->out};
-    else args[nargs++] = (NslDualArg){name, 0, callee->m, job->at->lambda, NULL};
-  }
-  NslDualCall call = {.function = 4,
-                      .self = job->cb->backing == NSL_METHOD ? 2 : 0,
-                      .has_time = !nsl_timeless(job->cb->slot),
-                      .t = job->at->t,
-                      .nargs = nargs,
-                      .args = args,
-                      .outlabel = job->cb->slot->label,
-                      .nout = nsl_callback_entries(job->cb),
-                      .plain = job->plain};
-  if (job->cb->slot->cols != '1') call.rows = nsl_dimension(callee, job->cb->slot->rows);
+  NslDualCall call = function_gather(L, job->cb, job->at, jacobian, args);
+  call.plain = job->plain;
   nsl_dual_run(L, &call);
   return 0;
 }
