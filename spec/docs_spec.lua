@@ -243,6 +243,9 @@ local function lua_classes()
   sys:particle { mass = 1, position = function(_, q) return { q[1], 0 } end }
   local line, plane = ns.contact.line({ 0, 0 }, { 0, 1 }), ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
   local nsds, law = ns.NonSmoothDynamicalSystem(0, 1), ns.NewtonImpactFrictionNSL(0, 0, 0, 3)
+  local block = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+  nsds:insertDynamicalSystem(block)
+  local weld = ns.FixedJointR(block)
   local found, model, canvas = {}, ns.numerics.model(), nil
   local file = os.tmpname() .. ".csv"
   ns.save(file, { t = { 0, 1 } })
@@ -259,7 +262,7 @@ local function lua_classes()
     orbit = dynamics("periodic", {}), diagram = dynamics("diagram", { values = { 1 }, transient = 1, keep = 1 }), points = points,
     poincare = points, branch = dynamics("continuation", { range = { 0, 1 }, max_points = 2 }),
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
-    polygon = ns.polygon.intersection { { 1, 0, 1 } }, model = model,
+    joints = ns.mechanics.join(nsds, { weld }), polygon = ns.polygon.intersection { { 1, 0, 1 } }, model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
     axes = ns.plot.gca(), place = ns.display(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
@@ -272,6 +275,7 @@ local function lua_classes()
     found[receiver] = getmetatable(object).__index
   end
   found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
+  found.joint = setmetatable({}, { __index = function(_, name) return weld[name] end })
   local loop = ns.ControlZOHSimulation(0, 1, 1)
   found.loop = setmetatable({}, { __index = function(_, name) return loop[name] end })
   ns.plot.close()

@@ -21,7 +21,8 @@
 -- constraint.
 --
 -- The folder nslua/mechanics has a file for each part: checks, quantities, bodies, equations, joints, joint_laws,
--- jacobians, forms (the equations as integrators need them) and frames (frames, points and Kane's equations).
+-- jacobians, forms (the equations as integrators need them) and frames (frames, points and Kane's equations);
+-- joint_relations and join have joints of bodies with quaternions.
 --
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
@@ -88,5 +89,6 @@ return function(ns, motion)
   require "nslua.mechanics.jacobians"(ns, core)
   require "nslua.mechanics.forms"(ns, System, core)
   require "nslua.mechanics.frames"(ns, mechanics, System, core)
+  mechanics.join = require "nslua.mechanics.join"(ns)
   return mechanics
 end

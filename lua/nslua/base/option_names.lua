@@ -76,6 +76,12 @@ local names = {
   ["quad"] = "rtol atol max_intervals",
   ["interp1"] = "x y kind outside ends slopes", ["interp2"] = "x y z kind outside", ["spline"] = "ends slopes",
 
+  ["KneeJointR"] = "point absolute bodies name",
+  ["PivotJointR"] = "point axis absolute bodies name",
+  ["PrismaticJointR"] = "axis absolute bodies name",
+  ["CylindricalJointR"] = "point axis absolute bodies name",
+  ["FixedJointR"] = "bodies name",
+  ["mechanics.join"] = "name axis stops restitution friction radius force",
   ["mechanics.system"] = "coordinates dimension gravity frame origin compile",
   ["mechanics.system:particle"] = "name mass position",
   ["mechanics.system:body"] = "name mass inertia position angle orientation", -- angle: plane; orientation: space

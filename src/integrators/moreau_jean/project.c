@@ -26,15 +26,35 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return sum;
 }
 
+/*
+** The largest term of row i of factor A x over the n coordinates or velocities of a node; never below `most`. The components of a rigid
+** body's position, or turn, count as one vector each: which of them are 0 depends on the axes.
+*/
+static double largest_of_node(const NsMjNode *node, double factor, int n, const double *A, int lda, int i, const double *x,
+                              double most) {
+  if (!ns_mechanical_turns(node->ds)) return ns_step_largest(factor, n, A, lda, i, x, most);
+  for (int first = 0, end = 3; first < n; first = end, end = n) {
+    double entry = 0, size = 0;
+    for (int j = first; j < end; j++) {
+      entry = fmax(entry, fabs(A[(size_t)i + (size_t)j * (size_t)lda]));
+      size = fmax(size, fabs(x[j]));
+    }
+    most = fmax(most, fabs(factor) * entry * size);
+  }
+  return most;
+}
+
 /* The size of row i of a constraint: its largest term of C q, or way h |H v|; not y, which may be 0 in every step. */
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  const double *q = ns_layout_gather(&mj->layout, &edge->base, mj->q);
-  double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);
+  const double *q = ns_layout_gather(&mj->layout, &edge->base, mj->q), *C = edge->C;
+  double size = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     const double *speeds[] = {mj->v, mj->start.v, mj->room.free_step};
+    size = largest_of_node(node, 1, node->ds->nq, C, edge->base.m, i, q, size);
+    q += node->ds->nq, C += (size_t)node->ds->nq * (size_t)edge->base.m;
     for (int k = 0; k < 3; k++)
-      size = ns_step_largest(mj->h, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, speeds[k] + node->base.v, size);
+      size = largest_of_node(node, mj->h, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, speeds[k] + node->base.v, size);
   }
   return size;
 }

@@ -1,0 +1,274 @@
+-- nslua.mechanics.joint_relations: joints of rigid bodies in space (NewtonEulerDS) as relations, with Siconos' names.
+--
+--   local hinge = ns.PivotJointR(point, axis, absolute, body [, other]) -- or { point =, ... }
+--   nsds:link(ns.Interaction(ns.EqualityConditionNSL(5), hinge), body [, other])
+--   ns.JointStopR(hinge, position, upper)          -- a gap, for NewtonImpactNSL
+--   ns.JointFrictionR(hinge)                       -- a motion, for JointFrictionNSL(1, 0, 0, torque)
+--   ns.mechanics.join(nsds, { { hinge, stops = { low, high }, friction = mu, radius = r }, ... })     -- all of these
+--
+-- A point P and an axis a are fixed in body 1, P_2 and the quaternion r in body 2 (or the world), as the bodies are
+-- when the joint is made. With R_i the rotations, d = R_1' (P_1 - P_2) and the rotation of body 1 relative to body 2
+-- in axes of body 1, (s, w) = (p_2 r)^-1 p_1 with r = p_2^-1 p_1 at the start, the rows are
+--
+--   point   P_1 - P_2 = 0          across   d . b = d . c = 0, with a, b, c orthonormal
+--   turn    2 w = 0                tilt     2 w . b = 2 w . c = 0
+--
+-- and the motions that are left: way = d . a, angle = 2 atan2(w . a, s), known between -2 pi and 2 pi. The callbacks
+-- are compiled once for each kind: values and exact derivatives come from a tape, and what a joint is made of are its
+-- parameters z.
+
+local arguments = require "nslua.base.arguments"
+local option_names = require "nslua.base.option_names"
+local option_tables = require "nslua.base.option_tables"
+
+local atan, sqrt = math.atan, math.sqrt
+local fail, describe = arguments.fail, arguments.describe
+
+-- ---- quaternions, scalar first ----
+
+local function product(a0, a1, a2, a3, b0, b1, b2, b3)
+  return a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3, a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2,
+    a0 * b2 - a1 * b3 + a2 * b0 + a3 * b1, a0 * b3 + a1 * b2 - a2 * b1 + a3 * b0
+end
+
+-- R u, for the rotation R of a unit quaternion.
+local function turned(e0, e1, e2, e3, x, y, z)
+  local a, b, c = e2 * z - e3 * y + e0 * x, e3 * x - e1 * z + e0 * y, e1 * y - e2 * x + e0 * z
+  return x + 2 * (e2 * c - e3 * b), y + 2 * (e3 * a - e1 * c), z + 2 * (e1 * b - e2 * a)
+end
+
+-- ---- rows ----
+
+-- Where the numbers of a joint are in z: P in body 1 and in body 2, the axes a, b, c, the quaternion r.
+local P1, P2, A, B, C, R, SIZE = 0, 3, 6, 9, 12, 15, 19
+
+-- What rows need of the coordinates: P_1 - P_2, the same in axes of body 1, and (s, w).
+local function motion(q, z)
+  local e0, e1, e2, e3 = q[4], q[5], q[6], q[7]
+  local x, y, u = turned(e0, e1, e2, e3, z[P1 + 1], z[P1 + 2], z[P1 + 3])
+  x, y, u = q[1] + x, q[2] + y, q[3] + u
+  local r0, r1, r2, r3 = z[R + 1], z[R + 2], z[R + 3], z[R + 4]
+  local ox, oy, oz = z[P2 + 1], z[P2 + 2], z[P2 + 3]
+  if #q > 7 then
+    ox, oy, oz = turned(q[11], q[12], q[13], q[14], ox, oy, oz)
+    ox, oy, oz = q[8] + ox, q[9] + oy, q[10] + oz
+    r0, r1, r2, r3 = product(q[11], q[12], q[13], q[14], r0, r1, r2, r3)
+  end
+  local d = { x - ox, y - oy, u - oz }
+  local s, wx, wy, wz = product(r0, -r1, -r2, -r3, e0, e1, e2, e3)
+  return d, { turned(e0, -e1, -e2, -e3, d[1], d[2], d[3]) }, s, { wx, wy, wz }
+end
+
+local function along(v, z, axis) return v[1] * z[axis + 1] + v[2] * z[axis + 2] + v[3] * z[axis + 3] end
+
+local rows = {
+  point = { 3, function(z, d, _, _, _, y, k) y[k], y[k + 1], y[k + 2] = d[1], d[2], d[3] end },
+  across = { 2, function(z, _, d, _, _, y, k) y[k], y[k + 1] = along(d, z, B), along(d, z, C) end },
+  turn = { 3, function(_, _, _, _, w, y, k) y[k], y[k + 1], y[k + 2] = 2 * w[1], 2 * w[2], 2 * w[3] end },
+  tilt = { 2, function(z, _, _, _, w, y, k) y[k], y[k + 1] = 2 * along(w, z, B), 2 * along(w, z, C) end },
+  way = { 1, function(z, _, d, _, _, y, k) y[k] = along(d, z, A) end },
+  angle = { 1, function(z, _, _, s, w, y, k) y[k] = 2 * atan(along(w, z, A), s) end },
+}
+
+-- The kinds of joints: what they keep, the motions that they leave, and how many of their first rows are the
+-- reaction to which dry friction is proportional.
+local kinds = {
+  KneeJointR = { keeps = { "point" }, leaves = {}, reactions = 3, takes = "point" },
+  PivotJointR = { keeps = { "point", "tilt" }, leaves = { "angle" }, reactions = 3, takes = "point axis" },
+  PrismaticJointR = { keeps = { "across", "turn" }, leaves = { "way" }, reactions = 2, takes = "axis" },
+  CylindricalJointR = { keeps = { "across", "tilt" }, leaves = { "way", "angle" }, reactions = 2,
+    takes = "point axis" },
+  FixedJointR = { keeps = { "point", "turn" }, leaves = {}, reactions = 3, takes = "" },
+}
+
+local ns -- nslua, given when it is loaded
+local classes, callbacks = {}, {}
+local data = setmetatable({}, { __mode = "k" }) -- joint -> what it is made of
+
+local function count(names)
+  local sum = 0
+  for _, name in ipairs(names) do sum = sum + rows[name][1] end
+  return sum
+end
+
+-- The compiled callback of a list of rows, made once. `kept`: the numbers of those that count, all when it is nil.
+-- `stop`: z goes on with sign and offset, y = sign y + offset.
+local function callback(names, kept, stop)
+  local key = ("%s %s %s"):format(table.concat(names, " "), kept and table.concat(kept, " ") or "",
+    stop and "stop" or "")
+  callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)
+    local d, own, s, w = motion(q, z)
+    local all, k = kept and {} or y, 1
+    for _, name in ipairs(names) do
+      rows[name][2](z, d, own, s, w, all, k)
+      k = k + rows[name][1]
+    end
+    for i, row in ipairs(kept or {}) do y[i] = all[row] end
+    if stop then y[1] = z[SIZE + 1] * y[1] + z[SIZE + 2] end
+  end, { native = false })
+  return callbacks[key]
+end
+
+-- ---- arguments ----
+
+local function triple(who, what, value) return table.unpack(arguments.numbers(value, 3, who, what)) end
+
+-- A unit vector along the axis, and two that make a right-handed frame with it.
+local function frame(who, x, y, z)
+  local most = math.max(math.abs(x), math.abs(y), math.abs(z))
+  if most == 0 then fail("%s: axis: expected a direction, got zeros", who) end
+  x, y, z = x / most, y / most, z / most
+  local length = sqrt(x * x + y * y + z * z)
+  x, y, z = x / length, y / length, z / length
+  local bx, by, bz -- across the axis and the coordinate axis that it is least along
+  if math.abs(x) <= math.abs(y) and math.abs(x) <= math.abs(z) then bx, by, bz = 0, z, -y
+  elseif math.abs(y) <= math.abs(z) then bx, by, bz = -z, 0, x
+  else bx, by, bz = y, -x, 0 end
+  length = sqrt(bx * bx + by * by + bz * bz)
+  bx, by, bz = bx / length, by / length, bz / length
+  return x, y, z, bx, by, bz, y * bz - z * by, z * bx - x * bz, x * by - y * bx
+end
+
+local function body_place(who, what, body)
+  if getmetatable(body) ~= "NewtonEulerDS" then
+    fail("%s: %s: expected a NewtonEulerDS, got %s", who, what, describe(body))
+  end
+  return body:q()
+end
+
+-- The options of a joint: a table of them, or Siconos' arguments in their order.
+local function take(who, kind, ...)
+  local first = ...
+  if select("#", ...) == 1 and type(first) == "table" and not getmetatable(first) and first[1] == nil then
+    local o = option_tables.need(first, option_names[who], who, fail)
+    local bodies = o.bodies
+    if type(bodies) ~= "table" or #bodies < 1 or #bodies > 2 then
+      fail("%s: bodies: expected a list of one or two bodies, got %s", who, describe(bodies))
+    end
+    return o, bodies[1], bodies[2]
+  end
+  local o, values, k = {}, table.pack(...), 0
+  for name in kind.takes:gmatch "%a+" do
+    k = k + 1
+    o[name] = values[k]
+  end
+  if k > 0 then
+    k = k + 1
+    o.absolute = values[k]
+  end
+  return o, values[k + 1], values[k + 2]
+end
+
+-- The numbers z of a joint.
+local function numbers(who, kind, o, q1, q2)
+  local e0, e1, e2, e3 = q1[4], q1[5], q1[6], q1[7]
+  local px, py, pz, ax, ay, az = 0, 0, 0, 1, 0, 0
+  if kind.takes:find "point" then px, py, pz = triple(who, "point", o.point) end
+  if kind.takes:find "axis" then ax, ay, az = triple(who, "axis", o.axis) end
+  if o.absolute then
+    ax, ay, az = turned(e0, -e1, -e2, -e3, ax, ay, az)
+    if kind.takes:find "point" then
+      px, py, pz = turned(e0, -e1, -e2, -e3, px - q1[1], py - q1[2], pz - q1[3])
+    end
+  end
+  local x, y, z = turned(e0, e1, e2, e3, px, py, pz)
+  x, y, z = q1[1] + x, q1[2] + y, q1[3] + z
+  local r0, r1, r2, r3 = e0, e1, e2, e3
+  if q2 then
+    x, y, z = turned(q2[4], -q2[5], -q2[6], -q2[7], x - q2[1], y - q2[2], z - q2[3])
+    r0, r1, r2, r3 = product(q2[4], -q2[5], -q2[6], -q2[7], e0, e1, e2, e3)
+  end
+  local list = { px, py, pz, x, y, z, frame(who, ax, ay, az) }
+  table.move({ r0, r1, r2, r3 }, 1, 4, R + 1, list)
+  return ns.vector(list)
+end
+
+-- ---- joints ----
+
+local methods = {}
+
+function methods:numberOfConstraints() return count(kinds[data[self].kind].keeps) end
+
+function methods:numberOfDoF() return #data[self].leaves end
+
+local function motion_name(who, joint, axis)
+  local leaves = data[joint].leaves
+  if axis == nil then axis = 1 end
+  if math.type(axis) ~= "integer" or axis < 1 or axis > #leaves then
+    fail("%s: axis: a %s has %s, got %s", who, data[joint].kind, #leaves == 0 and "no motion with an axis"
+      or #leaves == 1 and "the motion 1" or ("the motions 1 to %d"):format(#leaves), describe(axis))
+  end
+  return leaves[axis]
+end
+
+-- "linear" or "angular".
+function methods:typeOfDoF(axis)
+  return motion_name("typeOfDoF", self, axis) == "way" and "linear" or "angular"
+end
+
+-- The way or the angle, as the bodies are now.
+function methods:dof(axis)
+  local name, about = motion_name("dof", self, axis), data[self]
+  local q, y = about.bodies[1]:q():totable(), {}
+  if about.bodies[2] then table.move(about.bodies[2]:q():totable(), 1, 7, 8, q) end
+  local d, own, s, w = motion(q, about.z)
+  rows[name][2](about.z, d, own, s, w, y, 1)
+  return y[1]
+end
+
+local function make_classes()
+  for who, kind in pairs(kinds) do
+    local class = ns.class(ns.NewtonEulerR, who)
+    for name, method in pairs(methods) do class[name] = method end
+    function class:init(...)
+      local o, body, other = take(who, kind, ...)
+      local q1, q2 = body_place(who, "body 1", body), other ~= nil and body_place(who, "body 2", other) or nil
+      if body == other then fail("%s: expected two bodies, got the same one twice", who) end
+      if o.absolute ~= nil and type(o.absolute) ~= "boolean" then
+        fail("%s: absolute: expected true or false, got %s", who, describe(o.absolute))
+      end
+      local about = { kind = who, leaves = kind.leaves, z = numbers(who, kind, o, q1, q2), bodies = { body, other } }
+      data[self] = about
+      self:setComputehFunction(callback(kind.keeps))
+      self:setzPtr(about.z)
+      if o.name then self:setName(o.name) end
+    end
+    classes[who] = class
+  end
+end
+
+local function check_joint(who, joint)
+  if not data[joint] then fail("%s: expected a joint, got %s", who, describe(joint)) end
+  return data[joint]
+end
+
+-- A gap: how far a motion is from the position of a stop, below it when `upper` is true, else above it.
+function classes.JointStopR(joint, position, upper, axis)
+  local about = check_joint("JointStopR", joint)
+  if type(position) ~= "number" or position - position ~= 0 then
+    fail("JointStopR: position: expected a number, got %s", describe(position))
+  end
+  if type(upper) ~= "boolean" then fail("JointStopR: upper: expected true or false, got %s", describe(upper)) end
+  local name, z = motion_name("JointStopR", joint, axis), about.z:totable()
+  if name == "angle" and math.abs(position) >= 2 * math.pi then
+    fail("JointStopR: position: an angle is known between -2 pi and 2 pi, got %s", describe(position))
+  end
+  z[SIZE + 1], z[SIZE + 2] = upper and -1 or 1, upper and position or -position
+  return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
+end
+
+-- A motion, whose velocity is the last row; after the rows of the joint when `whole` is true.
+function classes.JointFrictionR(joint, axis, whole)
+  local about = check_joint("JointFrictionR", joint)
+  local names = whole and { table.unpack(kinds[about.kind].keeps) } or {}
+  names[#names + 1] = motion_name("JointFrictionR", joint, axis)
+  return ns.NewtonEulerR { h = callback(names), z = about.z, name = "friction" }
+end
+
+return function(nslua)
+  if not ns then
+    ns = nslua
+    make_classes()
+  end
+  return { classes = classes, data = data, kinds = kinds, callback = callback }
+end

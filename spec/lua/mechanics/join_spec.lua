@@ -1,0 +1,141 @@
+-- Joints that are linked with their laws: closed chains whose rows follow from others, reactions of least norm.
+local ns = require "nslua"
+local message = require "bind.models".message
+
+local g = 9.81
+
+-- The unit rods between points, the last one being the world, and joints { name, point, axis, rod, other rod }.
+local function chain(points, hinges, T)
+  local nsds, bodies, joints = ns.NonSmoothDynamicalSystem(0, T), {}, {}
+  for i = 1, #points - 1 do
+    local a, b = points[i], points[i + 1]
+    local d = { b[1] - a[1], b[2] - a[2], b[3] - a[3] }
+    local l2, inertia = d[1] ^ 2 + d[2] ^ 2 + d[3] ^ 2, ns.zeros(3, 3)
+    for r = 1, 3 do
+      for c = 1, 3 do inertia[r][c] = ((r == c and 1.01 * l2 or 0) - d[r] * d[c]) / 12 end
+    end
+    bodies[i] = ns.NewtonEulerDS({ (a[1] + b[1]) / 2, (a[2] + b[2]) / 2, (a[3] + b[3]) / 2, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 },
+      1, inertia)
+    bodies[i]:setFExtPtr { 0, -g, 0 }
+    nsds:insertDynamicalSystem(bodies[i])
+  end
+  for k, hinge in ipairs(hinges) do
+    local one, other = bodies[hinge[3]] or bodies[hinge[4]], bodies[hinge[3]] and bodies[hinge[4]]
+    joints[k] = ns.PivotJointR { point = hinge[1], axis = hinge[2], absolute = true, bodies = { one, other }, name = hinge.name }
+  end
+  return nsds, bodies, joints
+end
+
+-- Six rods along the edges of a cube, hinged across both rods at each corner.
+local function bricard(order, T)
+  local P = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, -1, 0 }, { 1, -1, 1 }, { 0, -1, 1 }, { 0, 0, 1 } }
+  local function edge(i)
+    local a, b = P[(i - 1) % 6 + 1], P[i % 6 + 1]
+    return { b[1] - a[1], b[2] - a[2], b[3] - a[3] }
+  end
+  local hinges = {}
+  for k, i in ipairs(order) do
+    local a, b = edge(i + 5), edge(i)
+    hinges[k] = { P[i], { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] }, i - 1, i,
+      name = "hinge " .. i }
+  end
+  return chain(P, hinges, T)
+end
+
+local function energy(bodies)
+  local sum = 0
+  for _, ds in ipairs(bodies) do sum = sum + ds:computeKineticEnergy() + g * ds:q()[2] end
+  return sum
+end
+
+-- Runs f; the warnings that it gave.
+local function warned(f)
+  local env, list = require "nslua.base.env"(), {}
+  local before = env.warn
+  env.warn = function(text) list[#list + 1] = text end
+  local good, result = pcall(f)
+  env.warn = before
+  assert(good, result)
+  return list, result
+end
+
+describe("ns.mechanics.join", function()
+  it("leaves out the row of Bricard's linkage that follows from the others, and tells it", function()
+    local nsds, bodies, joints = bricard({ 1, 2, 3, 4, 5, 6 }, 2)
+    local list, made = warned(function() return ns.mechanics.join(nsds, joints) end)
+    assert.equal(1, #made.redundant)
+    assert.same({ ("nslua: join: a row of joints follows from the others and is left out: %s"):format(made.redundant[1]) }, list)
+    local before = energy(bodies)
+    ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-10)):run()
+    assert.is_true(bodies[3]:q()[1] < 0) -- it moves
+    assert.is_true(math.abs(energy(bodies) - before) < 1e-8)
+    for _, inter in ipairs(made) do assert.is_true(inter:y(0):norm() < 1e-10) end
+  end)
+
+  it("has reactions of least norm, which do not depend on the row that is left out", function()
+    local first
+    for _, order in ipairs { { 1, 2, 3, 4, 5, 6 }, { 5, 3, 6, 1, 4, 2 } } do
+      local nsds, _, joints = bricard(order, 0.3)
+      local _, made = warned(function() return ns.mechanics.join(nsds, joints) end)
+      ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-11, 1e-11)):run()
+      local reactions = made:reactions()
+      local load = ns.vector(reactions["hinge 1"])
+      first = first or load
+      assert.is_true((load - first):norm() < 1e-7 * first:norm())
+    end
+  end)
+
+  it("has three rows too many in a four-bar linkage in space, also from where it is folded", function()
+    for _, fold in ipairs { false, true } do
+      local P = fold and { { 0, 0, 0 }, { 1, 0, 0 }, { 3, 0, 0 }, { 2, 0, 0 } } -- a crank of 1, rods of 2 and 1, a frame of 2
+        or { { 0, 0, 0 }, { 0, 1, 0 }, { 2, 1, 0 }, { 2, 0, 0 } }
+      local hinges = {}
+      for i = 1, 4 do hinges[i] = { P[i], { 0, 0, 1 }, i - 1, i, name = "hinge " .. i } end
+      local nsds, _, joints = chain(P, hinges, 1)
+      local _, made = warned(function() return ns.mechanics.join(nsds, joints) end)
+      assert.equal(3, #made.redundant)
+    end
+  end)
+
+  it("leaves out nothing where all rows are needed", function()
+    local nsds, _, joints = chain({ { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      { { { 0, 0, 0 }, { 0, 0, 1 }, 0, 1, name = "one" }, { { 1, 0, 0 }, { 0, 1, 0 }, 1, 2, name = "two" } }, 1)
+    local list, made = warned(function() return ns.mechanics.join(nsds, joints) end)
+    assert.same({ {}, {}, 2, "one" }, { list, made.redundant, #made, made[1]:name() })
+  end)
+
+  it("says what it expects", function()
+    local nsds, bodies, joints = chain({ { 0, 0, 0 }, { 1, 0, 0 } }, { { { 0, 0, 0 }, { 0, 0, 1 }, 0, 1, name = "hinge" } }, 1)
+    local hinge = joints[1]
+    local function with(o) return function() o[1] = hinge ns.mechanics.join(nsds, { o }) end end
+    for text, call in pairs {
+      ["join: expected a NonSmoothDynamicalSystem, got 1"] = function() ns.mechanics.join(1, { hinge }) end,
+      ["join: expected a list of joints, got an empty one"] = function() ns.mechanics.join(nsds, {}) end,
+      ["join: expected a list of joints, got nil"] = function() ns.mechanics.join(nsds) end,
+      ["join: 'force' stands beside its joint, in a table of both: { { joint, force = ... }, ... }"] = function()
+        ns.mechanics.join(nsds, { hinge, force = 1 })
+      end,
+      ["join: joints[1]: expected a joint, got userdata"] = function() ns.mechanics.join(nsds, { bodies[1] }) end,
+      ["join: there are two joints 'hinge'"] = function() ns.mechanics.join(nsds, { hinge, hinge }) end,
+      ["join: unknown option 'stop'"] = with { stop = 1 },
+      ["join: friction: expected a number, at least 0, got -1"] = with { friction = -1 },
+      ["join: force: expected a number, at least 0, got 'a'"] = with { force = "a" },
+      ["join: restitution: expected a number, 0 to 1, got 2"] = with { stops = { -1, 1 }, restitution = 2 },
+      ["join: radius: the torque of friction about an axis is friction * radius * reaction at most: give both"] = with {
+        friction = 1 },
+      ["join: stops: expected { lowest, highest }, got table"] = with { stops = { 1, -1 } },
+      ["join: stops: 'hinge' is at 0, beyond { 1, 2 }"] = with { stops = { 1, 2 } },
+      ["join: 'weld': a FixedJointR has no motion that stops and friction act on"] = function()
+        ns.mechanics.join(nsds, { { ns.FixedJointR(bodies[1]), name = "weld", force = 1 } })
+      end,
+      ["join: 'c' has friction by its reaction, which is not unique: rows of it follow from other joints"] = function()
+        local function rubbing(name)
+          return { ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, bodies[1]), name = name, friction = 1, radius = 1 }
+        end
+        ns.mechanics.join(nsds, { hinge, rubbing "b", rubbing "c" })
+      end,
+    } do
+      assert.matches(text, message(call), 1, true)
+    end
+  end)
+end)
