@@ -29,7 +29,7 @@ CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
 # For formulas in pages: they are embedded where a text has one.
-PAGE_NEEDS = libjs-katex fonts-katex
+PAGE_NEEDS = libjs-katex fonts-katex libjs-three
 
 # For `make deb`.
 DEB_NEEDS = build-essential debhelper fakeroot lintian
@@ -424,7 +424,7 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
-extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages, KaTeX for formulas in pages
+extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages and pictures in space, KaTeX for formulas, three.js for pages in space
 	@$(call provide,$(EXTRAS) $(PAGE_NEEDS))
 	@$(MAKE) --no-print-directory all
 

@@ -265,6 +265,7 @@ local function lua_classes()
     joints = ns.mechanics.join(nsds, { weld }), polygon = ns.polygon.intersection { { 1, 0, 1 } }, model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
     axes = ns.plot.gca(), place = ns.display(),
+    recorder = ns.contact.space({ nsds = nsds, law = law, reach = 1 }):recorder(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
     sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
     basins = ns.basins { parameters = { k = { 1 } }, run = function() return 1 end, on = "here" },

@@ -87,7 +87,7 @@ function page.base64(text)
   return table.concat(bytes)
 end
 
-local formats = { u4 = "<I4", f4 = "<f", f8 = "<d" }
+local formats = { u1 = "B", u4 = "<I4", f4 = "<f", f8 = "<d" }
 
 function page.numbers(packed)
   local bytes, list, at = page.base64(packed.base64), {}, 1

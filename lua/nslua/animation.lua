@@ -8,6 +8,8 @@
 --
 --   animation:save("swing.mp4", { width = 800 })
 --
+--   sol:animate3d { file = "pour.html", space = contacts }   -- in space: nslua.film.space
+--
 --   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2 }, draw = ... }
 --   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { label = "w", y = w } } } }
 --
@@ -29,11 +31,11 @@ local function fail(text, ...) error(format(text, ...), 0) end
 -- ---- options ----
 
 local known = { animation = "animation", interact = "animation.interact", animate = "solution:animate",
-  save = "animation:save" }
+  save = "animation:save", recorder = "contact manager in space:recorder" } -- others are their own names
 
 local function check_keys(spec, who)
   if type(spec) ~= "table" then fail("%s: expected a table of options, got %s", who, show(spec)) end
-  return option_tables.need(spec, option_names[known[who]], who, fail)
+  return option_tables.need(spec, option_names[known[who] or who], (who:gsub("^.*:", "")), fail)
 end
 
 local function option(spec, who, name, kind, default)
@@ -68,14 +70,14 @@ local function is_list(value)
 end
 
 -- The list of first arguments of draw: the numbers 1 .. n for a number of frames, else the list itself.
-local function frame_list(frames)
+local function frame_list(frames, who)
   if math.type(frames) == "integer" and frames >= 1 then
     local list = {}
     for k = 1, frames do list[k] = k end
     return list
   end
   if not is_list(frames) or #frames == 0 then
-    fail("animation: frames: expected a positive integer or a list that is not empty, got %s", show(frames))
+    fail("%s: frames: expected a positive integer or a list that is not empty, got %s", who, show(frames))
   end
   return frames
 end
@@ -168,13 +170,11 @@ return function(core)
     if not good then error(message, 0) end
   end
 
-  -- The size of the pictures of a film, in even numbers of pixels; the height follows from the shape of the world.
-  local function film_size(self, file, more)
+  -- The size of the pictures of a film, in even numbers of pixels; the height when it is not given: ratio * width.
+  local function film_size(more, file, ratio, extra)
     local who = "save"
-    local b = self.world.bounds
-    local ratio = self.world.equal and math.min(math.max((b[4] - b[3]) / (b[2] - b[1]), 0.25), 1.5) or 0.66
     local width = positive(more, who, "width", 800)
-    local height = positive(more, who, "height", width * ratio + 50)
+    local height = positive(more, who, "height", width * ratio + (extra or 0))
     local function even(x, name)
       if x < 64 or x > 4096 then fail("%s: %s: expected pixels, from 64 to 4096, got %g", who, name, x) end
       return math.floor(x / 2 + 0.5) * 2
@@ -196,7 +196,9 @@ return function(core)
     if file:find "%.html?$" then
       write(file, self:html())
     else
-      require "nslua.film.film".save(core.process_support, file, self, film_size(self, file, more))
+      local b = self.world.bounds
+      local ratio = self.world.equal and math.min(math.max((b[4] - b[3]) / (b[2] - b[1]), 0.25), 1.5) or 0.66
+      require "nslua.film.film".save(core.process_support, file, self, film_size(more, file, ratio, 50))
     end
     return self
   end
@@ -233,7 +235,7 @@ return function(core)
 
   local function animate_frames(_, spec)
     spec = check_keys(spec, "animation")
-    local list = frame_list(spec.frames)
+    local list = frame_list(spec.frames, "animation")
     return make(spec, "animation", list, time_list(spec, "animation", #list), { interpolate = true })
   end
 
@@ -329,6 +331,13 @@ return function(core)
     for key, value in pairs(spec or {}) do all[key] = value end
     return plot_page(all, "html", sol)
   end)
+
+  -- ---- in space ----
+
+  local space = require "nslua.film.space"(core, { check_keys = check_keys, option = option, positive = positive,
+    public = public, frame_list = frame_list, time_list = time_list, choose_rows = choose_rows, write = write,
+    film_size = film_size })
+  animation.space, methods.animate3d, methods.recorder = space.space, space.animate3d, space.recorder
 
   local call = public(animate_frames)
   return setmetatable(animation, { __call = call, __name = "animation" }), methods

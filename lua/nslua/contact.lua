@@ -396,6 +396,6 @@ return function(ns, core)
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
     support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
-    check_new = check_new, methods = shared_methods })
+    check_new = check_new, methods = shared_methods, recorder = core.recorder })
   return contact
 end

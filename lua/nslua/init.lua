@@ -97,10 +97,14 @@ lazy.functions(ns.numerics, "model", function() return { model = require "nslua.
 
 local animation, methods = ns.animation, core.solution_methods
 lazy.functions(methods, "plot", function() return { plot = require "nslua.plot".solution } end)
-lazy.functions(methods, "animate html", function()
+lazy.functions(methods, "animate animate3d html", function()
   lazy.settle(animation)
   return drawing
 end)
+function core.recorder(...)
+  lazy.settle(animation)
+  return drawing.recorder(...)
+end
 function methods.save(self, file) return ns.save(file, self) end
 lazy.functions(core.simulation_methods, "compile", function() return require "nslua.compile" end)
 lazy.functions(core.simulation_methods, "gradient", function()

@@ -170,6 +170,7 @@ return function(ns, contact, parts)
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
       relations = {}, given = {}, seen = {},
+      shown = {}, -- shapes with their systems, for pictures
     }, Space)
   end
 
@@ -183,6 +184,7 @@ return function(ns, contact, parts)
 
   -- Adds the parts of a shape, which may be one of the world.
   local function add(self, who, ds, shape)
+    self.shown[#self.shown + 1] = { ds = ds, shape = shape }
     for _, part in ipairs(shape.parts) do
       self.counts[shape.kind] = (self.counts[shape.kind] or 0) + 1
       local added = { ds = ds, kind = shape.kind, corner = shape.corner, R = shape.R }
@@ -268,6 +270,12 @@ return function(ns, contact, parts)
       local name = format("%.17g %.17g %d", R1, R2, #a.ds:q())
       return shared(self, name, function() return contact.sphere_sphere(R1, R2, self.rows) end)
     end, a.ds, b.ds
+  end
+
+  -- A recording of the motion: see film/space.lua.
+  function Space:recorder(options)
+    parts.check_self("recorder", self, Space)
+    return parts.recorder(self, options)
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked

@@ -377,11 +377,16 @@ local function has(process, program)
   return result ~= nil and result.status == 0
 end
 
-local function gif_bytes(process, file, animation, size)
-  if has(process, "ffmpeg") then
-    local filter = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=none"
-    return run(process, file, ffmpeg(size, "-vf", filter, "-f", "gif", "-"), pictures(process, file, animation, size))
-  end
+-- The bytes of a GIF of pictures, which make() returns; nil without ffmpeg.
+local function gif_of(process, file, size, make)
+  if not has(process, "ffmpeg") then return nil end
+  local filter = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=none"
+  return run(process, file, ffmpeg(size, "-vf", filter, "-f", "gif", "-"), make())
+end
+
+local function gif_bytes(process, file, animation, size, make)
+  local bytes = gif_of(process, file, size, make)
+  if bytes then return bytes end
   local terminal = ("set terminal gif animate delay %d loop 0 size %d,%d rounded %s\n"):format(
     math.max(2, math.floor(100 / size.fps + 0.5)), size.width, size.height, font)
   return run(process, file, { "gnuplot", "--default-settings" }, all_commands(animation, size, terminal), no_gnuplot)
@@ -395,13 +400,13 @@ local function call(f, ...)
 end
 
 -- ffmpeg seeks in the file that it writes, so it writes to a file in a temporary directory.
-local function mp4_bytes(process, file, animation, size)
+local function mp4_bytes(process, file, size, make)
   if not has(process, "ffmpeg") then fail("animation: '%s': %s", file, no_ffmpeg) end
   call(process.check, file)
   local scratch <close> = call(process.scratch)
   local part = tostring(scratch) .. "/film.mp4"
   run(process, file, ffmpeg(size, "-pix_fmt", "yuv420p", "-movflags", "+faststart", "file:" .. part),
-    pictures(process, file, animation, size), no_ffmpeg)
+    make(), no_ffmpeg)
   local handle, message = io.open(part, "rb")
   if not handle then fail("animation: '%s': ffmpeg has written nothing: %s", file, message) end
   local bytes = handle:read "a"
@@ -411,8 +416,15 @@ end
 
 -- Writes the animation to a file that ends in .gif or .mp4. size: width, height in pixels and fps.
 function film.save(process, file, animation, size)
-  local bytes = (file:find "%.mp4$" and mp4_bytes or gif_bytes)(process, file, animation, size)
-  call(process.save, file, bytes)
+  local function make() return pictures(process, file, animation, size) end
+  call(process.save, file, file:find "%.mp4$" and mp4_bytes(process, file, size, make)
+    or gif_bytes(process, file, animation, size, make))
+end
+
+-- The same of pictures as PNG, one after the other, which make() returns.
+function film.encode(process, file, size, make)
+  call(process.save, file, file:find "%.mp4$" and mp4_bytes(process, file, size, make)
+    or gif_of(process, file, size, make) or fail("animation: '%s': %s", file, no_ffmpeg))
 end
 
 return film

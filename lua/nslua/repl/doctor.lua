@@ -109,6 +109,9 @@ local function check_pages()
       .. (formulas.directory and "" or ", then make and make install")
     say("missing", "KaTeX", remedy)
   end
+  local _, directory, revision = require "nslua.web.three".script()
+  if directory then found("three.js", ("%s (pages in space) %s"):format(revision or "of unknown version", directory))
+  else say("missing", "three.js", "for pages in space: sudo apt-get install libjs-three") end
 end
 
 local function check_prompt(host)

@@ -35,11 +35,11 @@ nslua.iconButton = (label, path, action) => {
   return button;
 };
 
-/* Numbers packed as base64 ("u4", "f4", "f8", little-endian), as an array. */
+/* Numbers packed as base64 ("u1", "u4", "f4", "f8", little-endian), as an array. */
 nslua.numbers = ({ type, base64 }) => {
   const letters = atob(base64), bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
-  const kinds = { u4: Uint32Array, f4: Float32Array, f8: Float64Array };
+  const kinds = { u1: Uint8Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
   return new kinds[type](bytes.buffer);
 };
 
@@ -134,6 +134,6 @@ nslua.write = (element, text) => {
 /* The last line of a page calls this with the kind of the page. */
 nslua.start = (kind) => {
   const record = JSON.parse(document.getElementById("record").textContent);
-  if (kind === "animation") nslua.page = new nslua.Player(document.body, record);
-  else nslua.page = new nslua.PlotPage(document.body, record);
+  const pages = { animation: nslua.Player, timeplot: nslua.PlotPage, space: nslua.SpacePlayer };
+  nslua.page = new pages[kind](document.body, record);
 };

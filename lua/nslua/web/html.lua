@@ -149,6 +149,7 @@ function html.page(page)
     embedded and "<style>\n" .. embedded.style .. "\n</style>\n" or "", "</head>\n<body>\n",
     '<script type="application/json" id="record">', json(page.record), "</script>\n",
     embedded and "<script>\n" .. embedded.script .. "\n</script>\n" or "",
+    page.library and "<script>\n" .. page.library .. "\n</script>\n" or "",
     "<script>\n", table.concat(scripts, "\n"), "</script>\n</body>\n</html>\n",
   }
 end

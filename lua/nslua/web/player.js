@@ -13,8 +13,7 @@ nslua.icons = {
 nslua.Player = class {
   constructor(body, record) {
     this.record = record;
-    this.scene = new nslua.Scene(record);
-    this.painter = new nslua.Painter(this.scene, record.world);
+    this.open(record);
     [this.start, this.end] = [this.scene.times[0], this.scene.times[this.scene.count - 1]];
     [this.time, this.playing, this.loop, this.speed] = [this.start, false, record.loop, record.speed];
     this.build(body);
@@ -23,14 +22,20 @@ nslua.Player = class {
     this.show();
   }
 
+  open(record) {
+    this.scene = new nslua.Scene(record);
+    this.painter = new nslua.Painter(this.scene, record.world);
+  }
+
   /* ---- elements ---- */
+
+  style() { return "player"; }
 
   build(body) {
     const { record } = this;
     this.canvas = nslua.element("canvas", { role: "img", "aria-label": record.title, tabindex: "0" });
     this.stage = nslua.element("div", { class: "stage" }, this.canvas);
-    if (window.katex) this.painter.formulas = new nslua.Formulas(this.stage);
-    const main = nslua.element("main", { class: "player" + (record.plot ? " with-plot" : "") },
+    const main = nslua.element("main", { class: this.style() + (record.plot ? " with-plot" : "") },
       nslua.element("header", {}, nslua.element("h1", { text: record.title })), this.stage, this.buildControls());
     body.append(main);
     if (record.plot) {
@@ -38,11 +43,17 @@ nslua.Player = class {
       main.append(panels);
       this.plot = new nslua.TimePlot(panels, record.plot, (t) => this.seek(t));
     }
-    this.paint = nslua.sharp(this.canvas, (context, width, height) => {
+    this.paint = this.painting();
+    new ResizeObserver(() => this.shapeStage()).observe(main);
+  }
+
+  /* The function that draws the picture of the present time. */
+  painting() {
+    if (window.katex) this.painter.formulas = new nslua.Formulas(this.stage);
+    return nslua.sharp(this.canvas, (context, width, height) => {
       const { k, share } = this.scene.locate(this.time);
       this.painter.paint(context, width, height, k, share);
     });
-    new ResizeObserver(() => this.shapeStage()).observe(main);
   }
 
   buildControls() {
@@ -177,9 +188,16 @@ nslua.Player = class {
       this.pause();
       this.seekShare(Number(this.scrub.value));
     });
-    this.view = new nslua.Stage(this.stage, this.canvas, this.painter, () => this.paint(), () => this.toggle());
+    this.listenStage();
     document.addEventListener("keydown", (event) => this.key(event));
   }
+
+  listenStage() {
+    this.view = new nslua.Stage(this.stage, this.canvas, this.painter, () => this.paint(), () => this.toggle());
+  }
+
+  /* More keys of a page. */
+  keys() { return {}; }
 
   seekShare(share) {
     const { times, count } = this.scene;
@@ -194,7 +212,7 @@ nslua.Player = class {
       " ": () => this.toggle(), ArrowLeft: () => this.step(-count), ArrowRight: () => this.step(count),
       ArrowUp: () => this.setSpeed(selectedIndex + 1), ArrowDown: () => this.setSpeed(selectedIndex - 1),
       Home: () => this.seek(this.start), End: () => this.seek(this.end), l: () => this.setLoop(!this.loop),
-      "0": () => this.view.showAll(), Escape: () => this.view.showAll(),
+      "0": () => this.view.showAll(), Escape: () => this.view.showAll(), ...this.keys(),
     };
     if (!keys[event.key]) return;
     event.preventDefault();

@@ -159,7 +159,8 @@ static bool is_numbered(const char *name, const char *stem) {
 
 const char *nsl_meaning_in_solution(const char *name) {
   static const char *const fields[] = {"t", "iterations", "status", "message", "stats"};
-  static const char *const solution_methods[] = {"save", "column", "names", "display", "close", "plot", "animate", "html"};
+  static const char *const solution_methods[] = {"save", "column",  "names",     "display", "close",
+                                                 "plot", "animate", "animate3d", "html"};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (strcmp(name, fields[i]) == 0) return "a field of solutions";
   for (size_t i = 0; i < sizeof solution_methods / sizeof *solution_methods; i++)

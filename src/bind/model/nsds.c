@@ -7,6 +7,7 @@
 #include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/model/model.h"
+#include "model/contact.h"
 
 static const NslType nsds_type = {.name = "NonSmoothDynamicalSystem"};
 
@@ -261,6 +262,27 @@ static int graph_linked(lua_State *L) {
   return lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds), 1;
 }
 
+/*
+** touch(interaction): of a linked contact in space, the list of its point and of the vector of lambda on the first body, along the normal and the
+** tangents, 6 numbers; nil where it has no ready-made shape, or no gap.
+*/
+static int graph_touch(lua_State *L) {
+  const NsInteraction *inter = nsl_check_interaction(L, 1)->interaction;
+  double q[2 * 7], gap, out[6], tangents[6];
+  if (!inter->relation->contact || !inter->owner || inter->nx > 2 * 7) return lua_pushnil(L), 1;
+  NsContact contact = *inter->relation->contact; /* a copy: relations are shared, and keep the frame of a step */
+  for (int k = 0, n = 0; k < inter->nds; n += inter->ds[k]->nx, k++)
+    memcpy(q + n, inter->ds[k]->x, (size_t)inter->ds[k]->nx * sizeof *q);
+  if (!ns_contact_is_ready(&contact) || ns_contact_shape(&contact)->gap(&contact, q, &gap) != 0) return lua_pushnil(L), 1;
+  ns_contact_tangents(contact.frame.nc, tangents, tangents + 3);
+  for (int i = 0; i < 3; i++) {
+    out[i] = contact.frame.pc1[i], out[3 + i] = contact.frame.nc[i] * inter->lambda[0];
+    for (int k = 1; k < 3 && k < inter->m; k++) out[3 + i] += tangents[3 * (k - 1) + i] * inter->lambda[k];
+  }
+  nsl_push_list(L, 6, out, 1);
+  return 1;
+}
+
 static const luaL_Reg methods[] = {{"display", nsds_display}, {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},       {"unlink", nsds_unlink},
                                    {"close", nsds_close},     {NULL, NULL}};
@@ -269,7 +291,8 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {
+      {"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear}, {"touch", graph_touch}, {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);

@@ -128,6 +128,26 @@ static int solid_mass(lua_State *L) {
   return 3;
 }
 
+/* Appends the list of `count` numbers of corners, from 1, to the list on top. */
+static void solid_append_corners(lua_State *L, int count, const int *corners) {
+  lua_createtable(L, count, 0);
+  for (int k = 0; k < count; k++) {
+    lua_pushinteger(L, corners[k] + 1);
+    lua_rawseti(L, -2, k + 1);
+  }
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* surface(solid): the lists of its edges, and of its faces, each a list of numbers of corners, counterclockwise from outside. */
+static int solid_surface(lua_State *L) {
+  const NsSolid *s = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
+  lua_newtable(L);
+  for (int i = 0; i < s->nedges; i++) solid_append_corners(L, 2, (const int[]){s->edges[i].from, s->edges[i].to});
+  lua_newtable(L);
+  for (int i = 0; i < s->nfaces; i++) solid_append_corners(L, s->faces[i].count, s->loop + s->faces[i].first);
+  return 2;
+}
+
 /* counts(solid): corners, edges, faces. */
 static int solid_counts(lua_State *L) {
   const NsSolid *s = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
@@ -209,9 +229,11 @@ static void solid_push_classes(lua_State *L) {
 void nsl_open_solid(lua_State *L) {
   static const luaL_Reg solid_meta[] = {{"__gc", solid_gc}, {NULL, NULL}}, mesh_meta[] = {{"__gc", mesh_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"solid", solid_new},     {"polygon", solid_polygon},   {"move", solid_move},
-                                       {"mesh", mesh_new},       {"corners", solid_corners},   {"mass", solid_mass},
-                                       {"counts", solid_counts}, {"distance", solid_distance}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"solid", solid_new},       {"polygon", solid_polygon},
+                                       {"move", solid_move},       {"mesh", mesh_new},
+                                       {"corners", solid_corners}, {"mass", solid_mass},
+                                       {"counts", solid_counts},   {"distance", solid_distance},
+                                       {"surface", solid_surface}, {NULL, NULL}};
   nsl_register_type(L, &solid_type, solid_meta, none);
   nsl_register_type(L, &mesh_type, mesh_meta, none);
   lua_getfield(L, -1, "contact_support");

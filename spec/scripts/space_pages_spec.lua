@@ -1,0 +1,134 @@
+-- Pages in space in a browser: they play, obey pointer and keys, and show what the recording holds.
+local chromium = require "chromium"
+local host = require "host"
+local motion = require "motion"
+local ns = require "nslua"
+local page = require "page"
+local png = require "png"
+local three = require "nslua.web.three"
+
+local C = ns.contact
+
+local function test(name, f)
+  local missing = chromium.missing or not three.script() and three.missing
+  if missing then pending(("%s (%s)"):format(name, missing)) else it(name, f) end
+end
+
+describe("a page in space in the browser", function()
+  local directory, path
+  setup(function()
+    directory = host.new_directory()
+    path = directory .. "/page.html"
+  end)
+  teardown(function()
+    chromium.close()
+    host.remove(directory)
+  end)
+
+  -- Solids of each kind in a ring, which turn and rise; each presses on the first one.
+  local shapes = { C.sphere(0.3), C.box(0.5, 0.4, 0.3), C.capsule(0.15, 0.4), C.box(0.4, 0.4, 0.2, 0.05),
+    C.hull { { 0, 0, 0.3 }, { 0.3, 0, -0.2 }, { -0.2, 0.3, -0.2 }, { -0.2, -0.3, -0.2 } },
+    C.compound { C.sphere(0.2):placed { 0, 0, 0.2 }, C.capsule(0.1, 0.4) } }
+  local function ring(more)
+    local spec = {
+      file = path, frames = 61, fps = 30, bodies = shapes, title = "Shapes",
+      world = { C.plane({ 0, 0, 0 }, { 0, 0, 1 }), C.heightfield({ { 0, 0.2 }, { 0.1, 0 } }, 1, 1) },
+      places = function(k)
+        local list = {}
+        for i = 1, #shapes do
+          local angle, turn = i, k / 40 * i
+          list[i] = { 2 * math.cos(angle), 2 * math.sin(angle), 0.5 + 0.01 * k * i, math.cos(turn), 0, math.sin(turn), 0 }
+        end
+        return list
+      end,
+      forces = function()
+        local list = {}
+        for i = 1, #shapes do
+          list[i] = { first = i, second = i > 1 and 1 or nil, point = { 2 * math.cos(i), 2 * math.sin(i), 0 }, force = { 0, 0, i } }
+        end
+        return list
+      end,
+    }
+    for key, value in pairs(more or {}) do spec[key] = value end
+    return ns.animation.space(spec)
+  end
+
+  local function drive(steps)
+    for i, step in ipairs(steps) do
+      if type(step) == "string" then steps[i] = { eval = step } end
+    end
+    local values, summary = chromium.drive(path, steps)
+    assert.same({ files = 1, outside = {}, errors = {} }, summary)
+    return values
+  end
+
+  test("has the places that its bytes hold, also between frames; plays and steps #once", function()
+    ring { values = function(k) return { k, k, 0, 0, 0, -k } end, label = "n" }
+    local record = page.read(host.read(path))
+    local bodies, times = motion.bodies(record, page)
+    local v = drive { { size = { 420, 420, 1 } },
+      ("(() => { const m = nslua.page.scene; m.set(%.17g); return [...m.places, ...m.values]; })()"):format(times[40]),
+      { key = "ArrowRight" }, "nslua.page.time", { key = " " }, { wait = 0.3 }, "nslua.page.time > nslua.page.start + 0.05",
+      "(() => { const m = nslua.page.scene, z = (t) => { m.set(t); return m.places[9]; }; return [z(0.5), z(0.51), z(0.52)]; })()" }
+    for i, body in ipairs(bodies) do
+      for j = 1, 3 do assert.near(body.positions[40][j], v[1][7 * (i - 1) + j], 1e-12) end
+      for j = 1, 4 do assert.near(body.turns[40][j], v[1][7 * (i - 1) + 3 + j], 1e-12) end
+      assert.near(body.values[40][1], v[1][7 * #bodies + i], 1e-12)
+    end
+    assert.near(times[2], v[2], 1e-12)
+    assert.is_true(v[3])
+    assert.near(v[4][2], (v[4][1] + v[4][3]) / 2, 1e-4)
+    assert.near(0.02 * 30 * 0.02, v[4][3] - v[4][1], 5e-3)
+  end)
+
+  test("shows forces and chains, follows a body, turns, zooms, and goes back; on a phone and in the dark #long", function()
+    ring()
+    local view, shown = "nslua.page.space.", "[nslua.page.space.arrows.count, nslua.page.space.rods.count]"
+    local place = "nslua.page.space.camera.position.toArray()"
+    local v = drive { { size = { 420, 420, 1 } }, shown, { key = "h" }, shown, { key = "c" }, shown, { key = "g" },
+      view .. "showing.grid",
+      place, { key = "a" }, place, { key = "0" }, place, { key = "+" }, place, { key = "0" },
+      { drag = { 200, 200, 250, 230 } }, place, { key = "0" }, { key = "f" }, view .. "followed ?? -1",
+      "nslua.page.seek(1), " .. view .. "controls.target.toArray()", "nslua.page.scene.places.slice(0, 3)",
+      "nslua.page.follow(), " .. view .. "followed ?? -1",
+      { size = { 390, 844, 2 }, touch = true, dark = true }, "document.documentElement.scrollWidth <= innerWidth",
+      { pinch = { 200, 300, 60, 140 } }, place }
+    assert.same({ { 6, 0 }, { 6, 6 }, { 0, 6 }, false }, { v[1], v[2], v[3], v[4] })
+    assert.near(v[5][3], v[6][3], 1e-9)
+    assert.is_true(math.abs(v[5][1] - v[6][1]) > 0.1)
+    for j = 1, 3 do assert.near(v[5][j], v[7][j], 1e-9) end
+    local function length(p) return math.sqrt(p[1] ^ 2 + p[2] ^ 2 + p[3] ^ 2) end
+    assert.is_true(length(v[8]) < 0.95 * length(v[7]))
+    assert.is_true(math.abs(v[9][3] - v[7][3]) > 0.05)
+    assert.equal(0, v[10])
+    for j = 1, 3 do assert.near(v[12][tostring(j - 1)] or v[12][j], v[11][j], 1e-9) end
+    assert.equal(-1, v[13])
+    assert.is_true(v[14])
+    assert.is_true(#v[15] == 3)
+  end)
+
+  test("follows the body that is clicked #long", function()
+    ring()
+    local at = drive { { size = { 420, 420, 1 } }, [[(() => { const s = nslua.page.space, p = s.placeOf(1).project(s.camera),
+      r = s.canvas.getBoundingClientRect(); return [r.x + (p.x + 1) / 2 * r.width, r.y + (1 - p.y) / 2 * r.height]; })()]] }[1]
+    local v = drive { { size = { 420, 420, 1 } }, { click = at }, "nslua.page.space.followed ?? -1", { click = { 30, 90 } },
+      "nslua.page.space.followed ?? -1" }
+    assert.same({ 1, -1 }, v)
+  end)
+
+  test("is a picture, without a page around it, with the colours of its bodies #long", function()
+    local one = ring { bodies = { { shape = C.box(1, 1, 1), color = "red" } }, forces = function() return {} end,
+      world = { C.plane({ 0, 0, 0 }, { 0, 0, 1 }) },
+      places = function() return { { 0, 0, 0.5 } } end, file = directory .. "/red.png" }
+    local picture = png.read(directory .. "/red.png")
+    assert.same({ 800, 500 }, { picture.width, picture.height })
+    local red, other = 0, 0
+    for k = 0, 800 * 500 - 1, 7 do
+      local r, g, b = picture[k] >> 16, picture[k] >> 8 & 255, picture[k] & 255
+      if r > 1.5 * g and r > 1.5 * b then red = red + 1 else other = other + 1 end
+    end
+    assert.is_true(red > 1000 and other > 2 * red)
+    assert.equal(one, one:save(directory .. "/small.png", { width = 200, height = 100, time = 0.5 }))
+    assert.equal(200, png.read(directory .. "/small.png").width)
+  end)
+end)
