@@ -395,7 +395,7 @@ static int find_trace(lua_State *L) {
   const double *in = callback_push_inputs(L, call, nargs, args);
   NslTrace *trace = nsl_trace_of(L, 4, nargs, args, in, cb->entries, cb->slot->label, true);
   nsl_trace_check(L, trace);
-  if (trace->variables) cb->callee->host->compiled_methods = true;
+  if (trace->variables) nsl_watch_callee(cb->callee);
   cb->trace = trace;
   return 0;
 }

@@ -42,6 +42,10 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
 }
 
 void nsl_callee_release(NslCallee *callee) {
+  NslCallee **at = callee->watched ? &callee->host->watched : NULL;
+  while (at && *at != callee) at = &(*at)->next_watched;
+  if (at) *at = callee->next_watched;
+  callee->watched = false;
   ns_arena_release(&callee->arena);
   callee->head.closed = true;
   callee->name = "";
@@ -233,7 +237,7 @@ void nsl_exchange_function(lua_State *L, int idx, int slot, int function) {
   bool method = nsl_is_method(cb), compiled = nsl_is_compiled(L, function);
   put_in_sheet(L, idx, nsl_function_place(slot), function);
   cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
-  if (method && compiled) cb->callee->host->compiled_methods = true;
+  if (method && compiled) nsl_watch_callee(cb->callee);
   cb->trace = NULL;
 }
 
@@ -268,7 +272,7 @@ void nsl_find_methods(lua_State *L, int idx) {
       }
       put_in_sheet(L, idx, nsl_function_place(i), -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
-      if (nsl_is_compiled(L, -1)) callee->host->compiled_methods = true;
+      if (nsl_is_compiled(L, -1)) nsl_watch_callee(callee);
       cb->trace = NULL;
       cb->stays = false;
       lua_pop(L, 1);
@@ -281,17 +285,33 @@ void nsl_find_methods(lua_State *L, int idx) {
   if (changed) rebind(L, idx);
 }
 
-void nsl_renew_traces(lua_State *L, int idx) {
-  NslCallee *callee = lua_touserdata(L, idx);
+void nsl_watch_callee(NslCallee *callee) {
+  if (callee->watched) return;
+  callee->watched = true;
+  callee->next_watched = callee->host->watched;
+  callee->host->watched = callee;
+}
+
+static void renew_traces_of(lua_State *L, NslCallee *callee) {
   uint64_t held = 0;
   bool known = false;
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
-    if (cb->trace && !nsl_trace_is_current(cb->trace)) cb->trace = NULL;
+    if (!cb->trace) continue;
+    if (!nsl_trace_is_current(cb->trace)) cb->trace = NULL;
     if (cb->backing != NSL_COMPILED_METHOD || !cb->trace) continue;
-    if (!known) held = nsl_digest(L, idx), known = true;
+    if (!known) {
+      nsl_push_object(L, callee);
+      held = nsl_digest(L, lua_gettop(L)), known = true;
+      lua_pop(L, 1);
+    }
     if (cb->trace->objects != held) cb->trace = NULL;
   }
+}
+
+void nsl_renew_traces(lua_State *L, const NslHost *host, const NsNsds *nsds) {
+  for (NslCallee *callee = host->watched; callee; callee = callee->next_watched)
+    if (callee->nsds == nsds || !callee->nsds) renew_traces_of(L, callee);
 }
 
 int nsl_lua_set_function(lua_State *L, int slot, const char *who) {

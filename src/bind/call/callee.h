@@ -115,14 +115,20 @@ struct NslCallee {
   NslFunction functions[NSL_MAX_FUNCTIONS];
   NsArena arena; /* holds the memory of the functions */
   bool sized;
+  bool watched;
+  NslCallee *next_watched; /* see NslHost.watched */
   unsigned present; /* the slots that had a callback when they were bound last */
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;               /* the graph that holds the object, anchored in the fields; NULL: none */
 };
 
-/* Drops traces of compiled methods of the callee at idx that were made with other field values, to be made anew. */
-void nsl_renew_traces(lua_State *L, int idx);
+/*
+** Has compiled callbacks of the callee looked at when a step begins: they depend on fields or on variables. nsl_renew_traces does that for
+** the objects of a graph: it drops the traces that were made with other values, to be made anew.
+*/
+void nsl_watch_callee(NslCallee *callee);
+void nsl_renew_traces(lua_State *L, const NslHost *host, const NsNsds *nsds);
 
 static inline bool nsl_is_method(const NslCallback *cb) {
   return cb->backing == NSL_METHOD || cb->backing == NSL_COMPILED_METHOD;

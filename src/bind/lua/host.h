@@ -15,8 +15,7 @@ typedef struct NslHost {
   const NsProgress *progress; /* progress of its simulation; NULL outside of one */
   const NslCallback *running; /* the running callback; NULL: none */
   uint64_t class_version;     /* number of changes to classes made by ns.class */
-  bool
-      compiled_methods; /* there are, or were, compiled callbacks that depend on an object's fields or on variables: a step begins by looking at these */
+  struct NslCallee *watched;  /* a list of those that have, or had, compiled callbacks that depend on fields or variables */
   uint64_t runs;        /* counts runs, from 1 */
   size_t unseen;        /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
   int sheets;           /* registry reference: weak list of the sheets of callees */

@@ -57,12 +57,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
     lua_pop(L, 1);
     self->class_version = self->host->class_version;
   }
-  if (self->host->compiled_methods) {
-    lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
-    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
-    lua_pop(L, 1);
-  }
+  nsl_renew_traces(L, self->host, self->ts->nsds);
   if (self->compile) nsl_compile_again(L, idx);
   return self;
 }
