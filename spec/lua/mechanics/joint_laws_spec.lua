@@ -1,5 +1,6 @@
 -- Dry friction, stops, play and free wheels in joints of nslua.mechanics.
 local ns = require "nslua"
+local campaign = require "campaign"
 local message = require "bind.models".message
 
 local event_driven = function(nsds, h) return ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI(1e-10, 1e-12)) end
@@ -212,9 +213,9 @@ describe("joints of ns.mechanics with", function()
     assert.match("insert: q0: 'pin 1' is at 2, beyond its stops { %-1, 1 }", message(sys.insert, sys, nsds, start))
     assert.match("insert: expected a NonSmoothDynamicalSystem, got 3", message(sys.insert, sys, 3, start))
     sys:insert(nsds, { q0 = { 0, 0, 0 } })
-    assert.match("interaction 'pin 1 friction' has a JointFrictionNSL; it takes", message(function()
-      event_driven(nsds, 0.1):run()
-    end))
+    local driven = event_driven(nsds, 0.1)
+    assert.match("sensitivities: the friction of 'pin 1 friction' follows the reaction, and its motion has no derivative",
+      message(driven.run, driven, { sensitivities = { "x0" } }))
     local simu = stepping(nsds, 0.1)
     assert.match("the friction of 'pin 1 friction' follows the reaction, and its steps have no derivative",
       message(simu.run, simu, { sensitivities = { "x0" } }))
@@ -222,5 +223,173 @@ describe("joints of ns.mechanics with", function()
     local solid = space:free_body { mass = 1, inertia = ns.eye(3) }
     assert.match("pin: stops: an angle in space is known between %-pi and pi",
       message(space.pin, space, space.ground, nil, solid, nil, { axis = { 0, 0, 1 }, stops = { -4, 1 } }))
+  end)
+end)
+
+-- ---- friction that follows the reaction, in EventDriven ----
+
+-- A pendulum of mass m, inertia J about its centre, at the distance l of its pin.
+local function pendulum(o)
+  local sys = ns.mechanics.system { gravity = { 0, -9.81 } }
+  local rod = sys:free_body { mass = 2, inertia = 0.1 }
+  sys:pin(sys.ground, { 0, 0 }, rod, { 0, 0.5 }, o.pin)
+  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
+  local angle = o.angle or 1.2
+  local ds, laws = sys:insert(nsds, { q0 = { 0.5 * math.sin(angle), -0.5 * math.cos(angle), angle } })
+  return (o.simulation or event_driven)(nsds, o.h or 0.1), ds, laws
+end
+
+-- The angle and its rate at T, by Runge and Kutta's method on the angle alone. Its acceleration a solves
+-- (J + m l^2) a = -m g l sin(angle) - sgn(rate) mu r |R(a)|, R = m (acceleration of the centre - gravity).
+local function swing(mu_r, angle, T)
+  local m, J, l, g, n = 2, 0.1, 0.5, 9.81, 1000
+  local function acceleration(x, w, side)
+    local a = 0
+    for _ = 1, 15 do -- a contraction by mu r / l
+      local across = l * a * math.cos(x) - l * w * w * math.sin(x)
+      local up = l * a * math.sin(x) + l * w * w * math.cos(x) + g
+      a = (-m * g * l * math.sin(x) - side * mu_r * m * math.sqrt(across ^ 2 + up ^ 2)) / (J + m * l * l)
+    end
+    return a
+  end
+  local x, w, h = angle, 0, T / n
+  for _ = 1, n do
+    local side = -1 -- the first swing
+    local a1 = acceleration(x, w, side)
+    local a2 = acceleration(x + h / 2 * w, w + h / 2 * a1, side)
+    local a3 = acceleration(x + h / 2 * (w + h / 2 * a1), w + h / 2 * a2, side)
+    local a4 = acceleration(x + h * (w + h / 2 * a2), w + h * a3, side)
+    x, w = x + h * w + h * h / 6 * (a1 + a2 + a3), w + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+  end
+  return x, w
+end
+
+describe("friction that follows the reaction, in EventDriven,", function()
+  it("lets a block on a rail stop after v^2 / (2 mu g), and one on a slope bounce at its stop #once", function()
+    local mu, g, v = 0.3, 9.81, 2
+    local sys = ns.mechanics.system { gravity = { 0, -g } }
+    local block = sys:free_body { mass = 2, inertia = 1 }
+    sys:slider(sys.ground, { 0, 0 }, { 1, 0 }, block, { 0, 0 }, { friction = mu })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+    local ds, laws = sys:insert(nsds, { q0 = { 0, 0, 0 }, v0 = { v, 0, 0 } })
+    local sol = event_driven(nsds, 0.4):run()
+    assert.near(v * v / (2 * mu * g), ds:q()[1], 1e-13)
+    assert.same({ "stick", 1 }, { sol.events[1].kind, #sol.events })
+    assert.near(v / (mu * g), sol.events[1].t, 1e-13)
+    assert.same({ 0.0, 0.0 }, { ds:velocity()[1], laws["slider 1 friction"]:lambda(1)[3] })
+    local slope, e = 0.7, 0.5
+    local hill = ns.mechanics.system { gravity = { 0, -g } }
+    local sled = hill:free_body { mass = 2, inertia = 1 }
+    hill:slider(hill.ground, { 0, 0 }, { math.cos(slope), -math.sin(slope) }, sled, { 0, 0 },
+      { friction = mu, stops = { -1, 1 }, restitution = e })
+    local other = ns.NonSmoothDynamicalSystem(0, 1.4)
+    hill:insert(other, { q0 = { 0, 0, 0 } })
+    local down, up = g * (math.sin(slope) - mu * math.cos(slope)), g * (math.sin(slope) + mu * math.cos(slope))
+    local t, u = math.sqrt(2 / down), math.sqrt(2 * down)
+    local events = event_driven(other, 0.1):run().events
+    for k = 1, 3, 2 do
+      assert.same({ "impact", "cross" }, { events[k].kind, events[k + 1].kind })
+      assert.near(t, events[k].t, 1e-12)
+      t, u = t + e * u / up, e * u
+      assert.near(t, events[k + 1].t, 1e-12)
+      t, u = t + u / math.sqrt(up * down), u * math.sqrt(down / up)
+    end
+  end)
+
+  it("moves a pendulum as the equation of its angle does, and stops it where the torque of its weight is small #once", function()
+    local mu, r = 0.8, 0.1
+    local simu, ds = pendulum { pin = { friction = mu, radius = r }, T = 0.7 }
+    simu:run()
+    local angle, rate = swing(mu * r, 1.2, 0.7)
+    assert.near(angle, ds:q()[3], 1e-9)
+    assert.near(rate, ds:velocity()[3], 1e-9)
+    local sin = mu * r / 0.5 -- at rest the reaction is m g, and the torque m g l sin(angle)
+    for side = -1, 1, 2 do
+      local start = math.asin(sin) + side * 1e-9
+      local still, rod = pendulum { pin = { friction = mu, radius = r }, angle = start, T = 1 }
+      still:run()
+      assert.equal(side < 0, rod:q()[3] == start)
+    end
+    local rest, rod = pendulum { pin = { friction = mu, radius = r }, T = 4 }
+    local sol = rest:run()
+    assert.equal("stick", sol.events[#sol.events].kind)
+    assert.is_true(math.abs(math.sin(rod:q()[3])) <= sin and rod:velocity()[3] == 0)
+  end)
+
+  it("is what small time steps go to, with an impulse of friction at the stops #long", function()
+    local pin = { friction = 0.3, radius = 0.1, stops = { -0.4, 2 }, restitution = 0.6 }
+    local simu, ds = pendulum { pin = pin, T = 1 }
+    simu:run()
+    local off = {}
+    for i, h in ipairs { 2e-3, 5e-4 } do
+      local steps, rod = pendulum { pin = pin, T = 1, h = h, simulation = stepping }
+      steps:run()
+      off[i] = math.abs(rod:q()[3] - ds:q()[3])
+    end
+    assert.is_true(off[1] < 2e-2 and off[2] < off[1] / 2.5, off[1] .. " " .. off[2])
+  end)
+
+  it("has the bits of its run in a clone and from a checkpoint, and with every grid its events #once", function()
+    local function make(h)
+      return pendulum { pin = { friction = 0.3, radius = 0.1, stops = { -0.3, 2 }, restitution = 0.5 }, T = 3, h = h }
+    end
+    local one, ds = make(0.1)
+    local file = os.tmpname()
+    for _ = 1, 13 do one:computeOneStep() one:nextStep() end
+    one:save_state(file)
+    local clone, other, same = one:clone(), make(0.1)
+    other:load_state(file)
+    os.remove(file)
+    for _ = 1, 15 do
+      for _, simu in ipairs { one, clone, other } do simu:computeOneStep() simu:nextStep() end
+    end
+    assert.equal(ds:q(), same:q())
+    assert.equal(ds:q(), clone:nsds():dynamicalSystem(1):q())
+    local fine, coarse = make(0.05):run().events, make(1):run().events
+    assert.is_true(#fine >= 4)
+    for i, event in ipairs(coarse) do
+      if i <= 6 then assert.near(fine[i].t, event.t, 1e-7) end
+    end
+  end)
+
+  -- Chains of one to three bodies with random pins: every row of a run obeys the law, and the energy is accounted for.
+  it("obeys the law and the account of energy in random chains #long", function()
+    local count, tell = campaign(2, 0.005)
+    for seed = 1, count do
+      math.randomseed(seed)
+      local sys, bodies, at, start = ns.mechanics.system { gravity = { 0, -9.81 } }, math.random(3), { 0, 0 }, {}
+      local before, top, joints = nil, nil, {}
+      for k = 1, bodies do
+        local l, angle = 0.2 + math.random() / 2, 3 * (math.random() - 0.5)
+        local body = sys:free_body { mass = 0.5 + math.random(), inertia = 0.02 + math.random() / 10 }
+        local o = { friction = math.random(), radius = 0.1 * math.random(), torque = math.random() < 0.3 and 0.2 or nil }
+        if math.random() < 0.4 then o.stops, o.restitution = { -2, 2 }, math.random() end
+        sys:pin(before or sys.ground, before and { 0, -top } or { 0, 0 }, body, { 0, l }, o)
+        joints[k] = { mu = o.friction * o.radius, own = o.torque or 0, name = ("pin %d friction"):format(k) }
+        local x, y = at[1] + l * math.sin(angle), at[2] - l * math.cos(angle)
+        for _, value in ipairs { x, y, angle } do start[#start + 1] = value end
+        at, before, top = { x + l * math.sin(angle), y - l * math.cos(angle) }, body, l
+      end
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      local good, _, laws = pcall(sys.insert, sys, nsds, { q0 = start })
+      if good then -- no start is beyond a stop
+        local simu = event_driven(nsds, 0.05)
+        local first = simu:energy().total
+        for _ = 1, 10 do
+          simu:computeOneStep()
+          simu:nextStep()
+          for _, joint in ipairs(joints) do
+            local lambda, u = laws[joint.name]:lambda(1), laws[joint.name]:y(1)[3]
+            local most = joint.own + joint.mu * math.sqrt(lambda[1] ^ 2 + lambda[2] ^ 2)
+            assert.is_true(math.abs(lambda[3]) <= most * (1 + 1e-9), ("seed %d: %g beyond %g"):format(seed, lambda[3], most))
+            if math.abs(u) > 1e-6 then assert.near(-most * (u > 0 and 1 or -1), lambda[3], 1e-9 * most) end
+          end
+        end
+        local account = simu:energy()
+        assert.is_true(account.friction <= 1e-12 and account.impacts <= 1e-12)
+        assert.near(account.total - first, account.friction + account.impacts, 1e-7, "seed " .. seed)
+      end
+    end
+    tell("chains with friction in their pins", count)
   end)
 end)

@@ -8,6 +8,8 @@
 
 #include "integrators/motion/event_active.h"
 
+#include "integrators/motion/event_joint.h"
+
 /* Where a force may depend on time, steps are at most 1/RESOLVED of the run: their stages then sample it every 1/1000. */
 enum { RESOLVED = 300 };
 
@@ -95,6 +97,10 @@ static void apply_slip(NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
   const Friction *friction = &mode->rows[row].friction;
   double d[2];
+  if (friction->reactions > 0) {
+    ns_ed_joint_apply(ed, row);
+    return;
+  }
   if (friction->normal < 0) {
     mode->multiplier[row] = friction->d[0] > 0 ? friction->lower : friction->upper;
     ns_motion_push(ed->motion, row, mode->multiplier[row]);
@@ -199,6 +205,7 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, mode->acting, t, q, v, err);
   if (status == NS_OK && ed->has_friction) status = apply_sliding(ed, err);
   if (status == NS_OK) status = ns_motion_hold(ed->motion, n, mode->active, ed->W, mode->lambda, err);
+  if (status == NS_OK && ed->has_reactions) status = ns_ed_joint_hold(ed, err);
   if (status != NS_OK) return status;
   memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);
   ns_motion_add_input(ed->motion, n, mode->active, mode->lambda, ed->acceleration);

@@ -137,6 +137,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->pole_matrix = ns_arena_matrix(arena, m, m);
   ed->pulling = ns_arena_ints(arena, m);
   ed->pull = ns_arena_doubles(arena, m);
+  ed->turning = ns_arena_doubles(arena, m);
   ed->q = ed->run.u;
   ed->v = ed->run.u ? ed->run.u + ed->Nq : NULL;
   ed->works = ed->run.u ? ed->v + ed->Nv : NULL;
@@ -153,6 +154,8 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   motion_events_take_vectors(ed);
   for (int e = 0; e < ed->run.base.nsds->ninteractions; e++)
     if (ns_law_needs(ed->run.base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
+  for (int e = 0; e < ed->run.base.nsds->ninteractions; e++)
+    if (ns_law_needs(ed->run.base.nsds->interactions[e]->law) & NS_NEEDS_REACTION) ed->has_reactions = true;
   for (int e = 0; ed->mode && e < ed->run.base.nsds->ninteractions; e++)
     ed->mode->moving = ed->mode->moving || ns_law_varies(ed->run.base.nsds->interactions[e]->law);
   if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->run.base.arena, ed->m);
@@ -605,8 +608,9 @@ static const NsHybridClass motion_events_class = {.start = ns_ed_start,
 
 /* Joints, contacts with restitution; with friction and relays. */
 static const NsMotionLaws runge_kutta_laws = {
-    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
-    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
+    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_SORTS |
+        NS_NEEDS_REACTION,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL, JointFrictionNSL and EqualityConditionNSL"};
 
 static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
   return ns_ed_accepts(nsds, runge_kutta_laws, true, ns_scheme_runge_kutta_text, err);

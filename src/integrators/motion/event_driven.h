@@ -45,6 +45,7 @@ struct NsEventDriven {
   int Nq, Nv, m;
   double t_first, t_last; /* of the run */
   bool has_friction;      /* some row has friction or is a relay */
+  bool has_reactions;     /* the friction of some joint follows its reaction */
   double *q, *v, *works;  /* of run.u */
   NsMotionScales scales;
   NsMotionAccount account;
@@ -55,6 +56,7 @@ struct NsEventDriven {
   double *W;            /* m x m: of the active rows */
   int *pulling;         /* m: the active rows, and the rows of friction at the onset of slip */
   double *pull;         /* m: the forces that make all of these rows stick */
+  double *turning;      /* m: workspace of event_joint.c */
 
   NsMotionEvent event;
   NsMotionProblem problem;

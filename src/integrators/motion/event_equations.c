@@ -7,6 +7,8 @@
 
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_modes.h"
+
+#include "integrators/motion/event_joint.h"
 #include "linalg/qr.h"
 
 /*
@@ -153,15 +155,6 @@ void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
 
 /* ---- the equations of a mode ---- */
 
-const double *ns_ed_option_direction(const Unit *unit) {
-  static const double plus[2] = {1, 0}, minus[2] = {-1, 0};
-  return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
-}
-
-bool ns_ed_unit_slips(const Unit *unit) {
-  return unit->friction >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
-}
-
 /* The force of a relay at a bound, in the units of the problem. */
 double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   const Friction *friction = &ed->mode->rows[unit->friction].friction;
@@ -175,7 +168,10 @@ int ns_ed_mode_unknowns(const NsEventDriven *ed, NsModes *s) {
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (unit->option == OPTION_OPEN) continue;
-    if (ns_ed_unit_slips(unit) && !unit->contact) s->z[unit->k] = ns_ed_relay_force(ed, s, unit);
+    const Friction *friction = unit->friction >= 0 ? &ed->mode->rows[unit->friction].friction : NULL;
+    if (ns_ed_unit_slips(unit) && friction->reactions > 0)
+      s->z[unit->k] = -ns_ed_option_direction(unit)[0] * friction->own / s->unit[unit->k];
+    else if (ns_ed_unit_slips(unit) && !unit->contact) s->z[unit->k] = ns_ed_relay_force(ed, s, unit);
     else s->unknown[count++] = unit->k;
     for (int i = 1; i <= unit->width && unit->contact && unit->option == OPTION_STICK; i++) s->unknown[count++] = unit->k + i;
   }
@@ -192,6 +188,7 @@ double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k) 
   size_t n = (size_t)s->n;
   const Unit *unit = unit_of(s, k);
   double sum = s->W[(size_t)i + (size_t)k * n];
+  if (ed->has_reactions && unit->friction < 0) return sum + ns_ed_joint_effective(ed, s, i, k);
   if (!unit->contact || !ns_ed_unit_slips(unit)) return sum;
   const double *d = ns_ed_option_direction(unit);
   for (int j = 0; j < unit->width; j++)
@@ -282,8 +279,8 @@ void ns_ed_mode_outputs(NsModes *s) {
   for (size_t i = 0; i < n; i++) s->size[i] = fmax(s->size[i], NOISE * sqrt(fabs(s->W[i + i * n])) * even);
 }
 
-/* Solves the equations of the mode that the units' options say: s->z, s->w, s->size. */
-bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s) {
+/* Solves the equations of the mode that the units' options say, with the present directions of reactions: s->z, s->w, s->size. */
+static bool solve_mode_once(const NsEventDriven *ed, NsModes *s) {
   int count = ns_ed_mode_unknowns(ed, s);
   ns_ed_mode_outputs(s);
   for (int a = 0; a < count; a++) s->rhs[a] = -s->w[s->unknown[a]];
@@ -300,4 +297,15 @@ bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s) {
   }
   ns_ed_mode_outputs(s);
   return true;
+}
+
+bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s) {
+  for (int pass = 0; pass < NS_ED_JOINT_PASSES; pass++) {
+    if (!solve_mode_once(ed, s)) return false;
+    if (!ed->has_reactions) return true;
+    bool again = ns_ed_joint_turn_mode(ed, s);
+    ns_ed_mode_outputs(s);
+    if (!again) return true;
+  }
+  return false;
 }

@@ -10,6 +10,7 @@
 
 #include "integrators/layout.h"
 #include "integrators/motion/event_active.h"
+#include "integrators/motion/event_joint.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_pole.h"
 #include "integrators/motion/event_sensitivity.h"
@@ -136,7 +137,7 @@ static NsMixedGroup group_of(const Row *row) {
   return ns_mixed_row(row->unilateral ? 0 : -INFINITY, INFINITY);
 }
 
-/* The groups of the closed rows for impulses: contacts with their friction; relays, whose finite forces have no impulse. */
+/* The groups of the closed rows for impulses: contacts with their friction; relays, whose finite forces have no impulse; joints. */
 static void group_impulses(NsEventDriven *ed) {
   NsMotionProblem *problem = &ed->problem;
   problem->ngroups = 0;
@@ -146,6 +147,7 @@ static void group_impulses(NsEventDriven *ed) {
     NsMixedGroup group = group_of(&ed->mode->rows[row]);
     if (is_relay(ed->mode, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
     if (is_relay(ed->mode, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
+    if (is_relay(ed->mode, row) && friction->reactions > 0) group.lower = -friction->impulse, group.upper = friction->impulse;
     if (friction->width > 0 && friction->normal >= 0) {
       NsLawGroup law = {.dim = 1 + friction->width, .discs = 1, .mu = {friction->mu}};
       if (friction->slides) law.mu[0] = ns_law_group(ns_ed_law(ed, row), 0, false).mu[0];
@@ -245,6 +247,19 @@ static bool hopped(const NsEventDriven *ed, int i) {
   return row->state == ROW_DEPARTING && ed->event.before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
+/* The impulses; the friction of joints follows theirs. */
+static NsStatus solve_impulses(NsEventDriven *ed, NsError *err) {
+  const NsMotionEvent *event = &ed->event;
+  NsStatus status = NS_OK;
+  for (int i = 0; i < ed->m; i++) ed->mode->rows[i].friction.impulse = 0;
+  for (int pass = 0; pass < NS_ED_JOINT_PASSES && status == NS_OK; pass++) {
+    group_impulses(ed);
+    status = ns_motion_problem_solve(&ed->problem, ed->motion, event->nclosed, event->closed, "impulses", err);
+    if (status == NS_OK && !ns_ed_joint_impulses_move(ed)) return NS_OK;
+  }
+  return status == NS_OK ? ns_ed_joint_fail(err) : status;
+}
+
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;
@@ -261,8 +276,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
     if (hopped(ed, row)) event->resting[row] = true;
     ed->problem.q[k] = (1 + e) * event->before[row];
   }
-  group_impulses(ed);
-  NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, event->nclosed, event->closed, "impulses", err);
+  NsStatus status = solve_impulses(ed, err);
   if (status == NS_OK) take_impulse_friction(ed);
   if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;

@@ -20,6 +20,7 @@
 #include "integrators/motion/event_modes.h"
 
 #include "integrators/motion/event_active.h"
+#include "integrators/motion/event_joint.h"
 
 enum {
   MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
@@ -53,13 +54,14 @@ static bool starts_along(const NsModes *s, const Unit *unit, int k) {
   return along >= -allowed && across <= allowed;
 }
 
-static bool friction_holds(const NsMotionMode *mode, const NsModes *s, const Unit *unit) {
-  const Friction *friction = &mode->rows[unit->friction].friction;
+static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  const Friction *friction = &ed->mode->rows[unit->friction].friction;
   int k = unit->k + (unit->contact ? 1 : 0);
   if (unit->moving) return true;
   if (unit->option != OPTION_STICK) return starts_along(s, unit, k);
   if (!unit->contact) {
     double force = s->z[k] * s->unit[k], off = row_width(s, k) * s->unit[k];
+    if (friction->reactions > 0) return fabs(force) <= ns_ed_joint_most(ed, s, unit) + off;
     return force >= friction->lower - off && force <= friction->upper + off;
   }
   return tangential(unit, s->z + k) <= friction->mu * s->z[unit->k] * (1 + FEASIBLE) + row_width(s, k);
@@ -71,7 +73,7 @@ static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *un
   if (unit->contact && !ns_motion_carries(ed->now, unit->row, ed->event.pressing[k],
                                           ed->problem.W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
     return false;
-  return unit->friction < 0 || friction_holds(ed->mode, s, unit);
+  return unit->friction < 0 || friction_holds(ed, s, unit);
 }
 
 static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
@@ -239,10 +241,15 @@ static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
 
 /* One solution by the one-step solver. */
 static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
-  int n = form_problem(ed, s);
-  NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, n, s->rows, "forces", err);
-  if (status != NS_OK) return status;
-  for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->problem.z[a];
+  bool again = true;
+  for (int pass = 0; again; pass++) {
+    int n = form_problem(ed, s);
+    if (pass == NS_ED_JOINT_PASSES) return ns_ed_joint_fail(err);
+    NsStatus status = ns_motion_problem_solve(&ed->problem, ed->motion, n, s->rows, "forces", err);
+    if (status != NS_OK) return status;
+    for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->problem.z[a];
+    again = ns_ed_joint_bounds_move(ed, s);
+  }
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)

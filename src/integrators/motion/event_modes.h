@@ -58,9 +58,17 @@ NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err);
 /* Takes the problem of the rows ed->event.closed: units, W, q, in units of the rows that are powers of two. */
 void ns_ed_modes_take(NsEventDriven *ed, NsModes *s);
 
-/* Whether the option of a unit is that it slips; the direction in which it does; then the force of a relay. */
-bool ns_ed_unit_slips(const Unit *unit);
-const double *ns_ed_option_direction(const Unit *unit);
+/* Whether the option of a unit is that it slips; the direction in which it does. */
+static inline bool ns_ed_unit_slips(const Unit *unit) {
+  return unit->friction >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
+}
+
+static inline const double *ns_ed_option_direction(const Unit *unit) {
+  static const double plus[2] = {1, 0}, minus[2] = {-1, 0};
+  return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
+}
+
+/* The force of a relay that slips, in the units of the problem. */
 double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit);
 
 /* Lists the unknowns of the mode that the options say, rows of the problem: their number. Sets z of relays at a bound, else 0. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/motion/event_driven.h"
+#include "integrators/motion/event_joint.h"
 
 /* Friction that slips has exactly the force mu lambda_n, up to this part of it; friction that sticks is given less. */
 static const double AT_BOUND = 16 * DBL_EPSILON;
@@ -26,14 +26,26 @@ static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, doubl
     friction->d[i] = friction->normal >= 0 ? -lambda[i] / size : above ? -1 : 1;
 }
 
+/* The friction of row `at` of a joint, whose rows begin with `first` and have their multipliers of the end of the last step. */
+static void follow_reaction(const NsEventDriven *ed, Friction *friction, const NsLaw *law, int first, int at) {
+  NsLawGroup group = ns_law_group(law, at, false);
+  friction->reaction = first;
+  friction->reactions = group.reactions;
+  friction->mu = group.mu[0];
+  friction->own = group.upper;
+  friction->varies = true;
+  ns_ed_joint_recall(ed->mode, friction);
+}
+
 /* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
 static Friction start_friction(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
   const NsLaw *law = inter->law;
   Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE, .varies = ns_law_varies(law), .slides = ns_law_slides(law)};
-  if (ns_law_needs(law) & NS_NEEDS_BOX) {
+  if (ns_law_needs(law) & NS_NEEDS_BOX && at >= law->equalities) {
     friction.width = 1;
     friction.lower = law->lower[at];
     friction.upper = law->upper[at];
+    if (ns_law_needs(law) & NS_NEEDS_REACTION) follow_reaction(ed, &friction, law, i - at, at);
     recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
   }
   if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
@@ -51,7 +63,7 @@ Row ns_ed_start_row(const NsEventDriven *ed, int i) {
   bool tangent = law->class->joint && at > 0;
   bool unilateral = ns_law_unilateral(law) && !tangent;
   return (Row){.unilateral = unilateral,
-               .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
+               .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX && at >= law->equalities),
                .friction = start_friction(ed, inter, i, at),
                .restitution = ns_law_restitution(law, at, 1),
                .state = unilateral && inter->lambda_k[at] > 0 ? ROW_ACTIVE : ROW_OPEN,

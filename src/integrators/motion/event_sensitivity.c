@@ -161,7 +161,19 @@ static void motion_lin_place(void *context, int *place) {
 
 /* ---- making ---- */
 
+/* NS_EARG where the friction of a joint follows its reaction: neither the motion nor impulses have derivatives here. */
+static NsStatus motion_lin_check(const NsEventDriven *ed, NsError *err) {
+  for (int i = 0; i < ed->m && ed->has_reactions; i++)
+    if (ed->mode->rows[i].friction.reactions > 0)
+      return ns_fail(err, NS_EARG, "sensitivities: the friction of '%s' follows the reaction, and its motion has no derivative",
+                     ns_motion_row_name(ed->motion, i));
+  return NS_OK;
+}
+
 NsStatus ns_ed_lin_new(NsMotionLinearisation **out, NsEventDriven *ed, const NsParameter *parameters, int p, NsError *err) {
+  *out = NULL;
+  NsStatus known = motion_lin_check(ed, err);
+  if (known != NS_OK) return known;
   NsMotionLinearisation *w = *out = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
   NsSchemePlan plan = {.clock = &w->clock};

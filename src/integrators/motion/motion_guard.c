@@ -85,6 +85,7 @@ static double stick_noise(const NsEventDriven *ed, int row) {
                                                   : 1;
   for (int i = 0; i < friction->width; i++) noise += reach * force_noise(ed, row + i);
   if (friction->normal >= 0) noise += reach * friction->mu * force_noise(ed, friction->normal);
+  for (int i = 0; i < friction->reactions; i++) noise += reach * friction->mu * force_noise(ed, friction->reaction + i);
   return noise;
 }
 

@@ -10,15 +10,15 @@
 
 NsMotionMode *ns_motion_mode_new(NsArena *arena, int m) {
   size_t rows = (size_t)m;
-  size_t bytes = sizeof(NsMotionMode) + rows * (sizeof(Row) + 8 * sizeof(double) + 2 * sizeof(int));
+  size_t bytes = sizeof(NsMotionMode) + rows * (sizeof(Row) + 9 * sizeof(double) + 2 * sizeof(int));
   NsMotionMode *mode = ns_arena_take(arena, bytes, 1);
   if (!mode) return NULL;
   mode->m = m;
   mode->bytes = bytes - offsetof(NsMotionMode, nactive);
   mode->rows = (Row *)(void *)(mode + 1);
   double *at = (double *)(void *)(mode->rows + rows);
-  double **of_rows[] = {&mode->multiplier, &mode->lambda, &mode->share,  &mode->slow,
-                        &mode->reach,      &mode->drift,  &mode->pulled, &mode->slid};
+  double **of_rows[] = {&mode->multiplier, &mode->lambda, &mode->share, &mode->slow, &mode->reach,
+                        &mode->drift,      &mode->pulled, &mode->slid,  &mode->along};
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++, at += m) *of_rows[i] = at;
   mode->active = (int *)(void *)at;
   mode->acting = mode->active + m;
@@ -53,6 +53,7 @@ void ns_motion_mode_read_laws(NsMotionMode *mode, const NsMotion *motion) {
     row->restitution = ns_law_restitution(law, i - first, 1);
     if (row->friction.width == 0) continue;
     if (row->friction.normal >= 0) row->friction.mu = ns_law_group(law, 0, false).mu[0];
+    else if (row->friction.reactions > 0) row->friction.mu = ns_law_group(law, i - first, false).mu[0];
     else row->friction.lower = law->lower[i - first], row->friction.upper = law->upper[i - first];
   }
 }

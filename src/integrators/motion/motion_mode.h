@@ -15,12 +15,15 @@ typedef enum StickSlip { FRICTION_NONE, FRICTION_STICK, FRICTION_SLIP } StickSli
 ** The friction of a contact, or of a relay. It belongs to the row of its first tangential component; a relay has one component.
 ** With the tangential velocity u and force lambda:
 **   friction   |lambda| <= mu lambda_n, and lambda = -mu lambda_n u / |u| where u is not 0;
-**   relay      lower <= lambda <= upper, and lambda = lower where u > 0, lambda = upper where u < 0.
+**   relay      lower <= lambda <= upper, and lambda = lower where u > 0, lambda = upper where u < 0. The friction of a joint is one, too.
 */
 typedef struct Friction {
   int width;  /* number of components; 0: no friction begins in this row */
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
+  int reaction, reactions; /* friction in a joint: the bounds follow the reaction, the multipliers of these rows; else 0, 0 */
+  double own,
+      impulse;  /* of a joint: lower and upper are -+(own + mu |reaction|), and the impulse of an impact is at most this */
   double slope; /* of mu by the velocity along d, where mu depends on the slip */
   bool slides;  /* mu depends on the slip, and has its value at the last accelerations */
   bool varies;  /* they are functions of time, likewise */
@@ -65,6 +68,7 @@ typedef struct NsMotionMode {
   double *drift;      /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
   double *pulled;     /* m: of friction at the onset of slip: the forces that would make it stick */
   double *slid;       /* m: sliding speeds at the start of the last step */
+  double *along;      /* m: of the equations of a joint with friction: the direction of the reaction, a unit vector */
   int *active;        /* rows: bilateral constraints and active contacts, then friction that sticks */
   int *acting;        /* rows with a multiplier, in order: `active`, and friction that slips */
 
