@@ -83,9 +83,9 @@ return function(ns)
 
   local function source_of(kind)
     return function(self, name, a, b, value)
-      local f, slope, corners = values.read(value, who_of(kind, name))
-      return add(self, kind, name, { a, b }, { value = type(f) == "number" and f or { f = f, slope = slope,
-        corners = corners } })
+      local source = values.read(value, who_of(kind, name), nil, ns)
+      return add(self, kind, name, { a, b },
+        { value = type(source.f) == "number" and source.f or source, source = source })
     end
   end
   Circuit.voltage, Circuit.current = source_of "voltage", source_of "current"
@@ -129,30 +129,59 @@ return function(ns)
     return add(self, "zener", name, { a, b }, part)
   end
 
+  -- A part made of pieces { kind, first node, second node, values of its own }, which have the values of the part
+  -- where they have none; its current is what flows through all of them. pieces.names: the ends of their names.
+  local function assembly(self, kind, name, nodes, part, pieces)
+    check_name(self, kind, name, "", table.unpack(pieces.names))
+    add(self, kind, name, nodes, part)
+    part.pieces = {}
+    for i, piece in ipairs(pieces) do
+      add(self, piece[1], name .. pieces.names[i], { piece[2], piece[3] },
+        setmetatable(piece[4] or {}, { __index = part }))
+      part.pieces[i] = self.parts[#self.parts]
+    end
+    return self
+  end
+
+  -- A piece that conducts through the gate, and a diode NAME_body against it.
+  local function with_body(self, kind, channel, name, a, b, part)
+    return assembly(self, kind, name, { a, b }, part, { names = { "_channel", "_body" },
+      { channel, a, b, channel == "switch" and { forward = 0 } or nil },
+      { "diode", b, a, { resistance = 0, conductance = 0 } } })
+  end
+
   -- switch, igbt, thyristor(name, a, b, gate [, options]): they conduct both ways while the gate is on; from a to b
   -- while it is on; from a to b from when it is on until the current ends.
-  for kind, known in pairs { switch = "resistance conductance", igbt = "forward resistance conductance",
+  for kind, known in pairs { switch = "resistance conductance", igbt = "forward resistance conductance body",
     thyristor = "forward resistance conductance" } do
     Circuit[kind] = function(self, name, a, b, gate, options)
       local who = who_of(kind, name)
-      local part = lines(who, options_of(who, options, known))
+      local o = options_of(who, options, known)
+      local part = lines(who, o)
+      if o.body ~= nil and type(o.body) ~= "boolean" then
+        fail("%s: body: expected true or false, got %s", who, describe(o.body))
+      end
       part.gate = values.gate(gate, who)
+      if o.body then return with_body(self, "igbt module", kind, name, a, b, part) end
       return add(self, kind, name, { a, b }, part)
     end
   end
 
-  -- mosfet(name, drain, source, gate): a switch, and a diode NAME_body from source to drain.
+  -- mosfet(name, drain, source, gate): a switch NAME_channel, and a diode NAME_body from source to drain.
   function Circuit:mosfet(name, drain, source, gate, options)
-    local who = check_name(self, "mosfet", name, "", "_body")
-    local o = lines(who, options_of(who, options, "forward resistance conductance"))
-    self:switch(name, drain, source, gate, { resistance = o.resistance, conductance = o.conductance })
-    return self:diode(name .. "_body", source, drain, { forward = o.forward })
+    local who = check_name(self, "mosfet", name)
+    local part = lines(who, options_of(who, options, "forward resistance conductance"))
+    part.gate = values.gate(gate, who)
+    return with_body(self, "mosfet", "switch", name, drain, source, part)
   end
 
   -- triac(name, a, b, gate): two thyristors, NAME_1 from a to b and NAME_2 from b to a.
   function Circuit:triac(name, a, b, gate, options)
-    check_name(self, "triac", name, "_1", "_2")
-    return self:thyristor(name .. "_1", a, b, gate, options):thyristor(name .. "_2", b, a, gate, options)
+    local who = check_name(self, "triac", name)
+    local part = lines(who, options_of(who, options, "forward resistance conductance"))
+    part.gate = values.gate(gate, who)
+    return assembly(self, "triac", name, { a, b }, part,
+      { names = { "_1", "_2" }, { "thyristor", a, b }, { "thyristor", b, a } })
   end
 
   -- opamp(name, plus, minus, out [, { limits = { lo, hi } }])
@@ -242,7 +271,7 @@ return function(ns)
       check_couplings(self)
       return model.objects(ns, self, t0)
     end,
-    corners = model.corners, attach = model.attach, columns = model.columns, advice = advice,
+    signals = model.signals, attach = model.attach, columns = model.columns, advice = advice,
     integrator = function()
       local integrator = ns.RadauOSI()
       integrator:setAmbiguity "leave" -- an amplifier with positive feedback goes to a limit

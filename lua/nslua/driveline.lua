@@ -27,15 +27,14 @@ local function at_least(value, least, who, name)
   return value
 end
 
--- A number, or a function of time that gives numbers from 0 on, and its corners; or a number that jumps.
+-- A number, or a function of time that gives numbers from 0 on, and its source; a jump gives the larger number.
 local function capacity_of(value, who, name)
-  local jump = values.jump(value, who)
+  local source = values.read(value, who, name)
+  local f, jump = source.f, source.jump
   if jump then
-    local largest = math.max(at_least(jump.before, 0, who, name), at_least(jump.after, 0, who, name))
-    return largest, nil, jump
+    return math.max(at_least(jump.before, 0, who, name), at_least(jump.after, 0, who, name)), source
   end
-  local f, _, corners = values.read(value, who, name)
-  if type(f) == "number" then return at_least(f, 0, who, name) end
+  if type(f) == "number" then return at_least(f, 0, who, name), source end
   if type(value) == "function" then f = value end -- checked here, with the time
   return function(t)
     local now = f(t)
@@ -43,7 +42,7 @@ local function capacity_of(value, who, name)
       fail("%s: %s: t=%g: expected a number of 0 or more, got %s", who, name, t, describe(now))
     end
     return now
-  end, corners
+  end, source
 end
 
 -- A number that is not negative, or a function.
@@ -57,7 +56,7 @@ local function curve_of(value, who)
   if value == nil or type(value) == "function" then return value end
   if type(value) ~= "table" then fail("%s: curve: expected a function or a table, got %s", who, describe(value)) end
   local o = values.fields(value, "speeds values", who)
-  return (values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve"))
+  return values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve").f
 end
 
 return function(ns, noun, domain)
@@ -117,17 +116,16 @@ return function(ns, noun, domain)
 
   for _, kind in ipairs { "torque", "force" } do
     Driveline[kind] = function(self, name, node, value)
-      local jump = values.jump(value, who_of(kind, name))
-      if jump then return add(self, kind, name, { node }, { value = jump.before, jump = jump }) end
-      local f, _, corners = values.read(value, who_of(kind, name))
-      return add(self, kind, name, { node }, { value = f, corners = corners })
+      local source = values.read(value, who_of(kind, name))
+      return add(self, kind, name, { node },
+        { value = source.jump and source.jump.before or source.f, source = source })
     end
   end
 
   for kind, read in pairs { speed = motions.by_speed, position = motions.by_position } do
     Driveline[kind] = function(self, name, node, value)
-      local motion, corners = read(ns, value, who_of(kind, name))
-      add(self, kind, name, { node }, { motion = motion, corners = corners })
+      local motion, source = read(ns, value, who_of(kind, name))
+      add(self, kind, name, { node }, { motion = motion, source = source })
       motion.part = self.named[name]
       return self
     end
@@ -143,7 +141,7 @@ return function(ns, noun, domain)
   end
 
   -- gear(name, a, b, ratio [, { efficiency = eta or { forward, backward }, friction = torque, support = node }]):
-  -- w_a = ratio w_b, seen from the support
+  -- w_a = ratio w_b, seen from the support; an efficiency of 0 in one direction: it locks there
   function Driveline:gear(name, a, b, ratio, options)
     local who = who_of("gear", name)
     local o = drawing.options(who, options, "efficiency friction support")
@@ -153,11 +151,13 @@ return function(ns, noun, domain)
       if type(eta) ~= "table" then eta = { eta, eta } end
       if #eta ~= 2 then fail("%s: efficiency: expected a number or 2 numbers, got %d", who, #eta) end
       for i = 1, 2 do
-        if positive(eta[i], who, "efficiency") > 1 then
+        if at_least(eta[i], 0, who, "efficiency") > 1 then
           fail("%s: efficiency: expected at most 1, got %g", who, eta[i])
         end
       end
-      part.loss = { efficiency = eta, friction = at_least(o.friction or 0, 0, who, "friction") }
+      if eta[1] + eta[2] == 0 then fail("%s: efficiency: expected a positive number in one direction", who) end
+      local friction = at_least(o.friction or 0, 0, who, "friction")
+      if eta[1] * eta[2] < 1 or friction > 0 then part.loss = { efficiency = eta, friction = friction } end
     end
     return add(self, "gear", name, { a, b, o.support or "0" }, part)
   end
@@ -173,7 +173,7 @@ return function(ns, noun, domain)
     if o.grip ~= nil and (o.stiffness or o.damping) then fail("%s: expected grip or stiffness, got both", who) end
     if o.stiffness ~= nil then part.stiffness = at_least(o.stiffness, 0, who, "stiffness") end
     if o.damping ~= nil then part.damping = at_least(o.damping, 0, who, "damping") end
-    if o.grip ~= nil then part.grip, part.corners, part.jump = capacity_of(o.grip, who, "grip") end
+    if o.grip ~= nil then part.grip, part.source = capacity_of(o.grip, who, "grip") end
     return add(self, kind, name, { a, b }, part)
   end
 
@@ -201,7 +201,7 @@ return function(ns, noun, domain)
   local function clutch(self, kind, name, nodes, capacity, options)
     local who = who_of(kind, name)
     local o, part = drawing.options(who, options, "static curve"), {}
-    part.capacity, part.corners, part.jump = capacity_of(capacity, who, "capacity")
+    part.capacity, part.source = capacity_of(capacity, who, "capacity")
     part.static, part.curve = at_least(o.static or 1, 1, who, "static"), over_rest(curve_of(o.curve, who), who)
     return add(self, kind, name, nodes, part)
   end
@@ -222,8 +222,8 @@ return function(ns, noun, domain)
     local o = drawing.options(who, options, "coulomb viscous stribeck speed static curve")
     local stribeck, speed = at_least(o.stribeck or 0, 0, who, "stribeck"), o.speed
     local part = { viscous = at_least(o.viscous or 0, 0, who, "viscous") }
-    part.coulomb, part.corners, part.jump = capacity_of(o.coulomb or 0, who, "coulomb")
-    local moves, curve = type(part.coulomb) == "function" or part.jump, curve_of(o.curve, who)
+    part.coulomb, part.source = capacity_of(o.coulomb or 0, who, "coulomb")
+    local moves, curve = type(part.coulomb) == "function" or part.source.jump, curve_of(o.curve, who)
     if moves and (stribeck > 0 or curve or o.static) then
       fail("%s: coulomb: expected a number beside stribeck, curve or static", who)
     end
@@ -340,7 +340,7 @@ return function(ns, noun, domain)
 
   drawing.methods(ns, Driveline, {
     objects = function(self, t0, T) return model.objects(ns, self, t0, T) end,
-    corners = model.corners, attach = model.attach,
+    signals = model.signals, attach = model.attach,
     columns = function(made, _, sol) return columns.of(ns, made, sol) end,
     advice = function(_, message) return message end,
     integrator = function(made, method)

@@ -250,6 +250,57 @@ describe("ns.circuit", function()
       ["v.out"][3], 1e-3)
   end)
 
+  it("has one column of a part that is made of several", function()
+    local c = ns.circuit():voltage("V1", "a", "0", { amplitude = 10, frequency = 50 })
+    c:triac("T1", "a", "b", { period = 0.01, duty = 0.05, delay = 0.003 }):resistor("R1", "b", "0", 10)
+    local columns = c:run { stop = 0.04, step = 1e-3 }
+    for k = 1, #columns.t do
+      assert.near(columns["i.R1"][k], columns["i.T1"][k], 1e-12)
+      assert.near(columns["i.T1_1"][k] - columns["i.T1_2"][k], columns["i.T1"][k], 1e-12)
+      assert.near(columns["p.T1_1"][k] + columns["p.T1_2"][k], columns["p.T1"][k], 1e-12)
+    end
+    for _, kind in ipairs { "mosfet", "igbt" } do -- current of a coil goes back through the body
+      local h = ns.circuit():voltage("V1", "p", "0", 10):inductor("L1", "x", "o", 1e-4, { initial = -1 })
+      h[kind](h, "Q1", "p", "x", { period = 1e-4 }, { resistance = 0.1, forward = 0.7, body = kind == "igbt" or nil })
+      h[kind](h, "Q2", "x", "0", { period = 1e-4, delay = 5e-5 }, { resistance = 0.1, body = kind == "igbt" or nil })
+      h:resistor("R1", "o", "0", 1):cccs("F1", "0", "s", "Q1", 2):resistor("R2", "s", "0", 1)
+      local of, body = h:run { stop = 2e-4, step = 1e-6 }, 0
+      for k = 1, #of.t do
+        assert.near(of["i.Q1_channel"][k] - of["i.Q1_body"][k], of["i.Q1"][k], 1e-12)
+        assert.near(2 * of["i.Q1"][k], of["v.s"][k], 1e-12) -- the whole controls
+        assert.near(-of["i.V1"][k], of["i.Q1"][k], 1e-9)
+        body = math.max(body, of["i.Q1_body"][k])
+      end
+      assert.equal(kind == "igbt", body > 0.1) -- the channel of a mosfet takes it
+      assert.is_true(h:switching_losses("Q1", { on = 1, off = 1, voltage = 1, current = 1 }).count > 0)
+    end
+  end)
+
+  it("has steps and ramps, with both sides of their jumps", function()
+    for _, jump in ipairs { 0.7, 0.5, 0.5 + 1e-9 } do -- on the grid, beside its times, and between them
+      local c = series { step = 5, time = jump, offset = 1 }:capacitor("C1", "out", "0", 0.25)
+      local columns, sol = c:run { stop = 2, step = 0.5, integrator = ns.RungeKuttaOSI(1e-12) }
+      local rows, tau = #sol, 0.5
+      local wanted = 1 * (1 - math.exp(-2 / tau)) + 5 * (1 - math.exp(-(2 - jump) / tau))
+      assert.near(wanted, columns["v.out"][rows], 1e-9)
+      local ds, _, graph = c:system(0, 2) -- in a simulation with another grid, too
+      local own = c:attach(ns.EventDriven(graph, ns.TimeDiscretisation(0, 2), ns.RungeKuttaOSI(1e-12)))
+      own:run()
+      assert.near(wanted, ds:x()[1], 1e-9)
+      local sides = {}
+      for k = 1, rows do
+        if sol.t[k] == jump then sides[#sides + 1] = columns["v.in"][k] end
+      end
+      assert.same({ 1, 6 }, sides)
+    end
+    local c = series { ramp = 6, duration = 2, time = 1 }:capacitor("C1", "in", "0", 0.5):capacitor("C2", "out", "0", 1)
+    local columns = c:run { stop = 4, step = 0.5 } -- a loop of capacitors takes the slope of the source
+    assert.same({ 0, 0.5, 1, 1, 1.5, 2, 2.5, 3, 3, 3.5, 4 }, columns.t:totable())
+    for k, wanted in ipairs { 0, 0, 0, 1.5, 1.5, 1.5, 1.5, 1.5, 0, 0, 0 } do
+      assert.near(wanted, columns["i.C1"][k], 1e-12)
+    end
+  end)
+
   it("places the times of the grid at the corners of sources", function()
     local c = series({ high = 5, rise = 0.01, fall = 0.02, width = 0.3, period = 1, delay = 0.123 })
       :capacitor("C1", "out", "0", 0.1)
@@ -369,6 +420,7 @@ describe("ns.circuit refuses", function()
       message(c, "resistor", "R2", "a.b", "c", 1))
     assert.equal("triac: name: expected letters, digits and underscores, got nil", message(c, "triac"))
     assert.equal("mosfet: name: expected letters, digits and underscores, got nil", message(c, "mosfet"))
+    assert.equal("igbt 'Q1': body: expected true or false, got 1", message(c, "igbt", "Q1", "a", "b", true, { body = 1 }))
     c:resistor("Q1_body", "a", "b", 1)
     assert.equal("mosfet 'Q1': there is a part 'Q1_body' already, a resistor",
       message(c, "mosfet", "Q1", "a", "b", true))
@@ -407,9 +459,9 @@ describe("ns.circuit refuses", function()
     local two = series(1):capacitor("C1", "out", "0", 1):voltage("V2", "in", "0", 2)
     assert.equal("circuit: sources contradict each other: a loop of voltage sources, or a cut of current sources",
       message(two, "system"))
-    local wild = series(function(t) return t end):capacitor("C1", "in", "0", 1):capacitor("C2", "out", "0", 1)
+    local wild = series { step = 1, time = 1 }:capacitor("C1", "in", "0", 1):capacitor("C2", "out", "0", 1)
     assert.equal("circuit: C1 and a source form a loop of capacitors or a cut of inductors: it needs the derivative of "
-      .. "the source, which only constants and sines have; add a resistance (u1)", message(wild, "system"))
+      .. "the source, which jumps; add a resistance (u1)", message(wild, "system"))
     local open = series(1):capacitor("C1", "out", "0", 1):diode("D1", "out", "x"):diode("D2", "y", "x")
       :diode("D3", "0", "y")
     assert.has_no.errors(function() open:system() end)

@@ -75,6 +75,21 @@ describe("ns.driveline", function()
     assert.near((math.sin(2) - math.sin(4) / 2) * 4 / 3, last(d:run { stop = 2, step = 0.1 }, "s.b"), 1e-8)
   end)
 
+  it("takes each kind of source for a torque, and those that do not jump for a speed", function()
+    local sources = { { step = 2, time = 0.7, offset = 1 }, { ramp = 2, duration = 0.5, time = 0.7 },
+      { high = 2, rise = 0.1, fall = 0.2, width = 0.3, period = 1 }, { times = { 0.2, 1.4 }, values = { 1, 2 } },
+      ns.clock { period = 0.5, low = 0, high = 2 } }
+    for i, impulse in ipairs { 2 + 2 * 1.3, 2 * (0.25 + 0.8), 2 * 0.9, 0.2 + 1.5 * 1.2 + 2 * 0.6, 2 } do
+      local d = ns.driveline():inertia("J", "a", 4):torque("T", "a", sources[i]):inertia("K", "b", 3)
+      local moves = i > 1 and i < 5
+      if moves then d:speed("V", "c", sources[i]):spring("S", "c", "b", 1e-9) end
+      local c = d:run { stop = 2, step = 0.5 }
+      assert.near(impulse / 4, last(c, "w.a"), 1e-9)
+      if moves then assert.near(impulse, last(c, "phi.c"), 1e-9) end
+      assert.is_true(imbalance(d, c) < 1e-12)
+    end
+  end)
+
   it("lets nodes have no inertia where a damper determines their speed", function()
     local d = ns.driveline():inertia("J", "a", 1, { speed = 1 }):damper("D1", "a", "m", 3):damper("D2", "m", "0", 6)
     local c = d:run { stop = 1, step = 0.1 }
@@ -182,6 +197,60 @@ describe("ns.driveline", function()
     assert.near((-5 * 2 / 0.6 + 1) / (2 / 0.6 + 1.5), rate(-5, 1), 1e-9)
   end)
 
+  it("locks a worm gear whose efficiency is 0 in one direction", function()
+    local ratio, Ja, Jb, Ld, f, eta = 20, 0.1, 8, 1, 0.1, 0.4
+    local function hoist(T, w0, efficiency)
+      local d = ns.driveline():inertia("Ja", "a", Ja, { speed = w0 }):inertia("Jb", "b", Jb):torque("T", "a", T)
+      d:gear("G", "a", "b", ratio, { efficiency = efficiency, friction = f }):torque("L", "b", -Ld * ratio)
+      local c, sol = d:run { stop = 1, step = 0.5 }
+      assert.is_true(imbalance(d, c) < 1e-13)
+      return last(c, "w.a"), sol
+    end
+    local J = Jb / ratio ^ 2
+    assert.near((eta * 5 - f - Ld) / (J + eta * Ja), hoist(5, 0, { eta, 0 }), 1e-9) -- it lifts
+    assert.near(0, hoist(0, 0, { eta, 0 }), 1e-12)                                  -- it holds the load
+    assert.near(-1 / Ja, hoist(-1, 0, { eta, 0 }), 1e-9)                            -- the motor alone lets it down
+    local w, sol = hoist(0, 5, { eta, 0 })                                          -- it runs out, and holds
+    assert.near(0, w, 1e-12)
+    assert.near(5 * (J + eta * Ja) / (Ld + f), sol.events[1].t, 1e-9)
+    local back = -(Ld - f) * eta / (eta * J + Ja)
+    assert.near(back, hoist(0, 0, { 0, eta }), 1e-9)                                -- the other way round: the load drives
+    assert.near(0, hoist(2, 0, { 0, eta }), 1e-12)                                  -- and the motor does not
+  end)
+
+  it("starts gears with losses as the closed forms of both directions say #once", function()
+    local count, tell = campaign(60, 0.05)
+    math.randomseed(5)
+    for k = 1, count do
+      local Ja, Jb, r = 10 ^ (2 * math.random() - 1), 10 ^ (2 * math.random() - 1), 10 ^ (2 * math.random() - 0.5)
+      local e, f, w0 = { math.random(), math.random() }, 0.2 * math.random(), k % 5 < 3 and 0 or 4 * math.random() - 2
+      local T, L = 6 * math.random() - 3, 6 * math.random() - 3
+      if k % 3 == 0 then e[1 + k % 2] = 0 end
+      if k % 2 == 0 then r = -r end
+      local function acceleration(s) -- while it turns with the sign s
+        local a = (e[1] * T - f * s - L) / (Jb + e[1] * Ja)
+        return (T - Ja * a) * s >= 0 and a or (T - e[2] * (L + f * s)) / (Ja + e[2] * Jb)
+      end
+      local up, down = acceleration(1), acceleration(-1)
+      local wanted = (w0 > 0 and up) or (w0 < 0 and down) or (up > 0 and up) or (down < 0 and down) or 0
+      local d = ns.driveline():inertia("Ja", "a", Ja, { speed = w0 }):inertia("Jb", "b", Jb * r * r):torque("T", "a", T)
+      d:gear("G", "a", "b", r, { efficiency = e, friction = f }):torque("L", "b", -L * r)
+      local c = d:run { stop = 1e-3, step = 1e-3 }
+      assert.near(wanted, (last(c, "w.a") - w0) / 1e-3, 1e-8 * (1 + math.abs(wanted)), "gear " .. k)
+    end
+    tell("gears with losses", count)
+  end)
+
+  it("lists no events of a gear with friction alone but those of its motion", function()
+    local d = ns.driveline():inertia("J1", "a", 1):inertia("J2", "b", 1):torque("T", "b", { amplitude = 5, frequency = 0.5 })
+    d:gear("G", "a", "b", -2, { friction = 1 }):friction("F", "b", { coulomb = 0.2 })
+    d:gear("H", "b", "c", 3, { efficiency = 1 })
+    local _, sol = d:inertia("J3", "c", 1e-3):run { stop = 2, step = 0.5 }
+    local names = {}
+    for i, event in ipairs(sol.events) do names[i] = event.name .. " " .. event.kind end
+    assert.same({ "F+G leave", "F+G cross" }, names)
+  end)
+
   it("refuses drawings that say too much or too little, by name", function()
     local function run_of(d) return message(d, "run", { stop = 1, step = 0.1 }) end
     local function two() return ns.driveline():inertia("J1", "a", 1):inertia("J2", "b", 1) end
@@ -211,6 +280,7 @@ describe("ns.driveline", function()
       { "spring 'S': stiffness: expected 0 or more, got -1", "spring", "S", "a", "b", -1 },
       { "spring 'S': expected different nodes, got 'a' twice", "spring", "S", "a", "a", 1 },
       { "gear 'G': ratio: expected a number other than 0", "gear", "G", "a", "b", 0 },
+      { "gear 'G': efficiency: expected a positive number in one direction", "gear", "G", "a", "b", 1, { efficiency = 0 } },
       { "gear 'G': efficiency: expected at most 1, got 2", "gear", "G", "a", "b", 1, { efficiency = 2 } },
       { "planetary 'P': ratio: expected a positive number, got -2", "planetary", "P", "a", "b", "c", -2 },
       { "belt 'B': radius: expected a number other than 0", "belt", "B", "a", "b", 0, 1 },
@@ -232,12 +302,12 @@ describe("ns.driveline", function()
       { "stop 'S': expected stiffness or restitution, got both", "stop", "S", "a", "0",
         { lower = 1, stiffness = 1, restitution = 0 } },
       { "stop 'S': soft: expected true or false, got 1", "stop", "S", "a", "0", { lower = 1, stiffness = 1, soft = 1 } },
-      { "speed 'V': expected a number, a function, a sine or lines, got a pulse", "speed", "V", "a",
-        { high = 1, rise = 1, fall = 1, width = 1, period = 4 } },
-      { "position 'P': expected a number, a function or a sine: lines and pulses have corners", "position", "P", "a",
+      { "speed 'V': expected a speed that does not jump, got a step", "speed", "V", "a",
+        { step = 1, time = 1 } },
+      { "position 'P': expected a number, a function or a sine, whose speed does not jump, got lines", "position", "P", "a",
         { times = { 0, 1 }, values = { 0, 1 } } },
-      { "torque 'T': value: expected a number, a function of time or a table with frequency, period or times, got 'x'", "torque",
-        "T", "a", "x" },
+      { "torque 'T': value: expected a number, a function of time or a table with frequency, period, times, step or ramp, got 'x'",
+        "torque", "T", "a", "x" },
       { "set: expected a model: call simulation, system or run first", "set" },
       { "parameter: expected a model: call simulation, system or run first", "parameter", "J", "inertia" },
     } do assert.equal(case[1], message(d, table.unpack(case, 2))) end

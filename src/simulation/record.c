@@ -143,18 +143,13 @@ static RowSizes row_sizes(const NsRecord *r) {
   return (RowSizes){2 + (size_t)s->nx + 2 * (size_t)s->m, (size_t)s->nx * (size_t)s->np, (size_t)r->options->nobserved};
 }
 
-NsStatus ns_record_first(NsRecord *r, NsError *err) {
+/* Keeps the present state as the first row, which waits for its multipliers. */
+static NsStatus record_keep_start(NsRecord *r, NsError *err) {
   const NsRunOptions *o = r->options;
   RowSizes size = row_sizes(r);
-  double t0 = ns_ts_time(r->ts);
-  if (o->grid && r->ts->k == 0 && ns_user_events_instant(&r->ts->user) <= t0 + ns_ts_rounding(t0)) {
-    r->owed = true; /* the row at the start is that after the instants there */
-    return NS_OK;
-  }
-  if (!r->ts->drives || r->ts->k > 0 || r->solution->m == 0) return record_present(r, true, err);
   NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
   if (status != NS_OK) return status;
-  r->start = ns_alloc(size.row + size.S + size.observed, sizeof *r->start);
+  if (!r->start) r->start = ns_alloc(size.row + size.S + size.observed, sizeof *r->start);
   if (!r->start) return ns_fail(err, NS_ENOMEM, "not enough memory");
   const double *S = present_slopes(r);
   row_of_state(r);
@@ -170,6 +165,17 @@ NsStatus ns_record_first(NsRecord *r, NsError *err) {
   }
   if (!o->dense) r->recorder.pieces = NS_PIECES_FIRST; /* it has the multipliers of the start */
   return NS_OK;
+}
+
+NsStatus ns_record_first(NsRecord *r, NsError *err) {
+  const NsRunOptions *o = r->options;
+  double t0 = ns_ts_time(r->ts);
+  if (o->grid && r->ts->k == 0 && ns_user_events_instant(&r->ts->user) <= t0 + ns_ts_rounding(t0)) {
+    r->owed = true; /* the row at the start is that after the instants there */
+    return NS_OK;
+  }
+  if (!r->ts->drives || r->ts->k > 0 || r->solution->m == 0) return record_present(r, true, err);
+  return record_keep_start(r, err);
 }
 
 /* Whether the dense output of the last step tells the multipliers at t0: it begins there, without an event. */
@@ -222,6 +228,8 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
 /* An NsRecorder's row: the present state, at an event of the user. */
 static NsStatus record_user_row(void *context, bool after, NsError *err) {
   NsRecord *r = context;
+  if (r->start && r->start[0] == ns_ts_time(r->ts)) /* the row at the start is that after the instants there */
+    return after ? record_keep_start(r, err) : NS_OK;
   NsStatus status = record_start(r, err);
   if (r->options->grid && !(after && r->owed)) return status;
   if (status != NS_OK || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;

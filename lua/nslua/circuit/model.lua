@@ -4,6 +4,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local parts = require "nslua.circuit.parts"
 local reduction = require "nslua.circuit.reduction"
+local signals = require "nslua.control.signals"
 
 local fail, huge = arguments.fail, math.huge
 
@@ -16,7 +17,7 @@ Stamps.__index = Stamps
 
 local function new_stamps()
   return setmetatable({ rows = {}, class_of = {}, kcl = {}, states = {}, rate_of = {}, switches = {}, pairs = {},
-    functions = {}, slope_of = { ["1"] = false }, corners = {}, inner = {} }, Stamps)
+    functions = {}, slope_of = { ["1"] = false }, inner = {} }, Stamps)
 end
 
 function Stamps:unknown(name, class)
@@ -33,7 +34,7 @@ function Stamps:potential(node)
   return name
 end
 
--- Books a current at the two nodes that it joins.
+-- Books a current at the two nodes that it joins; nil: the ground, or none.
 function Stamps:current(part, from, to, k)
   local name = "i." .. part.name .. (k and "." .. k or "")
   self.inner[#self.inner + 1] = self:unknown(name, "inner")
@@ -83,7 +84,6 @@ function Stamps:source(value)
       self.slope_of[name] = name .. "'"
       self.functions[#self.functions + 1] = { name = name .. "'", f = value.slope }
     end
-    self.corners[#self.corners + 1] = value.corners
   end
   return { [name] = 1 }
 end
@@ -106,7 +106,7 @@ local function told(stamps, word, row, source)
   local states = table.concat(names_in(row.of, class_of, "state"), ", ")
   if word == "slope" then
     fail("circuit: %s and a source form a loop of capacitors or a cut of inductors: it needs the derivative of the "
-      .. "source, which only constants and sines have; add a resistance (%s)", states, source)
+      .. "source, which jumps; add a resistance (%s)", states, source)
   elseif word == "switches" then
     fail("circuit: no choice of currents and voltages of %s determines the others; add a resistance", switches)
   end
@@ -402,28 +402,15 @@ function model.attach(objects, simu)
   end
 end
 
--- The times between `from` and `to` at which sources have corners.
-function model.corners(objects, from, to)
-  local list = {}
-  for _, corners in ipairs(objects.numbers.stamps.corners) do
-    for _, t in ipairs(corners(from, to)) do
-      if t > from and t < to then list[#list + 1] = t end
+-- The sources of a model, and derivatives of sources that it needs, which are signals.
+function model.signals(objects)
+  local list, seen = {}, {}
+  for _, one in ipairs(objects.numbers.stamps.functions) do
+    for _, row in pairs(signals.is(one.f) and objects.numbers.solved or {}) do
+      if row.by[one.name] and not seen[one] then list[#list + 1], seen[one] = one.f, true end
     end
   end
-  table.sort(list)
   return list
-end
-
--- Times of a grid with the corners of sources between them.
-function model.with_corners(objects, times)
-  local all, grid = table.move(times, 1, #times, 1, {}), {}
-  table.move(model.corners(objects, times[1], times[#times]), 1, 1000000, #all + 1, all)
-  table.sort(all)
-  for _, t in ipairs(all) do
-    if #grid == 0 or t - grid[#grid] > 1e-6 * (times[2] - times[1]) then grid[#grid + 1] = t end -- of a step
-  end
-  grid[#grid] = times[#times]
-  return grid
 end
 
 -- The columns of a solution: potentials, currents and powers by name.
@@ -437,7 +424,8 @@ function model.columns(objects, circuit, sol)
   for _, unknown in ipairs(numbers.stamps.inner) do
     if not unknown:find "^w%." then
       local x, lambda, input = expression(numbers, unknown)
-      local sum = type(input) == "number" and core.full(rows, input) or core.vector(t):map(input)
+      local sum = core.full(rows, type(input) == "number" and input or 0)
+      for k = 1, type(input) == "function" and rows or 0 do sum[k] = signals.at_row(t, k, input, t[k]) end
       for i, c in ipairs(x) do
         if c ~= 0 then sum = sum + c * sol.x:column(i) end
       end

@@ -135,6 +135,17 @@ for kind, law in pairs { switch = { both = true }, igbt = {}, thyristor = { latc
   end }
 end
 
+-- Parts made of pieces: their current is what flows through all of these, from their first node on.
+for _, kind in ipairs { "mosfet", "igbt module", "triac" } do
+  parts[kind] = { terminals = 2, joins = {}, stamp = function(part, s)
+    local of = { [s:current(part)] = 1 }
+    for _, piece in ipairs(part.pieces) do
+      of[s:current_of(piece)] = piece.nodes[1] == part.nodes[1] and -1 or 1
+    end
+    s:equation(of)
+  end }
+end
+
 -- The output is what makes the inputs equal, between its limits.
 parts.opamp = { terminals = 3, joins = { [3] = 0 }, stamp = function(part, s)
   local plus, minus, out = table.unpack(part.nodes)

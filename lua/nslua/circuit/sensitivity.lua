@@ -8,6 +8,7 @@
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local kinds = require "nslua.circuit.parts"
+local drawing = require "nslua.network.drawing"
 local model = require "nslua.circuit.model"
 local where = require "nslua.base.where"
 
@@ -42,7 +43,7 @@ end
 
 -- The matrices of the model with another value of a part; solved for the same unknowns as `base`.
 local function matrices_at(circuit, base, part, field, value)
-  local kept = part[field]
+  local kept = rawget(part, field) -- a piece has the value of its part where it has none
   part[field] = value
   local good, result = pcall(function()
     local numbers = model.numbers(circuit, base)
@@ -149,13 +150,13 @@ local function instants(made, start, stop)
 end
 
 -- One piece of a run: the simulation of the model `made` from `a` to `b`.
-local function piece(ns, made, a, b, step, options)
+local function piece(ns, circuit, made, a, b, step, options)
   local nsds, points = ns.NonSmoothDynamicalSystem(a, b), { a }
   nsds:insertDynamicalSystem(made.ds)
   for _, one in ipairs(made.interactions) do nsds:link(one, made.ds) end
   local count = math.max(1, math.ceil((b - a) / step * (1 - 1e-9)))
   for i = 1, count do points[#points + 1] = a + (b - a) * (i / count) end
-  local grid = ns.TimeDiscretisation(model.with_corners(made, points))
+  local grid = ns.TimeDiscretisation(drawing.with_corners(circuit, points, (b - a) / count))
   return ns.EventDriven(nsds, grid, options.integrator or ns.RadauOSI())
 end
 
@@ -191,7 +192,7 @@ local function forward(ns, circuit, names, start, stop, step, options)
     local a, b = times[k], times[k + 1]
     made = model.objects(ns, circuit, a, { x = x, gates = (a + b) / 2 })
     local specs, rows = numbers_of(circuit, made, names, "sensitivities")
-    local simu = piece(ns, made, a, b, step, options)
+    local simu = piece(ns, circuit, made, a, b, step, options)
     local asked, chain = { rtol = options.rtol, on_grazing = options.on_grazing }, {}
     for _, j in ipairs(at_start(S, most, specs, rows)) do
       local row = {}

@@ -30,12 +30,30 @@ local function positive(value, who, name)
   return value
 end
 
+local function constant(value) return function() return value end end
+
+local before_jumps = false -- set while at_row calls a function
+
+local function at_jumps(good, ...)
+  before_jumps = false
+  if not good then error(..., 0) end
+  return ...
+end
+
+-- Calls f for row k of a run with the times t. In the first of two rows at one time signals have the values before
+-- their jumps.
+function signals.at_row(t, k, f, ...)
+  before_jumps = k < #t and t[k + 1] == t[k]
+  return at_jumps(pcall(f, ...))
+end
+
 -- The signal of pieces(t) -> end of the piece that t is in, value(t) of that piece.
 local function make(who, pieces, info)
   local function signal(t)
     if type(t) ~= "number" then fail("%s: t: expected a number, got %s", who, arguments.describe(t)) end
     local from, to = core.discrete_support.interval()
     local anchor = from and from <= t and t <= to and from or t
+    if before_jumps then anchor = t - 4 * SAME * ((info.period or 0) + math.abs(t)) end
     local last, value = pieces(anchor)
     if t > last + SAME * (info.period or math.abs(t)) then
       fail(info.followed and info.next
@@ -54,11 +72,12 @@ local function make(who, pieces, info)
   return signal
 end
 
--- A periodic signal: breaks (offsets within a period, the first one 0) and the value of each piece, at the time since
--- the period has begun; before the delay the value `before`.
+-- A periodic signal: breaks (offsets within a period, the first one 0) and the value of each piece, a number or a
+-- function of the time since the period has begun; before the delay the value `before`.
 local function periodic(who, period, delay, breaks, values, before, gate)
   local edges = {}
   for i, offset in ipairs(breaks) do edges[i] = { period = period, offset = delay + offset } end
+  for i, value in ipairs(values) do values[i] = type(value) == "function" and value or constant(value) end
   return make(who, function(t)
     local tolerance = SAME * (period + math.abs(t))
     if t + tolerance < delay then return delay, function() return before end end
@@ -68,12 +87,12 @@ local function periodic(who, period, delay, breaks, values, before, gate)
   end, { period = period, edges = edges, gate = gate })
 end
 
-local function constant(value) return function() return value end end
-
 -- The options of something periodic.
 local function timing(o, who)
   return positive(o.period, who, "period"), arguments.number(o.delay or 0, who, "delay")
 end
+
+signals.periodic = periodic
 
 function signals.clock(options)
   local who = "clock"
@@ -84,7 +103,7 @@ function signals.clock(options)
   local numbers = o.low ~= nil or o.high ~= nil
   local on, off = true, false
   if numbers then on, off = arguments.number(o.high or 1, who, "high"), arguments.number(o.low or 0, who, "low") end
-  return periodic(who, period, delay, { 0, duty * period }, { constant(on), constant(off) }, off,
+  return periodic(who, period, delay, { 0, duty * period }, { on, off }, off,
     not numbers and { period = period, duty = duty, delay = delay } or nil)
 end
 

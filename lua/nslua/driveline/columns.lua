@@ -6,6 +6,7 @@ local coordinates = require "nslua.driveline.coordinates"
 local kinds = require "nslua.driveline.parts"
 local losses = require "nslua.driveline.losses"
 local ordered = require "nslua.network.ordered"
+local signals = require "nslua.control.signals"
 
 local columns = {}
 
@@ -134,7 +135,7 @@ function columns.of(ns, objects, sol)
     for i = 1, objects.states do q[i] = sol.x[k][i] end
     for i = 1, half do v[i] = q[half + i] end
     for i = 1, self.lambdas do lambda[i] = sol.lambda[k][i] / self.step end
-    read(put, rest, sol.t[k], q, self.impacts and v or q, lambda)
+    signals.at_row(sol.t, k, read, put, rest, sol.t[k], q, self.impacts and v or q, lambda)
   end
   self.z = z
   for name, one in pairs(modes) do

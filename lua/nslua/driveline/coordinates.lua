@@ -42,7 +42,7 @@ function Sheet:rigid(part, along, motion)
 end
 
 function Sheet:jump(part, place, row)
-  local jump, scale = part.jump, row and self.z[row.place] or 1
+  local jump, scale = part.source.jump, row and self.z[row.place] or 1
   local one = { part = part, place = place, row = row, time = jump.time, before = jump.before / scale,
     after = jump.after / scale }
   self.jumps[#self.jumps + 1] = one

@@ -4,7 +4,9 @@
 -- while it turns forward, the smaller one while it turns backward, and between them while it is stuck. So L is
 -- mean tau + (half |tau| + bearing) s with s in [-1, 1] as in dry friction, and |tau| = 2 p - tau with p >= 0,
 -- p - tau >= 0, p (p - tau) = 0. The multipliers of a gear are -s and p. tau is what the other forces make of it, and
--- the L of all gears: linear equations, solved here. Gears and friction that turn together share s: when they are
+-- the L of all gears: linear equations, solved here. Where eta2 is 0, a worm gear that locks itself, 1 / eta2 is
+-- nothing to compute with: there the same is said by the torque that leaves the gear, n = tau - L + bearing s, as
+-- tau = n / eta1 or eta2 n. Below u is tau or n. Gears and friction that turn together share s: when they are
 -- stuck it is the part of its largest torque that each of them bears, since nothing tells more.
 
 local core = require "nslua.core"
@@ -98,8 +100,10 @@ function losses.share(self)
     end
   end
   for _, gear in ipairs(self.losses) do
-    count = count + 1
-    gear.p_at = count
+    if gear.half > 0 then -- else the loss does not depend on the sign of the torque
+      count = count + 1
+      gear.p_at = count
+    end
   end
   for _, row in ipairs(self.rows) do
     local friction = row.capacity and row.static == 1 and not row.one_way
@@ -131,7 +135,10 @@ function losses.prepare(ns, self)
     for i, one in ipairs(self.rows) do gear.by_row[i] = factor(tables, k, one.along) end
     for i, one in ipairs(self.losses) do gear.by_loss[i] = factor(tables, k, one.along) end
     gear.by_motion = by_motions(self, tables, k)
-    local forward, backward = 1 - gear.loss.efficiency[1], 1 - 1 / gear.loss.efficiency[2]
+    local eta1, eta2 = table.unpack(gear.loss.efficiency)
+    local forward, backward = 1 - eta1, 1 - 1 / eta2
+    gear.locks = eta2 == 0
+    if gear.locks then forward, backward = 1 / eta1 - 1, -1 end
     gear.mean, gear.half = (forward + backward) / 2, (forward - backward) / 2
   end
 end
@@ -153,51 +160,70 @@ local function solve(A, b)
   return b
 end
 
--- The torques tau that enter the gears. first: the number of multipliers before those of the gears.
-local function torques(self, gears, first, t, x, lambda, z)
-  local A, b = {}, {}
-  for k, gear in ipairs(gears) do
-    local sum = 0
-    for i, one in ipairs(self.forces) do
-      if gear.by_force[i] ~= 0 then sum = sum + gear.by_force[i] * coordinates.force_of(self, one, t, x, x, z) end
-    end
-    for i, row in ipairs(self.rows) do
-      if gear.by_row[i] ~= 0 then
-        local of = losses.lambda_of(row, first, lambda, t, z)
-        sum = sum + gear.by_row[i] * coordinates.force_of_row(self, row, of, t, x, x, z)
-      end
-    end
-    for m, c in ipairs(gear.by_motion) do
-      if c ~= 0 then sum = sum + c * self.motions[m].acceleration(t) end
-    end
-    A[k] = {}
-    for l, other in ipairs(gears) do
-      local s, p = -other.s_sign * lambda[first + other.s_at], lambda[first + other.p_at]
-      A[k][l] = (k == l and 1 or 0) - gear.by_loss[l] * (other.mean - other.half * s)
-      sum = sum + gear.by_loss[l] * (2 * other.half * s * p + other.loss.friction * s)
-    end
-    b[k] = sum
+-- The torque that the k-th gear carries for the forces that no loss is part of.
+local function without_losses(self, gear, first, t, x, lambda, z)
+  local sum = 0
+  for i, one in ipairs(self.forces) do
+    if gear.by_force[i] ~= 0 then sum = sum + gear.by_force[i] * coordinates.force_of(self, one, t, x, x, z) end
   end
-  return solve(A, b)
+  for i, row in ipairs(self.rows) do
+    if gear.by_row[i] ~= 0 then
+      local of = losses.lambda_of(row, first, lambda, t, z)
+      sum = sum + gear.by_row[i] * coordinates.force_of_row(self, row, of, t, x, x, z)
+    end
+  end
+  for m, c in ipairs(gear.by_motion) do
+    if c ~= 0 then sum = sum + c * self.motions[m].acceleration(t) end
+  end
+  return sum
 end
-losses.torques = torques
+
+-- The torques u of the gears, and the signs with which 2 p - u is |u|: it is positive in a solution, but where the
+-- search for one begins it may not be, and friction would push there.
+local function torques(self, gears, first, t, x, lambda, z)
+  local s, p, free, sign = {}, {}, {}, {}
+  for k, gear in ipairs(gears) do
+    s[k], p[k] = -gear.s_sign * lambda[first + gear.s_at], gear.p_at and lambda[first + gear.p_at] or 0
+    free[k], sign[k] = without_losses(self, gear, first, t, x, lambda, z), 1
+  end
+  local function solved()
+    local A, b = {}, {}
+    for k, gear in ipairs(gears) do
+      local sum = gear.locks and free[k] + gear.loss.friction * s[k] or free[k]
+      A[k] = {}
+      for l, other in ipairs(gears) do
+        local own, half = k == l and 1 or 0, sign[l] * other.half
+        local c = gear.locks and gear.by_loss[l] - own or gear.by_loss[l]
+        A[k][l] = own - c * (other.mean - half * s[l])
+        sum = sum + c * (2 * half * s[l] * p[l] + other.loss.friction * s[l])
+      end
+      b[k] = sum
+    end
+    return solve(A, b)
+  end
+  local u, turned = solved(), false
+  for k, gear in ipairs(gears) do
+    if gear.p_at and 2 * p[k] < u[k] then sign[k], turned = -1, true end
+  end
+  return turned and solved() or u, sign, s, p
+end
 
 -- The losses L of the gears, as forces against their extensions.
 function losses.forces(self, gears, first, t, x, lambda, z)
-  local tau, out = torques(self, gears, first, t, x, lambda, z), {}
+  local u, sign, s, p = torques(self, gears, first, t, x, lambda, z)
+  local out = {}
   for k, gear in ipairs(gears) do
-    local s, p = -gear.s_sign * lambda[first + gear.s_at], lambda[first + gear.p_at]
-    out[k] = gear.mean * tau[k] + (gear.half * (2 * p - tau[k]) + gear.loss.friction) * s
+    out[k] = gear.mean * u[k] + (gear.half * sign[k] * (2 * p[k] - u[k]) + gear.loss.friction) * s[k]
   end
   return out
 end
 
--- The outputs y of the rows of the gears: the speed, and p - tau.
+-- The outputs y of the rows of the gears: the speed, and p - u.
 function losses.outputs(self, gears, first, t, x, lambda, z, y)
-  for k, tau in ipairs(torques(self, gears, first, t, x, lambda, z)) do
+  for k, u in ipairs((torques(self, gears, first, t, x, lambda, z))) do
     local gear = gears[k]
     if gear.s_sign == 1 then y[first + gear.s_at] = (coordinates.rate(self, gear.gear_at, t, x)) end
-    y[first + gear.p_at] = lambda[first + gear.p_at] - tau
+    if gear.p_at then y[first + gear.p_at] = lambda[first + gear.p_at] - u end
   end
 end
 

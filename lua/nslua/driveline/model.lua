@@ -8,6 +8,7 @@ local arguments = require "nslua.base.arguments"
 local coordinates = require "nslua.driveline.coordinates"
 local losses = require "nslua.driveline.losses"
 local ordered = require "nslua.network.ordered"
+local signals = require "nslua.control.signals"
 
 local fail, huge = arguments.fail, math.huge
 local who_of = coordinates.who_of
@@ -262,15 +263,14 @@ function model.objects(ns, drawing, t0, T)
     parts = drawing.parts }
 end
 
--- The times between `from` and `to` at which values of parts have corners.
-function model.corners(objects, from, to)
+-- The sources that are signals, or whose acceleration is one; jumps are events.
+function model.signals(objects)
   local list = {}
   for _, part in ipairs(objects.sheet.step == 1 and objects.parts or {}) do
-    for _, t in ipairs(part.corners and part.corners(from, to) or {}) do
-      if t > from and t < to then list[#list + 1] = t end
-    end
+    local source = part.source or {}
+    local f = part.motion and source.slope or not source.jump and source.f
+    if signals.is(f) then list[#list + 1] = f end
   end
-  table.sort(list)
   return list
 end
 

@@ -63,8 +63,8 @@ end
 local function effort(domain)
   return { terminals = 1, domains = { domain }, source = true, write = function(part, s)
     local f = part.value
-    local place = type(f) == "number" and s:parameter(part, not part.jump and "value", f)
-    if part.jump then s:jump(part, place) end
+    local place = type(f) == "number" and s:parameter(part, not part.source.jump and "value", f)
+    if part.source.jump then s:jump(part, place) end
     s:force(part, { [part.nodes[1]] = 1 }, function(t, e, de, z)
       if place then return -z[place] end
       return -f(t, e, de)
@@ -117,7 +117,7 @@ local function dry(part, s, along, field, capacity, one_way)
   if not moves then
     row.place, row.held = s:parameter(part, not s.impacts and field, capacity > 0 and capacity or 1),
       s:parameter(part, nil, capacity > 0 and 1 or 0)
-    if part.jump then s:jump(part, row.held, row) end
+    if part.source.jump then s:jump(part, row.held, row) end
     function at(_, z) return z[row.place] end
   end
   row.normed = not moves or static ~= 1

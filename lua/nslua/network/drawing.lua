@@ -7,6 +7,7 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local signals = require "nslua.control.signals"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
@@ -87,20 +88,48 @@ local function equal_steps(start, stop, step)
   return (stop - start) / n, n
 end
 
--- The times of the grid: equal steps, and the corners of sources between them.
-local function grid_of(ns, corners, start, stop, step)
-  local h, n = equal_steps(start, stop, step)
-  if #corners == 0 then return ns.TimeDiscretisation(start, h) end
-  local points, k = { start }, 1
-  for i = 1, n do
-    local t = i == n and stop or start + (stop - start) * (i / n)
-    while corners[k] and corners[k] < t do
-      if corners[k] - points[#points] > 1e-6 * step then points[#points + 1] = corners[k] end -- of a step
+-- The times between two, in order, at which sources of parts have corners.
+local function corners_of(self, from, to)
+  local list = {}
+  for _, part in ipairs(self.parts) do
+    for _, t in ipairs(part.source and part.source.corners(from, to) or {}) do
+      if t > from and t < to then list[#list + 1] = t end
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- with_corners(self, points, step): the points of a grid and the corners of sources. A corner takes the place of a
+-- point that is nearer than 1e-6 of a step; corners that differ by rounding are one.
+function drawing.with_corners(self, points, step)
+  local list, fixed, last, k = { points[1] }, true, points[#points], 1
+  local corners = corners_of(self, points[1], last)
+  local function put(t, is_corner)
+    local apart = t - list[#list]
+    local far = apart > (is_corner and fixed and 2.0 ^ -40 * math.abs(t) or 1e-6 * step)
+    if far or is_corner and not fixed then
+      list[far and #list + 1 or #list], fixed = t, is_corner
+    end
+  end
+  for i = 2, #points do
+    while corners[k] and corners[k] < points[i] do
+      put(corners[k], true)
       k = k + 1
     end
-    if t - points[#points] <= 1e-6 * step then points[#points] = t else points[#points + 1] = t end
+    put(points[i], false)
   end
-  return ns.TimeDiscretisation(points)
+  if list[#list] < last then list[#list] = last end
+  return list
+end
+
+-- The times of the grid: equal steps, and the corners of sources between them.
+local function grid_of(ns, self, start, stop, step)
+  local h, n = equal_steps(start, stop, step)
+  if #corners_of(self, start, stop) == 0 then return ns.TimeDiscretisation(start, h) end
+  local points = { start }
+  for i = 1, n do points[i + 1] = i == n and stop or start + (stop - start) * (i / n) end
+  return ns.TimeDiscretisation(drawing.with_corners(self, points, step))
 end
 
 -- The options of simulation, checked; `tran` has defaults.
@@ -129,7 +158,7 @@ end
 
 -- Adds the methods of runs to a class. own:
 --   objects(self, t0, T)      makes the model: ds, interactions, states (their number)
---   corners(made, from, to)   the times at which sources have corners, in order
+--   signals(made)             the functions of time that jump
 --   attach(made, simulation)  adds the events of parts
 --   columns(made, self, sol)  the names of columns, and the columns
 --   integrator(made, method)  the default integrator
@@ -163,7 +192,7 @@ function drawing.methods(ns, Class, own)
     self.steps = method ~= ns.EventDriven and equal_steps(start, stop, step) -- mechanics has impulses of a step then
     local _, _, nsds = self:system(start, stop)
     self.steps = nil
-    local grid = grid_of(ns, own.corners(self.made, start, stop), start, stop, step)
+    local grid = grid_of(ns, self, start, stop, step)
     return self:attach(where.pass(method, nsds, grid, integrator or own.integrator(self.made, method)))
   end
 
@@ -175,6 +204,8 @@ function drawing.methods(ns, Class, own)
     end
     drawing.need_model(simulation, self.made.ds, "attach", noun)
     where.pass(own.attach, self.made, simulation)
+    local jumping = own.signals(self.made)
+    if #jumping > 0 then where.pass(signals.follow, simulation, table.unpack(jumping)) end
     return simulation
   end
 

@@ -5,13 +5,16 @@
 --                                                           as of ns.clock
 --   { amplitude = 10, frequency = 50, phase = 0, offset = 0, delay = 0 }     a sine
 --   { low = 0, high = 5, delay = 0, rise = 1e-6, fall = 1e-6, width = 5e-4, period = 1e-3 }     a pulse with slopes
+--   { step = 5, time = 1, offset = 0 }                      a jump
+--   { ramp = 5, duration = 2, time = 1, offset = 0 }        a line between two constants
 --   { times = { 0, 1, 2 }, values = { 0, 5, 0 } }           straight lines between points
 --
 -- A gate is true, false, a function of time, or a clock: { period =, duty = 0.5, delay = 0 } is on from delay + k
 -- period for the part `duty` of each period, and off before the delay.
 --
--- read() returns f, a number or a function of time, and the function that is its derivative, 0, or nil; and the
--- places of its corners between two times.
+-- read() returns a source: f, a number or a function of time; slope(t), second(t) and integral(t), its derivatives
+-- and a function whose derivative it is, where they are known; corners(from, to), the times between which these hold;
+-- of a jump: jump, its time and the values before and after it; is, the kind in words.
 
 local arguments = require "nslua.base.arguments"
 local option_tables = require "nslua.base.option_tables"
@@ -39,13 +42,22 @@ local function positive(value, who, name)
   return value
 end
 
+local function none() return {} end
+local function zero() return 0 end
+
+local function constant(value)
+  return { is = "a number", f = value, slope = zero, second = zero, integral = function(t) return value * t end }
+end
+
 local function sine(value, who)
   local o = fields(value, "amplitude frequency phase offset delay", who)
   local a, w = finite(o.amplitude, who, "amplitude"), 2 * pi * positive(o.frequency, who, "frequency")
   local phase, offset = finite(o.phase or 0, who, "phase"), finite(o.offset or 0, who, "offset")
   local delay = finite(o.delay or 0, who, "delay")
-  return function(t) return offset + a * math.sin(w * (t - delay) + phase) end,
-    function(t) return a * w * math.cos(w * (t - delay) + phase) end
+  local function f(t) return offset + a * math.sin(w * (t - delay) + phase) end
+  local function slope(t) return a * w * math.cos(w * (t - delay) + phase) end
+  return { is = "a sine", f = f, slope = slope, second = function(t) return -w * w * (f(t) - offset) end,
+    integral = function(t) return offset * t - slope(t) / (w * w) end }
 end
 
 -- The value at x of the lines through points with increasing xs; constant beyond them.
@@ -71,29 +83,65 @@ local function pulse(value, who)
     fail("%s: expected rise + width + fall of at most the period, %g, got %g", who, period, rise + width + fall)
   end
   local xs, ys = { 0, rise, rise + width, rise + width + fall }, { low, high, high, low }
-  local function f(t)
+  local up, down = (high - low) / rise, (low - high) / fall
+  return { is = "a pulse", f = function(t)
     if t <= delay then return low end
     return on_lines(xs, ys, (t - delay) % period)
-  end
-  return f, nil, function(from, to)
+  end, slope = signals.periodic(who, period, delay, xs, { up, 0, down, 0 }, 0), corners = function(from, to)
     local list = {}
     for k = math.max(0, floor((from - delay) / period)), floor((to - delay) / period) do
       for _, x in ipairs(xs) do list[#list + 1] = delay + k * period + x end
     end
     return list
+  end }
+end
+
+-- Lines through points.
+local function through(xs, ys)
+  local sums, times, slopes = { 0 }, { xs[1] }, { 0 }
+  for i = 2, #xs do
+    sums[i] = sums[i - 1] + (ys[i - 1] + ys[i]) / 2 * (xs[i] - xs[i - 1])
+    times[i], slopes[i] = xs[i - 1], (ys[i] - ys[i - 1]) / (xs[i] - xs[i - 1])
   end
+  times[#xs + 1], slopes[#xs + 1] = xs[#xs], 0
+  local function f(t) return on_lines(xs, ys, t) end
+  return { is = "lines", f = f, slope = signals.table_of_time { times = times, values = slopes },
+    corners = function() return xs end, integral = function(t)
+      local i = 1
+      while i < #xs and xs[i + 1] <= t do i = i + 1 end
+      return sums[i] + (ys[i] + f(t)) / 2 * (t - xs[i])
+    end }
 end
 
 local function lines(value, who)
   local o = fields(value, "times values", who)
   local xs = arguments.increasing(o.times, 2, who, "times")
-  local ys = arguments.numbers(o.values, #xs, who, "values")
-  return function(t) return on_lines(xs, ys, t) end, nil, function() return xs end
+  return through(xs, arguments.numbers(o.values, #xs, who, "values"))
 end
 
-local kinds = { { "frequency", sine }, { "period", pulse }, { "times", lines } }
+local function ramp(value, who)
+  local o = fields(value, "ramp duration time offset", who)
+  local height, time = finite(o.ramp, who, "ramp"), finite(o.time or 0, who, "time")
+  local offset, duration = finite(o.offset or 0, who, "offset"), positive(o.duration, who, "duration")
+  return through({ time, time + duration }, { offset, offset + height })
+end
 
-local function none() return {} end
+-- What a signal tells of itself.
+local function of_signal(signal)
+  return { is = "a signal", f = signal, signal = signal,
+    corners = function(from, to) return signals.instants(signal, from, to) end }
+end
+
+local function step(value, who)
+  local o = fields(value, "step time offset", who)
+  local before, time = finite(o.offset or 0, who, "offset"), finite(o.time, who, "time")
+  local after = before + finite(o.step, who, "step")
+  local source = of_signal(signals.table_of_time { times = { time, time }, values = { before, after } })
+  source.is, source.jump = "a step", { time = time, before = before, after = after }
+  return source
+end
+
+local kinds = { { "frequency", sine }, { "step", step }, { "ramp", ramp }, { "period", pulse }, { "times", lines } }
 
 local values = { finite = finite, positive = positive, fields = fields }
 
@@ -108,34 +156,30 @@ function values.checked(f, who, name)
   end
 end
 
--- who: the beginning of a message; name: that of the argument.
-function values.read(value, who, name)
-  name = name or "value"
-  if type(value) == "number" then return finite(value, who, name), false, none end
+local function source_of(value, who, name)
+  if type(value) == "number" then return constant(finite(value, who, name)) end
   if signals.is(value) and signals.is_gate(value) then
     fail("%s: %s: expected a signal of numbers, as ns.clock with low and high, got one of true and false", who, name)
   end
-  if signals.is(value) then return value, nil, function(from, to) return signals.instants(value, from, to) end end
-  if type(value) == "function" then return values.checked(value, who, name), nil, none end
-  if type(value) == "table" then
-    for _, kind in ipairs(kinds) do
-      if value[kind[1]] ~= nil then
-        local f, slope, corners = kind[2](value, who)
-        return f, slope, corners or none
-      end
-    end
+  if signals.is(value) then return of_signal(value) end
+  if type(value) == "function" then return { is = "a function", f = values.checked(value, who, name) } end
+  for _, kind in ipairs(type(value) == "table" and kinds or {}) do
+    if value[kind[1]] ~= nil then return kind[2](value, who) end
   end
-  fail("%s: %s: expected a number, a function of time or a table with frequency, period or times, got %s", who, name,
-    arguments.describe(value))
+  fail("%s: %s: expected a number, a function of time or a table with frequency, period, times, step or ramp, got %s",
+    who, name, arguments.describe(value))
 end
 
--- jump(value, who): of { step =, time =, offset = 0 } the time of a jump and the values before and after it; nil for
--- other values.
-function values.jump(value, who)
-  if type(value) ~= "table" or value.step == nil then return nil end
-  local o = fields(value, "step time offset", who)
-  local offset = finite(o.offset or 0, who, "offset")
-  return { time = finite(o.time, who, "time"), before = offset, after = offset + finite(o.step, who, "step") }
+-- who: the beginning of a message; name: that of the argument; ns (optional): functions are differentiated, exactly.
+function values.read(value, who, name, ns)
+  local source = source_of(value, who, name or "value")
+  source.corners = source.corners or none
+  if ns and source.is == "a function" then
+    local function of_list(x) return source.f(x[1]) end
+    source.slope = function(t) return ns.gradient(of_list, { t })[1] end
+    source.second = function(t) return ns.hessian(of_list, { t })[1][1] end
+  end
+  return source
 end
 
 local AFTER = 2.0 ^ -48 -- part of the time of a jump after which it is over: 16 roundings

@@ -184,18 +184,6 @@ void ns_flow_scatter(NsFlow *flow) {
   ns_flow_keep_sizes(flow);
 }
 
-void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
-  flow->nactive = 0;
-  for (int i = 0; i < flow->view.m; i++) {
-    flow->mode->rows[i] = mode[i];
-    if (mode[i] == NS_ROW_LOWER) flow->mode->lambda[i] = flow->lower[i];
-    if (mode[i] == NS_ROW_UPPER) flow->mode->lambda[i] = flow->upper[i];
-    if (mode[i] == NS_ROW_ACTIVE) flow->active[flow->nactive++] = i;
-  }
-  flow->nw = flow->eq.na + flow->nactive;
-  flow->planned = false;
-}
-
 /* ---- a point ---- */
 
 static double flow_unknown(const NsFlow *flow, int j) {
@@ -579,9 +567,9 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 
 /*
 ** Ends when R is at its rounding, or when the next step, as the last two predict it, is at the rounding of the unknowns. One
-** step is exact for a linear model.
+** step is exact for a linear model. clip: iterates stay within bounds.
 */
-static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
+static NsStatus flow_iterate(NsFlow *flow, double t, bool clip, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
   ns_flow_return_within(flow);
@@ -594,6 +582,7 @@ static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
     if (status != NS_OK) return status;
     if (iteration > 0 && flow_at_rounding(flow)) return ns_flow_keep_terms(flow), NS_OK;
     flow_newton_step(flow);
+    if (clip && ns_flow_clip(flow)) continue; /* no solution yet */
     bool late = iteration >= NS_FLOW_PATIENCE;
     double step = flow_step_size(flow, late);
     bool rounding = late && ns_flow_step_is_rounding(flow);
@@ -610,9 +599,17 @@ static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   return flow_newton_fails(flow, t, err);
 }
 
+/* Forces may have poles outside of the bounds, as those of gears whose losses are a part of the torque; behind these Newton's method is lost. */
 static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
   flow->still = false;
-  NsStatus status = flow_iterate(flow, t, err);
+  NsStatus status = flow_iterate(flow, t, false, err);
+  bool far = status == NS_OK && ns_flow_is_far_out(flow), lost = status == NS_ENOSOL || status == NS_ERETRY;
+  for (int clip = 1; clip >= 0 && (far || lost) && !flow->eq.linear; clip--) {
+    for (int j = 0; j < flow->nw; j++) flow_put_unknown(flow, j, flow->room.guess[j]);
+    flow->still = false;
+    status = flow_iterate(flow, t, clip == 1, err);
+    if (status == NS_OK || lost) break;
+  }
   flow->still = false;
   return status;
 }

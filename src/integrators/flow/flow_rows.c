@@ -93,6 +93,19 @@ NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt,
   return status;
 }
 
+void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
+  flow->nactive = 0;
+  for (int i = 0; i < flow->view.m; i++) {
+    flow->mode->rows[i] = mode[i];
+    if (mode[i] != NS_ROW_ACTIVE) flow->beyond[i] = false; /* else the next evaluation takes lambda from its bound */
+    if (mode[i] == NS_ROW_LOWER) flow->mode->lambda[i] = flow->lower[i];
+    if (mode[i] == NS_ROW_UPPER) flow->mode->lambda[i] = flow->upper[i];
+    if (mode[i] == NS_ROW_ACTIVE) flow->active[flow->nactive++] = i;
+  }
+  flow->nw = flow->eq.na + flow->nactive;
+  flow->planned = false;
+}
+
 /* ---- lambda that acts on nothing ---- */
 
 bool ns_flow_put_beyond(NsFlow *flow, int row, double v) {
@@ -114,4 +127,26 @@ void ns_flow_told_lambda(const NsFlow *flow, double *to) {
     double lambda = to[row] = flow->mode->lambda[row];
     if (flow->beyond[row]) to[row] = fmin(fmax(lambda, flow->lower[row]), flow->upper[row]);
   }
+}
+
+bool ns_flow_clip(NsFlow *flow) {
+  bool clipped = false;
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    double *lambda = &flow->mode->lambda[row], lower = flow->lower[row], upper = flow->upper[row];
+    if (flow->beyond[row] || !isfinite(lower) || !isfinite(upper) || (*lambda >= lower && *lambda <= upper)) continue;
+    *lambda = fmin(fmax(*lambda, lower), upper);
+    clipped = true;
+  }
+  return clipped;
+}
+
+bool ns_flow_is_far_out(const NsFlow *flow) {
+  bool far = false;
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    double lambda = flow->mode->lambda[row], lower = flow->lower[row], upper = flow->upper[row], range = upper - lower;
+    far = far || (isfinite(range) && (lambda <= lower - range || lambda >= upper + range));
+  }
+  return far;
 }

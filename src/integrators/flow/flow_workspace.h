@@ -147,6 +147,13 @@ NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt,
 bool ns_flow_put_beyond(NsFlow *flow, int row, double v);
 void ns_flow_return_within(NsFlow *flow);
 
+/*
+** clip: brings multipliers with two bounds, which act on something, back between them; whether one was outside. is_far_out: whether a multiplier
+** is as far outside as its bounds are apart: behind a pole, or where forces no longer depend on it.
+*/
+bool ns_flow_clip(NsFlow *flow);
+bool ns_flow_is_far_out(const NsFlow *flow);
+
 /* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
 void ns_flow_recall_sizes(NsFlow *flow);
 
