@@ -1,16 +1,17 @@
 /*
 ** balance.c
-** First, exponents that make the entries of a spanning forest 1, which removes all units; then sweeps of means.
+** First clusters of rows and columns, joined at the mean of the entries between them, which removes all units; then sweeps of means.
 */
 #include "solvers/balance.h"
 
 /*
 ** MEAN_SWEEPS: sweeps over rows and columns; each replaces an exponent by the mean of its neighbours; after 6 little changes.
 ** WIDEST: largest distance between the exponents of two rows or two columns (of a range of about 2000). Above 600 too little
-** range is left for the scaled data; long chains of unlike entries reach this in any units. MAX_PASSES: passes of the
-** equilibration that is used then; each halves the exponents, which are below 2^11.
+** range is left for the scaled data; long chains of unlike entries reach this in any units. STEEPEST: exponent of the largest entry
+** that the means may leave: 2^16 times the mean of its row and column. Drift along a grid
+** leaves larger ones. MAX_PASSES: passes of the equilibration that is used then; each halves the exponents, which are below 2^11.
 */
-enum { MEAN_SWEEPS = 6, WIDEST = 600, MAX_PASSES = 12 };
+enum { MEAN_SWEEPS = 6, WIDEST = 600, STEEPEST = 16, MAX_PASSES = 12 };
 
 void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   b->row = ns_arena_ints(arena, nmax);
@@ -19,41 +20,9 @@ void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   b->col_tree = ns_arena_ints(arena, nmax);
   b->parent = ns_arena_ints(arena, 2 * nmax);
   b->offset = ns_arena_ints(arena, 2 * nmax);
-  b->count = ns_arena_ints(arena, nmax);
-  b->sum = ns_arena_take(arena, (size_t)(nmax > 0 ? nmax : 0), sizeof *b->sum);
+  b->count = ns_arena_ints(arena, 2 * nmax);
+  b->sum = ns_arena_take(arena, 2 * (size_t)(nmax > 0 ? nmax : 0), sizeof *b->sum);
   b->ring = ns_arena_ints(arena, 6 * nmax);
-}
-
-/* The root of a node; *offset: the exponent of the node minus the exponent of the root. */
-static int forest_root(const NsBalance *b, int node, int *offset) {
-  *offset = 0;
-  while (b->parent[node] != node) *offset += b->offset[node], node = b->parent[node];
-  return node;
-}
-
-/* Hangs every node on the path to the root directly below it. */
-static void flatten(NsBalance *b, int node, int root, int offset) {
-  while (b->parent[node] != root && node != root) {
-    int next = b->parent[node], step = b->offset[node];
-    b->parent[node] = root;
-    b->offset[node] = offset;
-    offset -= step;
-    node = next;
-  }
-}
-
-/*
-** Joins the trees of row i and column j, if they differ, by an entry of exponent e. Nodes hold r_i and -c_j; the entry becomes
-** 1 if r_i - (-c_j) = -e, which fixes the exponent of one tree relative to the other.
-*/
-static void tie(NsBalance *b, int i, int j, int e) {
-  int at_row, at_col, row = forest_root(b, i, &at_row), col = forest_root(b, b->n + j, &at_col);
-  flatten(b, i, row, at_row);
-  flatten(b, b->n + j, col, at_col);
-  if (row == col) return;
-  int gap = at_col - e - at_row; /* exponent of the row's root relative to the column's root */
-  if (row > col) b->parent[row] = col, b->offset[row] = gap;
-  else b->parent[col] = row, b->offset[col] = -gap;
 }
 
 static int floor_mean(long long sum, int count) {
@@ -61,14 +30,28 @@ static int floor_mean(long long sum, int count) {
   return (int)(twice >= 0 ? twice / by : -((-twice + by - 1) / by));
 }
 
-/* Sets the exponent of each row (or column) to minus the mean exponent of its entries, scaled by the other side. */
+/*
+** The binary exponent of x in steps of 1 / FINE, straight between powers of two: the leading bits of the number itself. Steps of 1
+** would turn entries a little above and below 1, one beside the diagonal and one across it, into a slope that grows along a grid.
+*/
+enum { FINE = 256 };
+
+static int fine_exponent(double x) {
+  uint64_t bits;
+  int lifted = x != 0 && fabs(x) < DBL_MIN ? 64 : 0;
+  if (lifted) x = ldexp(x, lifted);
+  memcpy(&bits, &x, sizeof bits);
+  return (int)(bits >> 44 & 0x7ffff) - (1022 + lifted) * FINE;
+}
+
+/* Sets the fine exponent of each row (or column) to minus the mean of its entries, scaled by the other side. */
 static void sparse_means(NsBalance *b, const NsSparse *M, bool rows) {
   for (int i = 0; i < b->n; i++) b->count[i] = 0, b->sum[i] = 0;
   for (int j = 0; j < b->n; j++)
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
       if (M->value[k] == 0) continue;
       int i = M->row[k], at = rows ? i : j;
-      b->sum[at] += ns_binary_exponent(M->value[k]) + (rows ? b->col[j] : b->row[i]);
+      b->sum[at] += fine_exponent(M->value[k]) + (rows ? b->col[j] : b->row[i]);
       b->count[at]++;
     }
   for (int i = 0; i < b->n; i++)
@@ -109,30 +92,95 @@ static bool too_wide(const int *exponent, int n) {
   return n > 0 && most - least > WIDEST;
 }
 
-static void begin_forest(NsBalance *b, int n) {
-  b->n = n;
-  for (int i = 0; i < 2 * n; i++) b->parent[i] = i, b->offset[i] = 0;
+static bool too_steep(NsBalance *b, const NsSparse *M) {
+  take_largest(b, M, true, b->count);
+  for (int i = 0; i < b->n; i++)
+    if (b->count[i] > STEEPEST) return true;
+  return false;
 }
 
-/* Sets row and col to exponents that make the entries which join the trees 1. */
-static void read_forest(NsBalance *b) {
-  int offset;
+/*
+** Clusters of rows (nodes 0 .. n - 1, exponent r_i) and columns (nodes n .., exponent -c_j). b->parent is the cluster of each node,
+** named by one of its nodes, b->offset its exponent.
+*/
+typedef struct Clusters {
+  int *partner; /* 2 n: the cluster that each one joins in this round; -1: none yet */
+  int *into;    /* 2 n: the name after this round */
+  int *shift;   /* 2 n: what its exponents gain in this round */
+} Clusters;
+
+/* Finds partners: pairs first, then a partner for each cluster that is left over, whose neighbours are all in pairs. */
+static bool choose_partners(const NsBalance *b, const NsSparse *M, Clusters *s) {
+  bool some = false;
+  for (int i = 0; i < 2 * b->n; i++) s->partner[i] = -1;
+  for (int pass = 0; pass < 2; pass++)
+    for (int j = 0; j < b->n; j++)
+      for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
+        int row = b->parent[M->row[k]], col = b->parent[b->n + j];
+        if (M->value[k] == 0 || row == col) continue;
+        bool row_free = s->partner[row] < 0, col_free = s->partner[col] < 0;
+        if (pass == 0 ? !(row_free && col_free) : !(row_free || col_free)) continue;
+        if (row_free) s->partner[row] = col;
+        if (col_free) s->partner[col] = row;
+        some = true;
+      }
+  return some;
+}
+
+/* Whether this cluster moves to its partner: one of a pair stays, the one with the smaller name. */
+static bool cluster_moves(const Clusters *s, int cluster) {
+  int partner = s->partner[cluster];
+  return partner >= 0 && (s->partner[partner] != cluster || partner < cluster);
+}
+
+/* Computes how far each cluster moves relative to its partner: the mean over all entries between the two, each of which wants 1. */
+static void measure_gaps(const NsBalance *b, const NsSparse *M, Clusters *s) {
+  for (int i = 0; i < 2 * b->n; i++) b->sum[i] = b->count[i] = s->shift[i] = 0;
+  for (int j = 0; j < b->n; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) {
+      int i = M->row[k], row = b->parent[i], col = b->parent[b->n + j];
+      if (M->value[k] == 0 || row == col) continue;
+      int gap = b->offset[b->n + j] - fine_exponent(M->value[k]) - b->offset[i];
+      if (s->partner[row] == col && cluster_moves(s, row)) b->sum[row] += gap, b->count[row]++;
+      if (s->partner[col] == row && cluster_moves(s, col)) b->sum[col] -= gap, b->count[col]++;
+    }
+  for (int i = 0; i < 2 * b->n; i++)
+    if (b->count[i]) s->shift[i] = floor_mean(b->sum[i], b->count[i]);
+}
+
+/* Joins every cluster with its partner; a partner that moves itself takes along what joined it. */
+static void join_partners(NsBalance *b, Clusters *s) {
+  for (int i = 0; i < 2 * b->n; i++) {
+    int to = cluster_moves(s, i) ? s->partner[i] : i;
+    s->into[i] = cluster_moves(s, to) ? s->partner[to] : to;
+  }
+  for (int i = 0; i < 2 * b->n; i++) {
+    int from = b->parent[i], to = cluster_moves(s, from) ? s->partner[from] : from;
+    b->offset[i] += s->shift[from] + (to != from ? s->shift[to] : 0);
+    b->parent[i] = s->into[from];
+  }
+}
+
+/* Sets row and col to fine exponents that bring the entries near 1 in the mean between clusters of every size. */
+static void balance_clusters(NsBalance *b, const NsSparse *M) {
+  Clusters s = {b->ring, b->ring + 2 * M->cols, b->ring + 4 * M->cols};
+  b->n = M->cols;
+  for (int i = 0; i < 2 * b->n; i++) b->parent[i] = i, b->offset[i] = 0;
+  while (choose_partners(b, M, &s)) {
+    measure_gaps(b, M, &s);
+    join_partners(b, &s);
+  }
   for (int i = 0; i < b->n; i++) {
-    b->row_tree[i] = forest_root(b, i, &offset);
-    b->row[i] = offset;
-    b->col_tree[i] = forest_root(b, b->n + i, &offset);
-    b->col[i] = -offset;
+    b->row_tree[i] = b->parent[i], b->row[i] = b->offset[i];
+    b->col_tree[i] = b->parent[b->n + i], b->col[i] = -b->offset[b->n + i];
   }
 }
 
 void ns_balance_sparse(NsBalance *b, const NsSparse *M) {
-  begin_forest(b, M->cols);
-  for (int j = 0; j < b->n; j++)
-    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++)
-      if (M->value[k] != 0) tie(b, M->row[k], j, ns_binary_exponent(M->value[k]));
-  read_forest(b);
+  balance_clusters(b, M);
   for (int k = 0; k < MEAN_SWEEPS; k++) sparse_means(b, M, k % 2 == 0);
-  if (too_wide(b->row, b->n) || too_wide(b->col, b->n)) balance_equilibrate(b, M);
+  for (int i = 0; i < b->n; i++) b->row[i] = floor_mean(b->row[i], FINE), b->col[i] = floor_mean(b->col[i], FINE);
+  if (too_wide(b->row, b->n) || too_wide(b->col, b->n) || too_steep(b, M)) balance_equilibrate(b, M);
 }
 
 /* ---- dense ---- */

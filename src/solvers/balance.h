@@ -17,7 +17,7 @@
 /*
 ** Exponents r, c such that the geometric mean of 2^(r_i + c_j) |M_ij| is near 1 in each row and column. When row i is
 ** multiplied by 2^s, r_i becomes smaller by s (likewise for columns), so the balanced matrix has the same bits in all
-** units. Rows and columns connected by nonzero entries form a tree. Adding a constant to r and subtracting it from c in
+** units (but where a sparse M is too steep for means, see balance.c). Rows and columns connected by nonzero entries form a tree. Adding a constant to r and subtracting it from c in
 ** one tree leaves the matrix unchanged. Curtis and Reid, On the automatic scaling of matrices for Gaussian elimination,
 ** J. Inst. Math. Appl. 10, 1972.
 */
@@ -25,9 +25,9 @@ typedef struct NsBalance {
   int n;
   int *row, *col;           /* n: exponents r and c */
   int *row_tree, *col_tree; /* n: the tree of each row or column, numbered 0 .. 2 n - 1 */
-  int *parent, *offset;     /* 2 n: a union-find forest over rows and columns, workspace */
-  int *count;               /* n, workspace */
-  long long *sum;           /* n, workspace */
+  int *parent, *offset;     /* 2 n: the cluster of each row and column and its exponent there, workspace */
+  int *count;               /* 2 n, workspace */
+  long long *sum;           /* 2 n, workspace */
   int *ring;                /* 6 n, workspace */
 } NsBalance;
 

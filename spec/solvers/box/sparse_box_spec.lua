@@ -114,6 +114,59 @@ describe("sparse boxes", function()
     check(string_of(3000, -1, -1) * string_of(3000, -1, -1), ns.vector(3000) - 0.1, 0, inf, "beam")
   end)
 
+  -- A step of an American put whose volatility varies (Heston, Rev. Financial Studies 6, 1993): drift along both axes of a grid of
+  -- size x size, mixed derivatives, entries of both signs.
+  local function put_on_grid(size)
+    local r, rho, sigma, kappa, mean, dt = 0.03, -0.5, 0.5, 1.5, 0.04, 0.02
+    local hx, hy, at = 4 / (size + 1), 0.5 / size, {}
+    local function payoff(i) return math.max(0, 100 - 100 * math.exp(i * hx - 2)) end
+    local q = ns.vector(size * size)
+    for j = 1, size do
+      for i = 1, size do
+        local k, v = (j - 1) * size + i, j * hy
+        local a, b, c, d = 0.5 * v / hx ^ 2, (r - 0.5 * v) / (2 * hx), 0.5 * sigma ^ 2 * v / hy ^ 2, kappa * (mean - v) / (2 * hy)
+        local mixed = rho * sigma * v / (4 * hx * hy)
+        q[k] = -payoff(i)
+        local function add(di, dj, value)
+          local column = math.max(1, math.min(size, j + dj))
+          q[k] = q[k] + value * payoff(i + di)
+          if i + di < 1 or i + di > size then return end
+          local place = k * size * size + (column - 1) * size + i + di
+          at[place] = (at[place] or 0) + value
+        end
+        add(0, 0, 1 + dt * (2 * a + 2 * c + r))
+        for s = -1, 1, 2 do
+          add(s, 0, -dt * (a + s * b))
+          add(0, s, -dt * (c + s * d))
+          for t = -1, 1, 2 do add(s, t, -dt * mixed * s * t) end
+        end
+      end
+    end
+    return at, q
+  end
+
+  it("with drift along a grid are solved, in all units #once", function()
+    local at, q = put_on_grid(90)
+    local n = #q
+    local function solve(row, column)
+      local I, J, V, given = {}, {}, {}, ns.vector(n)
+      for place, value in pairs(at) do
+        local i = (place - 1) // n
+        local j = place - i * n
+        I[#I + 1], J[#J + 1], V[#V + 1] = i, j, value * row(i) * column(j)
+      end
+      for i = 1, n do given[i] = q[i] * row(i) end
+      local M = ns.sparse { rows = n, cols = n, i = I, j = J, v = V }
+      return ns.numerics.lcp { M = M, q = given, solver = "newton_fb" }
+    end
+    local function one() return 1 end
+    local plain = solve(one, one)
+    local other = solve(function(i) return 2.0 ^ (i * 37 % 101 - 50) end, function(j) return 2.0 ^ (j * 53 % 103 - 51) end)
+    assert.same({ "ok", "ok" }, { plain.status, other.status })
+    assert.is_true(plain.iterations <= 40 and other.iterations <= 40)
+    for j = 1, n do assert.near(plain.z[j], other.z[j] * 2.0 ^ (j * 53 % 103 - 51), 1e-11 * math.max(1, plain.z[j])) end
+  end)
+
   it("agree with dense ones on random problems", function()
     math.randomseed(9)
     local solved, total = 0, 0
