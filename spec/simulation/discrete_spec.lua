@@ -308,6 +308,11 @@ describe("a clone", function()
       local s = simu:every { name = "c", period = 0.3, state = { u = { 0 } }, act = function(_, s) s.u[1] = -2 * ds:x()[1] end }
       ds:setbPtr(s.u)
     end,
+    by_matrix = function(simu, ds)
+      local A = ns.matrix { { -1 } }
+      ds:setAPtr(A)
+      simu:every { period = 0.3, act = function() A[1][1] = -1 - ds:x()[1] end }
+    end,
     by_argument = function(simu)
       simu:every { period = 0.3, act = function(_, _, s)
         local plant = s:nsds():dynamicalSystem(1)

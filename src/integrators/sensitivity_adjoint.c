@@ -174,6 +174,7 @@ static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *s
   *same = true;
   if (tape->taken == piece->mode) return *same = known, NS_OK;
   NsStatus status = lin->take(lin->context, piece->mode, piece->t_old, piece->u, same, err);
+  if (status == NS_OK && s->options->places > 0) status = lin->reread(lin->context, piece->t_old, err);
   tape->taken = status == NS_OK ? piece->mode : NULL;
   *same = *same && known && lin->constant;
   return status;

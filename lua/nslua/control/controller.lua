@@ -56,7 +56,7 @@ end
 
 -- The output of an actuator for the command u, after the output `last`.
 local function stage(a, u, last, h)
-  local v = core.vector(u)
+  local v = u:copy()
   for i = 1, #v do
     local x = v[i]
     if a.steps and a.steps > 0 then x = math.floor(x / a.steps + 0.5) * a.steps end
@@ -99,7 +99,7 @@ function Base:output(simu)
 end
 
 -- The command of the last sample.
-function Base:u(simu) return core.vector(simu:discrete(self.name).u) end
+function Base:u(simu) return simu:discrete(self.name).u:copy() end
 
 function Base:setB(B)
   self.given_B = B

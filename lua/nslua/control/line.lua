@@ -37,6 +37,6 @@ function line.push(queue, v)
 end
 
 -- The oldest vector of n numbers.
-function line.last(queue, n) return core.vector(queue:slice(1, n)) end
+function line.last(queue, n) return queue:slice(1, n):copy() end
 
 return line

@@ -51,7 +51,7 @@ function Observer:declare(simu, period, link)
   end }
 end
 
-function Observer:y(simu) return core.vector(simu:discrete(self.name).x) end
+function Observer:y(simu) return simu:discrete(self.name).x:copy() end
 
 function Observer:__tostring() return ("%s of %d states"):format(self.class, self.size) end
 

@@ -11,10 +11,6 @@ local fail, describe = arguments.fail, arguments.describe
 
 local plant = {}
 
-local function of_first_order(ds) return core.vector(ds:x()) end
-
-local function of_mechanics(ds) return core.concatenate { ds:q(), ds:velocity() } end
-
 -- The function that a script has given as a callback, or nil; one that can't be called from Lua is refused.
 local function callback(ds, name)
   local f = support.callback(ds, name)
@@ -26,7 +22,7 @@ local function callback(ds, name)
 end
 
 -- x' = A x + b, where b is a constant or a function of the time.
-local LINEAR = { state = of_first_order }
+local LINEAR = {}
 
 function LINEAR.size(ds) return ds:dimension() end
 
@@ -52,7 +48,7 @@ end
 function LINEAR.matrix(ds) return ds:A() and core.matrix(ds:A()) or core.zeros(ds:dimension(), ds:dimension()) end
 
 -- x' = f(t, x, z): the input is z.
-local NONLINEAR = { state = of_first_order, direct = true }
+local NONLINEAR = { direct = true }
 
 function NONLINEAR.size(ds, rows) return ds:z() and #ds:z() or rows end
 
@@ -60,7 +56,7 @@ function NONLINEAR.own(ds, size) return ds:z() and core.vector(ds:z()) or core.z
 
 function NONLINEAR.bind(ds, input) ds:setzPtr(input) end
 
-local MECHANICAL = { state = of_mechanics, direct = true }
+local MECHANICAL = { direct = true }
 
 function MECHANICAL.size(ds) return #ds:velocity() end
 
@@ -86,7 +82,7 @@ function plant.kind(ds, who)
 end
 
 -- The state as one vector; of mechanics q, then v.
-function plant.state(ds) return KINDS[getmetatable(ds)].state(ds) end
+function plant.state(ds) return ds:x():copy() end
 
 -- A of a linear plant; nil: it is not linear.
 function plant.matrix(ds)
@@ -96,16 +92,10 @@ end
 
 -- ---- the inputs ----
 
-local function add_product(to, B, u)
-  for i = 1, #to do
-    for j = 1, #u do to[i] = to[i] + B[i][j] * u[j] end
-  end
-end
-
 -- B u of all controllers of a plant, at present.
 function plant.forced(self, simu)
   local sum = core.zeros(self.size)
-  for _, controller in ipairs(self.controllers) do add_product(sum, controller.B, controller:output(simu)) end
+  for _, controller in ipairs(self.controllers) do sum = sum + controller.B * controller:output(simu) end
   return sum
 end
 

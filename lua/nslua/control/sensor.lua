@@ -74,7 +74,7 @@ function Sensor:declare(simu, period, who)
   end }
 end
 
-function Sensor:y(simu) return core.vector(simu:discrete(self.name).y) end
+function Sensor:y(simu) return simu:discrete(self.name).y:copy() end
 
 function Sensor:__tostring() return ("sensor with %d outputs"):format(self.size) end
 

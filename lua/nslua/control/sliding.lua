@@ -140,7 +140,7 @@ sliding.LinearSMCOT2 = controller.class { name = "LinearSMCOT2", options = { Csu
     if sum == 0 then fail("%s: Csurface: the sum of its entries is 0, by which this law divides", who) end
     return function(_, y, s)
       local free = Ad * y
-      local old = s.begun > 0 and core.vector(s.predicted) or y
+      local old = s.begun > 0 and s.predicted:copy() or y
       local u = core.vector { clip(-row:dot(free + y - old) / (h * sum), -limit, limit) }
       s.predicted:assign(free + Bd * u)
       s.begun = 1

@@ -4,9 +4,11 @@
 --   between   X' = f_x X + f_d D + f_p,       D' = 0
 --   at t_k    D+ = a_x X + a_d D + a_p,       a(x, d, p): the map of an action at that instant.
 -- The engine carries dx / dp, and dx / dd since the last instant (integrators/sensitivity.h). a_x, a_d and a_p are
--- differences of order 4 of the action, which is called at neighbouring points with the same random numbers.
+-- by dual numbers (nslua.dynamics.action_dual), or differences of order 4 of the action, which is called at
+-- neighbouring points with the same random numbers.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local new_action = require "nslua.dynamics.action_dual"
 
 local fail = arguments.fail
 local support = core.discrete_support
@@ -74,7 +76,7 @@ end
 -- actions do not change, as far as derivatives go. Returns a table with D so far.
 function slope.carry(simu, places, sizes, held, fixed)
   if not places then return support.vary(simu, nil) end
-  local systems, at, numbers = systems_of(simu), { held = held }, nil
+  local systems, at, numbers, action = systems_of(simu), { held = held }, nil, nil
   local nd = #places
 
   local function put(all, nx)
@@ -88,12 +90,12 @@ function slope.carry(simu, places, sizes, held, fixed)
   end
 
   -- The derivative of the action by (x, d, p), at the point `all`.
-  local function derivative(call, name, t, all, nx)
+  local function derivative(act, t, s, name, all, nx)
     local own, draws = core.zeros(#all), support.draws(simu)
     local function after(point)
       put(point, nx)
       support.draws(simu, draws)
-      call()
+      act(t, s, simu)
       local x = states_of(systems)
       for i = 1, nx do
         if x[i] ~= point[i] then
@@ -103,16 +105,28 @@ function slope.carry(simu, places, sizes, held, fixed)
       end
       return support.get(simu, places)
     end
-    local base, a = after(all), core.zeros(nd, #all)
+    local base, put_back = after(all), nil
+    support.draws(simu, draws)
+    local a = action:slopes(act, t, s, name, all, base, function()
+      put(all:map(function(x) return x + 1.37 * math.abs(x) + 0.731 end), nx)
+      put_back = disturb(simu:nsds())
+    end)
+    if put_back then put_back() end
+    if a then
+      put(all, nx)
+      support.draws(simu, draws)
+      return a
+    end
+    a = core.zeros(nd, #all)
     for i = 1, #all do
       own[i] = math.max(math.abs(all[i]), sizes and i <= #sizes and sizes[i] or 0)
       if own[i] == 0 then own[i] = 1 end
     end
     local of = own:slice(nx + 1, nx + nd)
     for i = 1, #all do
-      local function change(s)
+      local function change(by)
         local point = all:copy()
-        point[i] = point[i] + s
+        point[i] = point[i] + by
         return after(point) - base
       end
       local one, good, most = column_of(change, own[i], of)
@@ -126,7 +140,7 @@ function slope.carry(simu, places, sizes, held, fixed)
       end
       for j = 1, nd do a[j][i] = one[j][1] end
     end
-    local put_back = disturb(simu:nsds())
+    put_back = disturb(simu:nsds())
     local other = after(all)
     put_back()
     for i = 1, nd do
@@ -152,10 +166,11 @@ function slope.carry(simu, places, sizes, held, fixed)
       for j = 1, p do
         if support.parameter(simu, j) then numbers[#numbers + 1] = j end
       end
+      action = new_action(simu, systems, places, p)
     end
     for k, j in ipairs(numbers) do list[k] = support.parameter(simu, j) end
     local all = core.concatenate { states_of(systems), support.get(simu, places), core.vector(list) }
-    local a = derivative(function() act(t, s, simu) end, name, t, all, nx)
+    local a = derivative(act, t, s, name, all, nx)
     act(t, s, simu)
     if support.instant(simu, t, all:slice(nx + 1, nx + nd):copy(), a) then return end
     local before = D

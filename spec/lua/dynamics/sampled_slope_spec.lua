@@ -145,7 +145,7 @@ describe("a run through instants of clocks", function()
       fails(text, function() loop(p, more):run { sensitivities = { "x0" } } end)
     end
     refused("the action of clock 'sample' has no derivative at t=0.2: it jumps or has a kink there", function(_, x, s)
-      s.i = s.i + math.abs(s.i)
+      s.i = s.i + ns.vector { math.abs(s.i) }[1] -- takes no dual numbers
       return x
     end)
     refused("the action of clock 'sample' changes states at t=0.2: derivatives are known through", function(_, x, _, ds)

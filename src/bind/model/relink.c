@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bind/model/ds.h"
+#include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
 /* Stack indices of tables. clones: clone by object; vectors: clone by address of a plain vector of parameters. */
@@ -165,11 +166,15 @@ static void relink_view(lua_State *L, Maps maps, int from, int to) {
 }
 
 /*
-** Pushes the vector of the clone that corresponds to a plain vector, which the objects of the model share as z or as a coefficient; false:
-** none shares it.
+** Pushes the vector or matrix of the clone that corresponds to the plain one at stack index `value`, which the objects of the model share as z
+** or as a coefficient; false: none shares it.
 */
-static bool push_shared_clone(lua_State *L, int map, const NslVector *v) {
+static bool push_shared_clone(lua_State *L, int map, int value) {
   int top = lua_gettop(L);
+  const NslVector *v = nsl_test_vector(L, value);
+  const NslMatrix *m = nsl_test_matrix(L, value);
+  const double *data = v ? v->data : m->data;
+  const uint64_t *version = v ? v->version : m->version;
   bool found = false;
   for (lua_pushnil(L); !found && lua_next(L, map); lua_settop(L, found ? top + 3 : top + 1)) {
     NslHead *from = lua_touserdata(L, top + 1), *to = lua_touserdata(L, top + 2);
@@ -179,12 +184,13 @@ static bool push_shared_clone(lua_State *L, int map, const NslVector *v) {
     size_t bytes;
     for (const NsField *field = original->kind->fields; field->name && !found; field++) {
       const NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, object) : NULL;
-      bool z = ns_field_is_array(field) && strcmp(field->name, "z") == 0;
-      if (z && ns_field_data(field, object, &bytes) == v->data) {
+      bool z = v && ns_field_is_array(field) && strcmp(field->name, "z") == 0;
+      if (z && ns_field_data(field, object, &bytes) == data) {
         nsl_push_z(L, top + 2, ns_field_data(field, clone->family->object(clone), &bytes), v->n);
         found = true;
-      } else if (coef && coef->source.data == v->data && coef->source.version == v->version) {
-        nsl_vector_read(v, nsl_push_vector(L, v->n, NULL)->data);
+      } else if (coef && coef->source.data == data && coef->source.version == version) {
+        if (v) nsl_vector_read(v, nsl_push_vector(L, v->n, NULL)->data);
+        else nsl_push_matrix_copy(L, m);
         nsl_set_coefficient(L, top + 2, field->name, top + 3, true);
         found = true;
       }
@@ -202,9 +208,10 @@ bool nsl_push_relinked(lua_State *L, int map, int value) {
     lua_pushvalue(L, value);
     if (nsl_head(L, value) && lua_rawget(L, map) != LUA_TNIL) return true;
     lua_pop(L, 1);
-    return false;
+    const NslMatrix *m = nsl_test_matrix(L, value);
+    return m && !m->head.owner && push_shared_clone(L, map, value);
   }
-  if (!nsl_is_live(v) && !(v->head.owner && v->head.owner->type->visit)) return push_shared_clone(L, map, v);
+  if (!nsl_is_live(v) && !(v->head.owner && v->head.owner->type->visit)) return push_shared_clone(L, map, value);
   NslHead *clone = push_clone_of(L, maps, v->head.owner);
   lua_pop(L, 1);
   if (!clone) return false;

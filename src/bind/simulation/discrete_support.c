@@ -9,6 +9,7 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/diff/compile.h"
+#include "bind/diff/math_slots.h"
 #include "bind/simulation/simulation.h"
 
 #define SPAN ((lua_Integer)1 << 32)
@@ -240,6 +241,79 @@ static int support_parameter(lua_State *L) {
   return 1;
 }
 
+static lua_Integer address_of(const double *number) {
+  return (lua_Integer)(intptr_t)number / (lua_Integer)sizeof *number;
+}
+
+/* Where a script reaches the number of a coefficient: in the vector that it has given. */
+static const double *reachable_number(const NsCoef *coef, const double *number) {
+  ptrdiff_t k = number - coef->value;
+  return coef->source.data
+             ? coef->source.data + k % coef->rows * coef->source.row_stride + k / coef->rows * coef->source.col_stride
+             : number;
+}
+
+/* addresses(simulation, places, p): of each place, and then of each of p parameters that is a number, its address, in units of a number. */
+static int support_addresses(lua_State *L) {
+  NsTimeStepping *ts = support_simulation(L);
+  const NsSensitivities *s = support_sensitivities(L);
+  int n = (int)lua_rawlen(L, 2), p = (int)luaL_checkinteger(L, 3);
+  uint64_t *version;
+  lua_createtable(L, n, 0);
+  for (int i = 1; i <= n; i++) {
+    const double *number = listed_number(L, ts, i, &version);
+    lua_rawgeti(L, 2, i);
+    lua_Integer key = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
+    const NsCoef *coef = c && c->field->type == NS_FIELD_COEF ? ns_field_place(c->field, c->object) : NULL;
+    lua_pushinteger(L, address_of(coef ? reachable_number(coef, number) : number));
+    lua_rawseti(L, -2, i);
+  }
+  for (int j = 0; j < p; j++)
+    if (s->parameters[j].number) lua_pushinteger(L, address_of(s->parameters[j].number)), lua_rawseti(L, -2, ++n);
+  return 1;
+}
+
+/* address(vector): the address of its first element, and the distance of its elements; nil for other values. */
+static int support_address(lua_State *L) {
+  const NslVector *v = nsl_test_vector(L, 1);
+  if (!v || nsl_is_closed(&v->head)) return 0;
+  return lua_pushinteger(L, address_of(v->data)), lua_pushinteger(L, v->stride), 2;
+}
+
+/* Pushes replace(value), unless it is nil; map: { replace }. */
+static bool replaced_object(lua_State *L, int map, int value) {
+  lua_rawgeti(L, map, 1);
+  lua_pushvalue(L, value);
+  lua_call(L, 1, 1);
+  if (!lua_isnil(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+static bool kept_object(lua_State *L, int map, int value) {
+  if (!replaced_object(L, map, value)) return false;
+  lua_pop(L, 1);
+  return lua_pushvalue(L, value), true;
+}
+
+/* reach(function, { replace }): where the function reaches objects for which replace(object) gives another one, for `swapped`. */
+static int support_reach(lua_State *L) {
+  lua_settop(L, 2);
+  nsl_swap_find_objects(L, 2, kept_object, 1, 1);
+  nsl_swap_pack(L, 3);
+  return 1;
+}
+
+/* swapped(places, { replace }, f): calls f() while these places hold what replace gives. */
+static int support_swapped(lua_State *L) {
+  lua_settop(L, 3);
+  nsl_swap_renew(L, lua_tothread(L, 1), 2, replaced_object);
+  lua_pushvalue(L, 3);
+  return nsl_swap_call(L, lua_tothread(L, 4), 0) == LUA_OK ? 0 : lua_error(L);
+}
+
 /* draws(simulation [, draws]): the generators of random numbers as a string; they become `draws`. */
 static int support_draws(lua_State *L) {
   const NsTimeStepping *ts = support_simulation(L);
@@ -280,9 +354,10 @@ static int support_interval(lua_State *L) {
 void nsl_open_discrete_support(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, support_##name }
-  static const luaL_Reg functions[] = {ROW(places),    ROW(get),     ROW(put),      ROW(names),    ROW(first),
-                                       ROW(vary),      ROW(carries), ROW(slopes),   ROW(carry),    ROW(instant),
-                                       ROW(parameter), ROW(draws),   ROW(callback), ROW(interval), {NULL, NULL}};
+  static const luaL_Reg functions[] = {ROW(places),    ROW(get),       ROW(put),      ROW(names),  ROW(first),
+                                       ROW(vary),      ROW(carries),   ROW(slopes),   ROW(carry),  ROW(instant),
+                                       ROW(parameter), ROW(addresses), ROW(address),  ROW(reach),  ROW(swapped),
+                                       ROW(draws),     ROW(callback),  ROW(interval), {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "discrete_support");
 }
