@@ -16,11 +16,22 @@ typedef struct NslTracer {
   bool made_text, smooth; /* smooth: branches are refused */
 } NslTracer;
 
+/*
+** What a number is in Lua. most: an integer whose modulus is at most this, inf: unknown; negative: a float. doubt (-1: none): an integer, as told
+** by `most`, unless this node, a comparison, has the value `other`: math.max(0, x) is the integer 0 or the float x. zero: then 0 is the integer.
+*/
+typedef struct NslTracedKind {
+  double most;
+  int doubt;
+  bool other, zero;
+} NslTracedKind;
+
 /* A number: a node of the tape. Immutable. */
 typedef struct NslTraced {
   NslHead head;
   uint64_t tag;
   int node;
+  NslTracedKind kind;
 } NslTraced;
 
 /* Element i (from 0) is node[i * base.step]. A write to an element sets *written. */

@@ -16,9 +16,9 @@ typedef struct NslHost {
   const NslCallback *running; /* the running callback; NULL: none */
   uint64_t class_version;     /* number of changes to classes made by ns.class */
   struct NslCallee *watched;  /* a list of those that have, or had, compiled callbacks that depend on fields or variables */
-  uint64_t runs;        /* counts runs, from 1 */
-  size_t unseen;        /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
-  int sheets;           /* registry reference: weak list of the sheets of callees */
+  uint64_t runs;              /* counts runs, from 1 */
+  size_t unseen;              /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
+  int sheets;                 /* registry reference: weak list of the sheets of callees */
 } NslHost;
 
 /* Returns the host of L. */
