@@ -117,7 +117,7 @@ struct NslCallee {
   bool sized;
   bool watched;
   NslCallee *next_watched; /* see NslHost.watched */
-  unsigned present; /* the slots that had a callback when they were bound last */
+  unsigned present;        /* the slots that had a callback when they were bound last */
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
   const NsNsds *nsds;               /* the graph that holds the object, anchored in the fields; NULL: none */
