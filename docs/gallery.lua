@@ -4,7 +4,7 @@
 --
 -- The commands are the lines of the page that are "    nslua scripts/NAME.lua ... --plot docs/gallery/PLACE"; with
 -- --into the pictures go to DIR/PLACE. A picture that no command drew, and one that the page does not show, are
--- errors: the page is then not true.
+-- errors: the page is then not true. Pictures in space that the machine can not draw stay as they are.
 
 local options = require "nslua.options"
 
@@ -53,7 +53,10 @@ local function draw(command, drawn)
   local result, message = require "nslua.core".process_support.run(line)
   if not result then give_up("%s", message) end
   if result.status ~= 0 then give_up("%s: %s", command[1], result.err) end
-  for name in result.out:gmatch "drawn: [^\n]*/([%w_]+%.png)" do drawn[command.place .. "/" .. name] = true end
+  for no, name in result.out:gmatch "(n?o?t? ?)drawn: [^\n:]*/([%w_]+%.png)" do
+    drawn[command.place .. "/" .. name] = no == "" and 1 or 0
+  end
+  for line_out in result.out:gmatch "not drawn: [^\n]*" do print(line_out) end
 end
 
 local page = read(opt.page)
@@ -70,8 +73,8 @@ for place, name in page:gmatch "%]%(gallery/([%w_]+)/([%w_]+%.png)%)" do
   if mine and not drawn[picture] then give_up("%s shows %s, which no command draws", opt.page, picture) end
   shown[picture] = true
 end
-for picture in pairs(drawn) do
+for picture, one in pairs(drawn) do
   if not shown[picture] then give_up("%s does not show %s, which is drawn", opt.page, picture) end
-  count = count + 1
+  count = count + one
 end
 print(("%d pictures in %s"):format(count, opt.into))

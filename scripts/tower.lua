@@ -21,7 +21,7 @@ local opt = options.parse(arg, {
   { "v", default = 6, min = 0, help = "velocity of the ball; 0: there is none" },
   { "h", default = 2e-3, min = 1e-5, max = 0.1, help = "length of a step" },
   { "T", default = 1.5, above = 0, max = 1000, help = "end of the run" },
-  pictures.motion, pictures.option,
+  pictures.space, pictures.option,
 })
 opt.n = math.floor(opt.n)
 local g, a, m, R = 9.81, opt.a, 1, 0.6 * opt.a
@@ -56,6 +56,9 @@ local osi = ns.MoreauJeanOSI(0.5)
 osi:setLinearlyImplicit(true)
 local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), osi, ns.FrictionContact(3, { tolerance = 1e-8 }))
 
+local recorder = contacts:recorder { fps = 60, speed = 0.5 }
+recorder:add(0)
+
 -- A row for each step: its number, the time, the places of all bodies, the number of contacts that carry a force.
 local drift, deepest, rows = 0, 0, {}
 local function keep(k, t, closed)
@@ -67,6 +70,7 @@ keep(0, 0, 0)
 local standing = true
 for k, t in simu:steps() do
   contacts:update()
+  recorder:add(t)
   local closed = 0
   for _, inter in ipairs(contacts:interactions()) do
     if inter:lambda(1)[1] > 0 then
@@ -89,30 +93,6 @@ print(("%d boxes, %d steps; the tower moved by %.1e before it was hit"):format(o
 print(("at the end %d boxes have fallen, %d contacts are linked; the largest overlap was %.2e"):format(fallen,
   contacts:count(), -deepest))
 
--- The outline of a box, seen from the side (x, z): the convex hull of its eight corners.
-local function outline(q)
-  local points = {}
-  for _, c in ipairs(box:placed(q):corners()) do points[#points + 1] = { c[1], c[3] } end
-  table.sort(points, function(p, s) return p[1] < s[1] or p[1] == s[1] and p[2] < s[2] end)
-  local hull = {}
-  for pass = 1, 2 do
-    local first = #hull
-    for i = pass == 1 and 1 or #points, pass == 1 and #points or 1, pass == 1 and 1 or -1 do
-      local p = points[i]
-      while #hull >= first + 2 do
-        local u, w = hull[#hull - 1], hull[#hull]
-        if (w[1] - u[1]) * (p[2] - u[2]) - (w[2] - u[2]) * (p[1] - u[1]) > 0 then break end
-        hull[#hull] = nil
-      end
-      hull[#hull + 1] = p
-    end
-    hull[#hull] = nil
-  end
-  return hull
-end
-
-local far = opt.n * a + 2 * R
-
 pictures.draw(opt.plot, { run = function(plot)
   local t = pictures.column(rows, 2)
   local fig, axes = plot.subplots(3, 1, { figsize = { 7, 7 }, sharex = true })
@@ -126,19 +106,8 @@ pictures.draw(opt.plot, { run = function(plot)
   axes[2]:ylabel "$z$"
   axes[3]:plot(t, pictures.column(rows, 4)):ylabel("closed contacts"):xlabel "$t$"
   return fig
-end })
+end }, { tower = { recorder, time = 0.45 * opt.T } })
 
-pictures.animate(opt.animate, function()
-  return {
-    frames = pictures.frames(rows, 60), title = "A tower that is hit by a ball", speed = 0.5,
-    background = function(canvas) canvas:ground(1.5 * far, 0, -far, 0) end,
-    draw = function(row, canvas)
-      for b, q in ipairs(row[3]) do
-        if b <= opt.n then canvas:polygon(outline(q), { fill = b % 5 + 1, color = "ink" }) end
-        if b > opt.n then canvas:circle(q[1], q[3], R, { fill = "orange", color = "ink" }) end
-      end
-    end,
-    plot = { t = pictures.column(rows, 2), panels = {
-      { ylabel = "closed contacts", { label = "contacts", y = pictures.column(rows, 4) } } } },
-  }
-end)
+pictures.animate_space(opt.animate, recorder, { title = "A tower that is hit by a ball",
+  plot = { t = pictures.column(rows, 2), panels = {
+    { ylabel = "closed contacts", { label = "contacts", y = pictures.column(rows, 4) } } } } })

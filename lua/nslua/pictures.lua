@@ -9,17 +9,25 @@
 --     return { frames = pictures.frames(rows, 60), draw = ... } -- what ns.animation takes, without file and times
 --   end)
 --
+-- In space, with a recorder of a manager of contacts (contacts:recorder()) and the option pictures.space:
+--
+--   pictures.draw(opt.plot, { run = ... }, { heap = { recorder, time = 0.5 } }) -- also DIR/heap.png, at that time
+--   pictures.animate_space(opt.animate, recorder, { title = "A heap" })
+--
 -- Rows are lists { k, t, ... }: the second number is the time.
 --
 -- The environment variables NSLUA_DPI and NSLUA_PICTURE set the dots per inch (144 when it is not set) and the kind
--- of the files, "png" (when it is not set), "svg" or "pdf". The directory is made when it does not exist. An error
--- prints a message and ends the script with status 1.
+-- of the files, "png" (when it is not set), "svg" or "pdf"; NSLUA_SCENES=no leaves out pictures in space.
+-- The directory is made when it does not exist. An error prints a message and ends the script with status 1.
 
 local pictures = {}
 
 pictures.option = { "plot", value = "DIR", help = "draw pictures into this directory (needs gnuplot)" }
 pictures.motion = { "animate", value = "FILE", help = "write the motion there (.html, .gif, .mp4)",
   endings = { "html", "gif", "mp4" } }
+
+pictures.space = { "animate", value = "FILE", help = "write the motion there (.html, .png, .gif, .mp4)",
+  endings = { "html", "png", "gif", "mp4" } }
 
 local function give_up(message)
   io.stderr:write(arg and arg[0] or "script", ": ", message, "\n")
@@ -37,8 +45,9 @@ local function make_directory(directory)
 end
 
 -- Calls the functions in `list` in the order of their names and writes the figure that each returns to NAME.png,
--- or to a file of the kind that NSLUA_PICTURE holds.
-function pictures.draw(directory, list)
+-- or to a file of the kind that NSLUA_PICTURE holds. Then it writes a picture of each recorder in `scenes`, as PNG,
+-- of the last frame or at the time that is given; it says so where the machine can not draw them.
+function pictures.draw(directory, list, scenes)
   if not directory then return end
   local dpi, kind = tonumber(os.getenv "NSLUA_DPI"), os.getenv "NSLUA_PICTURE" or "png"
   local plot, names = require "nslua.plot", {}
@@ -52,6 +61,14 @@ function pictures.draw(directory, list)
     if not good then give_up((tostring(message):gsub("^.-savefig: ", ""))) end
     fig:close()
     print("drawn: " .. file)
+  end
+  if os.getenv "NSLUA_SCENES" == "no" then scenes = {} end
+  for name, scene in pairs(scenes or {}) do
+    local file = directory:gsub("/+$", "") .. "/" .. name .. ".png"
+    local options = { width = 11 * (dpi or 144), height = 6.5 * (dpi or 144), time = scene.time }
+    local good, message = pcall(function() scene[1]:animate3d():save(file, options) end)
+    local told = good and "drawn: %s" or "not drawn: %s: %s"
+    print(told:format(file, good or message:match "animation: (.*)" or message))
   end
 end
 
@@ -104,6 +121,15 @@ function pictures.animate(file, make)
   spec.file, spec.times = file, pictures.column(spec.frames, 2)
   require "nslua".animation(spec)
   print(("written: an animation of %d frames to %s"):format(#spec.frames, file))
+end
+
+-- Writes the animation of a recorder, with these options, and prints that it did.
+function pictures.animate_space(file, recorder, spec)
+  if not file then return end
+  spec.file = file
+  local good, message = pcall(recorder.animate3d, recorder, spec)
+  if not good then give_up(tostring(message)) end
+  print(("written: an animation of %d frames to %s"):format(recorder:frames(), file))
 end
 
 return pictures

@@ -1,7 +1,9 @@
 -- --animate of the scripts: what is drawn obeys the laws of the system.
 local chromium = require "chromium"
 local host = require "host"
+local motion = require "motion"
 local page = require "page"
+local three = require "nslua.web.three"
 
 describe("--animate", function()
   local directory
@@ -301,11 +303,13 @@ describe("--animate", function()
     opens(path)
   end)
 
-  it("of the tower: boxes and the ball above the ground #once", function()
+  it("of the tower, in space: boxes and the ball above the ground #once", function()
+    if not three.script() then return pending(three.missing) end
     local record, path = animate("tower", "--n 2 --T 0.4")
-    for _, frame in ipairs((frames(record))) do
-      assert.equal(2, #of_kind(frame, "polygon"))
-      assert.equal(1, #of_kind(frame, "circle"))
+    local bodies = motion.bodies(record, page)
+    assert.equal(3, #bodies)
+    for k, body in ipairs(bodies) do
+      for _, place in ipairs(body.positions) do assert.is_true(place[3] > (k < 3 and 0.2 or 0.24) - 2 * record.quantum) end
     end
     opens(path)
   end)

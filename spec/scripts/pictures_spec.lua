@@ -55,6 +55,11 @@ local cases = {
   { "cart_pole.lua --T 1", { run = 350 } },
   { "hopper.lua --periods 10", { hop = 350 } },
   { "tower.lua --n 2 --T 0.4", { run = 350 } },
+  { "rolling.lua --T 0.5", { run = 350 } },
+  { "dominoes.lua --n 4 --T 0.1", { run = 350 } },
+  { "granular_hopper.lua --n 8 --T 0.1", { run = 350 } },
+  { "chain.lua --n 3 --T 0.1", { run = 350 } },
+  { "rover.lua --T 0.1", { run = 350 } },
   { "woodpecker_cycle.lua --to 0.49", { branch = 350, cycle = 500 } },
   { "coupled_clutches.lua --T 0.1", { run = 350 } },
   { "lossy_gear.lua --T 0.1", { run = 350 } },
@@ -78,7 +83,8 @@ describe("--plot", function()
   for i, case in ipairs(cases) do
     it("draws: " .. case[1], function()
       local place = ("%s/%d/deep"):format(directory, i)
-      local out, err, status = host.run(("NSLUA_DPI=50 %s scripts/%s --plot %s"):format(host.quote(host.nslua), case[1], place))
+      local command = ("NSLUA_DPI=50 NSLUA_SCENES=no %s scripts/%s --plot %s"):format(host.quote(host.nslua), case[1], place)
+      local out, err, status = host.run(command)
       assert.equal("", err)
       assert.equal(0, status)
       local names = {}

@@ -131,4 +131,20 @@ describe("a page in space in the browser", function()
     assert.equal(one, one:save(directory .. "/small.png", { width = 200, height = 100, time = 0.5 }))
     assert.equal(200, png.read(directory .. "/small.png").width)
   end)
+
+  test("is drawn by --plot of a script, which says so where it can not be #long", function()
+    local place = directory .. "/tower"
+    local command = "%sNSLUA_DPI=30 %s scripts/tower.lua --n 2 --T 0.1 --plot " .. place
+    local out, err, status = host.run(command:format("", host.quote(host.nslua)))
+    assert.same({ "", 0 }, { err, status })
+    assert.truthy(out:find("drawn: " .. place .. "/tower.png\n", 1, true))
+    local width, height = string.unpack(">I4I4", host.read(place .. "/tower.png"), 17)
+    assert.same({ 330, 196 }, { width, height })
+    local tools = directory .. "/tools"
+    os.execute(("mkdir %s && for p in mkdir id rm gnuplot; do ln -s $(command -v $p) %s/$p; done"):format(tools, tools))
+    out, err, status = host.run(command:format(("PATH=%s "):format(tools), host.quote(host.nslua)))
+    assert.same({ "", 0 }, { err, status })
+    local told = ("not drawn: %s/tower.png: '%s/tower.png': chromium is not installed"):format(place, place)
+    assert.truthy(out:find(told, 1, true), out)
+  end)
 end)

@@ -95,7 +95,7 @@ local function add_corners(self, body, colour, corners, edges, faces, radius, op
     return html.numbers(result, "u4")
   end
   add_part(self, body, colour, geometry_of(self, { corners = html.numbers(numbers, "f4"), edges = flat(edges),
-    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open }), offset, scale)
+    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, world = body == 0 }), offset, scale)
 end
 
 -- Adds the parts of a shape of a body (0: the world). Returns the radius of the ball around the origin that holds it.
@@ -483,6 +483,8 @@ return function(core, parts)
     add_frame(film, t, places, self.forces and length > 0 and forces_of(self, length) or nil, values)
     return self
   end)
+
+  function Recorder:frames() return #self.film.times end
 
   Recorder.animate3d = public(function(self, spec)
     spec = check_keys(spec or {}, "recorder:animate3d")

@@ -137,10 +137,10 @@ nslua.SpaceView = class {
     this.showAll();
   }
 
-  /* The ball that holds the bodies at the start, in the middle and at the end, and the meshes. */
+  /* The ball that holds the bodies at the start and in the middle, and the meshes. */
   measure() {
     const T = window.THREE, box = new T.Box3(), { motion, record } = this, { places } = motion, radii = nslua.numbers(record.radii);
-    for (const share of [0, 0.5, 1]) {
+    for (const share of [0, 0.5]) {
       motion.set(motion.times[Math.round(share * (motion.count - 1))]);
       for (let i = 0; i < motion.bodies; i++) {
         const p = new T.Vector3(places[7 * i], places[7 * i + 1], places[7 * i + 2]), r = radii[i];
@@ -177,10 +177,11 @@ nslua.SpaceView = class {
       geometry.setAttribute("color", colours);
       const material = new T.MeshLambertMaterial({ vertexColors: T.VertexColors, map: solid.ball ? stripes : null,
         side: solid.open ? T.DoubleSide : T.FrontSide });
+      if (solid.world && !solid.open) Object.assign(material, { transparent: true, opacity: 0.4, depthWrite: false }); /* one looks into a funnel */
       const mesh = new T.InstancedMesh(geometry, material, list.length);
       mesh.instanceMatrix.setUsage?.(T.DynamicDrawUsage);
       mesh.frustumCulled = false;
-      mesh.castShadow = !solid.open;
+      mesh.castShadow = !solid.open && !solid.world;
       mesh.receiveShadow = true;
       scene.add(mesh);
       return { mesh, list, colours };
@@ -190,7 +191,7 @@ nslua.SpaceView = class {
   buildPlanes() {
     const T = window.THREE, { record, scene, size, centre } = this;
     const planes = record.planes.map(([x, y, z, a, b, c]) => ({ point: new T.Vector3(x, y, z), normal: new T.Vector3(a, b, c) }));
-    const step = 10 ** Math.floor(Math.log10(size / 2)), round = [1, 2, 5, 10].map((m) => m * step).find((s) => size / s < 12) ?? step;
+    const step = 10 ** Math.floor(Math.log10(size / 2)), round = [1, 2, 5, 10].map((m) => m * step).find((s) => size / s < 6) ?? step;
     this.sheets = [], this.grids = [];
     const grid = (polygon) => {
       const lines = new T.LineSegments(nslua.gridLines(polygon, round), new T.LineBasicMaterial({ transparent: true, opacity: 0.55 }));
@@ -331,11 +332,23 @@ nslua.SpaceView = class {
     const T = window.THREE, { camera, controls, centre, size, record } = this, view = record.camera;
     this.followed = undefined;
     controls.target.copy(view ? new T.Vector3(...view.at) : centre);
-    const away = size / Math.sin(camera.fov / 2 * Math.PI / 180) * Math.max(1, 0.9 / camera.aspect);
-    camera.position.copy(view ? new T.Vector3(...view.from) : new T.Vector3(0.5, -0.78, 0.38).normalize().multiplyScalar(away).add(centre));
+    const back = new T.Vector3(0.5, -0.78, 0.38).normalize();
+    camera.position.copy(view ? new T.Vector3(...view.from) : back.multiplyScalar(this.distanceFrom(back)).add(centre));
     Object.assign(camera, { near: 1e-2 * size, far: 60 * size });
     camera.updateProjectionMatrix();
     controls.update();
+  }
+
+  /* The distance from the centre, in this direction, from which the corners of the box fit into the picture, with a margin. */
+  distanceFrom(back) {
+    const T = window.THREE, { box, centre, camera } = this, across = new T.Vector3().crossVectors(camera.up, back).normalize();
+    const up = new T.Vector3().crossVectors(back, across), slope = Math.tan(camera.fov / 2 * Math.PI / 180) * 0.85;
+    let most = 0;
+    for (let i = 0; i < 8; i++) {
+      const p = new T.Vector3(...["x", "y", "z"].map((axis, k) => (i >> k & 1 ? box.max : box.min)[axis])).sub(centre);
+      most = Math.max(most, p.dot(back) + Math.max(Math.abs(p.dot(up)), Math.abs(p.dot(across)) / camera.aspect) / slope);
+    }
+    return most;
   }
 
   /* Moves the view so that its target is at a point. */
