@@ -435,7 +435,7 @@ describe("SchatzmanPaoliOSI", function()
       local inter = ns.Interaction(law, relation or ns.LagrangianLinearTIR { { 1 } }, "floor")
       return message(simulate, { systems = { ds }, links = { { inter, ds } }, T = 1, h = 0.1 })
     end
-    local takes = "; it takes NewtonImpactNSL and EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)"
+    local takes = "; it takes NewtonImpactNSL and EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes it)"
     assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a NewtonImpactFrictionNSL" .. takes,
       refused(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), ns.LagrangianLinearTIR { { 1, 0 }, { 0, 1 } },
         ns.LagrangianLinearTIDS({ 1, 0 }, { 0, 0 }, ns.eye(2))))

@@ -23,8 +23,8 @@ static int law_classes(lua_State *L) {
 
 /* law_table(law [, theta]): a law's class: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
 static int law_table(lua_State *L) {
-  static const char *const needs[] = {"equation", "unilateral", "impact", "box",     "sorts",    "polyhedron",
-                                      "cone_2d",  "cone_3d",    "mean",   "rolling", "reaction", NULL};
+  static const char *const needs[] = {"equation", "unilateral", "impact",  "box",      "sorts",    "polyhedron", "cone_2d",
+                                      "cone_3d",  "mean",       "rolling", "reaction", "exchange", NULL};
   const NsLaw *law = nsl_check_law(L, 1)->law;
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);

@@ -218,8 +218,8 @@ describe("what help says of the unknown", function()
     assert.equal(lemke, second "ns.SICONOS_LCP_LEMKE")
     assert.matches("^help: 'setNewtonOptions' is a name of Siconos; nothing is needed in its place: a linear model",
       second "simu:setNewtonOptions")
-    assert.equal("help: 'MultipleImpactNSL' is a name of Siconos; there is none here: ns.NewtonImpactNSL is the law of "
-      .. "impacts", second "MultipleImpactNSL")
+    assert.equal("help: 'OSNSMultipleImpact' is a name of Siconos; in its place: ns.MultipleImpactNSL with ns.EventDriven",
+      second "OSNSMultipleImpact")
   end)
 
   it("names the nearest of the names and methods", function()

@@ -93,7 +93,7 @@ static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
     if (ns_law_needs(inter->law) & ~schatzman_paoli_laws)
       return ns_fail(err, NS_EARG,
                      "SchatzmanPaoliOSI: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
-                     "(TimeStepping with a MoreauJeanOSI takes every law)",
+                     "(TimeStepping with a MoreauJeanOSI takes it)",
                      inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(

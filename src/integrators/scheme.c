@@ -63,6 +63,16 @@ const char *ns_scheme_of_any_length(NsFamily family) {
   return ns_scheme_classes[i]->name;
 }
 
+/* NS_EARG when a law shares the impulses of impacts, and the scheme steps over these. Schemes with `drive` check it themselves. */
+static NsStatus scheme_check_exchange(const NsSchemeClass *form, const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->ninteractions && !form->drive; i++)
+    if (ns_law_needs(nsds->interactions[i]->law) & NS_NEEDS_EXCHANGE)
+      return ns_fail(err, NS_EARG,
+                     "%s: interaction '%s' has a %s, whose impacts must be located; use RungeKuttaOSI with EventDriven",
+                     form->name, nsds->interactions[i]->name, ns_law_name(nsds->interactions[i]->law));
+  return NS_OK;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
   bool has[NS_FAMILIES] = {false};
@@ -76,7 +86,8 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
   NsStatus status = NS_OK;
   for (int family = 0; family < NS_FAMILIES && status == NS_OK; family++) {
     const NsSchemeClass *form = has[family] ? ns_scheme_form(class, (NsFamily)family) : NULL;
-    if (form && form->accepts) status = form->accepts(nsds, err);
+    if (form) status = scheme_check_exchange(form, nsds, err);
+    if (form && form->accepts && status == NS_OK) status = form->accepts(nsds, err);
   }
   return status;
 }

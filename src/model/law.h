@@ -29,7 +29,9 @@ typedef struct NsLawClass NsLawClass;
   X(rolling)                                                                                                                   \
   X(stribeck)                                                                                                                  \
   X(slip)                                                                                                                      \
-  X(joint_friction)
+  X(joint_friction)                                                                                                            \
+  X(multiple_impact)                                                                                                           \
+  X(poisson)
 
 #define X(name)                                                                                                                \
   extern const NsLawClass ns_law_##name;                                                                                       \
@@ -58,6 +60,7 @@ enum {
   NS_NEEDS_MEAN = 1 << 8,       /* friction on the mean of the velocities before and after a step */
   NS_NEEDS_ROLLING = 1 << 9,    /* friction with rolling moments */
   NS_NEEDS_REACTION = 1 << 10,  /* rows with a bound that grows with other multipliers of the law */
+  NS_NEEDS_EXCHANGE = 1 << 11,  /* impacts of all contacts at once, by `exchange` of the law's class */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_MEAN
 };
@@ -141,6 +144,8 @@ typedef struct NsLawInterval {
   double lower, upper;
 } NsLawInterval;
 
+struct NsImpact; /* model/impact.h */
+
 /* A class of laws. A function may be NULL where its comment says what NULL means. */
 struct NsLawClass {
   const char *name; /* of the constructor in scripts */
@@ -177,6 +182,12 @@ struct NsLawClass {
   ** the step. theta is the weight of u in the scheme's mean velocity (1 in event-driven steps). NULL: e = 0.
   */
   double (*restitution)(const NsLaw *law, int row, double theta);
+
+  /*
+  ** The impulses z of all closed rows in an impact in which contacts of this class take part, beside equations alone; see model/impact.h.
+  ** NULL: each contact has its own, by `restitution`.
+  */
+  NsStatus (*exchange)(const struct NsImpact *impact, double *z, NsError *err);
 
   /*
   ** The number of rows, from the first, that constrain the position y (a projection on the constraints moves y there).

@@ -10,8 +10,8 @@ describe("a name that ns does not have", function()
       message(function() return ns.LCP(ns.SICONOS_LCP_LEMKE) end))
     assert.equal("ns: it has no 'SICONOS_FRICTION_3D_NSGS'; nothing is needed in its place: ns.FrictionContact(dim) takes its "
       .. "solver by itself; ns.numerics.fc3d has a choice", message(function() return ns.SICONOS_FRICTION_3D_NSGS end))
-    assert.equal("ns: it has no 'MultipleImpactNSL'; there is none here: ns.NewtonImpactNSL is the law of impacts",
-      message(function() return ns.MultipleImpactNSL() end))
+    assert.equal("ns: it has no 'OSNSMultipleImpact'; in its place: ns.MultipleImpactNSL with ns.EventDriven",
+      message(function() return ns.OSNSMultipleImpact() end))
     assert.equal("ns: it has no 'Model'; in its place: ns.NonSmoothDynamicalSystem(t0, T)",
       message(function() return ns.Model(0, 1) end))
   end)

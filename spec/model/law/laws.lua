@@ -58,6 +58,7 @@ function laws.simulation(law, problem, osi)
   nsds:link(ns.Interaction(law, relation, "only"), ds)
   osi = osi or (class.goes_with.first_order and ns.EulerMoreauOSI or ns.MoreauJeanOSI)(0.5)
   local needs = internal.law_table(law).needs
+  if needs.exchange then return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-8, 1e-8), problem), ds end
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), osi, problem or (needs.polyhedron and ns.AVI() or nil)), ds
 end
 

@@ -45,8 +45,8 @@ static const char *advice(const NsLaw *law) {
   if (ns_law_needs(law) & NS_NEEDS_UNILATERAL)
     return "write equations as an interaction with EqualityConditionNSL, and 0 <= y _|_ lambda >= 0 as one with "
            "NewtonImpactNSL(0); "
-           "TimeStepping with a MoreauJeanOSI takes every law";
-  return "TimeStepping with a MoreauJeanOSI takes every law";
+           "TimeStepping with a MoreauJeanOSI takes it";
+  return "TimeStepping with a MoreauJeanOSI takes it";
 }
 
 NsStatus ns_ed_accepts(const NsNsds *nsds, NsMotionLaws laws, bool locates, const char *who, NsError *err) {
@@ -609,8 +609,9 @@ static const NsHybridClass motion_events_class = {.start = ns_ed_start,
 /* Joints, contacts with restitution; with friction and relays. */
 static const NsMotionLaws runge_kutta_laws = {
     NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_SORTS |
-        NS_NEEDS_REACTION,
-    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL, JointFrictionNSL and EqualityConditionNSL"};
+        NS_NEEDS_REACTION | NS_NEEDS_EXCHANGE,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL and "
+    "EqualityConditionNSL"};
 
 static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
   return ns_ed_accepts(nsds, runge_kutta_laws, true, ns_scheme_runge_kutta_text, err);

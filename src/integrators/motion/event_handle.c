@@ -10,6 +10,7 @@
 
 #include "integrators/layout.h"
 #include "integrators/motion/event_active.h"
+#include "integrators/motion/event_collide.h"
 #include "integrators/motion/event_joint.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_pole.h"
@@ -276,7 +277,9 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
     if (hopped(ed, row)) event->resting[row] = true;
     ed->problem.q[k] = (1 + e) * event->before[row];
   }
-  NsStatus status = solve_impulses(ed, err);
+  const NsLaw *law = ns_ed_exchanging(ed);
+  if (law) group_impulses(ed);
+  NsStatus status = law ? ns_ed_exchange_impulses(ed, law, err) : solve_impulses(ed, err);
   if (status == NS_OK) take_impulse_friction(ed);
   if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;
