@@ -2,7 +2,9 @@
 --
 -- Schur method (Varga, IEEE Trans. Autom. Control 26, 1981): the last block of a Schur form gets its one or two poles
 -- by a gain of small norm, then it moves to the top, and the next block is the last. Where rounding moves its poles,
--- which may be sensitive, a closed loop with well-conditioned eigenvectors is sought.
+-- which may be sensitive, a closed loop with well-conditioned eigenvectors is sought. With few inputs the poles are
+-- sensitive whatever the gain: the errors grow exponentially with n / m (He, Laub and Mehrmann 1995; Mehrmann and Xu,
+-- Linear Algebra Appl. 240, 1996).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local spectrum = require "nslua.dynamics.spectrum"
@@ -14,7 +16,7 @@ local fail, describe = arguments.fail, arguments.describe
 local place = {}
 
 -- Poles that are farther off than this part of the largest one are sought by eigenvectors, too; so often each one is
--- chosen.
+-- chosen, and a gain is refined.
 local ACCURATE, SWEEPS = 1e-12, 6
 
 -- A pole: a number, { re, im }, or a table with re and im.
@@ -253,34 +255,94 @@ local function by_eigenvectors(A, B, reals, pairs_)
   return core.solve(R, Q:transpose() * (A - X * L * X:inv()))
 end
 
--- The largest distance of an eigenvalue of M from its own pole, as a part of the largest pole or eigenvalue.
-local function error_of(M, reals, pairs_)
-  local left, worst, size = spectrum.values(M), 0, 0
-  for _, list in ipairs { reals, pairs_, pairs_ } do
-    for _, pole in ipairs(list) do
+-- ---- what became of a gain ----
+
+-- Gives each pole the eigenvalue re + i im that is nearest to it: list of { number of it, pole }, for a pair twice;
+-- and the largest distance, as a part of the largest pole or eigenvalue.
+local function match(re, im, reals, pairs_)
+  local list, taken, worst, size = {}, {}, 0, 0
+  for _, poles in ipairs { reals, pairs_, pairs_ } do
+    for _, pole in ipairs(poles) do
       local best, at = math.huge, 1
-      for k, value in ipairs(left) do
-        local d = math.sqrt((value.re - pole.re) ^ 2 + (math.abs(value.im) - pole.im) ^ 2)
-        if d < best then best, at = d, k end
+      for k = 1, #re do
+        local d = math.sqrt((re[k] - pole.re) ^ 2 + (math.abs(im[k]) - pole.im) ^ 2)
+        if not taken[k] and d < best then best, at = d, k end
       end
-      local value = table.remove(left, at)
-      worst, size = math.max(worst, best), math.max(size, value.abs, math.abs(pole.re), pole.im)
+      taken[at], list[#list + 1] = true, { at, pole }
+      worst = math.max(worst, best)
+      size = math.max(size, math.abs(re[at]), math.abs(im[at]), math.abs(pole.re), pole.im)
     end
   end
-  return worst / size
+  return list, worst / size, size
 end
 
--- K such that A - B K has the poles.
+-- What became of the gain K: the poles of A - B K, their largest distance from those asked for, and what a rounding
+-- of K alone may move them by to first order, |y' B| eps |K| |x|, as parts of the largest one; x, y: eigenvectors,
+-- y' x = 1. And a gain with poles that are right to first order, where there is one: K and the sum of v y', y' B v =
+-- the distance of the pole, v as small as it can be. Of a pair x and y are complex, in two columns and rows.
+local function check(A, B, K, reals, pairs_)
+  local re, im, X = core.eig(A - B * K)
+  im = im or core.zeros(#re)
+  local list, off, size = match(re, im, reals, pairs_)
+  local info = { poles = spectrum.values(A - B * K), error = off, rounding = math.huge }
+  local good, Y = where.try(X.inv, X)
+  if not good then return info end
+  local W, better, moved = Y * B, K:copy(), 0
+  local G = W:abs() * K:abs()
+  for k = 1, #re do
+    moved = math.max(moved, (im[k] ~= 0 and 2 or 1) * G:row(k):dot(X:column(k):abs()))
+  end
+  for _, one in ipairs(list) do
+    local k, pole, v, u = one[1], one[2], nil, nil
+    local w, by = W:row(k), re[k] - one[2].re
+    if im[k] == 0 and pole.im == 0 then
+      v = w * (by / w:dot(w))
+    elseif im[k] > 0 and pole.im > 0 then
+      local q, more = W:row(k + 1), im[k] - pole.im
+      local part = 2 / (w:dot(w) + q:dot(q))
+      v, u = (w * by - q * more) * part, (w * more + q * by) * part
+    end
+    if v then better = better + v:outer(Y:row(k)) end
+    if u then better = better + u:outer(Y:row(k + 1)) end
+  end
+  info.rounding = 2 ^ -53 * moved / size
+  return info, better:isfinite() and better or nil
+end
+
+-- The gain, moved by Newton's method as long as that brings the poles nearer to those asked for.
+local function refine(A, B, K, reals, pairs_)
+  local info, better = check(A, B, K, reals, pairs_)
+  for _ = 1, SWEEPS do
+    if info.error <= info.rounding or not better then break end
+    local next_info, next_better = check(A, B, better, reals, pairs_)
+    if next_info.error >= info.error then break end
+    K, info, better = better, next_info, next_better
+  end
+  return K, info
+end
+
+-- Poles that are farther off than this part of the largest one are not the ones that were asked for.
+local LOST = 0.1
+
+-- K such that A - B K has the poles, and what became of them.
 function place.place(...)
   local who = "control.place"
   local A, B, _, poles = system.split(who, ...)
   local reals, pairs_ = poles_of(poles, A:rows(), who)
   table.sort(reals, function(a, b) return a.re < b.re end)
-  local K = by_schur(A, B, reals, pairs_, who)
-  local off = error_of(A - B * K, reals, pairs_)
-  if off < ACCURATE then return K end
-  local good, other = where.try(by_eigenvectors, A, B, reals, pairs_)
-  return good and other and error_of(A - B * other, reals, pairs_) < off and other or K
+  local K, info = refine(A, B, by_schur(A, B, reals, pairs_, who), reals, pairs_)
+  local good, other = false, nil
+  if info.error > ACCURATE then good, other = where.try(by_eigenvectors, A, B, reals, pairs_) end
+  if good and other then
+    local second, found = refine(A, B, other, reals, pairs_)
+    if found.error < info.error then K, info = second, found end
+  end
+  if info.error > LOST then
+    fail("%s: the poles are off by %.2g of the largest one: a rounding of K alone may move them by %.2g of it; for "
+      .. "%d states and %d inputs they are too sensitive: ask for others, or for more inputs, or use control.lqr",
+      who, info.error, info.rounding, A:rows(), B:cols())
+  end
+  return K, info
 end
 
 -- The same for one input, where the gain is unique.

@@ -59,6 +59,27 @@ describe("pole placement", function()
     end
   end)
 
+  -- With few inputs the poles are sensitive: how far they are off is told, and what rounding K alone would do.
+  it("gives systems with few inputs their poles as well as rounding of the gain lets it", function()
+    for _, size in ipairs { { 10, 2, 1e-9 }, { 16, 2, 1e-6 }, { 20, 3, 1e-7 } } do
+      local ratios = {}
+      for k = 1, 11 do
+        local A, B, poles = random(size[1], size[1]), random(size[1], size[2]), some_poles(size[1])
+        local K, info = control.place(A, B, poles)
+        assert.is_true(distance(A - B * K, poles) < 10 * math.max(info.error, info.rounding, 1e-15))
+        ratios[k] = info.error / math.max(info.rounding, size[3])
+        assert.equal(size[1], #info.poles)
+      end
+      table.sort(ratios)
+      assert.is_true(ratios[6] < 10, ("%d: %g"):format(size[1], ratios[6]))
+    end
+    local hopeless = { A = random(30, 30), B = random(30, 1) }
+    fails("for 30 states and 1 inputs they are too sensitive: ask for others, or for more inputs, or use control.lqr",
+      control.place, hopeless, some_poles(30))
+    local _, exact = control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { -1, -2 })
+    assert.is_true(exact.error < 1e-15 and exact.rounding < 1e-14)
+  end)
+
   it("has the gain of Ackermann's formula for one input", function()
     local A, B, poles = random(4, 4), random(4, 1), { -1, -2, { -1, 1 }, { -1, -1 } }
     local P = (A + ns.eye(4)) * (A + 2 * ns.eye(4)) * (A * A + 2 * A + 2 * ns.eye(4))
@@ -68,8 +89,8 @@ describe("pole placement", function()
   end)
 
   it("has closed forms, where the gain is unique", function()
-    expect.near_matrix({ { 2, 3 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { -1, -2 }))
-    expect.near_matrix({ { 2, 2 } }, control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { { re = -1, im = 1 }, { -1, -1 } }))
+    expect.near_matrix({ { 2, 3 } }, (control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { -1, -2 })))
+    expect.near_matrix({ { 2, 2 } }, (control.place({ { 0, 1 }, { 0, 0 } }, { 0, 1 }, { { re = -1, im = 1 }, { -1, -1 } })))
   end)
 
   it("places triple poles, and poles where they are", function()
