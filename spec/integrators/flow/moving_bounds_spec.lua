@@ -220,3 +220,38 @@ describe("clutches whose input goes to 0 while they hold", function()
     told("clutches without an input", count)
   end)
 end)
+
+describe("a force that is equal to the bound of a relay, until the bound falls", function()
+  -- x' = 1 + lambda, |lambda| <= b(t), at rest at 0 while b(t) = 1: x(T) is the integral of 1 - b.
+  local function run(bound, h, T, scale)
+    local ds = ns.FirstOrderLinearTIDS({ 0 }, { { 0 } }, { scale })
+    local law = ns.RelayNSL(1, function(t) return -scale * bound(t) end, function(t) return scale * bound(t) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "relay"), ds)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI()):run()
+    return sol.x[#sol.t][1] / scale, sol.events
+  end
+  local s = 0.95 -- off the grid
+  local function after(f) return function(t) return t < s and 1 or 1 - f(t - s) end end
+  local cases = {
+    jumps = { after(function() return 0.5 end), 0.5 * (2 - s) },
+    ["has a kink"] = { after(function(u) return u / 2 end), (2 - s) ^ 2 / 4 },
+    ["falls as a square"] = { after(function(u) return u * u / 2 end), (2 - s) ^ 3 / 6 },
+    ["falls as a cube"] = { after(function(u) return u ^ 3 / 2 end), (2 - s) ^ 4 / 8 },
+    ["falls at last exponentially"] = { function(t) return 1 - 0.5 / (1 + math.exp(40 * (1 - t))) end, 0.5 },
+  }
+  for name, case in pairs(cases) do
+    it("leaves where it " .. name, function()
+      for _, h in ipairs { 0.1, 2 } do
+        for _, scale in ipairs { 1, 2.0 ^ -40 } do
+          local x, events = run(case[1], h, 2, scale)
+          assert.near(case[2], x, 1e-9)
+          assert.equal(1, #events)
+          assert.equal("leave", events[1].kind)
+          if name == "jumps" or name == "has a kink" then assert.near(s, events[1].t, 1e-8) end
+        end
+      end
+    end)
+  end
+end)

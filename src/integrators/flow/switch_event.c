@@ -183,7 +183,7 @@ static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
 /* NS_EMAXITER when there are too many events, or time does not go on. */
 static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
   NsSwitchMode *mode = sw->mode;
-  bool progress = sw->run.t - mode->t_event > RESOLUTION * time_spacing(sw);
+  bool progress = !sw->progress.late && sw->run.t - mode->t_event > RESOLUTION * time_spacing(sw);
   mode->stuck = progress ? 0 : mode->stuck + 1;
   mode->t_event = sw->run.t;
   if (mode->stuck > STUCK + 4 * sw->m)

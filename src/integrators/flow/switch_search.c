@@ -39,6 +39,9 @@ static const double DENSE_ERROR = 10;
 */
 static const double GUARD_ZERO = 1e-9;
 
+/* A lambda whose passage of its bound the choice of modes can not tell from 0 goes on to so many times GUARD_ZERO. */
+static const double BEYOND_ZERO = 4;
+
 /*
 ** Lambda or y that passes its bound by less than this part of its size, or than rtol of it, and comes back has touched the bound: the
 ** mode stays. An event is located to about 1e-12.
@@ -70,8 +73,14 @@ static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, co
   return ns_switch_guard(sw, guard) <= GUARD_ZERO * guard_size(sw, guard, lambda_size);
 }
 
+/* Whether a mode was chosen at this time before, and an event follows at once: a guard falls so slowly that its sign can not be told here. */
+static bool is_late(const NsSwitching *sw) {
+  return sw->mode->stuck > sw->m;
+}
+
 void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
   const double *lambda_size = fresh ? ns_flow_lambda_sizes(sw->flow) : NULL;
+  bool again = fresh && is_late(sw);
   for (int k = 0; k < 2 * sw->m; k++) {
     NsSwitchGuard *guard = &sw->mode->guards[k];
     if (!guard->used) continue;
@@ -80,6 +89,7 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
     if (fresh && !clear) slack = fmax(slack, AT_ZERO * DBL_EPSILON * guard_size(sw, guard, lambda_size));
     bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
     if (fresh || !active) guard->zone = fmax(sw->run.options.rtol, TOUCH) * guard_size(sw, guard, lambda_size);
+    if (again && active && !clear) slack = fmax(slack, BEYOND_ZERO * GUARD_ZERO * guard_size(sw, guard, lambda_size));
     double zone = active ? guard->zone : 0;
     guard->at_zero = !clear;
     if (fresh && !clear && sw->now->mode[guard->row] != NS_ROW_ACTIVE)
@@ -149,6 +159,14 @@ static double first_time(const NsSwitching *sw) {
   return fmax(nextafter(start, INFINITY), start + DBL_EPSILON * (sw->run.t_next - sw->run.t_k));
 }
 
+/* Repeats the step up to t, and evaluates the outputs there. */
+static NsStatus switch_retake(NsSwitching *sw, double t, NsError *err) {
+  NsStatus status = sw->run.method->retake(sw->run.stepper, t, err);
+  *sw->run.clock = t;
+  ns_hybrid_state(&sw->run, sw->run.stepper->state.y, sw->run.sample);
+  return status == NS_OK ? ns_flow_outputs(sw->flow, t, sw->run.sample, err) : status;
+}
+
 /*
 ** Repeats the step up to the root of a guard near t. Newton's method on t, with the measured slope and then with secants, moves
 ** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0, or when the
@@ -161,10 +179,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
   *found = false;
   for (int i = 0;; i++) {
     if (t <= step->t_old) t = first_time(sw);
-    NsStatus status = sw->run.method->retake(sw->run.stepper, t, err);
-    *sw->run.clock = t;
-    ns_hybrid_state(&sw->run, step->y, sw->run.sample);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->run.sample, err);
+    NsStatus status = switch_retake(sw, t, err);
     if (status != NS_OK) return status;
     double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
@@ -229,7 +244,20 @@ static NsStatus guard_along(void *context, double t, double *value, NsError *err
   return status;
 }
 
-/* *t, at which guard k is below 0, becomes the last time before it at which the guard is 0, on the dense output. */
+/* *b, at which a guard is below 0, becomes the first such time after a, at which it is exactly 0, as while its bound does not move. */
+static NsStatus go_to_end_of_zero(GuardDense *job, double a, double *b, NsError *err) {
+  NsStatus status = NS_OK;
+  for (double t = a + (*b - a) / 2, g = 0; status == NS_OK && t > a && t < *b; t = a + (*b - a) / 2) {
+    status = guard_along(job, t, &g, err);
+    *(g < 0 ? b : &a) = t;
+  }
+  return status;
+}
+
+/*
+** *t, at which guard k is below 0, becomes the last time before it at which the guard is 0, on the dense output; the end of such times where
+** it stays at 0.
+*/
 static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err) {
   GuardDense job = {sw, k};
   double start = sw->run.dense.t_old, b = *t, a = b, ga = 0, gb = 0;
@@ -238,7 +266,7 @@ static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err)
     if (ga < 0) b = a, gb = ga;
     a = fmax(start, *t - way);
     status = guard_along(&job, a, &ga, err);
-    if (ga == 0) break;
+    if (ga == 0) return *t = b, go_to_end_of_zero(&job, a, t, err);
   }
   if (status != NS_OK || gb >= 0) return status;
   if (ga < 0 || a == b) return *t = start, NS_OK;
@@ -321,10 +349,7 @@ static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises
   *rises = false;
   while (length > shortest && !*rises) {
     length *= SHORTER;
-    NsStatus status = sw->run.method->retake(sw->run.stepper, step->t_old + length, err);
-    *sw->run.clock = step->t;
-    ns_hybrid_state(&sw->run, step->y, sw->run.sample);
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->run.sample, err);
+    NsStatus status = switch_retake(sw, step->t_old + length, err);
     if (status != NS_OK) return status;
     *rises = ns_switch_guard(sw, &sw->mode->guards[k]) > fmax(0, sw->mode->guards[k].value);
   }
@@ -333,11 +358,12 @@ static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises
 
 /*
 ** The first event in the dense output: *k is its guard, -1: there is none; *t its time. *hidden: the guard is 0 at the start of the step,
-** and seems to fall at once, but it rises before; the step is now a shorter one that shows it.
+** and seems to fall at once, but it rises before; the step is now a shorter one that shows it. *late: it falls at once, and its event is
+** where it can be told from 0.
 */
-static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
+static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, bool *late, NsError *err) {
   NsEventRoot root;
-  *hidden = false;
+  *hidden = *late = false;
   NsStatus status = first_guard_root(sw, &root, err);
   *k = root.event;
   *t = root.t;
@@ -345,7 +371,11 @@ static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, Ns
   if (!sw->mode->guards[*k].at_zero) return sw->mode->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
   double found = *t;
   status = go_back_to_zero(sw, *k, t, err);
-  return status == NS_OK && *t == sw->run.dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
+  if (status != NS_OK || *t > sw->run.dense.t_old) return status;
+  status = look_for_rise(sw, *k, found - *t, hidden, err);
+  *late = !*hidden && is_late(sw);
+  if (*late) *t = found;
+  return status;
 }
 
 /* Where the step can not be repeated with the length up to an event: makes a shorter one, and the next steps come to the event. */
@@ -358,18 +388,20 @@ static NsStatus stop_before(NsSwitching *sw, double t, NsStatus status, NsError 
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
-  bool any = false, reached = false, hidden = true;
+  bool any = false, reached = false, hidden = true, *late = &sw->progress.late;
   int k = -1;
   double t = NAN;
   *guard = -1;
+  *late = false;
   for (int i = 0; i < 2 * sw->m; i++) any = any || sw->mode->guards[i].used;
   if (!any) return NS_OK;
   NsStatus status = NS_OK;
   while (status == NS_OK && hidden) {
     status = prepare_search(sw, err);
-    if (status == NS_OK) status = first_event(sw, &k, &t, &hidden, err);
+    if (status == NS_OK) status = first_event(sw, &k, &t, &hidden, late, err);
   }
   if (status != NS_OK || k < 0) return status;
+  if (*late) return *guard = k, switch_retake(sw, t, err);
   status = measure_slopes(sw, t, sw->mode->guards[k].at_zero, err);
   if (status == NS_OK) status = switch_go_to(sw, k, t, &reached, err);
   if (status == NS_OK && reached) *guard = k;

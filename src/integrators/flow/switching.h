@@ -48,6 +48,7 @@ typedef struct NsSwitchProgress {
   double t_spell;   /* time at which that spell began */
   double t_block;   /* time at which the present block of events began; see switch_event.c */
   double blocks[2]; /* durations of the last two blocks */
+  bool late;        /* the event is later than its guard falls below 0, where the choice could not tell; see switch_search.c */
 } NsSwitchProgress;
 
 /* At an event: the mode and the multipliers before it, a mode to be tried, and what was chosen. */
