@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bind/diff/tape_copy.h"
-#include "bind/diff/trace.h"
+#include "bind/diff/trace_numbers.h"
 
 /*
 ** Lua asks a number-like object about `x < 1`, and not about `x == 1`, t[x], the limit of a loop, type(x). While a watch is on, a hook looks

@@ -2,7 +2,7 @@
 ** trace.c
 ** Traced numbers, vectors and matrices: recorded operations, and errors for what cannot be recorded.
 */
-#include "bind/diff/trace.h"
+#include "bind/diff/trace_numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,13 +25,11 @@ static const char readonly_text[] = "compile: %s is read-only: only the last arg
 static const char of_matrices_text[] = "arithmetic of matrices can't be traced";
 
 /* Upvalues of every closure, after the kind. */
-enum { TRACER = 2 };
+enum { TRACER = NSL_TRACER };
 
 static NslTracer *tracer(lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(TRACER));
 }
-
-static const NslTracedKind float_kind = {-1, -1, false, false};
 
 /* ---- values ---- */
 
@@ -39,13 +37,6 @@ static const NslTracedKind float_kind = {-1, -1, false, false};
 static void set_traced_meta(lua_State *L, int base, int which) {
   lua_pushvalue(L, base > 0 ? base + which : lua_upvalueindex(TRACER + which));
   lua_setmetatable(L, -2);
-}
-
-void nsl_push_traced(lua_State *L, int base, int node) {
-  const NslTracer *t = lua_touserdata(L, base);
-  NslTraced *x = lua_newuserdatauv(L, sizeof *x, 0);
-  *x = (NslTraced){{.magic = NSL_MAGIC, .type = &nsl_traced_type}, t->tag, node, float_kind};
-  set_traced_meta(L, base, 1);
 }
 
 static NslTracedVector *new_traced_vector(lua_State *L, int base, int n, int own, const char *label) {
@@ -87,23 +78,11 @@ static int push_node(lua_State *L, int node) {
   return 1;
 }
 
-static int push_kind(lua_State *L, int node, NslTracedKind kind) {
-  nsl_push_traced(L, lua_upvalueindex(TRACER), node);
-  ((NslTraced *)lua_touserdata(L, -1))->kind = kind;
-  return 1;
-}
-
 /* ---- nodes ---- */
 
 static void check_trace(lua_State *L, uint64_t tag) {
   const NslTracer *t = tracer(L);
   if (!t->tape || tag != t->tag) luaL_error(L, stale_text);
-}
-
-int nsl_constant_node(lua_State *L, NslTracer *t, double value) {
-  int node = ns_tape_constant(t->tape, value);
-  if (node < 0) luaL_error(L, "not enough memory");
-  return node;
 }
 
 static int constant(lua_State *L, double value) {
@@ -124,21 +103,11 @@ static int record(lua_State *L, NsTapeOp op, int a, int b) {
   return node;
 }
 
-/* A path with more comparisons than these is a loop that does not end, or one that is no gain. */
-enum { MOST_GUARDS = 10000 };
-
 static int untraceable(lua_State *L, const char *what);
-
-/* A guard that is no branch of the script. */
-static void guard_silently(lua_State *L, NslTracer *t, int node) {
-  if (ns_tape_guard(t->tape, node) != NS_OK) luaL_error(L, "not enough memory");
-  if (ns_tape_view(t->tape).guards > MOST_GUARDS)
-    luaL_error(L, "compile: more than %d comparisons in one call: does a loop end?", MOST_GUARDS);
-}
 
 void nsl_guard(lua_State *L, NslTracer *t, int node) {
   if (t->smooth) untraceable(L, "a branch on");
-  guard_silently(L, t, node);
+  nsl_guard_silently(L, t, node);
 }
 
 void nsl_freeze(lua_State *L, NslTracer *t, int node) {
@@ -189,128 +158,13 @@ void nsl_refuse_text(lua_State *L, const NslTracer *t) {
   lua_error(L);
 }
 
-/* ---- integers ---- */
-
-/*
-** What math.floor(x) gives is an integer in Lua, and a double on the tape. They are the same as long as a double holds each result exactly, with
-** 0 in place of -0. Where a result may be larger a guard sees to it: beyond 2^53 the path is left, and there is none that could be made.
-*/
-static const double most_exact = 0x1p53,
-                    most_guarded = 0x1p52; /* half of it: small numbers can be added without a further guard */
-
-/* What the number or traced number at idx is. */
-static NslTracedKind kind_at(lua_State *L, int idx) {
-  const NslTraced *x = nsl_test_traced(L, idx);
-  NslTracedKind kind = x ? x->kind : float_kind;
-  if (x || !lua_isinteger(L, idx)) return kind;
-  kind.most = fabs(lua_tonumber(L, idx));
-  return kind;
-}
-
-static bool is_whole(NslTracedKind kind) {
-  return kind.most >= 0 && kind.doubt < 0;
-}
-
-static double value_of(lua_State *L, int node) {
-  return ns_tape_node(tracer(L)->tape, node).value;
-}
-
-/* Refuses a plain integer that a double does not hold. */
-static void check_constant(lua_State *L, int idx) {
-  if (lua_type(L, idx) == LUA_TNUMBER && kind_at(L, idx).most >= most_exact)
-    luaL_error(L, "compile: an integer beyond 2^53 meets an integer, or is compared with a number, that a traced value gives");
-}
-
-/* Ends the doubt by a guard: from here on the path is that of an integer, or of a float. */
-static NslTracedKind settle_kind(lua_State *L, NslTracedKind kind) {
-  if (kind.doubt < 0) return kind;
-  guard_silently(L, tracer(L), kind.doubt);
-  if ((value_of(L, kind.doubt) != 0) == kind.other) return float_kind;
-  kind.doubt = -1;
-  return kind;
-}
-
-/* Sees to it that an integer, of which *most is known, is one that a double holds exactly. */
-static void bound_integer(lua_State *L, int node, double *most) {
-  if (*most <= most_exact) return;
-  if (!(fabs(value_of(L, node)) < most_guarded))
-    luaL_error(L, "compile: an integer that a traced value gives is beyond 2^52: it may be more than a trace holds exactly");
-  int size = record(L, NS_TAPE_ABS, node, node);
-  guard_silently(L, tracer(L), record(L, NS_TAPE_LESS, size, constant(L, most_guarded)));
-  *most = most_guarded;
-}
-
-/* The remainder or quotient of two integers. */
-static int integer_division(lua_State *L, NsTapeOp op, int a, int b) {
-  int zero = record(L, NS_TAPE_EQUAL, b, constant(L, 0));
-  if (value_of(L, b) == 0 && op == NS_TAPE_FMOD) luaL_error(L, "bad argument #2 to 'fmod' (zero)");
-  if (value_of(L, b) == 0) luaL_error(L, "attempt to perform 'n%s0'", op == NS_TAPE_MOD ? "%%" : "//");
-  if (nsl_test_traced(L, 2)) guard_silently(L, tracer(L), zero);
-  return record(L, op, a, b);
-}
-
-/*
-** Pushes op of two integers. Beyond 2^63 math.floor(x) is a float: operands are bounded, too, where the result does not tell (-2^63 is its own
-** negative).
-*/
-static int push_integer(lua_State *L, NsTapeOp op, int a, int b, NslTracedKind ka, NslTracedKind kb) {
-  bool scales = op == NS_TAPE_MUL && !(nsl_test_traced(L, 1) && nsl_test_traced(L, 2)) && ka.most != 0 && kb.most != 0;
-  int node;
-  NslTracedKind kind = {0, -1, false, false};
-  if (!scales) bound_integer(L, a, &ka.most);
-  if (!scales && op != NS_TAPE_NEG) bound_integer(L, b, &kb.most);
-  switch (op) {
-    case NS_TAPE_NEG: node = record(L, NS_TAPE_SUB, constant(L, 0), a), kind.most = ka.most; break;
-    case NS_TAPE_ADD:
-    case NS_TAPE_SUB: node = record(L, op, a, b), kind.most = ka.most + kb.most; break;
-    case NS_TAPE_MUL: node = record(L, op, a, b), kind.most = ka.most * kb.most; break;
-    default: node = integer_division(L, op, a, b), kind.most = op == NS_TAPE_IDIV ? ka.most : kb.most;
-  }
-  if (op != NS_TAPE_NEG && op != NS_TAPE_ADD && op != NS_TAPE_SUB)
-    node = record(L, NS_TAPE_ADD, node, constant(L, 0)); /* no -0 */
-  bound_integer(L, node, &kind.most);
-  return push_kind(L, node, kind);
-}
-
-static bool of_integers(NsTapeOp op) {
-  return op == NS_TAPE_ADD || op == NS_TAPE_SUB || op == NS_TAPE_MUL || op == NS_TAPE_NEG || op == NS_TAPE_MOD ||
-         op == NS_TAPE_IDIV || op == NS_TAPE_FMOD;
-}
-
-/*
-** Pushes op of a number that may be an integer and of one that is (at index `whole`), without a guard for what it is: a sum is the same, and of
-** max(0, x) times a constant only the integer can be 0. False: a guard is needed.
-*/
-static bool push_doubtful(lua_State *L, NsTapeOp op, int a, int b, NslTracedKind kind, NslTracedKind factor, int whole) {
-  bool negates = op == NS_TAPE_NEG, sum = op == NS_TAPE_ADD || op == NS_TAPE_SUB;
-  bool scales = op == NS_TAPE_MUL && lua_type(L, whole) == LUA_TNUMBER && factor.most != 0;
-  if (!sum && !(kind.zero && (negates || scales))) return false;
-  kind.most = sum ? kind.most + factor.most : scales ? kind.most * factor.most : kind.most;
-  kind.zero = kind.zero && !sum;
-  if (kind.most > most_exact) return false;
-  int node = negates ? record(L, NS_TAPE_SUB, constant(L, 0), a) : record(L, op, a, b);
-  return push_kind(L, sum || negates ? node : record(L, NS_TAPE_ADD, node, constant(L, 0)), kind);
-}
-
-/* Pushes op of two numbers that are or may be integers; false: it is one of floats. */
-static bool push_whole(lua_State *L, NsTapeOp op, int a, int b) {
-  NslTracedKind ka = kind_at(L, 1), kb = op == NS_TAPE_NEG ? ka : kind_at(L, 2);
-  if (!of_integers(op) || ka.most < 0 || kb.most < 0) return false;
-  for (int i = 1; i <= 2; i++) check_constant(L, i);
-  if (!is_whole(ka) && (op == NS_TAPE_NEG || is_whole(kb)) && push_doubtful(L, op, a, b, ka, kb, 2)) return true;
-  if (is_whole(ka) && !is_whole(kb) && push_doubtful(L, op, a, b, kb, ka, 1)) return true;
-  ka = settle_kind(L, ka);
-  kb = op == NS_TAPE_NEG ? ka : settle_kind(L, kb);
-  return ka.most >= 0 && kb.most >= 0 && push_integer(L, op, a, b, ka, kb);
-}
-
 /* ---- operations of numbers ---- */
 
 /* x^2 is x * x, as in Lua. */
 static bool traced_arithmetic(lua_State *L, NsTapeOp op) {
   int a = node_at(L, 1), b = a < 0 ? -1 : node_at(L, 2);
   if (b < 0) return false;
-  if (push_whole(L, op, a, b)) return true;
+  if (nsl_push_whole(L, op, a, b)) return true;
   bool square = op == NS_TAPE_POW && lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2;
   push_node(L, square ? record(L, NS_TAPE_MUL, a, a) : record(L, op, a, b));
   return true;
@@ -328,38 +182,28 @@ static int traced_argument(lua_State *L, int idx) {
 
 static void traced_apply(lua_State *L, NsTapeOp op, int ia, int ib) {
   int a = traced_argument(L, ia), b = ib ? traced_argument(L, ib) : 0;
-  NslTracedKind kind = kind_at(L, ia);
+  NslTracedKind kind = nsl_traced_kind(L, ia);
   bool rounds = op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE;
-  if (op == NS_TAPE_FMOD && ia == 1 && ib == 2 && push_whole(L, op, a, b)) return;
-  if (rounds && !is_whole(kind)) kind = (NslTracedKind){HUGE_VAL, -1, false, false};
-  if (op == NS_TAPE_ABS && kind.most >= 0) bound_integer(L, a, &kind.most);
-  push_kind(L, record(L, op, a, b), rounds || op == NS_TAPE_ABS ? kind : float_kind);
-}
-
-/* The largest or smallest of two numbers of these kinds; chosen: the comparison by which it is the second one. */
-static NslTracedKind extreme_kind(lua_State *L, NslTracedKind ka, NslTracedKind kb, int chosen, bool zero_first) {
-  if (ka.most < 0 && kb.most < 0) return float_kind;
-  ka = settle_kind(L, ka);
-  kb = settle_kind(L, kb);
-  double most = fmax(ka.most, kb.most);
-  if ((ka.most < 0) == (kb.most < 0)) return (NslTracedKind){most, -1, false, false};
-  return (NslTracedKind){most, chosen, ka.most >= 0, zero_first};
+  if (op == NS_TAPE_FMOD && ia == 1 && ib == 2 && nsl_push_whole(L, op, a, b)) return;
+  if (rounds && !nsl_is_whole(kind)) kind = (NslTracedKind){HUGE_VAL, -1, false, false};
+  if (op == NS_TAPE_ABS && kind.most >= 0) nsl_bound_integer(L, a, &kind.most);
+  nsl_push_kind(L, record(L, op, a, b), rounds || op == NS_TAPE_ABS ? kind : nsl_float_kind);
 }
 
 static int traced_extreme(lua_State *L, NsTapeOp op) {
   int n = lua_gettop(L), best = traced_argument(L, 1);
-  NslTracedKind kind = kind_at(L, 1);
-  bool zero_first = n == 2 && kind.most == 0 && is_whole(kind);
+  NslTracedKind kind = nsl_traced_kind(L, 1);
+  bool zero_first = n == 2 && kind.most == 0 && nsl_is_whole(kind);
   for (int i = 2; i <= n; i++) {
     int b = traced_argument(L, i);
-    NslTracedKind other = kind_at(L, i);
+    NslTracedKind other = nsl_traced_kind(L, i);
     int chosen = kind.most < 0 && other.most < 0 ? -1
                  : op == NS_TAPE_MAX             ? record(L, NS_TAPE_LESS, best, b)
                                                  : record(L, NS_TAPE_LESS, b, best);
-    kind = extreme_kind(L, kind, other, chosen, zero_first);
+    kind = nsl_extreme_kind(L, kind, other, chosen, zero_first);
     best = record(L, op, best, b);
   }
-  return push_kind(L, best, kind);
+  return nsl_push_kind(L, best, kind);
 }
 
 /* The plain value for math.type and math.tointeger, whose result is the same along a path. */
@@ -367,9 +211,9 @@ static void traced_push_value(lua_State *L, int idx, const char *what) {
   bool integer = strcmp(what, "math.tointeger of") == 0;
   if (!integer && strcmp(what, "math.type of") != 0) untraceable(L, what);
   int node = node_at(L, idx);
-  double value = value_of(L, node);
-  NslTracedKind kind = settle_kind(L, kind_at(L, idx));
-  if (kind.most >= 0) bound_integer(L, node, &kind.most);
+  double value = ns_tape_node(tracer(L)->tape, node).value;
+  NslTracedKind kind = nsl_settle_kind(L, nsl_traced_kind(L, idx));
+  if (kind.most >= 0) nsl_bound_integer(L, node, &kind.most);
   else if (integer) nsl_guard(L, tracer(L), record(L, NS_TAPE_EQUAL, node, record(L, NS_TAPE_FLOOR, node, 0)));
   if (integer && value == floor(value)) nsl_freeze(L, tracer(L), node);
   else if (kind.most >= 0) lua_pushinteger(L, (lua_Integer)value);
@@ -380,7 +224,7 @@ static void traced_push_value(lua_State *L, int idx, const char *what) {
 static int traced_compare(lua_State *L) {
   int a = node_at(L, 1), b = a < 0 ? -1 : node_at(L, 2);
   if (b < 0) return luaL_error(L, "attempt to compare %s with %s", nsl_describe(L, 1), nsl_describe(L, 2));
-  for (int i = 1; i <= 2; i++) check_constant(L, i);
+  for (int i = 1; i <= 2; i++) nsl_check_constant(L, i);
   int node = record(L, (NsTapeOp)nsl_proxy_which(L), a, b);
   nsl_guard(L, tracer(L), node);
   return lua_pushboolean(L, ns_tape_node(tracer(L)->tape, node).value != 0), 1;

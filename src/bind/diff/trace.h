@@ -68,13 +68,12 @@ static inline NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
 
 /* Traced numbers as a kind of proxies; its values (upvalues) are the tracer and the three metatables. */
 extern const NslProxy nsl_traces;
-enum { NSL_TRACE_UPVALUES = 4 };
+enum { NSL_TRACE_UPVALUES = 4, NSL_TRACER = 2 }; /* the second upvalue is the tracer */
 
 /* Pushes these values, which are made once in a Lua state; returns the tracer. */
 NslTracer *nsl_push_tracer(lua_State *L);
 
-/* Push a number, a vector of nodes first, first + 1, ..., such a matrix, of the current trace; base: the tracer's index. */
-void nsl_push_traced(lua_State *L, int base, int node);
+/* Push a vector of nodes first, first + 1, ..., or such a matrix, of the current trace; base: the tracer's index. */
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label);
 NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int cols, int first, const char *label);
 
@@ -89,6 +88,3 @@ void nsl_freeze(lua_State *L, NslTracer *tracer, int node);
 /* Pushes the present value of the traced number at idx as text; raises, after the trace, that this is no part of a path. */
 void nsl_push_traced_text(lua_State *L, NslTracer *tracer, int idx);
 void nsl_refuse_text(lua_State *L, const NslTracer *tracer);
-
-/* The node of a constant; raises when there is no memory. */
-int nsl_constant_node(lua_State *L, NslTracer *tracer, double value);
