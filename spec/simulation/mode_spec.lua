@@ -138,11 +138,28 @@ local function column(m, p, name, size, t, x, j, ...)
 end
 
 local TOLERANCE = 1e-6
+local backs = 0 -- derivatives of weighted sums that were exact
 
 local function check_column(where, exact, slope)
   local size = math.max(1, slope:norm(math.huge))
   assert(exact:slice(1, #exact) and (exact - slope):norm(math.huge) <= TOLERANCE * size, where .. ": " .. tostring(exact)
     .. " against " .. tostring(slope))
+end
+
+-- The derivatives of a weighted sum of a map's numbers are the sums of its derivatives along the directions.
+local function check_back(where, m, p, name, size, t, x, ...)
+  local weight, k, ways = core.zeros(size), ...
+  for i = 1, size do weight[i] = math.sin(i) + 0.3 end
+  local back = modes[name](m, t, core.concatenate { x, weight, 2 * weight }, k, ways, true)
+  for j = 1, back and #x + p or 0 do
+    local along = column(m, p, name, size, t, x, j, ...)
+    local sum = 0
+    for i = 1, size do sum = sum + weight[i] * along[i] end
+    local most = math.max(1, along:norm(math.huge))
+    assert(math.abs(back[size + j] - sum) <= 1e-12 * most, where .. ": back")
+    assert(back[size + #x + p + j] == 2 * back[size + j], where .. ": back, twice")
+  end
+  backs = backs + (back and 1 or 0)
 end
 
 local known = 0 -- derivatives by numbers that were exact
@@ -185,8 +202,10 @@ local function check_smooth(name, sol, model, t, h)
     if not exact then break end
     check_column(name .. ": J", exact, difference(function(y) return modes.rate(m, t, y) end, x, j))
   end
+  check_back(name .. ": rate", m, p, "rate", #x, t, x)
   check_numbers(name .. ": rate", model, numbers, p, m, mode.block, "rate", #x, t, x)
   for _, guard in ipairs(modes.guards(m)) do
+    check_back(name .. ": " .. guard.event, m, p, "guard", 1, t, x, guard.k)
     check_numbers(name .. ": " .. guard.event, model, numbers, p, m, mode.block, "guard", 1, t, x, guard.k)
     for j = 1, #x do
       local exact = column(m, p, "guard", 1, t, x, j, guard.k)
@@ -217,6 +236,7 @@ local function check_impact(name, model, sol, event, t_before)
   local ways = modes.impact(m, event.t, before, hit, after)
   if not ways then return end
   check_column(name .. ": reset", modes.reset(m, event.t, before, hit, ways), after)
+  check_back(name .. ": reset", m, p, "reset", #before, event.t, before, hit, ways)
   check_numbers(name .. ": reset", model, numbers, p, m, mode.block, "reset", #before, event.t, before, hit, ways)
   for j = 1, #before do
     local exact = column(m, p, "reset", #before, event.t, before, j, hit, ways)
@@ -245,7 +265,7 @@ describe("modes of random models #once", function()
         from = math.max(from, to)
       end
     end
-    assert.is_true(known > models)
+    assert.is_true(known > models and backs > models)
     report("modes of random models", models)
   end)
 end)

@@ -121,13 +121,22 @@ const char *ns_mode_watched(const NsMode *mode, int k, int *row) {
 
 /* ---- maps ---- */
 
-/* The derivatives by the parameters in mode->P (rows x p), 0 for those that do not act; *exact: false where one along a direction is unknown. */
-static void map_parameters(const NsMode *mode, const NsModePart *part, int rows, const double *x, int columns, bool *exact) {
+/* What a map is asked for: see NsModeMap. single: the map has one number alone, not as many as there are states. */
+typedef struct ModeMap {
+  const double *x; /* with what is behind it */
+  int columns;
+  bool back, single;
+  double *out;
+  bool *exact;
+} ModeMap;
+
+/* The derivatives by the parameters in mode->P (rows x p), 0 for those that do not act; not exact where one that is asked for is unknown. */
+static void map_parameters(const NsMode *mode, const NsModePart *part, int rows, const ModeMap *map) {
   for (ptrdiff_t j = 0; j < mode->p; j++) {
     bool acts = mode->parameters[j].number && ns_parameter_of(&mode->parameters[j], part->run->base.nsds);
     if (!acts || !mode->known[j]) memset(mode->P + j * rows, 0, (size_t)rows * sizeof *mode->P);
-    for (ptrdiff_t c = 0; c < columns && acts && !mode->known[j]; c++)
-      *exact = *exact && x[mode->n + c * (mode->n + mode->p) + mode->n + j] == 0;
+    for (ptrdiff_t c = 0; c < map->columns && acts && !mode->known[j]; c++)
+      *map->exact = *map->exact && !map->back && map->x[mode->n + c * (mode->n + mode->p) + mode->n + j] == 0;
   }
 }
 
@@ -139,20 +148,33 @@ static double map_along(const NsMode *mode, const NsModePart *part, int a, int r
   return sum;
 }
 
-/* to = the value of an island's map (n numbers), and behind it the derivatives along the directions behind x. */
-static void map_scatter(const NsMode *mode, const NsModePart *part, const double *value, const double *x, int columns,
-                        double *to, bool *exact) {
-  ptrdiff_t n = mode->n, width = n + mode->p;
-  if (columns > 0) map_parameters(mode, part, part->n, x, columns, exact);
-  for (int a = 0; a < part->n; a++) {
-    to[part->x[a]] = value[a];
-    for (ptrdiff_t c = n; c < n + columns * width; c += width)
-      to[c + part->x[a]] = map_along(mode, part, a, part->n, mode->J, x + c);
+/* Adds to `to` (n + p) the derivatives of `weight` times row a. */
+static void map_add_back(const NsMode *mode, const NsModePart *part, int a, int rows, const double *J, double weight,
+                         double *to) {
+  for (ptrdiff_t b = 0; b < part->n; b++) to[part->x[b]] += weight * J[a + b * rows];
+  for (ptrdiff_t j = 0; j < mode->p; j++) to[mode->n + j] += weight * mode->P[a + j * rows];
+}
+
+/* The derivatives of an island's map, whose matrices are J and mode->P, go behind its value in map->out. */
+static void map_derive(const NsMode *mode, const NsModePart *part, const double *J, const ModeMap *map) {
+  ptrdiff_t n = mode->n, width = n + mode->p, numbers = map->single ? 1 : n;
+  int rows = map->single ? 1 : part->n;
+  if (map->columns > 0) map_parameters(mode, part, rows, map);
+  for (ptrdiff_t c = 0; c < map->columns; c++) {
+    const double *given = map->x + n + c * (map->back ? numbers : width);
+    double *to = map->out + numbers + c * (map->back || !map->single ? width : 1);
+    for (int b = 0; b < part->n && map->back; b++) to[part->x[b]] = 0;
+    for (int a = 0; a < rows; a++) {
+      int place = map->single ? 0 : part->x[a];
+      if (map->back) map_add_back(mode, part, a, rows, J, given[place], to);
+      else to[place] = map_along(mode, part, a, rows, J, given);
+    }
   }
 }
 
-NsStatus ns_mode_rate(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out, bool *exact,
-                      NsError *err) {
+NsStatus ns_mode_rate(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, bool back, double *out,
+                      bool *exact, NsError *err) {
+  ModeMap map = {x, columns, back, false, out, exact};
   NsStatus status = NS_OK;
   double *P = mode->p > 0 ? mode->P : NULL;
   (void)k, (void)ways;
@@ -163,13 +185,15 @@ NsStatus ns_mode_rate(NsMode *mode, int k, const double *ways, double t, const d
     status = part->lin->rate(part->lin->context, t, u, mode->out, err);
     if (status == NS_OK && columns > 0)
       status = part->lin->terms(part->lin->context, t, u, mode->J, P, mode->known, exact, err);
-    if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out, exact);
+    for (int a = 0; a < part->n && status == NS_OK; a++) out[part->x[a]] = mode->out[a];
+    if (status == NS_OK) map_derive(mode, part, mode->J, &map);
   }
   return status;
 }
 
-NsStatus ns_mode_guard(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
+NsStatus ns_mode_guard(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, bool back, double *out,
                        bool *exact, NsError *err) {
+  ModeMap map = {x, columns, back, true, out, exact};
   const NsModePart *part = part_of_guard(mode, &k);
   bool still;
   (void)ways;
@@ -181,22 +205,26 @@ NsStatus ns_mode_guard(NsMode *mode, int k, const double *ways, double t, const 
   if (status != NS_OK || columns == 0) return status;
   status = part->lin->slope(lin, k, t, u, mode->out, &still, exact, err);
   if (status == NS_OK && mode->p > 0) status = part->lin->vjp_guard(lin, k, t, u, mode->P, mode->known, err);
-  map_parameters(mode, part, 1, x, columns, exact);
-  for (ptrdiff_t c = 0; c < columns; c++)
-    out[1 + c] = map_along(mode, part, 0, 1, mode->out, x + mode->n + c * (mode->n + mode->p));
+  if (back) memset(out + 1, 0, (size_t)(columns * (mode->n + mode->p)) * sizeof *out);
+  if (status == NS_OK) map_derive(mode, part, mode->out, &map);
   return status;
 }
 
-NsStatus ns_mode_reset(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
+NsStatus ns_mode_reset(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, bool back, double *out,
                        bool *exact, NsError *err) {
+  ModeMap map = {x, columns, back, false, out, exact};
   const NsModePart *part = part_of_guard(mode, &k);
+  ptrdiff_t n = mode->n, width = n + mode->p, given = back ? n : width;
   *exact = true;
   if (!part || !part->of->reset) return ns_fail(err, NS_EARG, "the guard has no impacts");
   const double *u = mode_gather(mode, part, x);
   double *A = columns > 0 ? mode->J : NULL;
   NsStatus status = part->of->reset(part->lin->context, ways, t, u, mode->out, A, exact, mode->P, mode->known, err);
-  memcpy(out, x, (size_t)(mode->n + columns * (mode->n + mode->p)) * sizeof *out);
-  if (status == NS_OK) map_scatter(mode, part, mode->out, x, columns, out, exact);
+  memset(out, 0, (size_t)(n + columns * width) * sizeof *out);
+  memcpy(out, x, (size_t)n * sizeof *out);
+  for (ptrdiff_t c = 0; c < columns; c++) memcpy(out + n + c * width, x + n + c * given, (size_t)given * sizeof *out);
+  for (int a = 0; a < part->n && status == NS_OK; a++) out[part->x[a]] = mode->out[a];
+  if (status == NS_OK) map_derive(mode, part, mode->J, &map);
   return status;
 }
 

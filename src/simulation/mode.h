@@ -50,12 +50,14 @@ NsStatus ns_mode_take(NsMode *mode, const void *block, size_t bytes, double t, c
 const char *ns_mode_watched(const NsMode *mode, int k, int *row);
 
 /*
-** out = a map at (t, x). Behind x there may be `columns` directions of n states and p parameters: behind the value are then the derivatives
-** along these, where *exact. rate (n): x'. guard (1 number): guard k. reset (n): x after the impact of guard k in which the rows take part as
-** in `ways`. The derivatives of rate and reset have n + p numbers as well: those of the parameters are 0, and what they were.
+** out = a map at (t, x). rate (n): x'. guard (1 number): guard k. reset (n): x after the impact of guard k in which the rows take part as
+** in `ways`. Behind x there may be `columns` directions of n states and p parameters: behind the value are then the derivatives
+** along these, where *exact. The derivatives of rate and reset have n + p numbers as well: those of the parameters are 0, and what they were.
+** back: behind x are weights of the numbers of the map in their place, and behind the value the n + p derivatives of the weighted sums. The
+** matrices are made once for all columns.
 */
-typedef NsStatus NsModeMap(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, double *out,
-                           bool *exact, NsError *err);
+typedef NsStatus NsModeMap(NsMode *mode, int k, const double *ways, double t, const double *x, int columns, bool back,
+                           double *out, bool *exact, NsError *err);
 NsModeMap ns_mode_rate, ns_mode_guard, ns_mode_reset;
 
 /* ways (2 m) = how rows take part in an impact of guard k that leads from x before to x after; not *known: the states do not tell. */

@@ -62,9 +62,9 @@ static int mode_present(lua_State *L) {
   return 1;
 }
 
-/* The states at idx, and `columns` directions behind them. */
-static const double *mode_states(lua_State *L, const NslMode *self, int idx, int *columns) {
-  int n = self->of.n, width = n + self->of.p;
+/* The states at idx, and `columns` lists of `width` numbers behind them. */
+static const double *mode_states(lua_State *L, const NslMode *self, int idx, int width, int *columns) {
+  int n = self->of.n;
   const NslVector *x = nsl_to_vector(L, idx, columns ? -1 : n, "mode", "x");
   if (columns) *columns = (x->n - n) / width;
   if (columns && (x->n < n || (x->n - n) % width != 0)) luaL_error(L, "mode: x has %d numbers", x->n);
@@ -80,7 +80,7 @@ static int mode_take(lua_State *L) {
   const char *block = luaL_checklstring(L, 2, &size);
   double t = luaL_checknumber(L, 3);
   mode_remake(L, self);
-  const double *x = mode_states(L, self, 4, NULL);
+  const double *x = mode_states(L, self, 4, 0, NULL);
   NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
   return nsl_end_model_call(L, self->on.simulation, &call, ns_mode_take(&self->of, block, size, t, x, &call.err)), 0;
 }
@@ -101,19 +101,20 @@ static int mode_guards(lua_State *L) {
   return 1;
 }
 
-/* NAME(mode, t, x, k, ways): a map of simulation/mode.h; nil where the derivatives along what is behind x are not exact. */
+/* NAME(mode, t, x, k, ways, back): a map of simulation/mode.h; nil where the derivatives for what is behind x are not exact. */
 static int mode_map(lua_State *L, NsModeMap *map, bool number) {
-  lua_settop(L, 5);
+  lua_settop(L, 6);
   NslMode *self = check_mode(L);
   double t = luaL_checknumber(L, 2);
-  int columns, k = (int)luaL_optinteger(L, 4, 0);
+  int columns, k = (int)luaL_optinteger(L, 4, 0), numbers = number ? 1 : self->of.n, width = self->of.n + self->of.p;
   const double *ways = lua_isnil(L, 5) ? NULL : nsl_to_vector(L, 5, 2 * self->of.m, "mode", "ways")->data;
-  const double *x = mode_states(L, self, 3, &columns);
-  lua_Integer size = number ? 1 + columns : self->of.n + (lua_Integer)columns * (self->of.n + self->of.p);
+  bool back = lua_toboolean(L, 6), exact = false;
+  const double *x = mode_states(L, self, 3, back ? numbers : width, &columns);
+  lua_Integer size = numbers + columns * (lua_Integer)(number && !back ? 1 : width);
   double *out = nsl_push_vector(L, size, NULL)->data;
-  bool exact = false;
   NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
-  return nsl_end_model_call(L, self->on.simulation, &call, map(&self->of, k, ways, t, x, columns, out, &exact, &call.err)),
+  return nsl_end_model_call(L, self->on.simulation, &call,
+                            map(&self->of, k, ways, t, x, columns, back, out, &exact, &call.err)),
          exact;
 }
 
@@ -134,7 +135,7 @@ static int mode_impact(lua_State *L) {
   NslMode *self = check_mode(L);
   double t = luaL_checknumber(L, 2);
   int k = (int)luaL_checkinteger(L, 4);
-  const double *before = mode_states(L, self, 3, NULL), *after = mode_states(L, self, 5, NULL);
+  const double *before = mode_states(L, self, 3, 0, NULL), *after = mode_states(L, self, 5, 0, NULL);
   double *ways = nsl_push_vector(L, 2 * (lua_Integer)self->of.m, NULL)->data;
   bool known = false;
   NslModelCall call = nsl_begin_model_call(L, self->on.simulation, true);
