@@ -193,54 +193,66 @@ describe("random sampled loops", function()
     tell("multipliers of sampled loops", tried)
   end)
 
-  -- q'' = -k q - c v + a sin 2 pi t + u beside a wall at q = -w of restitution e; u = -K1 q - K2 v + K3 u at the instants.
+  -- q'' = -k q - c v + a sin 2 pi t + sum of z beside a wall at q = -w of restitution e; clock j sets z_j = K_j (q, v) + L_j z.
   it("have those of impacts, too #once", function()
     local count, tell = campaign(3, 0.005)
     local tried = 0
     for seed = 1, count do
       math.randomseed(seed)
       local k, c, a = numbers.uniform(10, 60), numbers.uniform(0.2, 1), numbers.uniform(5, 20)
-      local w, e, K = numbers.uniform(0, 0.1), numbers.uniform(0.3, 0.8), numbers.vector_within(3, 0.5)
-      local period = ({ 1, 0.5, 0.25 })[math.random(3)]
+      local w, e, clocks = numbers.uniform(0, 0.1), numbers.uniform(0.3, 0.8), math.random(3)
+      local K, L = numbers.matrix_within(clocks, 2, 0.5), numbers.matrix_within(clocks, clocks, 0.4)
+      local rates = numbers.vector(clocks, function(j) return { ({ 1, 0.5, 0.25 })[math.random(3)], 0.07 * j } end)
       local function make()
-        local ds = ns.LagrangianDS { q0 = { 0.1 }, v0 = { 0 }, mass = { { 1 } }, z = ns.vector { 0 },
-          fInt = function(t, q, v, z, f) f[1] = k * q[1] + c * v[1] - a * math.sin(2 * math.pi * t) - z[1] end }
+        local ds = ns.LagrangianDS { q0 = { 0.1 }, v0 = { 0 }, mass = { { 1 } }, z = ns.zeros(clocks),
+          fInt = function(t, q, v, z, f) f[1] = k * q[1] + c * v[1] - a * math.sin(2 * math.pi * t) - z:sum() end }
         local nsds = ns.NonSmoothDynamicalSystem(0, 2)
         nsds:insertDynamicalSystem(ds)
         local wall = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[1] + w end }
         nsds:link(ns.Interaction(ns.NewtonImpactNSL(e), wall, "wall"), ds)
         local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI(1e-12))
-        simu:every { name = "c", period = period, offset = 0.1, act = function()
-          ds:z()[1] = -K[1] * ds:q()[1] - K[2] * ds:velocity()[1] + K[3] * ds:z()[1]
-        end }
+        for j, rate in ipairs(rates) do
+          simu:every { name = "c" .. j, period = rate[1], offset = rate[2], act = function()
+            ds:z()[j] = ns.vector(K[j]):dot(ds:x()) + ns.vector(L[j]):dot(ds:z())
+          end }
+        end
         return simu, ds
       end
       local good, o = pcall(dynamics.periodic, { simulation = make(), period = 1, guess = { 0.1, 0 }, transient = 30 })
       if good and o.derivative == "exact" then
         local simu, ds = make()
+        local size, W = 2 + clocks, ns.zeros(2 + clocks, 2 + clocks)
         ds:setX0(o.x0:slice(1, 2))
         simu:reset()
-        ds:z()[1] = o.x0[3]
-        local sol, steps = simu:run { observe = function() return { u = ds:z()[1] } end }, {}
-        for i = 0, math.floor(1 / period + 0.5) - 1 do steps[i + 1] = { t = 0.1 + i * period } end
+        ds:z():assign(o.x0:slice(3, size))
+        local sol, steps = simu:run { observe = function() return { u = ds:z():sum() } end }, {}
+        for j, rate in ipairs(rates) do
+          for i = 0, math.floor(1 / rate[1] + 0.5) - 1 do steps[#steps + 1] = { t = rate[2] + i * rate[1], clock = j } end
+        end
+        local instants = #steps
         for _, event in ipairs(sol.events) do if event.t < 1 then steps[#steps + 1] = event end end
         table.sort(steps, function(x, y) return x.t < y.t end)
-        local W, M, t, row = ns.matrix { { 0, 1, 0 }, { -k, -c, 1 }, { 0, 0, 0 } }, ns.eye(3), 0, 1
+        W[1][2], W[2][1], W[2][2] = 1, -k, -c
+        for j = 3, size do W[2][j] = 1 end
+        local M, t, row = ns.eye(size), 0, 1
         for _, step in ipairs(steps) do
+          local J = ns.eye(size)
           M, t = ns.expm(W * (step.t - t)) * M, step.t
           while sol.t[row] < t do row = row + 1 end
-          if step.kind then
-            local jump = (1 + e) * (k * w + a * math.sin(2 * math.pi * t) + sol.u[row])
-            M = ns.matrix { { -e, 0, 0 }, { jump / sol.v1[row], -e, 0 }, { 0, 0, 1 } } * M
+          if step.clock then
+            for i = 1, 2 do J[2 + step.clock][i] = K[step.clock][i] end
+            for i = 1, clocks do J[2 + step.clock][2 + i] = L[step.clock][i] end
           else
-            M = ns.matrix { { 1, 0, 0 }, { 0, 1, 0 }, { -K[1], -K[2], K[3] } } * M
+            J[1][1], J[2][2] = -e, -e
+            J[2][1] = (1 + e) * (k * w + a * math.sin(2 * math.pi * t) + sol.u[row]) / sol.v1[row]
           end
+          M = J * M
         end
         M = ns.expm(W * (1 - t)) * M
-        tried = tried + (#steps > 1 / period and 1 or 0)
-        local sum = 0
+        tried = tried + (#steps > instants and 1 or 0)
+        local sum, trace = 0, 0
         for _, one in ipairs(o.multipliers) do sum = sum + one.re end
-        local trace = M[1][1] + M[2][2] + M[3][3]
+        for i = 1, size do trace = trace + M[i][i] end
         assert.is_true(math.abs(sum - trace) < 1e-9 * math.max(1, M:norm()), ("%d: %.12g, by hand %.12g"):format(seed, sum, trace))
       end
     end
