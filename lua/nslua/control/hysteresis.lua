@@ -84,12 +84,13 @@ local function Hysteresis(simulation, options)
     state = { on = active and 1 or 0, output = (active and values.on or values.off):totable() },
     g = function(t, x, s)
       local u = compared(input, t, x)
-      if s.on == 0 then return side * (u - on) end
+      if s.on < 0.5 then return side * (u - on) end -- for a derivative by s.on, which is 0
       return side * (off - u)
     end,
     action = function(_, s)
-      s.on = 1 - s.on
-      local value = s.on == 1 and values.on or values.off
+      local turns_on = s.on < 0.5
+      local value = turns_on and values.on or values.off
+      s.on = turns_on and 1 or 0
       for i = 1, #value do s.output[i] = value[i] end
     end,
   })

@@ -161,8 +161,8 @@ local HOLDS, AT_START = { rest = true, slide = true, stick = true }, 2 ^ -40
 
 -- Events after t0 that are the model's own; a row that is held at the start is none. A copy begins with the modes
 -- of the run that it is a copy of, so that changes of modes at its start are none, either. The rows of their sides
--- are found by their time.
-local function occurrences(sol, t0, model)
+-- are found by their time. flow: the states at both sides have what actions change, which the run has observed.
+local function occurrences(sol, t0, model, flow)
   local list, t, k = {}, sol.t, 1
   local start = t0 + AT_START * (t[#t] - t0)
   for _, event in ipairs(sol.events) do
@@ -177,6 +177,9 @@ local function occurrences(sol, t0, model)
       row.label = label_of(event)
       row.velocity_before, row.velocity_after = event.before, event.after
       row.before, row.after = sol.x:row(k), sol.x:row(last)
+      if flow then
+        row.before, row.after = sampled.row(flow, sol, k, row.before), sampled.row(flow, sol, last, row.after)
+      end
       list[#list + 1] = row
     end
   end
@@ -334,24 +337,33 @@ local function jump_times(list, section, t0)
   end
 end
 
+-- The options of a run that finds crossings: it has what actions change.
+local function observed(flow, model, options)
+  local observer = sampled.observer(flow, model)
+  if not observer then return options end
+  local all = { observe = observer }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return all
+end
+
 -- Crossings of a section g(t, x), by an event of the script. The second result is the solution of the run.
 local function user_crossings(flow, x0, t0, section, p, options)
   local model = started(flow, x0, t0, p)
   local list = {}
   model.simu:addEvent { name = CROSSING, g = section.g, direction = section.direction, terminal = section.count }
-  local good, sol = pcall(function() return model.simu:run(options) end)
+  local good, sol = pcall(function() return model.simu:run(observed(flow, model, options)) end)
   if good then
     for _, event in ipairs(sol.events) do
       if event.name == CROSSING then list[#list + 1] = { t = event.t, dt = event.dt } end
     end
-    list.events = occurrences(sol, t0, model)
+    list.events = occurrences(sol, t0, model, flow)
     jump_times(list, section, t0)
     local k = 1
     for _, crossing in ipairs(list) do
       while sol.t[k] < crossing.t do k = k + 1 end
-      crossing.before = sol.x:row(k)
+      crossing.before = sampled.row(flow, sol, k, sol.x:row(k))
       while k < #sol.t and sol.t[k + 1] == crossing.t do k = k + 1 end
-      crossing.x = sol.x:row(k)
+      crossing.x = sampled.row(flow, sol, k, sol.x:row(k))
     end
   end
   model.simu:removeEvent(CROSSING)
@@ -375,8 +387,8 @@ local function named_crossings(flow, x0, t0, section, p, options)
   repeat
     local t1 = math.min(t0 + span, model.last)
     if list then model = started(flow, x0, t0, p) end
-    sol = run_to(flow, model, t0, t1, options)
-    list = { events = occurrences(sol, t0, model) }
+    sol = run_to(flow, model, t0, t1, observed(flow, model, options))
+    list = { events = occurrences(sol, t0, model, flow) }
     for _, event in ipairs(list.events) do
       local named = event.name == section.name or event.label == section.name
       if named and event.t > from and #list < section.count then
@@ -464,6 +476,7 @@ end
 function simulation.exact_crossing(flow, x0, t0, section, p)
   local start = model_at(flow, p).start
   if t0 ~= start then return nil, "the runs of a simulation carry derivatives from its start alone" end
+  if flow.n > flow.nx then return nil, "what actions change has no derivative at a section" end
   local n = #x0
   local function attempt(parameter)
     local list, sol = simulation.crossings(flow, x0, t0, section, p, { sensitivities = { "x0", parameter } })

@@ -69,6 +69,32 @@ describe("ns.Hysteresis", function()
     assert.near(ends[1][2], ends[2][2], 0.02)
   end)
 
+  it("has the orbit of a thermostat, by a section of the state, by its own event, by a guess of the period #once", function()
+    local function simulation(heat)
+      local room = ns.FirstOrderLinearTIDS({ 18.5 }, { { -0.5 } }, { 0 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(room)
+      local simu = makes[1](nsds)
+      local heater = ns.Hysteresis(simu, { name = "heater", input = function(_, x) return x[1] end, on = 18, off = 20,
+        values = { on = heat, off = 5 } })
+      room:setbPtr(heater.output)
+      return simu
+    end
+    local section = { function(_, x) return x[1] - 19 end, direction = "up" }
+    local function period(heat) return 2 * math.log((2 * heat - 18) / (2 * heat - 20)) + 2 * math.log(10 / 8) end
+    for _, o in ipairs { { section = section }, { section = "heater" }, { autonomous = true, period = 0.8 } } do
+      o.simulation, o.value, o.guess = simulation, 15, { 18.5 }
+      local orbit = ns.dynamics.periodic(o)
+      assert.near(period(15), orbit.T, 1e-9)
+      assert.equal("stable", orbit.stability)
+      for _, multiplier in ipairs(orbit.multipliers) do assert.near(0, multiplier.abs, 1e-6) end
+    end
+    local points = ns.dynamics.poincare { simulation = simulation, value = 15, guess = { 18.5 }, section = section, count = 3 }
+    for k = 1, 3 do assert.near(0, (points.x:row(k) - ns.vector { 19, 1, 15 }):norm(), 1e-9) end
+    local branch = ns.dynamics.continuation { simulation = simulation, range = { 15, 16 }, guess = { 18.5 }, section = "heater" }
+    assert.near(period(16), branch.T[#branch.T], 1e-9)
+  end)
+
   it("turns on above or below, and says what is wrong", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 0 }, { { 0 } }, { 1 }))
