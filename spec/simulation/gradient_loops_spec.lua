@@ -131,4 +131,27 @@ describe("a gradient through instants of clocks", function()
     end
     tell("gradients of sampled loops", count)
   end)
+
+  it("leaves the simulation at its end, also where a function of the cost fails", function()
+    local loop = random_loop(3)
+    local plain = loop.make(loop.p)
+    local sol = plain:run()
+    local late = sol.t[#sol] / 2
+    for _, failing in ipairs { "", "cost", "terminal" } do
+      local simu = loop.make(loop.p)
+      local good = pcall(simu.gradient, simu, { parameters = { "x0" }, cost = function(t, x)
+        assert(failing ~= "cost" or t > late)
+        return x[1]
+      end, terminal = function(x) return failing ~= "terminal" and x[1] end })
+      assert.equal(failing == "", good)
+      for j = 1, loop.clocks do
+        assert.same({ plain:discrete("c" .. j).u, plain:discrete("c" .. j).k:totable() },
+          { simu:discrete("c" .. j).u, simu:discrete("c" .. j).k:totable() })
+      end
+      local ds = simu:nsds():dynamicalSystem(1)
+      assert.same(plain:nsds():dynamicalSystem(1):z():totable(), ds:z():totable())
+      simu:reset()
+      assert.same(table.move(loop.p, loop.n + 1, loop.n + loop.clocks + 1, 1, {}), ds:z():totable())
+    end
+  end)
 end)

@@ -164,6 +164,7 @@ static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
   if (!s) return;
   if (s->options.adjoint) {
     ts->tape = s;
+    if (ns_sensitivities_same(s, ts->nsds)) ns_sensitivities_places(s, s->d_end, false);
   } else {
     ns_sensitivities_end(s);
     solution->slopes = s->slopes;

@@ -120,7 +120,6 @@ static void cross_instant(NsSensitivities *s) {
 NsStatus ns_sensitivities_adjoint_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
                                         NsError *err) {
   NsStatus status = check_graph(s, nsds, err);
-  ns_sensitivities_places(s, s->d_end, false);
   for (int i = 0; i < s->count && status == NS_OK; i++) {
     double *own_mu = s->of[i]->tape->c, *own_reach = own_mu + s->of[i]->nx;
     take_island(s, i, mu, own_mu);
@@ -143,7 +142,6 @@ NsStatus ns_sensitivities_adjoint(NsSensitivities *s, const NsNsds *nsds, double
 }
 
 void ns_sensitivities_steps_start(NsSensitivities *s) {
-  ns_sensitivities_places(s, s->d_end, false);
   for (int i = 0; i < s->count; i++) ns_step_adjoint_start(s->of[i]);
 }
 
