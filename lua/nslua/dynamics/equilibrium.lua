@@ -5,6 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.mode_newton"
+local scaled = require "nslua.dynamics.scaled"
 local terms = require "nslua.dynamics.model_terms"
 local where = require "nslua.base.where"
 
@@ -334,7 +335,7 @@ local function of_rhs(options, who, guess)
   if not root.success then return nil, root.message end
   local J = core.jacobian(f, root.x)
   return setmetatable({ t = t, x = root.x, states = root.x, y = core.zeros(0), lambda = core.zeros(0),
-    residual = relative_residual(root, J, x0), status = "ok", isolated = newton.regular(J), modes = {}, mode = {},
+    residual = relative_residual(root, J, x0), status = "ok", isolated = scaled.regular(J), modes = {}, mode = {},
     rhs = options.rhs, args = args }, Equilibrium)
 end
 

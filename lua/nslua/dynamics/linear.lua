@@ -5,7 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
-local newton = require "nslua.dynamics.mode_newton"
+local scaled = require "nslua.dynamics.scaled"
 local spectrum = require "nslua.dynamics.spectrum"
 local terms = require "nslua.dynamics.model_terms"
 local where = require "nslua.base.where"
@@ -19,8 +19,6 @@ local Linear = {}
 Linear.__index = Linear
 Linear.__name = "linear model"
 
--- Singular values of scaled matrices below this part of the largest count as 0.
-local SINGULAR = 1e-11
 -- Distance of an eigenvalue from the imaginary axis, as a part of the largest modulus, within which it counts as on
 -- it.
 local ON_AXIS = 1e-9
@@ -48,32 +46,6 @@ local function stack(A, B)
   return filled(A:rows() + B:rows(), A:cols(), function(i, j)
     return i <= A:rows() and A[i][j] or B[i - A:rows()][j]
   end)
-end
-
-local function is_zero(A)
-  for i = 1, A:rows() do
-    for j = 1, A:cols() do
-      if A[i][j] ~= 0 then return false end
-    end
-  end
-  return true
-end
-
--- A basis of the null space in columns, with powers of two as scales of rows and columns; all of the space for A = 0.
-local function null(A)
-  if is_zero(A) then return core.eye(A:cols()) end
-  local rows, cols = newton.scales(A)
-  local basis = core.null(filled(A:rows(), A:cols(), function(i, j) return A[i][j] * rows[i] * cols[j] end), SINGULAR)
-  return filled(A:cols(), basis:cols(), function(i, j) return basis[i][j] * cols[i] end)
-end
-
--- X of least norm (in scaled unknowns) with S X = R.
-local function least(S, R)
-  if R:cols() == 0 then return core.zeros(S:cols(), 0) end
-  local rows, cols = newton.scales(S)
-  local X = core.lstsq(filled(S:rows(), S:cols(), function(i, j) return S[i][j] * rows[i] * cols[j] end),
-    filled(R:rows(), R:cols(), function(i, j) return R[i][j] * rows[i] end), SINGULAR)
-  return filled(S:cols(), R:cols(), function(i, j) return X[i][j] * cols[i] end)
 end
 
 -- ---- the point ----
@@ -203,7 +175,7 @@ local function multipliers(model, at, mode, who)
   if #active == 0 then return law end
   local D = pick(at.D, active, active)
   law.B, law.C = pick(at.B, nil, active), pick(at.C, active, nil)
-  local Z = null(D:transpose())
+  local Z = scaled.null(D:transpose())
   law.Z, law.P = Z, core.eye(#active)
   law.S = D
   if Z:cols() > 0 then
@@ -211,14 +183,14 @@ local function multipliers(model, at, mode, who)
     law.ZC = Z:transpose() * law.C
     law.S = stack(D, law.ZC * at.inverse * law.B)
   end
-  local free = null(law.S)
+  local free = scaled.null(law.S)
   if free:cols() > 0 then
     local pushed = law.B * free
     for i = 1, pushed:rows() do
       for j = 1, pushed:cols() do
         local size = 0
         for k = 1, #active do size = size + math.abs(law.B[i][k] * free[k][j]) end
-        if math.abs(pushed[i][j]) > SINGULAR * size then
+        if math.abs(pushed[i][j]) > scaled.SINGULAR * size then
           fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: "
             .. "it has a higher index", who, model.rows[active[1]].name)
         end
@@ -232,7 +204,7 @@ end
 local function answer(law, at, y, f)
   local right = law.P * y
   if law.ZC then right = stack(right, law.ZC * at.inverse * f) end
-  return least(law.S, right * -1)
+  return scaled.least(law.S, right * -1)
 end
 
 -- The equilibrium multipliers of a sliding point, where only those at bounds are known.
@@ -298,7 +270,7 @@ local function check_moved(law, model, y, input, who)
   for k = 1, part:rows() do
     local size = 0
     for i = 1, y:rows() do size = size + math.abs(law.Z[i][k] * y[i][1]) end
-    if math.abs(part[k][1]) > SINGULAR * size then
+    if math.abs(part[k][1]) > scaled.SINGULAR * size then
       fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too",
         who,
         input.name, model.rows[law.active[1]].name)
@@ -421,7 +393,7 @@ local function of_mechanics(model, law, at, t, x, lambda, inputs, who)
   end
   local N
   if law.ZC then
-    local one = null(law.ZC)
+    local one = scaled.null(law.ZC)
     N = core.zeros(2 * n, 2 * one:cols())
     for i = 1, n do
       for j = 1, one:cols() do N[q[i]][j], N[v[i]][one:cols() + j] = one[i][j], one[i][j] end
@@ -440,7 +412,7 @@ local function of_first_order(model, law, at, t, x, lambda, inputs, who)
     end
   end
   local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
-  return { A = at.inverse * A, B = B }, law.ZC and null(law.ZC), by_x, by_u
+  return { A = at.inverse * A, B = B }, law.ZC and scaled.null(law.ZC), by_x, by_u
 end
 
 -- ---- singular M ----
@@ -476,16 +448,13 @@ end
 -- z' = A z + B u of E x' = K x + L u with a singular E, and x = T z + G u: the algebraic equations are solved for as
 -- many unknowns as they are. Index 1: else they do not determine these, and the result is nil.
 local function without_algebraic(E, K, L)
-  local free, left = null(E), null(E:transpose())
+  local free, left = scaled.null(E), scaled.null(E:transpose())
   local rest = complement(free)
   local S = left:transpose() * K * free
-  local rows, cols = newton.scales(S)
-  local scaled = filled(S:rows(), S:cols(), function(i, j) return S[i][j] * rows[i] * cols[j] end)
-  local _, rank = core.lstsq(scaled, core.zeros(S:rows()), SINGULAR)
-  if rank < S:cols() then return nil end
-  local by_z, by_u = least(S, left:transpose() * K * rest * -1), least(S, left:transpose() * L * -1)
+  if not scaled.regular(S) then return nil end
+  local by_z, by_u = scaled.least(S, left:transpose() * K * rest * -1), scaled.least(S, left:transpose() * L * -1)
   local T, G = rest + free * by_z, free * by_u
-  local right = null(left:transpose()):transpose()
+  local right = scaled.null(left:transpose()):transpose()
   local mass = right * E * rest
   return { A = core.solve(mass, right * K * T), B = core.solve(mass, right * (K * G + L)), T = T, G = G }
 end

@@ -4,6 +4,7 @@
 -- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential
 -- force is free), "limit" (the tangential force is on the friction cone).
 local core = require "nslua.core"
+local scaled = require "nslua.dynamics.scaled"
 local terms = require "nslua.dynamics.model_terms"
 
 local newton = {}
@@ -13,9 +14,6 @@ local HALVINGS = 10 -- of a step that does not reduce the equations
 local WORSE = 6 -- steps that may increase the equations, where Newton's method goes around a bend
 -- Residual of an equilibrium, as a part of the sum of the terms of its equation: some hundred roundings.
 local ACCURATE = 2 ^ -40
--- Singular values of the scaled equations below this part of the largest count as 0: there are other equilibria
--- beside.
-local SINGULAR = 1e-11
 
 -- The row in which the group of row i begins.
 function newton.head(model, i) return i - model.rows[i].place + 1 end
@@ -113,48 +111,16 @@ local function worst(system)
   return most, place
 end
 
--- Scales of the unknowns and of the equations, powers of two: rows and columns are brought to a largest entry near 1.
-function newton.scales(K)
-  local rows, cols = {}, {}
-  for i = 1, K:rows() do rows[i] = 1 end
-  for j = 1, K:cols() do cols[j] = 1 end
-  local function power(size) return size > 0 and 2.0 ^ -math.floor(math.log(size, 2)) or 1 end
-  for _ = 1, 4 do
-    for i = 1, #rows do
-      local size = 0
-      for j = 1, #cols do size = math.max(size, math.abs(K[i][j]) * rows[i] * cols[j]) end
-      rows[i] = rows[i] * power(size)
-    end
-    for j = 1, #cols do
-      local size = 0
-      for i = 1, #rows do size = math.max(size, math.abs(K[i][j]) * rows[i] * cols[j]) end
-      cols[j] = cols[j] * power(size)
-    end
-  end
-  return rows, cols
-end
-
--- Whether a square matrix is regular, with scaled rows and columns.
-function newton.regular(K)
-  local rows, cols = newton.scales(K)
-  local scaled = core.zeros(#rows, #cols)
-  for i = 1, #rows do
-    for j = 1, #cols do scaled[i][j] = K[i][j] * rows[i] * cols[j] end
-  end
-  local _, rank = core.lstsq(scaled, core.zeros(#rows), SINGULAR)
-  return rank == #cols
-end
-
 -- The step with the least change of the states, where there are several: A x + B l = right, with the l of least norm.
-local function least_change(scaled, right, n)
-  local rows, count = scaled:rows(), scaled:cols() - n
+local function least_change(K, right, n)
+  local rows, count, singular = K:rows(), K:cols() - n, scaled.SINGULAR
   local A, B = core.zeros(rows, n), core.zeros(rows, count)
   for i = 1, rows do
-    for j = 1, n do A[i][j] = scaled[i][j] end
-    for j = 1, count do B[i][j] = scaled[i][n + j] end
+    for j = 1, n do A[i][j] = K[i][j] end
+    for j = 1, count do B[i][j] = K[i][n + j] end
   end
-  local x = core.lstsq(A - B * core.lstsq(B, A, SINGULAR), right - B * core.lstsq(B, right, SINGULAR), SINGULAR)
-  local l = core.lstsq(B, right - A * x, SINGULAR)
+  local x = core.lstsq(A - B * core.lstsq(B, A, singular), right - B * core.lstsq(B, right, singular), singular)
+  local l = core.lstsq(B, right - A * x, singular)
   local step = core.zeros(n + count)
   for j = 1, n + count do step[j] = j <= n and x[j] or l[j - n] end
   return step
@@ -162,15 +128,11 @@ end
 
 -- The step of least norm in scaled unknowns, and whether it is the only one.
 local function step_of(system, n)
-  local K = system.K
-  local rows, cols = newton.scales(K)
-  local scaled, right = core.zeros(#rows, #cols), core.zeros(#rows)
-  for i = 1, #rows do
-    right[i] = -system.value[i] * rows[i]
-    for j = 1, #cols do scaled[i][j] = K[i][j] * rows[i] * cols[j] end
-  end
-  local step, rank = core.lstsq(scaled, right, SINGULAR)
-  if rank < #cols and #cols > n then step = least_change(scaled, right, n) end
+  local K, rows, cols = scaled.matrix(system.K)
+  local right = core.zeros(#rows)
+  for i = 1, #rows do right[i] = -system.value[i] * rows[i] end
+  local step, rank = core.lstsq(K, right, scaled.SINGULAR)
+  if rank < #cols and #cols > n then step = least_change(K, right, n) end
   for j = 1, #cols do step[j] = step[j] * cols[j] end
   return step, rank == #cols
 end
@@ -250,14 +212,10 @@ local function balancing(model, mode, t, x, lambda)
   for i = 1, model.n do
     for j, k in ipairs(free) do B[i][j] = at.B[i][k] end
   end
-  local rows, cols = newton.scales(B)
-  local right = core.zeros(model.n)
-  for i = 1, model.n do
-    right[i] = -at.f[i] * rows[i]
-    for j = 1, #free do B[i][j] = B[i][j] * rows[i] * cols[j] end
-  end
-  local change = core.lstsq(B, right, SINGULAR)
-  for j, k in ipairs(free) do out[k] = out[k] + change[j] * cols[j] end
+  local right = core.zeros(model.n, 1)
+  for i = 1, model.n do right[i][1] = -at.f[i] end
+  local change = scaled.least(B, right)
+  for j, k in ipairs(free) do out[k] = out[k] + change[j][1] end
   return out
 end
 
