@@ -29,7 +29,6 @@ struct NsMesh {
   int *order, *found;
   int nfound;
   MeshBox *boxes;
-  double size;
   NsArena arena;
 };
 
@@ -42,9 +41,6 @@ void ns_mesh_corners(const NsMesh *m, int triangle, double *corners) {
 }
 int ns_mesh_triangles(const NsMesh *mesh) {
   return mesh->n;
-}
-double ns_mesh_around(const NsMesh *mesh) {
-  return mesh->size;
 }
 
 void ns_mesh_free(NsMesh *mesh) {
@@ -211,7 +207,6 @@ NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntr
     m->beside[i] = mesh_sharing(m, i / 3, triangles[i], triangles[i / 3 * 3 + (i + 1) % 3]);
   mesh_note_patches(m);
   mesh_build(m, 0, 0, ntriangles);
-  for (int a = 0; a < 3; a++) m->size = fmax(m->size, (m->boxes[0].high[a] - m->boxes[0].low[a]) / 2);
   return NS_OK;
 }
 

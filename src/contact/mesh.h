@@ -15,9 +15,6 @@ void ns_mesh_free(NsMesh *mesh);
 
 int ns_mesh_triangles(const NsMesh *mesh);
 
-/* The half of the mesh's size. */
-double ns_mesh_around(const NsMesh *mesh);
-
 /* Calls visit(context, triangle) for the triangles that come near the ball, by their numbers; stops at the first status other than NS_OK. */
 typedef NsStatus NsMeshVisit(void *context, int triangle);
 NsStatus ns_mesh_near(NsMesh *mesh, const double *centre, double radius, NsMeshVisit *visit, void *context);

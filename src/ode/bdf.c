@@ -26,7 +26,7 @@ typedef struct Bdf {
   double *E[ORDERS + 1];  /* differences at the end of the last step, for its dense output */
   double *rows[ORDERS];
   double *y_old, *trial, *move, *psi, *d, *f, *J, *system;
-  double h, lu_c, tolerance, rate;
+  double h, lu_c, tolerance;
   int order, equal, iterations, dense_order;
   bool started, J_known, J_fresh;
 } Bdf;
@@ -176,7 +176,6 @@ static void bdf_predict(Bdf *b) {
 static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
   int n = b->base.problem.n;
   double before = 0;
-  b->rate = 0;
   for (int k = 0;; k++) { /* ends within NEWTON_MOST: the test below predicts failure */
     NsStatus status = bdf_rate(b, t, b->trial, b->f, err);
     if (status != NS_OK) return status;
@@ -184,7 +183,7 @@ static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
     ns_lu_solve(b->lu, 1, b->move, n > 0 ? n : 1);
     double norm = ns_ode_norm(&b->base.problem, b->move, b->trial, b->trial);
     if (!isfinite(norm)) return NS_ENOCONV;
-    double theta = b->rate = k > 0 ? norm / before : 0;
+    double theta = k > 0 ? norm / before : 0;
     if (k > 0 && norm > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > b->tolerance))
       return NS_ENOCONV;
     for (int i = 0; i < n; i++) {

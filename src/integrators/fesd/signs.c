@@ -40,7 +40,7 @@ static const double LATE = 0.9;
 typedef struct Piece {
   const NsFesdElement *e;
   double from, width;
-  bool first, last;
+  bool last;
 } Piece;
 
 /* The place in the element of point j. */
@@ -297,7 +297,7 @@ NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, i
   if (!any) return NS_OK;
   memset(w->dense.carried, 0, (size_t)w->N * sizeof *w->dense.carried);
   for (int k = 0; k < pieces && first > 1; k++) {
-    Piece piece = {e, (double)k / pieces, 1. / pieces, k == 0, k + 1 == pieces};
+    Piece piece = {e, (double)k / pieces, 1. / pieces, k + 1 == pieces};
     NsStatus status = dense_values(w, &piece, err);
     if (status != NS_OK) return status;
     for (int a = 0; a < w->m; a++)

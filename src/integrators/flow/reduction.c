@@ -57,7 +57,7 @@ static void row_times(const NsReduction *r, int row, const double *F, const doub
   }
 }
 
-/* Whether a further differentiation of some row is possible; sets `deficient` and `redundant` if not. */
+/* Whether a further differentiation of some row is possible; sets `deficient`. */
 static bool reduction_goes_on(NsReduction *r) {
   NsRank *rank = &r->rank[r->levels];
   ns_rank_factor(rank, r->Rw, r->Rw_terms, r->nw, r->nw);
@@ -69,7 +69,6 @@ bool ns_reduction_begin(NsReduction *r, int nw, int nd) {
   r->nw = nw;
   r->nd = nd;
   r->levels = 0;
-  r->redundant = -1;
   return reduction_goes_on(r);
 }
 
@@ -80,8 +79,7 @@ bool ns_reduction_next(NsReduction *r, const NsReductionRates *rates) {
   for (int j = 0; j < r->nd; j++) reduce_column(r, level, j);
   for (int i = rank->rank; i < r->nw; i++) {
     int row = rank->row[i];
-    if (row_of_zeros(r, next, row)) r->redundant = row;
-    else live++;
+    live += !row_of_zeros(r, next, row);
   }
   if (live == 0) return false;
   for (int i = rank->rank; i < r->nw; i++) {

@@ -18,7 +18,6 @@ enum { NS_REDUCTION_LEVELS = 3 };
 typedef struct NsReduction {
   int nw, nd, levels;
   bool deficient;                       /* w is not determined: columns rank .. nw - 1 of the last level are free */
-  int redundant;                        /* a row of the last level that is redundant, or -1 */
   NsRank rank[NS_REDUCTION_LEVELS + 1]; /* of R_w of each level */
   double *Rs[NS_REDUCTION_LEVELS + 1];  /* nw x nd: R_s of each level */
   double *Rs_terms;                     /* nw x nd: of the present level */

@@ -127,10 +127,3 @@ void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z) {
   int count = heap->v->p.ngroups;
   for (int k = 0; k < count; k++) heap_relax(heap, backwards ? count - 1 - k : k, z);
 }
-
-void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w) {
-  const NsMixedProblem *p = &heap->v->p;
-  memcpy(w, p->q, (size_t)p->n * sizeof *w);
-  for (int g = 0; g < p->ngroups; g++)
-    add_blocks(heap, p->groups[g].dim, heap->start[g], heap->start[g + 1], z, w + heap->first[g]);
-}

@@ -26,6 +26,3 @@ void ns_heap_blocks_release(NsHeapBlocks *heap);
 
 /* One sweep: each group in turn is solved with the others fixed. A row without a positive diagonal entry takes a projected step. */
 void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z);
-
-/* w = W z + q */
-void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w);

@@ -36,7 +36,6 @@ typedef struct Search {
   NsBoxScaled scaled;
   NsSolutions *out;
   Face face;
-  NsStatus status;
   long tried;
 } Search;
 
