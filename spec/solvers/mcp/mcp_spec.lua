@@ -194,6 +194,58 @@ describe("mcp", function()
     end
   end)
 
+  -- Economies as in Scarf, The computation of economic equilibria, 1973: consumers with a constant elasticity of substitution who
+  -- own some of every good and wish for each; activities that lose value at some prices: nothing comes of nothing. So prices exist.
+  it("finds the prices and activities of random economies with production", function()
+    local function random_row(n, number)
+      local row = {}
+      for i = 1, n do row[i] = number() end
+      return row
+    end
+    local function worth(row, prices)
+      local sum = 0
+      for i = 1, #row do sum = sum + row[i] * prices[i] end
+      return sum
+    end
+    math.randomseed(197)
+    for k = 1, require "campaign"(30, 0.1) do
+      local goods, owned, wished, elasticity, activity = 3 + k % 8, {}, {}, {}, {}
+      for c = 1, 2 + k % 4 do
+        owned[c] = random_row(goods, function() return math.random() < 0.5 and 10 * math.random() or 0.1 end)
+        wished[c] = random_row(goods, function() return math.random() < 0.8 and math.random() or 0.01 end)
+        elasticity[c] = 0.5 + 2 * math.random()
+      end
+      local prices = random_row(goods, function() return 0.2 + math.random() end)
+      for j = 1, 2 + k % 6 do
+        local made = math.random(goods)
+        local row = random_row(goods, function() return math.random() < 0.5 and -2 * math.random() or 0 end)
+        row[made] = 1 + 2 * math.random()
+        local input = made % goods + 1
+        row[input] = row[input] - math.max(0, worth(row, prices) + 0.05 + 0.3 * math.random()) / prices[input]
+        activity[j] = row
+      end
+      local function F(z)
+        local out = {}
+        for i = 1, goods do
+          out[i] = 0
+          for j = 1, #activity do out[i] = out[i] + activity[j][i] * z[goods + j] end
+        end
+        for c = 1, #owned do
+          local s, sum = elasticity[c], 0
+          for i = 1, goods do sum = sum + wished[c][i] * z[i] ^ (1 - s) end
+          local income = worth(owned[c], z)
+          for i = 1, goods do out[i] = out[i] + owned[c][i] - wished[c][i] * income / (z[i] ^ s * sum) end
+        end
+        out[1] = z[1] - 1
+        for j = 1, #activity do out[goods + j] = -worth(activity[j], z) end
+        return out
+      end
+      local z0, lower, upper = {}, {}, {}
+      for i = 1, goods + #activity do z0[i], lower[i], upper[i] = i <= goods and 1 or 0, i <= goods and 1e-8 or 0, inf end
+      solved(F, mcp { F = F, lower = lower, upper = upper, z0 = z0 }, lower, upper)
+    end
+  end)
+
   it("finds the prices of an exchange economy", function()
     -- Cobb-Douglas consumers: excess supply is complementary to the price, one price is the unit.
     local share = { { 0.5, 0.3, 0.2, 0 }, { 0.1, 0.1, 0.8, 0 }, { 0.4, 0.3, 0.3, 0 } }

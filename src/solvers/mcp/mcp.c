@@ -50,6 +50,10 @@ static bool more_boxes(const NsSearch *search) {
   return search_of(search)->sparse && !search_of(search)->options.method;
 }
 
+static bool more_maps(const NsSearch *search) {
+  return !search_of(search)->sparse && !search_of(search)->options.method;
+}
+
 static bool dense_boxes(const NsSearch *search) {
   return more_boxes(search) && search_of(search)->n <= DENSE_UP_TO;
 }
@@ -79,6 +83,7 @@ static const NsChainStep steps[] = {
     {.method = &ns_mcp_josephy, .when = next_by_box, .mode = NS_MCP_RESTART, .tells = true},
     {.method = &ns_mcp_semismooth, .when = next_by_map, .mode = NS_MCP_RESTART, .tells = true},
     {.when = rounds_left, .back = 2},
+    {.method = &ns_mcp_semismooth, .when = more_maps, .mode = NS_MCP_START, .tells = true},
     {.method = &ns_mcp_bracket, .when = one_variable},
     {0},
 };
