@@ -276,6 +276,7 @@ local function lua_classes()
     found[receiver] = getmetatable(object).__index
   end
   found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
+  found.robot = { value = print, add_to = print } -- of a file: spec/lua/mechanics/urdf_spec.lua
   found.joint = setmetatable({}, { __index = function(_, name) return weld[name] end })
   local loop = ns.ControlZOHSimulation(0, 1, 1)
   found.loop = setmetatable({}, { __index = function(_, name) return loop[name] end })

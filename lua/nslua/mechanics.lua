@@ -90,5 +90,6 @@ return function(ns, motion)
   require "nslua.mechanics.forms"(ns, System, core)
   require "nslua.mechanics.frames"(ns, mechanics, System, core)
   mechanics.join = require "nslua.mechanics.join"(ns)
+  mechanics.load = require "nslua.mechanics.urdf"(ns, mechanics.join)
   return mechanics
 end

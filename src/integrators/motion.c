@@ -200,6 +200,28 @@ static void place_H(NsMotion *motion, const NsMotionEdge *edge) {
   }
 }
 
+/*
+** The terms of row i of C x where the coordinates are those of rigid bodies: the largest entries of C and of x in each position and each
+** quaternion. Which components of these are 0 depends on the axes alone, and in a row of an angle that is 0 all terms may be.
+*/
+static double terms_of_bodies(const NsMotionEdge *edge, int i) {
+  const double *C = edge->C + i, *x = edge->x;
+  size_t m = (size_t)edge->inter->m;
+  double sum = 0;
+  for (int d = 0; d < edge->inter->nds; d++) {
+    int n = edge->inter->ds[d]->nx;
+    bool turns = edge->inter->ds[d]->class->turns;
+    for (int first = 0, end = 0; first < n; first = end) {
+      double entry = 0, size = 0;
+      end = turns ? (first == 0 ? 3 : n) : first + 1;
+      for (int j = first; j < end; j++) entry = fmax(entry, fabs(C[(size_t)j * m])), size = fmax(size, fabs(x[j]));
+      sum += entry * size;
+    }
+    C += (size_t)n * m, x += n;
+  }
+  return sum;
+}
+
 /* The rounding error of y: from the terms of C x, and from what y has besides (e of C x + e). */
 static void measure_rounding(NsMotion *motion, const NsMotionEdge *edge) {
   int m = edge->inter->m;
@@ -210,6 +232,7 @@ static void measure_rounding(NsMotion *motion, const NsMotionEdge *edge) {
       sum += fabs(term);
       rest -= term;
     }
+    if (ns_interaction_turns(edge->inter)) sum = fmax(sum, terms_of_bodies(edge, i));
     motion->rounding[edge->row + i] = 4 * DBL_EPSILON * (sum + fabs(rest));
   }
 }

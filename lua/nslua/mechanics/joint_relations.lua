@@ -78,6 +78,7 @@ local kinds = {
   PrismaticJointR = { keeps = { "across", "turn" }, leaves = { "way" }, reactions = 2, takes = "axis" },
   CylindricalJointR = { keeps = { "across", "tilt" }, leaves = { "way", "angle" }, reactions = 2,
     takes = "point axis" },
+  PlanarJointR = { keeps = { "way", "tilt" }, leaves = { "angle" }, reactions = 1, takes = "axis" },
   FixedJointR = { keeps = { "point", "turn" }, leaves = {}, reactions = 3, takes = "" },
 }
 
@@ -270,5 +271,5 @@ return function(nslua)
     ns = nslua
     make_classes()
   end
-  return { classes = classes, data = data, kinds = kinds, callback = callback }
+  return { classes = classes, data = data, kinds = kinds, callback = callback, product = product, turned = turned }
 end
