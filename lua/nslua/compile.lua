@@ -118,13 +118,14 @@ local told = {} -- names of callbacks that a warning has told
 
 local made = {} -- place in the source -> how many functions from there have been compiled
 
-local function compiled_of(f, options)
+-- waits: for the compiler, before it runs; else it runs on a tape meanwhile.
+local function compiled_of(f, options, waits)
   local info = debug.getinfo(f, "S")
   local place = info.source .. info.linedefined
   made[place] = (made[place] or 0) + 1
   if made[place] > MOST_NATIVE and not (options and options.native) then options = { native = false } end
   local compiled = core.compile(f, options)
-  support.exact(compiled)
+  support.exact(compiled, waits)
   ours[compiled] = {}
   return compiled
 end
@@ -135,7 +136,7 @@ local function compile_entry(entry, object, slot, at, options, shared)
   entry.how, entry.compiled, entry.why = "Lua", nil, reads.why
   if entry.changes > CHANGES then entry.why = "what it reads has changed too often" end
   if entry.why then return end
-  local before, compiled = support.digest(reads.list), shared[f] or compiled_of(f, options)
+  local before, compiled = support.digest(reads.list), shared[f] or compiled_of(f, options, shared.waits)
   local how, why = support.try(object, slot, compiled, at.t, at.interaction)
   entry.digest = support.digest(reads.list)
   if not how then
@@ -194,8 +195,8 @@ function Report:__tostring()
 end
 
 -- Compiles what can be, and has not been, of the model; what has changed is compiled anew.
-local function compile_model(simulation, options)
-  local nsds, t, report, watched, shared = simulation:nsds(), simulation:startingTime(), {}, {}, {}
+local function compile_model(simulation, options, waits)
+  local nsds, t, report, watched, shared = simulation:nsds(), simulation:startingTime(), {}, {}, { waits = waits }
   local kept = known[simulation] or setmetatable({}, { __mode = "k" })
   known[simulation], kept.options = kept, options or kept.options
   for i = 1, nsds:numberOfDynamicalSystems() do
@@ -220,7 +221,7 @@ local compile = {}
 
 function compile.compile(simulation, options)
   core.compile(function() end, options) -- checks the options
-  return where.pass(compile_model, simulation, options)
+  return where.pass(compile_model, simulation, options, true)
 end
 
 -- Before a call of a simulation that is to be compiled and is not, or whose callbacks read what has changed.

@@ -4,6 +4,8 @@
 */
 #pragma once
 
+#include <stdbool.h>
+
 #include "io/library.h"
 
 /*
@@ -17,3 +19,19 @@
 ** "cannot make a directory in 'PATH': reason", "cannot write 'PATH': reason"; NS_ENOMEM.
 */
 NsStatus ns_compiler_build(NsLibrary **library, const char *source, const char *program, const char **used, NsError *err);
+
+/*
+** The same by cc, then tcc, while the caller goes on: a child process, no thread. At most two work in a process at a time, others wait for
+** their turn. NULL: no memory.
+*/
+typedef struct NsCompilation NsCompilation;
+NsCompilation *ns_compiler_start(const char *source);
+
+/* Whether it has ended; a call costs a system call. It begins those that wait, and starts tcc where cc has failed. */
+bool ns_compiler_ended(NsCompilation *compilation);
+
+/* Opens the library of one that has ended, before it is stopped, with errors and *used as of ns_compiler_build. */
+NsStatus ns_compiler_take(NsCompilation *compilation, NsLibrary **library, const char **used, NsError *err);
+
+/* Ends the process if it still works, removes its files and frees the memory. NULL is ignored. */
+void ns_compiler_stop(NsCompilation *compilation);

@@ -19,8 +19,8 @@
 typedef struct NslCompiled {
   NslHead head;
   NslNative native;
-  int most;   /* paths of a trace at most */
-  bool exact; /* of its traces */
+  int most;          /* paths of a trace at most */
+  bool exact, waits; /* of its traces */
 } NslCompiled;
 
 /* User values. */
@@ -87,6 +87,12 @@ static void compare_path(lua_State *L, NslTrace *trace, bool alone, int first, i
   else nsl_trace_probe_here(L, trace, first, last);
 }
 
+/* A path that is met in a run does not wait for the compiler. */
+static NslCodeWay code_way(const NslTrace *trace, bool named) {
+  if (trace->wanted == NSL_NATIVE_MUST) return NSL_CODE_MUST;
+  return named || trace->wants_vjp || (trace->waits && trace->paths == 1) ? NSL_CODE_NOW : NSL_CODE_LATER;
+}
+
 /* The `grow` of a trace: arguments (trace, in, whether it is the first). Compares the values before and after native code is made. */
 static int compile_grow(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
@@ -108,12 +114,25 @@ static int compile_grow(lua_State *L) {
   compare_path(L, trace, alone, first, last);
   if (trace->wanted != NSL_NATIVE_NEVER) {
     lua_getiuservalue(L, 1, NSL_TRACE_PROGRAM);
-    nsl_path_make_native(L, path, at, lua_tostring(L, -1), trace->wanted == NSL_NATIVE_MUST);
+    nsl_path_make_native(L, path, at, lua_tostring(L, -1), code_way(trace, lua_isstring(L, -1)));
     if (path->native) compare_path(L, trace, alone, first, last);
     if (trace->wants_vjp) nsl_path_make_vjp(L, path, at);
   }
   memcpy(trace->in, in, bytes);
   trace->touched = true;
+  return 0;
+}
+
+/* The `adopt` of a trace. */
+static int compile_adopt(lua_State *L) {
+  NslTrace *trace = lua_touserdata(L, 1);
+  NslPath *path = lua_touserdata(L, 2);
+  lua_getiuservalue(L, 1, NSL_TRACE_PATHS);
+  for (int i = 0; i < trace->paths; i++) {
+    if (trace->list[i] != path) continue;
+    lua_rawgeti(L, 4, i + 1);
+    nsl_path_adopt(L, path, 5, lua_touserdata(L, 3));
+  }
   return 0;
 }
 
@@ -130,9 +149,11 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
   int at = lua_gettop(L);
   trace->objects = held;
   trace->grow = compile_grow;
+  trace->adopt = compile_adopt;
   trace->wanted = self->native;
   trace->most = self->most;
   trace->exact = self->exact;
+  trace->waits = self->waits;
   lua_getiuservalue(L, compiled, PROGRAM);
   lua_setiuservalue(L, at, NSL_TRACE_PROGRAM);
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
@@ -313,10 +334,11 @@ void nsl_compiled_yield(lua_State *L, int idx, const char *title) {
   lua_replace(L, idx);
 }
 
-/* exact(compiled): from now on its traces take no sums that a library takes in another order. */
 int nsl_compiled_exact(lua_State *L) {
   NslCompiled *self = nsl_check(L, 1, &compiled_type);
-  return self->exact = true, 0;
+  self->exact = true;
+  self->waits = lua_toboolean(L, 2);
+  return 0;
 }
 
 /* ---- calls from Lua ---- */
@@ -528,6 +550,7 @@ static int compile_compile(lua_State *L) {
   lua_setiuservalue(L, 4, TRACES);
   read_native(L, self, 4, 3);
   self->most = NSL_MOST_PATHS;
+  self->waits = true;
   if (lua_istable(L, 2) && lua_getfield(L, 2, "paths") != LUA_TNIL) {
     lua_Integer most = nsl_integer(L, 5, "compile", "paths");
     if (most < 1 || most > NSL_MOST_PATHS)

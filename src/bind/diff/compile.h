@@ -62,5 +62,8 @@ void nsl_compile_on_request(lua_State *L, int idx, NslCompileRequest request, co
 */
 void nsl_compiled_yield(lua_State *L, int idx, const char *title);
 
-/* exact(compiled) for nslua.compile: from now on its traces take no sums that a library may take in another order. */
+/*
+** exact(compiled, waits) for nslua.compile: from now on its traces take no sums that a library may take in another order; waits: the first path
+** is compiled before it runs, as those of ns.compile are, not meanwhile.
+*/
 int nsl_compiled_exact(lua_State *L);

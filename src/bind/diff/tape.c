@@ -185,13 +185,32 @@ int nsl_raise_of_trace(lua_State *L) {
   return nsl_trace_raise(L, lua_touserdata(L, 1));
 }
 
+/* Evaluations between two questions to the compiler: that costs as much as a few of them. */
+enum { PATIENCE = 256 };
+
+static void trace_adopt(NslTrace *trace, NslPath *path, const double *in) {
+  lua_State *L = trace->L;
+  int top = lua_gettop(L);
+  if (trace->closed || !lua_checkstack(L, 8)) return;
+  lua_pushcfunction(L, trace->adopt);
+  lua_pushvalue(L, 1);
+  lua_pushlightuserdata(L, path);
+  lua_pushlightuserdata(L, (void *)in);
+  if (lua_pcall(L, 3, 0, 0) != LUA_OK) path->pending = false;
+  lua_settop(L, top);
+}
+
+static inline void path_count(NslTrace *trace, NslPath *path, const double *in) {
+  if (++path->count % PATIENCE == 0 && path->pending) trace_adopt(trace, path, in);
+}
+
 bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {
   NslPath *path = trace_path(trace, in);
   if (!path) {
     for (int i = 0; i < trace->outputs; i++) out[i] = NAN;
     return false;
   }
-  path->count++;
+  path_count(trace, path, in);
   if (path == trace->alone) path_evaluate(path, in, out);
   else memcpy(out, path->out, (size_t)path->outputs * sizeof *out);
   return true;
@@ -201,7 +220,7 @@ bool nsl_trace_value(NslTrace *trace, double *out) {
   if (out) return nsl_trace_value_at(trace, trace->in, out);
   NslPath *path = trace_path(trace, trace->in);
   if (!path) return false;
-  path->count++;
+  path_count(trace, path, trace->in);
   if (path == trace->alone) path_evaluate(path, trace->in, path->out);
   trace->out = path->out;
   return true;

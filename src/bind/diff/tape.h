@@ -49,9 +49,10 @@ typedef struct NslPath {
   void (*native_jacobian)(const double *in, double *jac);
   void (*native_vjp)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_vjp */
   bool vjp_tried;
-  const char *compiler; /* NULL: no native code */
-  const bool *open;     /* native code may be called: false after the Lua state was closed */
-  const char *reason;   /* why there is no native code although it was asked for; anchored; NULL */
+  bool pending, later_jacobian; /* native code, with the Jacobian, is in the making; the tape stands in */
+  const char *compiler;         /* NULL: no native code */
+  const bool *open;             /* native code may be called: false after the Lua state was closed */
+  const char *reason;           /* why there is no native code although it was asked for; anchored; NULL */
 } NslPath;
 
 /* User values of a path. KEPT: see nsl_tracer_keep. */
@@ -101,7 +102,9 @@ typedef struct NslTrace {
   bool exact;                     /* sums that a library may take in another order are refused */
   bool lenient;                   /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
+  bool waits;           /* for native code, also at the start of a run */
   lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
+  lua_CFunction adopt;  /* (trace, path, in): takes native code that was made meanwhile, if it is ready */
   lua_State *L;         /* runs `grow` in the middle of an evaluation; its stack holds the trace */
   lua_State *variables; /* what the paths depend on besides the arguments (tape_watch.h); NULL: nothing */
 } NslTrace;

@@ -4,6 +4,9 @@
 */
 #include "bind/diff/tape_native.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "ad/tape_source.h"
 #include "base/memory.h"
 #include "io/compiler.h"
@@ -14,17 +17,20 @@ static const char library_key = 0;
 
 static const NslType code_type = {.name = "nslua.code"};
 
-/* Native code: an open library. */
+/* Native code: an open library, or one in the making (running). */
 typedef struct Code {
   NslHead head;
   NsLibrary *library;
+  NsCompilation *running;
   const char *compiler;
   bool open;
 } Code;
 
 static int code_gc(lua_State *L) {
   Code *code = lua_touserdata(L, 1);
+  ns_compiler_stop(code->running);
   ns_library_close(code->library);
+  code->running = NULL;
   code->library = NULL;
   code->open = false;
   return 0;
@@ -45,12 +51,8 @@ static void push_libraries(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
 }
 
-/* Compiles the source at `source` and pushes the code, also stored in the table at `libraries`; NULL and err on failure. */
-static Code *tape_native_build(lua_State *L, int libraries, int source, const char *program, NsError *err) {
-  Code *code = nsl_new(L, &code_type, sizeof *code, 1);
-  if (program) program = lua_pushstring(L, program), lua_setiuservalue(L, -2, 1);
-  if (ns_compiler_build(&code->library, lua_tostring(L, source), program, &code->compiler, err) != NS_OK) return NULL;
-  code->open = true;
+/* Stores the code on top of the stack in the table at `libraries`. */
+static void keep_code(lua_State *L, int libraries, int source, const char *program) {
   lua_pushfstring(L, "%s\n%s", program ? program : "", lua_tostring(L, source));
   lua_pushvalue(L, -2);
   lua_rawset(L, libraries);
@@ -58,6 +60,20 @@ static Code *tape_native_build(lua_State *L, int libraries, int source, const ch
   lua_pushinteger(L, lua_tointeger(L, -1) + 1);
   lua_rawseti(L, libraries, 0);
   lua_pop(L, 1);
+}
+
+/* Compiles the source at `source`, or begins to, and pushes the code, also stored in the table at `libraries`; NULL and err on failure. */
+static Code *tape_native_build(lua_State *L, int libraries, int source, const char *program, bool later, NsError *err) {
+  Code *code = nsl_new(L, &code_type, sizeof *code, 1);
+  if (program) program = lua_pushstring(L, program), lua_setiuservalue(L, -2, 1);
+  if (later) {
+    code->running = ns_compiler_start(lua_tostring(L, source));
+    if (!code->running) return (void)ns_fail(err, NS_ENOMEM, "not enough memory"), NULL;
+  } else if (ns_compiler_build(&code->library, lua_tostring(L, source), program, &code->compiler, err) != NS_OK) {
+    return NULL;
+  }
+  code->open = !later;
+  keep_code(L, libraries, source, program);
   return code;
 }
 
@@ -80,13 +96,14 @@ static NsStatus push_source(lua_State *L, const NslPath *path, bool *jacobian, N
   return NS_OK;
 }
 
-/* Pushes the code for the source on top of the stack, compiled now or before; NULL and err on failure. */
-static const Code *push_code(lua_State *L, const char *program, NsError *err) {
+/* Pushes the code for the source on top of the stack, compiled now, before or later; NULL and err on failure. */
+static Code *push_code(lua_State *L, const char *program, bool later, NsError *err) {
   int source = lua_gettop(L), libraries = source + 1;
   push_libraries(L);
   lua_pushfstring(L, "%s\n%s", program ? program : "", lua_tostring(L, source));
-  if (lua_rawget(L, libraries) != LUA_TNIL) return lua_touserdata(L, -1);
-  return tape_native_build(L, libraries, source, program, err);
+  (void)lua_rawget(L, libraries);
+  Code *code = lua_touserdata(L, -1);
+  return code && (code->open || later) ? code : tape_native_build(L, libraries, source, program, later, err);
 }
 
 /* Sets the native functions of the path at index `at` from the code on top of the stack. */
@@ -105,21 +122,73 @@ static NsStatus link_code(lua_State *L, NslPath *path, int at, const Code *code,
   return NS_OK;
 }
 
-void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *program, bool must) {
+/* The path at index `at` stays without native code. */
+static void stay_without(lua_State *L, NslPath *path, int at, const char *reason) {
+  path->reason = lua_pushstring(L, reason);
+  lua_setiuservalue(L, at, NSL_PATH_REASON);
+}
+
+void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *program, NslCodeWay way) {
   int top = lua_gettop(L);
   bool jacobian;
   NsError err = {NS_OK, ""};
   nsl_need_stack(L, 16);
   NsStatus status = push_source(L, path, &jacobian, &err);
   if (status == NS_OK) {
-    const Code *code = push_code(L, program, &err);
-    status = code ? link_code(L, path, at, code, jacobian, &err) : err.status;
+    const Code *code = push_code(L, program, way == NSL_CODE_LATER, &err);
+    path->pending = code && !code->open;
+    path->later_jacobian = jacobian;
+    if (path->pending) lua_setiuservalue(L, at, NSL_PATH_LIBRARY);
+    else status = code ? link_code(L, path, at, code, jacobian, &err) : err.status;
   }
   if (status == NS_ENOMEM) nsl_raise_status(L, status, "compile");
-  if (status != NS_OK) {
-    path->reason = lua_pushstring(L, err.text);
-    lua_setiuservalue(L, at, NSL_PATH_REASON);
-    if (must) luaL_error(L, "compile: %s", err.text);
+  if (path->pending) stay_without(L, path, at, "a compiler is at work");
+  if (status != NS_OK) stay_without(L, path, at, err.text);
+  if (status != NS_OK && way == NSL_CODE_MUST) luaL_error(L, "compile: %s", err.text);
+  lua_settop(L, top);
+}
+
+/* Whether native code has the bits of the tape at `in`: values and guards, and the Jacobian (native nan: see trace_slopes in tape.c). */
+static bool has_bits_of_tape(lua_State *L, const NslPath *path, const double *in) {
+  size_t values = (size_t)path->outputs + (size_t)path->guards, entries = (size_t)path->outputs * (size_t)path->inputs;
+  double *room = lua_newuserdatauv(L, 2 * (values + entries + 1) * sizeof *room, 0), *other = room + values + entries;
+  memset(room, 0, 2 * (values + entries + 1) * sizeof *room);
+  ns_tape_value(path->tape, in, room);
+  if (path->guards > 0) ns_tape_guards(path->tape, room + path->outputs);
+  path->native(in, other);
+  if (path->native_jacobian) {
+    ns_tape_jacobian(path->tape, in, 0, path->inputs, room + values);
+    path->native_jacobian(in, other + values);
+  }
+  for (size_t i = 0; i < values + entries; i++)
+    if (isfinite(room[i]) && memcmp(&room[i], &other[i], sizeof *room) != 0 && (i < values || isfinite(other[i]))) return false;
+  return true;
+}
+
+void nsl_path_adopt(lua_State *L, NslPath *path, int at, const double *in) {
+  int top = lua_gettop(L);
+  NsError err = {NS_OK, ""};
+  nsl_need_stack(L, 16);
+  lua_getiuservalue(L, at, NSL_PATH_LIBRARY);
+  Code *code = lua_touserdata(L, -1);
+  if (code->running && !ns_compiler_ended(code->running)) {
+    lua_settop(L, top);
+    return;
+  }
+  path->pending = false;
+  if (code->running) {
+    code->open = ns_compiler_take(code->running, &code->library, &code->compiler, &err) == NS_OK;
+    ns_compiler_stop(code->running);
+    code->running = NULL;
+  }
+  NsStatus status = code->open ? link_code(L, path, at, code, path->later_jacobian, &err) : NS_EIO;
+  if (status != NS_OK) stay_without(L, path, at, err.text[0] ? err.text : "the compiler failed");
+  else path->reason = NULL;
+  if (path->native && !has_bits_of_tape(L, path, in)) {
+    path->native = NULL;
+    path->native_jacobian = NULL;
+    path->compiler = NULL;
+    stay_without(L, path, at, "its values differ");
   }
   lua_settop(L, top);
 }
@@ -131,7 +200,7 @@ void nsl_path_make_vjp(lua_State *L, NslPath *path, int at) {
   if (path->vjp_tried || !path->native || !path->tape) return;
   nsl_need_stack(L, 16);
   path->vjp_tried = true;
-  const Code *code = push_source(L, path, NULL, &err) == NS_OK ? push_code(L, NULL, &err) : NULL;
+  const Code *code = push_source(L, path, NULL, &err) == NS_OK ? push_code(L, NULL, false, &err) : NULL;
   if (code && ns_library_symbol(code->library, "tape_vjp", &vjp, &err) == NS_OK) {
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, at, NSL_PATH_VJP);

@@ -70,7 +70,8 @@ static int compile_try(lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
-  lua_pushstring(L, cb->trace->path->compiler ? cb->trace->path->compiler : "tape");
+  const NslPath *path = cb->trace->path;
+  lua_pushstring(L, path->compiler ? path->compiler : path->pending ? "native" : "tape");
   return 1;
 }
 
