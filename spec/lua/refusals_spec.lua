@@ -161,7 +161,8 @@ describe("Refusals of signals and control", function()
   it("name what a signal does not take", function()
     refused {
       { "clock: options: expected a table, got nil", function() ns.clock() end },
-      { "pwm: carrier: options: expected a table, got number", function() ns.pwm { duty = 0.5, carrier = 3 } end },
+      { "pwm: carrier: expected a table { period = }, got 3", function() ns.pwm { duty = 0.5, carrier = 3 } end },
+      { "pwm: carrier: expected a table { period = }, got nil", function() ns.pwm { duty = 0.5 } end },
       { "clock: high: expected a number, got 'x'", function() ns.clock { period = 1, high = "x" } end },
       { "sawtooth: t: expected a number, got nil", function() local _ = ns.sawtooth { period = 1 }() end },
       { "pwm: duty: expected a number, got nan", function() ns.pwm { duty = nan, carrier = { period = 1 } } end },
@@ -243,6 +244,9 @@ describe("Refusals of signals and control", function()
       end },
       { "addSensor: its system, 'ds 1', is not in the graph of the simulation", function()
         loop():addSensor(ns.LinearSensor(select(3, loop())), 0.1)
+      end },
+      { "addSensor: its system is not in the graph of the simulation: add that before", function()
+        loop():addSensor(ns.LinearSensor(ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })), 0.1)
       end },
       { "LinearSensor: seed: expected an integer of 0 or more, got 1.5", function()
         ns.LinearSensor(select(3, loop()), { 1, 0 }, { seed = 1.5 })

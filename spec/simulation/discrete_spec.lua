@@ -338,6 +338,22 @@ describe("a clone", function()
   end)
 end)
 
+describe("what is missing is told:", function()
+  it("a discrete state of a clock without any; a number in the place of a vector that a model follows", function()
+    local simu, ds = lag { T = 1 }
+    simu:every { name = "c", period = 0.25, act = function(_, s) s.u = 1 end }
+    fails("clock 'c' act: t=0 step 1: 'c' has no discrete state 'u': give it state = { u = ... }", simu.run, simu)
+    local other, plant = lag { T = 1 }
+    local s = other:every { name = "c", period = 0.25, state = { u = 0 }, act = function() end }
+    fails("FirstOrderLinearTIDS: b: expected a vector, whose numbers it follows, got number 0.0; a discrete state that is "
+      .. "followed is { 0.0 }", plant.setbPtr, plant, s.u)
+    local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    fails("LagrangianLinearTIDS: fExt: expected a vector, whose numbers it follows, got number 3.0", mass.setFExtPtr, mass, 3)
+    mass:setFExt(3)
+    assert.same({ 3.0, 1.0 }, { mass:fExt()[1], ds:x()[1] })
+  end)
+end)
+
 describe("a unit for co-simulation", function()
   it("has the clocks of its simulation, on its grid and off it, also after a restored state", function()
     local kind = require "nslua.fmi.simulation_model"

@@ -69,7 +69,9 @@ local function check_system(self, ds, who)
   for i = 1, nsds:numberOfDynamicalSystems() do
     if nsds:dynamicalSystem(i) == ds then return end
   end
-  fail("%s: its system, '%s', is not in the graph of the simulation", who, ds:name())
+  local name = ds:name()
+  fail("%s: its system%s is not in the graph of the simulation%s", who, name == "" and "" or (", '%s',"):format(name),
+    name == "" and ": add that before" or "")
 end
 
 function Manager:addSensor(sensor, period)

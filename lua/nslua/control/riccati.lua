@@ -239,7 +239,8 @@ end
 
 local function regulator(kind, who, ...)
   local A, B, sys, Q, R, N = system.split(who, ...)
-  if kind == CONTINUOUS and sys and sys.dt then kind = DISCRETE end
+  if kind == DISCRETE and sys and not sys.dt then fail("%s: the system is continuous: c2d samples it", who) end
+  if sys and sys.dt then kind = DISCRETE end
   local X, values, K = solve(kind, who, A, B, Q, definite(R, B:cols(), who), N)
   return K, X, values
 end

@@ -144,7 +144,10 @@ end
 function signals.pwm(options)
   local who = "pwm"
   local o = options_of(options, "duty carrier", who)
-  local c = options_of(o.carrier or {}, "period low high delay", who .. ": carrier")
+  if type(o.carrier) ~= "table" then
+    fail("%s: carrier: expected a table { period = }, got %s", who, arguments.describe(o.carrier))
+  end
+  local c = options_of(o.carrier, "period low high delay", who .. ": carrier")
   local period, delay = timing(c, who)
   local low, high = arguments.number(c.low or 0, who, "carrier: low"), c.high or 1
   local duty = o.duty

@@ -127,6 +127,7 @@ describe("Riccati's equation", function()
     local sampled = control.c2d(sys, 0.1)
     expect.near_matrix(control.dlqe(sampled.A, sampled.B, C, 4, 0.01), (control.kalman(sampled, 4, 0.01)), 1e-12)
     expect.near_matrix(control.dlqr(sampled.A, sampled.B, ns.eye(2), 1), (control.lqr(sampled, ns.eye(2), 1)), 1e-12)
+    expect.fails("control.dlqr: the system is continuous: c2d samples it", control.dlqr, sys, ns.eye(2), 1)
   end)
 
   it("takes a linear model of ns.dynamics", function()

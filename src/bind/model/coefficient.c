@@ -98,6 +98,16 @@ void nsl_set_coefficient(lua_State *L, int idx, const char *name, int value, boo
   nsl_take_callback_away(L, idx, slot);
 }
 
+void nsl_share_coefficient(lua_State *L, int idx, const char *name, int value) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  const NsField *field = field_of(callee, name, NS_FIELD_COEF);
+  if (field && !field->cols && lua_type(L, value) == LUA_TNUMBER)
+    luaL_error(
+        L, "%s: %s: expected a vector, whose numbers it follows, got number %f; a discrete state that is followed is { %f }",
+        callee->head.type->name, name, lua_tonumber(L, value), lua_tonumber(L, value));
+  nsl_set_coefficient(L, idx, name, value, true);
+}
+
 int nsl_set_callback(lua_State *L, NslCallee *callee, const char *name, const char *who) {
   nsl_callee_idle(L, callee, who);
   int slot = nsl_slot(callee, name);
@@ -232,7 +242,8 @@ static int set_coefficient(lua_State *L) {
   if (callee->kind->instead && !field_of(callee, name, NS_FIELD_COEF))
     luaL_error(L, "%s: %s has no %s; it has %s", lua_tostring(L, lua_upvalueindex(3)), callee->head.type->name, name,
                callee->kind->instead);
-  nsl_set_coefficient(L, 1, name, 2, lua_toboolean(L, lua_upvalueindex(4)));
+  if (lua_toboolean(L, lua_upvalueindex(4))) nsl_share_coefficient(L, 1, name, 2);
+  else nsl_set_coefficient(L, 1, name, 2, false);
   return 0;
 }
 

@@ -16,6 +16,9 @@ NsCoef *nsl_coefficient(NslCallee *callee, const char *name);
 /* Sets a coefficient of the callee at idx: numbers or, when the class has a callback of that name, a function. */
 void nsl_set_coefficient(lua_State *L, int idx, const char *name, int value, bool shared);
 
+/* The same for a setter whose name ends in Ptr: the model follows the numbers of its argument, which a plain number has none of. */
+void nsl_share_coefficient(lua_State *L, int idx, const char *name, int value);
+
 /* Removes the callback of a slot (-1: none) of the callee at idx, if there is one. */
 void nsl_take_callback_away(lua_State *L, int idx, int slot);
 

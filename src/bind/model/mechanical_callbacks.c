@@ -36,7 +36,8 @@ static int set_force(lua_State *L) {
   if (n != 3 && n != 6) nsl_bad(L, what, "force", "a vector of 3 or 6", 2);
   lua_settop(L, 2);
   if (n == 3) set_part(L, 1, 2, 0, what);
-  else nsl_set_coefficient(L, 1, "fExt", 2, shared);
+  else if (shared) nsl_share_coefficient(L, 1, "fExt", 2);
+  else nsl_set_coefficient(L, 1, "fExt", 2, false);
   return 0;
 }
 

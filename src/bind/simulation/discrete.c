@@ -55,6 +55,8 @@ static const NsDiscreteState *named_state(lua_State *L, const NslDiscrete *self)
   }
   luaL_pushresult(&b);
   const char *known = lua_tostring(L, -1), *wanted = luaL_tolstring(L, 2, NULL);
+  if (known[0] == '\0')
+    luaL_error(L, "'%s' has no discrete state '%s': give it state = { %s = ... }", self->name, wanted, wanted);
   luaL_error(L, "'%s' has no discrete state '%s' (known: %s)", self->name, wanted, known);
   return NULL;
 }

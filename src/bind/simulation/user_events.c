@@ -93,6 +93,13 @@ static int user_form(const NsUserEvent *event) {
 /* Of so many occurrences the fields of tables are watched, too: who keeps a state in a table changes it at once. */
 enum { FIELDS_WATCHED = 16 };
 
+/* Pushes the discrete states for an action. Where there are none it gets an object without any, which names what is asked for. */
+static void push_action_states(lua_State *L) {
+  if (lua_getfield(L, USER_ENTRY, "states") != LUA_TNIL) return;
+  lua_pop(L, 1);
+  lua_getfield(L, USER_ENTRY, "none");
+}
+
 /* action(simulation, states) of an event; action(t, simulation, states) of an event of a law; act(t, states, simulation) of a clock. */
 static int call_action(lua_State *L) {
   const UserCall *call = lua_touserdata(L, USER_CALL);
@@ -106,9 +113,9 @@ static int call_action(lua_State *L) {
   if (form == 2 && !varied) lua_pop(L, 1);
   lua_pushvalue(L, USER_FUNCTION);
   if (form > 0) lua_pushnumber(L, call->t);
-  if (form == 2) lua_getfield(L, USER_ENTRY, "states");
+  if (form == 2) push_action_states(L);
   lua_pushvalue(L, USER_SIMULATION);
-  if (form < 2) lua_getfield(L, USER_ENTRY, "states");
+  if (form < 2) push_action_states(L);
   if (varied) lua_pushstring(L, event->name);
   lua_call(L, 2 + (form > 0) + 2 * varied, 0);
   if (!lua_isnil(L, watch)) nsl_check_watched(L, watch, before, how_to_write[form]);
@@ -248,6 +255,10 @@ static void keep_user_event(lua_State *L, NslTimeStepping *self, NsUserEvent *ev
   NsUserEvents *user = &self->ts->user;
   NsError err = {NS_OK, ""};
   int entry = lua_gettop(L);
+  lua_newtable(L);
+  (void)nsl_push_discrete(L, entry + 1, who, event->name);
+  lua_setfield(L, entry, "none");
+  lua_settop(L, entry);
   if (states) event->discrete = nsl_push_discrete(L, states, who, event->name);
   else lua_pushnil(L);
   lua_pushvalue(L, -1);
