@@ -1,0 +1,140 @@
+-- Boxes poured into a box: the account of the energy closes, overlaps are the way of a step, no contact is lost, and a run
+-- has the same bits twice, in a clone and from a checkpoint.
+local host = require "host"
+local ns = require "nslua"
+
+local SIZE, H, G = 0.1, 5e-3, 9.81
+
+-- n boxes in layers of 25, with spin, above the floor of an open box. combined: with the projection of both levels.
+local function pour(n, T, combined)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  local contacts = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.4, 3), reach = 0.05 }
+  for i, wall in ipairs(ns.contact.walls({ 0, 0, 0 }, { 0.62, 0.62, 30 })) do
+    if i ~= 6 then contacts:add_plane(wall) end
+  end
+  local bodies, shape = {}, ns.contact.box(SIZE, SIZE, SIZE)
+  for i = 0, n - 1 do
+    local x, y, z = i % 5, i // 5 % 5, i // 25
+    local place = { 0.07 + 0.12 * x + 0.02 * (z % 2), 0.07 + 0.12 * y + 0.01 * (i % 3), 0.08 + 0.13 * z, 1, 0, 0, 0 }
+    bodies[i + 1] = ns.NewtonEulerDS(place, { 0, 0, 0, 0.5 * (i % 3 - 1), 0.3 * (i % 5 - 2), 0.2 }, 1, 1 / 600 * ns.eye(3))
+    bodies[i + 1]:setFExtPtr { 0, 0, -G }
+    nsds:insertDynamicalSystem(bodies[i + 1])
+    contacts:add(bodies[i + 1], shape)
+  end
+  contacts:update()
+  local osi = ns.MoreauJeanOSI(0.5)
+  osi:setLinearlyImplicit(true)
+  local make = combined and ns.TimeSteppingCombinedProjection or ns.TimeStepping
+  local simu = make(nsds, ns.TimeDiscretisation(0, H), osi, ns.FrictionContact(3, { tolerance = n > 100 and 1e-4 or 1e-6 }))
+  return simu, contacts, bodies, shape
+end
+
+local function bits(bodies)
+  local list = {}
+  for i, ds in ipairs(bodies) do list[i] = ("%a %a %a %a"):format(ds:q()[1], ds:q()[3], ds:q()[5], ds:velocity()[6]) end
+  return table.concat(list, "\n")
+end
+
+-- The overlap of contacts that carry a force, as the least gap.
+local function deepest(contacts)
+  local least = 0
+  for _, inter in ipairs(contacts:interactions()) do
+    if inter:lambda(1)[1] > 0 then least = math.min(least, inter:y(0)[1]) end
+  end
+  return -least
+end
+
+-- Every two boxes that overlap have a contact that is linked; gives how many do.
+local function check_pairs(contacts, bodies, shape)
+  local linked, placed, count = {}, {}, 0
+  for _, inter in ipairs(contacts:interactions()) do
+    local a, b = inter:name():match "^box (%d+) box (%d+) "
+    if a then linked[a .. " " .. b], linked[b .. " " .. a] = true, true end
+  end
+  for i, ds in ipairs(bodies) do placed[i] = shape:placed(ds:q()) end
+  for i, a in ipairs(bodies) do
+    for j = 1, i - 1 do
+      local p, q, far = a:q(), bodies[j]:q(), 0
+      for k = 1, 3 do far = far + (p[k] - q[k]) ^ 2 end
+      if far < 3 * SIZE ^ 2 and ns.contact.distance(placed[i], placed[j]) < -1e-9 then
+        count = count + 1
+        assert.is_true(linked[i .. " " .. j], ("boxes %d and %d"):format(j, i))
+      end
+    end
+  end
+  return count
+end
+
+-- The whole run; gives its bits, and checks it on its way.
+local function run(n, T)
+  local simu, contacts, bodies, shape = pour(n, T)
+  local start, overlap, way, touching, energy = simu:energy().total, 0, 0, 0, nil
+  for k in simu:steps() do
+    for _, ds in ipairs(bodies) do
+      local v = ds:velocity() -- a corner moves with the turn as well
+      way = math.max(way, H * (math.sqrt(v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2)
+        + SIZE * math.sqrt(0.75) * math.sqrt(v[4] ^ 2 + v[5] ^ 2 + v[6] ^ 2)))
+    end
+    contacts:update()
+    overlap = math.max(overlap, deepest(contacts))
+    if k % 20 == 0 then touching = touching + check_pairs(contacts, bodies, shape) end
+    energy = simu:energy()
+  end
+  local sum = energy.forces + energy.damping + energy.impacts + energy.friction + energy.boundary + energy.numerical
+  assert.near(energy.total - start, sum, 1e-10 * start)
+  assert.is_true(math.abs(energy.numerical) < 1e-10 * start and energy.impacts < 0 and energy.friction < 0)
+  assert.is_true(overlap > 0 and overlap < 2 * way) -- both bodies move
+  return bits(bodies), touching
+end
+
+-- Goes on for some steps with the contacts that are linked.
+local function go_on(simu, bodies)
+  for _ = 1, 5 do
+    simu:computeOneStep()
+    simu:nextStep()
+  end
+  return bits(bodies)
+end
+
+describe("boxes that are poured", function()
+  local function is_sound(n, T)
+    local first, touching = run(n, T)
+    assert.is_true(touching > 0)
+    assert.equal(first, (run(n, T)))
+  end
+
+  it("lose no energy and no contact, and have the same bits twice #once", function() is_sound(30, 0.25) end)
+
+  it("lose no energy and no contact, and have the same bits twice, also 200 of them #long", function() is_sound(200, 0.4) end)
+
+  it("go on from a checkpoint and in a clone with the same bits #once", function()
+    local simu, contacts, bodies = pour(30, 0.4)
+    for k in simu:steps() do
+      contacts:update()
+      if k == 40 then break end
+    end
+    simu:nextStep()
+    local file = host.new_directory() .. "/state"
+    simu:save_state(file)
+    local twin, map = simu:clone()
+    local first = go_on(simu, bodies)
+    simu:load_state(file)
+    assert.equal(first, go_on(simu, bodies))
+    local others = {}
+    for i, ds in ipairs(bodies) do others[i] = map and map[ds] or twin:nsds():dynamicalSystem(i) end
+    assert.equal(first, go_on(twin, others))
+    host.remove(file:match "^(.*)/")
+  end)
+
+  it("overlap by less than 1e-4 of their size where both levels are projected, and come to rest #once", function()
+    local simu, contacts, bodies = pour(25, 0.5, true)
+    simu:setConstraintTolerance(1e-6, 50)
+    local overlap = 0
+    for _ in simu:steps() do
+      contacts:update()
+      for _, inter in ipairs(contacts:interactions()) do overlap = math.max(overlap, -inter:y(0)[1]) end
+    end
+    assert.is_true(overlap < 1e-4 * SIZE)
+    for _, ds in ipairs(bodies) do assert.is_true(math.abs(ds:velocity()[3]) < 1e-9) end
+  end)
+end)
