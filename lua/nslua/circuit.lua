@@ -257,10 +257,36 @@ return function(ns)
     end
   end
 
+  -- Part of a run below which a time constant tells nothing, and costs steps and digits.
+  local SHORT = 1e-9
+
+  -- The first coil that has only leaks of parts that block at one of its ends, with a time constant L G that is short
+  -- beside the run, as a text; nil: there is none.
+  local function short_leak(self, span)
+    for _, coil in ipairs(self.parts) do
+      for _, node in ipairs(kinds[coil.kind].state == "i" and coil.nodes or {}) do
+        local leaks, names = 0, {}
+        for _, part in ipairs(self.parts) do
+          local at = false
+          for _, other in ipairs(part ~= coil and not part.pieces and part.nodes or {}) do
+            at = at or other == node
+          end
+          if at and part.conductance then leaks, names[#names + 1] = leaks + part.conductance, part.name end
+          if at and not part.conductance then leaks = 0 / 0 end
+        end
+        if node ~= "0" and leaks > 0 and coil.value * leaks < SHORT * span then
+          return ("%s behind the leaks of %s has a time constant of %g s: leave their conductance out, or put a "
+            .. "resistor beside %s"):format(coil.name, table.concat(names, ", "), coil.value * leaks, coil.name)
+        end
+      end
+    end
+  end
+
   -- Where the engine can not go on: nodes that only ideal parts join to the ground have no potential while these
-  -- block.
+  -- block; and leaks behind coils.
   local function advice(self, message)
-    local floating = floating_nodes(self, true)
+    local floating, short = floating_nodes(self, true), short_leak(self, self.span)
+    if short then return message .. "; " .. short end
     return floating and ("%s; %s can float while diodes and switches block: give these a conductance, as 1e-9")
       :format(message, floating) or message
   end
@@ -298,10 +324,11 @@ return function(ns)
 
   -- gradient { stop =, step =, cost =, terminal =, parameters = { "R1", ... } }
   function Circuit:gradient(options)
-    local known, rest = "start stop step integrator cost terminal parameters", {}
-    local o = drawing.options("gradient", options, known)
+    local o, rest = drawing.options("gradient", options, "start stop step integrator cost terminal parameters"), {}
     for _, key in ipairs { "start", "stop", "step", "integrator" } do rest[key] = o[key] end
-    return sensitivity.gradient(ns, self, self:simulation(rest), o.parameters, o)
+    self:simulation(rest) -- checks them
+    local tran = self.tran or {}
+    return sensitivity.gradient(ns, self, o.parameters, o.start or 0, o.stop or tran.stop, o.step or tran.step, o)
   end
 
   -- parameter(name): for ns.fit.

@@ -500,6 +500,12 @@ describe("ns.circuit refuses", function()
     assert.matches(here .. "EventDriven: .*%); nodes 'a', 'b' can float while diodes and switches block: give these a "
       .. "conductance, as 1e%-9$", message_of(sine))
     assert.matches(here .. "EventDriven: .*%)$", message_of(sine, { conductance = 1e-9 }))
+    local few, leak = ns.RadauOSI(), { conductance = 1e-9 }
+    few:setMaxEvents(1)
+    local coil = ns.circuit():voltage("V1", "a", "0", sine):inductor("L1", "a", "b", 1e-3):diode("D1", "b", "p", leak)
+      :diode("D2", "m", "b", leak):resistor("R1", "p", "m", 10):voltage("V2", "m", "0", 0)
+    assert.matches("%); L1 behind the leaks of D1, D2 has a time constant of 2e%-12 s: leave their conductance out, or "
+      .. "put a resistor beside L1$", message(coil, "run", { stop = 0.1, step = 0.05, integrator = few }))
     assert.matches(here .. "relation .*: no value$", message_of(function(t)
       if t > 0.05 then error("no value", 0) end
       return math.sin(t)

@@ -66,6 +66,21 @@ describe("run{sensitivities}", function()
     assert.near((1 - decay) / 0.5, sol.S[#sol][1][2], 1e-10)
   end)
 
+  it("are 0 where a law holds the state, whatever forces its multiplier cancels", function()
+    local function force(t, z, b) b[1] = z[1] * math.sin(314 * t) - z[2] end
+    local ds = ns.FirstOrderLinearDS { x0 = { 0 }, A = { { -500 } }, b = force }
+    ds:setzPtr { 5000, 1500 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.005)
+    nsds:insertDynamicalSystem(ds)
+    local held = ns.RelayNSL(1, { -math.huge }, { math.huge })
+    nsds:link(ns.Interaction(held, ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { -50 } } }, "held"), ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1e-3), ns.RungeKuttaOSI(1e-12))
+    local sol = simu:run { sensitivities = { "z" } }
+    for k = 1, #sol do
+      for j = 1, 2 do assert.near(0, 1500 * sol.S[k][1][j], 1e-12) end
+    end
+  end)
+
   it("joins the derivatives of systems that are not linked", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 2)
     for k = 1, 2 do

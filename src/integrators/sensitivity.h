@@ -54,6 +54,9 @@ typedef struct NsLinearisation {
   NsStatus (*rate)(void *context, double t, const double *u, double *rate, NsError *err);
   NsLinearisationMap guard; /* one number */
 
+  /* n: the sums of the absolute terms of the last rate, where multipliers may cancel the other ones; NULL: there are none (or no function). */
+  const double *(*rate_terms)(void *context);
+
   /*
   ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
   ** with known[j]. slope: gu (n) = the derivative by u of guard k; *still: it does not depend on t. reset: A (n x n)

@@ -69,6 +69,17 @@ static NsStatus displaced_rate(NsSensitivity *s, const NsLinearisation *lin, dou
 }
 
 /*
+** What the last rates count as: the largest so far; where multipliers hold a state they cancel the other terms, of which rounding remains.
+*/
+static double rate_size(const NsSensitivity *s, const double *terms, int i) {
+  return fmax(fmax(s->rate_most[i], fabs(s->value[i])), terms ? terms[i] : 0);
+}
+
+static const double *rate_terms(const NsLinearisation *lin) {
+  return lin->rate_terms ? lin->rate_terms(lin->context) : NULL;
+}
+
+/*
 ** out (n): the differences of order 4 with the displacement `step`. *rough: a third of what the differences of order 2 with it and with
 ** twice of it differ, relative to the elements. The number stays displaced.
 */
@@ -84,9 +95,10 @@ static NsStatus central_differences(NsSensitivity *s, const NsLinearisation *lin
     for (int i = 0; i < s->n && status == NS_OK; i++) sum[i] += sign * s->value[i];
   }
   *rough = 0;
+  const double *terms = status == NS_OK ? rate_terms(lin) : NULL;
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     double once = out[i] / (2 * step), twice = far[i] / (4 * step), off = fabs(once - twice) / 3;
-    double least = LEAST_ELEMENT * fmax(s->rate_most[i], fabs(s->value[i])) / d->size;
+    double least = LEAST_ELEMENT * rate_size(s, terms, i) / d->size;
     out[i] = once + (once - twice) / 3;
     if (off > 0) *rough = fmax(*rough, off / fmax(fmax(fabs(out[i]), d->most ? d->most[i] : 0), least));
   }
@@ -130,9 +142,10 @@ static NsStatus displaced_column(NsSensitivity *s, const NsLinearisation *lin, d
 }
 
 /* Sets what is rounding in a column of J or P to 0: no step and no piece would be short enough for the part of it that varies. */
-static void drop_rounding(const NsSensitivity *s, const Displaced *d, double *column) {
+static void drop_rounding(const NsSensitivity *s, const NsLinearisation *lin, const Displaced *d, double *column) {
+  const double *terms = rate_terms(lin);
   for (int i = 0; i < s->n; i++)
-    if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / (PART * d->size)) column[i] = 0;
+    if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * rate_size(s, terms, i) / (PART * d->size)) column[i] = 0;
 }
 
 /*
@@ -147,7 +160,7 @@ static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, doubl
   (void)frexp(size, &exponent);
   Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->diff.step[i]};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
-  if (status == NS_OK) drop_rounding(s, &d, out);
+  if (status == NS_OK) drop_rounding(s, lin, &d, out);
   u[i] = d.at;
   return status;
 }
@@ -165,7 +178,7 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, dou
                  .step = &s->diff.parameter_step[j],
                  .most = most};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
-  if (status == NS_OK) drop_rounding(s, &d, out);
+  if (status == NS_OK) drop_rounding(s, lin, &d, out);
   *d.number = d.at;
   if (d.version) *d.version = d.seen;
   NsStatus back = lin->reread(lin->context, t, status == NS_OK ? err : NULL);

@@ -280,7 +280,7 @@ local function check_initial(self, t0)
 end
 
 -- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns. from (optional):
--- x, the states at t0, and gates, the time at which gates are looked at.
+-- x, the states at t0, and on, whether each switch is on, by its name.
 function model.objects(ns, circuit, t0, from)
   local self = model.numbers(circuit)
   if not (from and from.x) then check_initial(self, t0) end
@@ -307,7 +307,9 @@ function model.objects(ns, circuit, t0, from)
       for c, j in ipairs(group) do Dg[r][c] = D[k][j] end
       for i = 1, n do Bg[i][r] = B[i][k] end
       local gate = one.switch.law.gate
-      lb[r], ub[r] = bounds_of(one.switch, one.swapped, gate and gate.on(from and from.gates or t0))
+      local on = from and from.on[one.switch.name]
+      if not from then on = gate and gate.on(t0) end
+      lb[r], ub[r] = bounds_of(one.switch, one.swapped, on)
       plain = plain and not next(one.switch.law)
       if gate and (gate.g or gate.period) then
         local coils = {}
@@ -350,8 +352,9 @@ local function check_current(one, t, simulation, interaction)
     one.lambda.switch.name, t, current, table.concat(one.coils, ", "))
 end
 
--- Adds clocks and events of gates to a simulation and, of parts that latch, events where a current ends.
-function model.attach(objects, simu)
+-- Adds clocks and events of gates to a simulation and, of parts that latch, events where a current ends. listen
+-- (optional): called with t, the name of a switch, whether it is on from there, and whether a current has ended.
+function model.attach(objects, simu, listen)
   local watched = {}
   for _, one in ipairs(objects.gates) do
     local switch, swapped, row = one.lambda.switch, one.lambda.swapped, one.row
@@ -361,7 +364,7 @@ function model.attach(objects, simu)
     local function conducts(simulation)
       return (simulation:nsds():interaction(name):lambda(0)[row] == 0) == swapped
     end
-    local function set(t, simulation, on)
+    local function set(t, simulation, on, ended)
       local interaction = simulation:nsds():interaction(name)
       if not on and one.coils and conducts(simulation) then check_current(one, t, simulation, interaction) end
       local lb, ub = bounds_of(switch, swapped, on)
@@ -369,6 +372,7 @@ function model.attach(objects, simu)
       if bounds:lb()[row] == lb and bounds:ub()[row] == ub then return end
       bounds:setLb(row, lb)
       bounds:setUb(row, ub)
+      if listen then listen(t, switch.name, on, ended) end
     end
     local function turn(t, simulation, on)
       if on or not law.latches or not conducts(simulation) then set(t, simulation, on) end
@@ -389,7 +393,7 @@ function model.attach(objects, simu)
       watched[key] = watched[key] or { name, kind, swapped }
       table.insert(watched[key], function(t, simulation, rows)
         local ends = rows[row] or not conducts(simulation)
-        if ends and not (gate.is_on_after or gate.on)(t) then set(t, simulation, false) end
+        if ends and not (gate.is_on_after or gate.on)(t) then set(t, simulation, false, true) end
       end)
     end
   end

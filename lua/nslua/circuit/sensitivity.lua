@@ -124,31 +124,6 @@ local function numbers_of(circuit, made, names, who)
   return specs, rows
 end
 
--- The instants of clocks between two times, with both.
-local function instants(made, start, stop)
-  local list, times = { start, stop }, { start }
-  for _, one in ipairs(made.gates) do
-    local gate = one.lambda.switch.law.gate
-    if one.lambda.switch.law.latches then
-      fail("sensitivities: %s latches: the run has no derivatives there", one.lambda.switch.name)
-    end
-    if not gate.period then
-      fail("sensitivities: the gate of %s is a function; expected a clock, true or false", one.lambda.switch.name)
-    end
-    for _, offset in pairs(gate.offsets) do
-      for k = math.max(0, math.ceil((start - offset) / gate.period)), math.floor((stop - offset) / gate.period) do
-        list[#list + 1] = offset + k * gate.period
-      end
-    end
-  end
-  table.sort(list)
-  for _, t in ipairs(list) do
-    if t - times[#times] > 1e-12 * (stop - start) then times[#times + 1] = t end -- closer ones are one instant
-  end
-  times[#times] = stop
-  return times
-end
-
 -- One piece of a run: the simulation of the model `made` from `a` to `b`.
 local function piece(ns, circuit, made, a, b, step, options)
   local nsds, points = ns.NonSmoothDynamicalSystem(a, b), { a }
@@ -157,7 +132,57 @@ local function piece(ns, circuit, made, a, b, step, options)
   local count = math.max(1, math.ceil((b - a) / step * (1 - 1e-9)))
   for i = 1, count do points[#points + 1] = a + (b - a) * (i / count) end
   local grid = ns.TimeDiscretisation(drawing.with_corners(circuit, points, (b - a) / count))
-  return ns.EventDriven(nsds, grid, options.integrator or ns.RadauOSI())
+  local integrator = options.integrator
+  if not integrator then
+    integrator = ns.RadauOSI()
+    integrator:setAmbiguity "leave"
+  end
+  return ns.EventDriven(nsds, grid, integrator)
+end
+
+local AFTER = 2.0 ^ -10 -- part of the way to the next event at which a piece ends after the end of a current
+
+-- The changes of gates in a run, in order: { t =, name =, on = }; `on`: whether each switch is on at the start.
+local function changes_of(ns, circuit, made, on, start, stop, step, options)
+  local changes, times = {}, { stop }
+  for _, one in ipairs(made.numbers.lambdas) do
+    local gate = one.switch.law.gate
+    if gate then on[one.switch.name] = gate.on(start) and true or false end
+  end
+  if not made.gates[1] then return changes end
+  local simu = piece(ns, circuit, made, start, stop, step, options)
+  model.attach(made, simu, function(t, name, is_on, ended)
+    changes[#changes + 1], times[#times + 1] = { t = t, name = name, on = is_on, ended = ended, place = #changes }, t
+  end)
+  where.pass(simu.run, simu)
+  for _, event in ipairs(simu:events()) do times[#times + 1] = event.t end
+  table.sort(times)
+  for _, change in ipairs(changes) do
+    for _, t in ipairs(change.ended and times or {}) do
+      if t - change.t > 1e-9 * (stop - start) then -- closer ones are events of the same instant
+        change.t, change.ended = change.t + AFTER * (t - change.t), false
+        break
+      end
+    end
+  end
+  table.sort(changes, function(x, y) return x.t < y.t or x.t == y.t and x.place < y.place end)
+  return changes
+end
+
+-- The pieces of a run: { from =, to =, on = { [name of a switch] = whether it is on } }.
+local function pieces_of(ns, circuit, start, stop, step, options)
+  local last = { from = start, to = stop, on = {} }
+  local list, made = { last }, model.objects(ns, circuit, start)
+  for _, change in ipairs(changes_of(ns, circuit, made, last.on, start, stop, step, options)) do
+    local apart = 1e-12 * (stop - start) -- closer ones are one instant
+    if change.t - last.from > apart and stop - change.t > apart then
+      last.to = change.t
+      last = { from = change.t, to = stop, on = setmetatable({}, { __index = last.on }) }
+      list[#list + 1] = last
+    end
+    if stop - change.t > apart then last.on[change.name] = change.on end
+  end
+  return list
 end
 
 -- The numbers of the states with derivatives that a piece begins with: of initial values, which `specs` hold, or of S
@@ -181,19 +206,21 @@ local function at_start(S, most, specs, rows)
   return columns
 end
 
--- The derivatives of the states by parts, at the times of the grid and at instants of clocks. options: those of
+-- The derivatives of the states by parts, at the times of the grid and at instants of gates. options: those of
 -- simulation, and names. Returns the times, for each the derivatives (n x p), and the model.
 local function forward(ns, circuit, names, start, stop, step, options)
-  local made = model.objects(ns, circuit, start)
-  local n, most, x, S = made.states, {}, nil, nil
-  local times, t_rows, S_rows = instants(made, start, stop), {}, {}
-  for j = 1, n do most[j] = ns.zeros(#names):totable() end
-  for k = 1, #times - 1 do
-    local a, b = times[k], times[k + 1]
-    made = model.objects(ns, circuit, a, { x = x, gates = (a + b) / 2 })
+  local n, made, most, x, S
+  local t_rows, S_rows = {}, {}
+  for k, one in ipairs(pieces_of(ns, circuit, start, stop, step, options)) do
+    made = model.objects(ns, circuit, one.from, { x = x, on = one.on })
+    n = made.states
+    if k == 1 then
+      most = {}
+      for j = 1, n do most[j] = ns.zeros(#names):totable() end
+    end
     local specs, rows = numbers_of(circuit, made, names, "sensitivities")
-    local simu = piece(ns, circuit, made, a, b, step, options)
-    local asked, chain = { rtol = options.rtol, on_grazing = options.on_grazing }, {}
+    local simu = piece(ns, circuit, made, one.from, one.to, step, options)
+    local asked, chain = { rtol = options.rtol, on_grazing = k > 1 and "one-sided" or options.on_grazing }, {}
     for _, j in ipairs(at_start(S, most, specs, rows)) do
       local row = {}
       for p = 1, #names do row[p] = S and S[j][p] or most[j][p] end
@@ -232,23 +259,45 @@ function sensitivity.run(ns, circuit, names, start, stop, step, options)
   return result
 end
 
--- The derivative of a cost by the parts; simulation: of the model made last.
-function sensitivity.gradient(ns, circuit, simulation, names, options)
+-- The derivative of a cost by the parts. From the last piece to the first: what the cost at the end is to the last
+-- piece, the product with its derivative by the start of the next piece is to the ones before.
+function sensitivity.gradient(ns, circuit, names, start, stop, step, options)
   if type(names) ~= "table" or #names == 0 then
     fail("gradient: parameters: expected a list of names of parts, got %s", describe(names))
   end
-  if circuit.made.gates[1] then
-    fail("gradient: %s has a gate that changes; use run { sensitivities = ... }",
-      circuit.made.gates[1].lambda.switch.name)
+  local pieces = pieces_of(ns, circuit, start, stop, step, options)
+  local value, gradient, mu, last = 0, ns.zeros(#names), nil, nil
+  local function simulation_of(k)
+    local one = pieces[k]
+    local made = model.objects(ns, circuit, one.from, { x = k > 1 and pieces[k - 1].x or nil, on = one.on })
+    return piece(ns, circuit, made, one.from, one.to, step, options), made
   end
-  local specs, rows = numbers_of(circuit, circuit.made, names, "gradient: parameters")
-  local value, by_numbers, sol = simulation:gradient { cost = options.cost, terminal = options.terminal,
-    parameters = #specs > 0 and specs or { "x0" } }
-  local gradient = ns.zeros(#names)
-  for i, row in ipairs(rows) do
-    for p = 1, #names do gradient[p] = gradient[p] + by_numbers[i] * row[p] end
+  for k = 1, #pieces - 1 do
+    local simu = simulation_of(k)
+    local sol = where.pass(simu.run, simu)
+    pieces[k].x = sol.x[#sol]
   end
-  return value, gradient, sol
+  for k = #pieces, 1, -1 do
+    local one, after, parameters, rows = pieces[k], mu, {}, {}
+    local simu, made = simulation_of(k)
+    local specs, all = numbers_of(circuit, made, names, "gradient: parameters")
+    for i, spec in ipairs(specs) do
+      if k == 1 or spec[2] ~= "x0" then parameters[#parameters + 1], rows[#rows + 1] = spec, all[i] end
+    end
+    for j = 1, k > 1 and made.states or 0 do parameters[#rows + j] = { made.ds, "x0", j } end
+    local J, by_numbers, sol = simu:gradient { cost = options.cost, terminal = after and function(x)
+      local sum = 0
+      for j, m in ipairs(after) do sum = sum + m * x[j] end
+      return sum
+    end or options.terminal, parameters = #parameters > 0 and parameters or { "x0" } }
+    for j, m in ipairs(after or {}) do J = J - m * one.x[j] end
+    value, last, mu = value + J, last or sol, {}
+    for i, row in ipairs(rows) do
+      for p = 1, #names do gradient[p] = gradient[p] + by_numbers[i] * row[p] end
+    end
+    for j = 1, #parameters - #rows do mu[j] = by_numbers[#rows + j] end
+  end
+  return value, gradient, last
 end
 
 -- A parameter for ns.fit: sets the value of a part in the model made last.

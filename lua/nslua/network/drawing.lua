@@ -189,6 +189,7 @@ function drawing.methods(ns, Class, own)
   function Class:simulation(options)
     local start, stop, step, method, integrator = run_options(options, self.tran or {})
     method = method or ns.EventDriven
+    self.span = stop - start
     self.steps = method ~= ns.EventDriven and equal_steps(start, stop, step) -- mechanics has impulses of a step then
     local _, _, nsds = self:system(start, stop)
     self.steps = nil

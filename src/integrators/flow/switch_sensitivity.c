@@ -64,6 +64,11 @@ static NsStatus switch_lin_rate(void *context, double t, const double *u, double
   return ns_flow_rate(w->flow, t, u, rate, err);
 }
 
+static const double *switch_lin_rate_terms(void *context) {
+  NsFlow *flow = ((SwitchLinearisation *)context)->flow;
+  return flow->nw > 0 ? ns_flow_rate_terms(flow) : NULL;
+}
+
 static NsStatus switch_lin_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
   SwitchLinearisation *w = context;
   *w->sw->run.clock = t;
@@ -220,6 +225,7 @@ static NsStatus switch_lin_new(SwitchLinearisation **out, NsSwitching *sw, const
                              .keep = switch_lin_keep,
                              .take = switch_lin_take,
                              .terms = switch_lin_terms,
+                             .rate_terms = switch_lin_rate_terms,
                              .vjp = switch_lin_vjp,
                              .vjp_guard = switch_lin_vjp_guard};
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
