@@ -13,7 +13,7 @@ describe("base.text #once", function()
   -- What a chunk prints under a locale with a decimal comma; nil where there is none to be made.
   local function under_comma(chunk)
     if status ~= 0 then return nil end
-    host.write(directory .. "/chunk.lua", [[
+    host.write(directory .. "/chunk.lua", ("package.path = package.path .. ';%s/spec/?.lua'\n"):format(host.root) .. [[
       local ns = require "nslua"
       local internal = require "nslua.internal"
       assert(os.setlocale "de_DE.UTF-8")
