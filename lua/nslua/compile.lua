@@ -270,7 +270,9 @@ function compile.one(f, title, by_flag)
     local place = where.is_ours(info) and "" or (" (%s:%d)"):format(info.short_src, info.linedefined)
     single = { title = title .. place, count = 0 }
     singles[plain] = single
-    if by_flag then io.stderr:write(single.title, "  compiled\n") end
+    local row = single.title .. "  compiled\n"
+    if by_flag and not told[row] then io.stderr:write(row) end
+    told[row] = true
   end
   if single.why then return plain end
   local compiled = single.list and single[support.digest(single.list)]

@@ -204,7 +204,7 @@ describe("simu:compile", function()
     expect.fails("TimeStepping: compile: expected a boolean, got string", clutch, { compile = "yes" })
   end)
 
-  it("is what nslua --compile does for each simulation of a script #once", function()
+  it("is what nslua --compile does for each simulation of a script, and for the functions of solve_ivp and dae #once", function()
     local file = os.tmpname()
     local f = assert(io.open(file, "w"))
     f:write [[
@@ -213,12 +213,15 @@ describe("simu:compile", function()
       nsds:insertDynamicalSystem(ns.FirstOrderNonLinearDS({ 1 }, function(_, x, _, f) f[1] = -x[1] end))
       local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
       simu:run()
-      print(("%.6f"):format(nsds:dynamicalSystem(1):x()[1]))]]
+      print(("%.6f"):format(nsds:dynamicalSystem(1):x()[1]))
+      for _ = 1, 2 do ns.solve_ivp(function(_, y) return { -y[1] } end, { 0, 1 }, { 1 }) end
+      ns.dae("radau", function(_, y, yd) return { y[1] + yd[1] } end):solve({ 0, 1 }, { 1 }, { -1 })]]
     f:close()
     local out = host.run(("%s --compile %s 2>&1"):format(host.nslua, file))
     os.remove(file)
     assert.matches("dynamical system 'ds 1' computef  %a+\n", out)
     assert.matches("0.385543", out, 1, true)
+    assert.matches("\nsolve_ivp: f %([^\n]*:7%)  compiled\ndae: residual %([^\n]*:8%)  compiled\n", out)
   end)
 end)
 
@@ -316,6 +319,20 @@ describe("compile = true", function()
     local function compiled() return make(function(f) return ns.compile(f, { native = false }) end) end
     local function plain() return make(function(f) return f end) end
     for _, method in ipairs(methods) do assert.same(ivp(plain, method), ivp(compiled, method), method) end
+  end)
+
+  it("sees what an action changes in a vector or a table among args", function()
+    local function run(compile)
+      local v, p, list = ns.vector { 1 }, { k = 1 }, { 1, 2 }
+      local function f(_, y, a, q, l) return { y[2], -a[1] * q.k * l[2] * y[1] } end
+      local events = { g = function(_, y) return y[1] - 0.8 end, apply = function(_, _, a, q, l)
+        if v[1] == 1 then v[1] = 3 elseif p.k == 1 then q.k = 2 else l[2] = 5 end
+        return a and nil
+      end }
+      local sol = ns.solve_ivp(f, { 0, 5 }, { 1, 0.5 }, { events = events, args = { v, p, list }, compile = compile })
+      return { sol.t:totable(), sol.y[1]:totable() }
+    end
+    assert.same(run(false), run(true))
   end)
 
   it("is a boolean", function()

@@ -201,7 +201,8 @@ static void trace_adopt(NslTrace *trace, NslPath *path, const double *in) {
 }
 
 static inline void path_count(NslTrace *trace, NslPath *path, const double *in) {
-  if (++path->count % PATIENCE == 0 && path->pending) trace_adopt(trace, path, in);
+  path->count++;
+  if (path->pending && path->count % PATIENCE == 0) trace_adopt(trace, path, in);
 }
 
 bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out) {

@@ -172,7 +172,9 @@ static int bind_dae_check_derivatives(lua_State *L) {
 /* Gives the trace its inputs, after a look at what it reads. Returns 0, or -1; s->trace is NULL then where the residual stays in Lua. */
 static int bind_dae_go_compiled(NslDae *s, double t, const double *const *args) {
   bind_dae_set_inputs(s, t, args);
-  if (!s->ran || (s->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(s->trace))) return 0;
+  bool ran = s->ran;
+  s->ran = false;
+  if (!ran || (s->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(s->trace))) return 0;
   return nsl_dae_protect(s, renew_residual, NULL);
 }
 

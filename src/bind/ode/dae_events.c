@@ -36,6 +36,7 @@ static NsStatus dae_event_value(void *context, int event, double t, const double
   NslDae *s = context;
   EventCall call = {.s = s, .event = event, .t = t, .y = y};
   int code = nsl_dae_protect(s, call_dae_event, &call);
+  s->ran = true;
   *g = call.g;
   return code ? ns_fail(err, NS_ECALLBACK, "dae: event %d failed (t=%.10g)", event + 1, t) : NS_OK;
 }

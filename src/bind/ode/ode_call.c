@@ -111,14 +111,15 @@ static int list_arguments(NslOde *ode, NslTraceArg *args) {
   return nargs;
 }
 
-/* Allocates the inputs, and sets the inputs that args has. */
-static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
+/* Sets the inputs that args has, from the stack of L; at the first call it allocates all. An action may change a vector of args. */
+static void ode_call_take_inputs(lua_State *L, NslOde *ode, int nargs, const NslTraceArg *args) {
   int inputs = 0, before = ode->timeless ? 1 : 2;
   for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
-  ode->inputs = nsl_push_vector(ode->L, inputs + ode->n, NULL)->data;
+  if (!ode->inputs) ode->inputs = nsl_push_vector(L, inputs + ode->n, NULL)->data, ode->ninputs = inputs;
+  if (inputs != ode->ninputs) luaL_error(L, "%s: args: a list has another length than at the start", ode->who);
   double *in = ode->inputs + !ode->timeless + ode->n;
   for (int a = before; a < nargs; a++) {
-    if (nsl_trace_is_input(&args[a])) nsl_trace_read(ode->L, &args[a], in);
+    if (nsl_trace_is_input(&args[a])) nsl_trace_read(L, &args[a], in);
     in += nsl_trace_size(&args[a]);
   }
 }
@@ -126,7 +127,7 @@ static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args
 int nsl_ode_trace_arguments(NslOde *ode, NslTraceArg *args) {
   nsl_need_stack(ode->L, ode->nargs + 24);
   int nargs = list_arguments(ode, args);
-  if (nargs >= 0 && !ode->inputs) ode_call_take_inputs(ode, nargs, args);
+  if (nargs >= 0 && !ode->inputs) ode_call_take_inputs(ode->L, ode, nargs, args);
   return nargs;
 }
 
@@ -161,12 +162,13 @@ static void check_trace_shape(lua_State *L, const Compiling *c, const NslTrace *
 /* Traces a compiled function. Arguments: the Compiling, the function, the arguments behind y. */
 static int trace_compiled(lua_State *L) {
   Compiling *c = lua_touserdata(L, 1);
-  const NslOde *ode = c->ode;
+  NslOde *ode = c->ode;
   NslTraceArg args[NSL_TRACE_ARGS];
   int nargs = 0;
   if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
   args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
   for (int i = 1; i <= ode->nargs; i++) nsl_trace_classify(L, 2 + i, &args[nargs++]);
+  ode_call_take_inputs(L, ode, nargs, args);
   if (c->event < 0) args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
   NslTrace *trace = nsl_trace(L, 2, nargs, args, c->in);
   check_trace_shape(L, c, trace);
@@ -247,7 +249,7 @@ static NsStatus ode_call_renew(NslOde *ode, double t, const double *y, NsError *
   int top = lua_gettop(L), events = ode->event_trace ? number_of_events(ode) : 0;
   for (int e = -1; e < events; e++) {
     const NslTrace *trace = e < 0 ? ode->trace : ode->event_trace[e];
-    if (!trace || (ode->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(trace))) continue;
+    if (!trace || (ode->compile == NSL_COMPILE_NOTHING && ode->nargs == 0 && nsl_trace_is_current(trace))) continue;
     lua_pushcfunction(L, ode_call_explain);
     push_compiling(ode, &c, e, t, y);
     if (lua_pcall(L, 2 + ode->nargs, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);

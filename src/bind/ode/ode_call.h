@@ -44,6 +44,7 @@ typedef struct NslOde {
   struct NslTrace *trace;        /* the trace of a compiled f; NULL: not compiled */
   struct NslTrace **event_trace; /* for each event its trace, NULL: not compiled; NULL: no event is */
   double *inputs;                /* inputs of the traces: t, y, args (constant), and zeros for the output that f fills */
+  int ninputs;                   /* their number, without the zeros */
   NslCompileRequest compile;     /* of the option */
   bool ran;                      /* a function in Lua has run since the traces were made: see ode_call_renew */
 } NslOde;

@@ -59,6 +59,7 @@ bool nsl_ode_shadow_holds_event(NslOde *ode, NslShadow *shadow, int e, double t,
                                 NsError *err) {
   double value;
   *status = NS_OK;
+  if (!shadow->plain) shadow->trace = ode->event_trace ? ode->event_trace[e] : NULL;
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_event(ode, e, t, y, &value, err);
