@@ -69,7 +69,7 @@ local function random_loop(seed)
   function loop.make(p)
     local x0, z = ns.vector(table.move(p, 1, n, 1, {})), ns.vector(table.move(p, n + 1, n + clocks + 1, 1, {}))
     local ds, law, relation, number = kinds[kind](x0, z, loop, p[#p])
-    local nsds = ns.NonSmoothDynamicalSystem(0, 1.5)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ds)
     if law then nsds:link(ns.Interaction(law, relation, "r"), ds) end
     local simu = (drives and ns.EventDriven or ns.TimeStepping)(nsds, ns.TimeDiscretisation(0, loop.h), integrator)
@@ -114,20 +114,20 @@ describe("a gradient through instants of clocks", function()
     for seed = 1, count do
       local loop = random_loop(seed)
       local forward, value = gradient(loop, loop.p, "forward")
-      for _, memory in ipairs { false, 3000 } do
-        local slopes, same = gradient(loop, loop.p, nil, memory or nil)
+      for _, memory in ipairs { seed % 2 == 0 and 3000 or 2 ^ 28 } do
+        local slopes, same = gradient(loop, loop.p, nil, memory)
         assert.is_true((slopes - forward):norm(math.huge) < 1e-9 * math.max(1, forward:norm(math.huge)), ("%d: %s, %s"):format(
           seed, slopes, forward))
         assert.is_true(math.abs(same - value) < 1e-9 * math.max(1, math.abs(value)))
       end
       local j, difference = loop.kind == "linear" and 1 or loop.n + loop.clocks + 1, 0
-      for k, weight in pairs { [-2] = 1, [-1] = -8, [1] = 8, [2] = -1 } do
+      for k, weight in pairs(seed % 5 == 1 and { [-2] = 1, [-1] = -8, [1] = 8, [2] = -1 } or {}) do
         local p = table.move(loop.p, 1, #loop.p, 1, {})
         p[j] = p[j] + k * 1e-3
         local _, v = gradient(loop, p, "forward")
         difference = difference + weight / 12e-3 * v
       end
-      assert.is_true(math.abs(difference - forward[j]) < 1e-5 * math.max(1, math.abs(difference)), seed)
+      assert.is_true(seed % 5 ~= 1 or math.abs(difference - forward[j]) < 1e-5 * math.max(1, math.abs(difference)), seed)
     end
     tell("gradients of sampled loops", count)
   end)
