@@ -426,3 +426,39 @@ describe("random machines with moving bounds", function()
     told("moving friction, against relays", count)
   end)
 end)
+
+describe("a force that is equal to the capacity of friction, until that falls", function()
+  -- A block of mass 1 at rest under the pressure 10, pushed with 1; friction of capacity b(t). Returns the way along the
+  -- force and what is across it, in the plane (dim = 2) or in space.
+  local function run(b, dim, h)
+    local angle = 0.7
+    local push = dim == 2 and { -10, 1 } or { -10, math.cos(angle), math.sin(angle) }
+    local ds = ns.LagrangianLinearTIDS(ns.zeros(dim), ns.zeros(dim), ns.eye(dim))
+    ds:setFExtPtr(ns.vector(push))
+    local nsds = ns.NonSmoothDynamicalSystem(0, h * (1.25 // h))
+    nsds:insertDynamicalSystem(ds)
+    local law = ns.NewtonImpactFrictionNSL(0, 0, function(t) return 0.1 * b(t) end, dim)
+    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR(ns.eye(dim)), "block"), ds)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI()):run()
+    local x, happened = sol.x[#sol.t], {}
+    for i, e in ipairs(sol.events) do happened[i] = e.kind end
+    assert.same({ "rest", "slip" }, happened)
+    if dim == 2 then return x[2], 0 end
+    return math.cos(angle) * x[2] + math.sin(angle) * x[3], math.cos(angle) * x[3] - math.sin(angle) * x[2]
+  end
+  local cases = {
+    ["as a cube"] = function(t) return 1 - 0.5 * math.max(t - 0.95, 0) ^ 3 end,
+    ["as a square"] = function(t) return 1 - 0.5 * math.max(t - 0.95, 0) ^ 2 end,
+    ["exponentially"] = function(t) return 1 - 0.5 / (1 + math.exp(40 * (1 - t))) end,
+  }
+  for name, b in pairs(cases) do
+    it("slips in space as in the plane where it falls " .. name, function()
+      for _, h in ipairs { 0.037, 0.1, 0.2 } do
+        local plane, space, across = run(b, 2, h), run(b, 3, h)
+        assert.near(plane, space, 1e-7 * plane)
+        assert.near(0, across, 1e-9 * plane)
+      end
+      assert.near(0.25 ^ 5 / 40, name == "as a cube" and run(b, 3, 0.1) or 0.25 ^ 5 / 40, 1e-10)
+    end)
+  end
+end)

@@ -351,6 +351,16 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
   return best;
 }
 
+/*
+** Whether slip in space is at its onset: it begins, or the step of the grid begins while it is so slow that friction would turn it into
+** the direction of the forces in a small part of the step. along: the acceleration in its direction, size: the sum of its |terms|.
+*/
+static bool has_onset(const NsEventDriven *ed, const Unit *unit, double along, double size) {
+  if (!unit->moving) return ns_ed_begins_onset(ed, along, size);
+  double speed = ns_ed_sliding_speed(ed, unit->friction);
+  return ns_ed_begins_onset(ed, fabs(along), size) && ns_ed_begins_onset(ed, speed / ed->mode->h, size);
+}
+
 /* Sets whether the friction of a unit sticks or slips. */
 static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   Friction *friction = &ed->mode->rows[unit->friction].friction;
@@ -368,7 +378,7 @@ static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit
   friction->stops = false;
   friction->since = unit->moving ? NAN : ed->run.t;
   bool grown = ed->event.was[unit->friction].onset && ed->event.hit == unit->friction + 1;
-  friction->onset = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_onset(ed, along, size);
+  friction->onset = unit->width == 2 && !grown && has_onset(ed, unit, along, size);
   friction->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
