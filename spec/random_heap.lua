@@ -42,6 +42,61 @@ function random_heap.problem(columns, rows, mu)
   return { W = H * inverse * H:transpose(), q = H * free, groups = groups, n = m }
 end
 
+local function cross(a, b)
+  return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] }
+end
+
+-- A unit vector near the axis, and two across.
+local function frame_near(axis, lean)
+  local n = { 0, 0, 0 }
+  for k = 1, 3 do n[k] = lean * (math.random() - 0.5) end
+  n[axis] = 0
+  n[axis] = math.sqrt(1 - n[1] ^ 2 - n[2] ^ 2 - n[3] ^ 2)
+  local t = axis == 3 and { 0, -n[3], n[2] } or { -n[2], n[1], 0 }
+  local size = math.sqrt(t[1] ^ 2 + t[2] ^ 2 + t[3] ^ 2)
+  for k = 1, 3 do t[k] = t[k] / size end
+  return { n, t, cross(n, t) }
+end
+
+-- columns x columns x layers rotating spheres of radius 1 and random masses on a leaning grid, for fc3d: W is sparse.
+function random_heap.spheres(columns, layers, mu, lean)
+  local count, contacts, at = columns * columns * layers, 0, {}
+  for body = 1, count do at[body] = {} end
+  for body = 1, count do
+    local place = { (body - 1) % columns, (body - 1) // columns % columns, (body - 1) // columns ^ 2 }
+    for axis, step in ipairs { 1, columns, columns * columns } do
+      local frame = frame_near(axis, lean)
+      contacts = contacts + 1
+      for side, other in pairs { [1] = body, [-1] = place[axis] > 0 and body - step or nil } do
+        local rows = {}
+        for r, f in ipairs(frame) do
+          local turn = cross(frame[1], f)
+          rows[r] = { side * f[1], side * f[2], side * f[3], -turn[1], -turn[2], -turn[3] }
+        end
+        table.insert(at[other], { contacts, rows })
+      end
+    end
+  end
+  local i, j, v, q, n = {}, {}, {}, ns.zeros(3 * contacts), 3 * contacts
+  for body = 1, count do
+    local mass = 0.5 + math.random()
+    for _, own in ipairs(at[body]) do
+      for r, f in ipairs(own[2]) do
+        local row = 3 * own[1] - 3 + r
+        q[row] = q[row] - f[3]
+        for _, other in ipairs(at[body]) do
+          for s, g in ipairs(other[2]) do
+            local k = #v + 1
+            i[k], j[k] = row, 3 * other[1] - 3 + s
+            v[k] = (f[1] * g[1] + f[2] * g[2] + f[3] * g[3] + 2.5 * (f[4] * g[4] + f[5] * g[5] + f[6] * g[6])) / mass
+          end
+        end
+      end
+    end
+  end
+  return { W = ns.sparse { rows = n, cols = n, i = i, j = j, v = v }, q = q, mu = mu }
+end
+
 -- The largest violation of Coulomb's law, from its definition; forces and velocities are of the order of 1.
 function random_heap.breach(p, z)
   local w, worst = p.W * z + p.q, 0

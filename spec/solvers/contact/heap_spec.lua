@@ -54,6 +54,28 @@ describe("sweeps and Newton for heaps", function()
   end)
 end)
 
+describe("heaps of rotating spheres", function()
+  local ns = require "nslua"
+  local campaign = require "campaign"
+
+  -- Free conjugate sweeps wander about the solutions of such heaps: they need 320, 1,420 and 175 for the first three.
+  it("take few sweeps to a coarse tolerance with much friction #once", function()
+    math.randomseed(59)
+    local kinds = { { 5, 5, 0.6, 0.6 }, { 5, 6, 0.7, 1 }, { 4, 8, 0.5, 0.8 } }
+    local sweeps, count = 0, campaign(3, 0.2)
+    for k = 1, count do
+      local kind = kinds[(k - 1) % #kinds + 1]
+      local p = random_heap.spheres(table.unpack(kind))
+      p.tolerance = 1e-4
+      local a = ns.numerics.fc3d(p)
+      assert.is_true(a.success)
+      assert.is_true(a.scaled <= 1e-4)
+      sweeps = sweeps + a.iterations
+    end
+    assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
+  end)
+end)
+
 describe("heaps", function()
   local ns = require "nslua"
   local campaign = require "campaign"

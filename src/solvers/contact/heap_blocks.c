@@ -59,6 +59,19 @@ static void prepare_contacts(const NsHeapBlocks *heap) {
   }
 }
 
+void ns_heap_blocks_hold(NsHeapBlocks *heap, double weight, const double *centre) {
+  const NsMixedView *v = heap->v;
+  if (weight != heap->weight) {
+    for (int g = 0; g < v->p.ngroups; g++) {
+      double *own = heap->value + heap->at[heap->start[g]];
+      for (int i = 0, dim = v->p.groups[g].dim; i < dim; i++) own[(dim + 1) * i] += (weight - heap->weight) / v->rho[g];
+    }
+    heap->weight = weight;
+    prepare_contacts(heap);
+  }
+  heap->centre = centre;
+}
+
 NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v) {
   NsArena room = {0};
   NsSparse *rows;
@@ -117,10 +130,11 @@ static void heap_relax(const NsHeapBlocks *heap, int g, double *z) {
   const NsMixedGroup *group = &v->p.groups[g];
   int row = heap->first[g], from = heap->start[g];
   double b[NS_CONE_MOST];
-  for (int i = 0; i < group->dim; i++) b[i] = v->p.q[row + i];
+  double hold = heap->weight / v->rho[g];
+  for (int i = 0; i < group->dim; i++) b[i] = v->p.q[row + i] - (hold > 0 ? hold * heap->centre[row + i] : 0);
   add_blocks(heap, group->dim, from + (group->cone != NULL), heap->start[g + 1], z, b);
   if (group->cone) group->cone->solve(&heap->contact[g], b, z + row);
-  else z[row] = ns_box_clamp(z[row] - v->rho[g] * b[0], group->lower, group->upper);
+  else z[row] = ns_box_clamp(z[row] - v->rho[g] / (1 + heap->weight) * b[0], group->lower, group->upper);
 }
 
 void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z) {

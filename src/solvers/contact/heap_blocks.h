@@ -17,12 +17,20 @@ typedef struct NsHeapBlocks {
   int *first, *start, *col;
   ptrdiff_t *at, numbers; /* numbers: all of W */
   double *value;
+  double weight;          /* of ns_heap_blocks_hold; the own blocks of `value` contain it */
+  const double *centre;   /* n, borrowed */
   NsConeContact *contact; /* of each group that is one, prepared for exact local solutions */
 } NsHeapBlocks;
 
 /* Makes the blocks of v, whose W is sparse. NS_ENOMEM. */
 NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v);
 void ns_heap_blocks_release(NsHeapBlocks *heap);
+
+/*
+** From now on sweeps solve the problem with the term weight / rho (z - centre) in w, which ties the forces of each group to the centre; 0: as
+** it is given.
+*/
+void ns_heap_blocks_hold(NsHeapBlocks *heap, double weight, const double *centre);
 
 /* One sweep: each group in turn is solved with the others fixed. A row without a positive diagonal entry takes a projected step. */
 void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z);
