@@ -132,6 +132,17 @@ describe("a page in space in the browser", function()
     assert.equal(200, png.read(directory .. "/small.png").width)
   end)
 
+  test("is a film #long", function()
+    if host.run("command -v ffmpeg") == "" then return pending "needs ffmpeg, which is not installed" end
+    local one = ring()
+    for _, ending in ipairs { "mp4", "gif" } do
+      local film = directory .. "/film." .. ending
+      one:save(film, { width = 160, height = 100, fps = 5 })
+      local told = host.run(("ffmpeg -v error -i %s -f rawvideo -pix_fmt rgb24 - | wc -c"):format(host.quote(film)))
+      assert.equal(11 * 160 * 100 * 3, tonumber(told)) -- two seconds, with both ends
+    end
+  end)
+
   test("is drawn by --plot of a script, which says so where it can not be #long", function()
     local place = directory .. "/tower"
     local command = "%sNSLUA_DPI=30 %s scripts/tower.lua --n 2 --T 0.1 --plot " .. place

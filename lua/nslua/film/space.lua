@@ -324,7 +324,7 @@ return function(core, parts)
 
   local function save(self, file, more)
     if type(file) ~= "string" then fail("save: file: expected a string, got %s", show(file)) end
-    local ending = file:match "%.(%a+)$"
+    local ending = file:match "%.(%w+)$"
     if not (ending == "html" or ending == "png" or ending == "gif" or ending == "mp4") then
       fail("save: file: '%s': expected a name that ends in .html, .png, .gif or .mp4", file)
     end
