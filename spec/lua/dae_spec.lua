@@ -35,7 +35,7 @@ describe("ns.dae", function()
     fails("dae: residual: expected a function or a system of first order, got number", ns.dae, "radau", 3)
     fails("dae: options: expected a table, got number", ns.dae, "radau", decay, 3)
     fails("dae: unknown option 'tol' (known: rtol, atol, first_step, max_step, max_steps, algebraic, " ..
-      "index, consistent, jac, events, args, sensitivities, old_api)", ns.dae, "radau", decay, { tol = 1 })
+      "index, consistent, jac, events, args, sensitivities, compile, old_api)", ns.dae, "radau", decay, { tol = 1 })
     fails("dae: consistent: expected 'check', 'solve' or false, got yes", ns.dae, "radau", decay, { consistent = "yes" })
     fails("dae: rtol: expected a positive number, got -1", solve, decay, { 1 }, { -1 }, { rtol = -1 })
     fails("dae: rtol: expected at least 1e-14, got 1e-20", solve, decay, { 1 }, { -1 }, { rtol = 1e-20 })
