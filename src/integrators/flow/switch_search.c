@@ -266,7 +266,7 @@ static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err)
     if (ga < 0) b = a, gb = ga;
     a = fmax(start, *t - way);
     status = guard_along(&job, a, &ga, err);
-    if (ga == 0) return *t = b, go_to_end_of_zero(&job, a, t, err);
+    if (status == NS_OK && ga == 0) return *t = b, go_to_end_of_zero(&job, a, t, err);
   }
   if (status != NS_OK || gb >= 0) return status;
   if (ga < 0 || a == b) return *t = start, NS_OK;
