@@ -284,6 +284,15 @@ return function(ns, core)
     end)
   end
 
+  -- f(...) for the relation with this key of a generator of the script; an error names the key.
+  local function try_pair(key, f, ...)
+    local good, result = where.try(f, ...)
+    if good then return result end
+    if type(result) ~= "string" then error(result, 0) end
+    local text = result:gsub("^[^\n]-:%d+: ", ""):gsub("^bad argument #2 to '[%w.]*' %((.-)%)$", "%1")
+    where.fail(("pair: contacts: [%s]: %s"):format(key, text))
+  end
+
   -- Links the contacts that a generator of the script names now, and unlinks the others.
   local function generate(self, own)
     local near, keys, linked = own.contacts(own.first, own.second), {}, {}
@@ -296,8 +305,8 @@ return function(ns, core)
     end
     table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
     for _, key in ipairs(keys) do
-      local name = ("pair %d %s"):format(own.number, key)
-      local interaction = own.made[key] or ns.Interaction(self.law, near[key], name)
+      local interaction = own.made[key]
+        or try_pair(key, ns.Interaction, self.law, near[key], ("pair %d %s"):format(own.number, key))
       own.made[key] = interaction
       linked[#linked + 1], linked[interaction] = interaction, true
     end
@@ -307,7 +316,7 @@ return function(ns, core)
     for _, interaction in ipairs(linked) do
       if not graph.linked(self.nsds, interaction) then
         graph.clear(interaction)
-        where.call("pair", self.nsds.link, self.nsds, interaction, own.first, own.second)
+        try_pair(interaction:name():match " (%S*)$", self.nsds.link, self.nsds, interaction, own.first, own.second)
       end
     end
     own.linked = linked

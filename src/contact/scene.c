@@ -94,6 +94,12 @@ NsStatus ns_scene_add_half(NsScene *s, const NsSceneHalf *half) {
   return s->halves[s->nhalves++] = *half, NS_OK;
 }
 
+void ns_scene_lead(NsScene *s, int shape, double way) {
+  double *lead = &s->shapes[shape].lead;
+  if (way <= *lead && way >= *lead / 4) return;
+  *lead = 1.5 * way, s->skin = -1;
+}
+
 int ns_scene_shapes(const NsScene *scene) {
   return scene->nshapes;
 }
@@ -162,6 +168,11 @@ static void scene_exchange(NsTouch *t) {
   t->R1 = t->R2, t->R2 = R;
 }
 
+/* The reach of two shapes, with the ways by which they lead. */
+static double scene_reach(const NsScene *s, int i, int j) {
+  return s->reach + s->shapes[i].lead + s->shapes[j].lead;
+}
+
 /* Notes the touches of the shapes i and j: of those up to twice the reach the ones that are linked, else up to the reach. */
 static NsStatus scene_note_touches(NsScene *s, int i, int j) {
   for (int k = 0; k < s->narrow.n; k++) {
@@ -173,7 +184,7 @@ static NsStatus scene_note_touches(NsScene *s, int i, int j) {
     if (slot < 0) return NS_ENOMEM;
     NsSceneContact *contact = &s->slots[slot];
     bool again = contact->seen == s->searches;
-    if (again || (!contact->linked && t->gap > s->reach)) continue;
+    if (again || (!contact->linked && t->gap > scene_reach(s, i, j))) continue;
     contact->seen = s->searches;
     if (contact->linked) continue;
     if (!contact->touch && !(contact->touch = ns_alloc(1, sizeof *contact->touch))) return NS_ENOMEM;
@@ -186,10 +197,16 @@ static NsStatus scene_note_touches(NsScene *s, int i, int j) {
   return NS_OK;
 }
 
+/* The ways by which the shapes of a contact lead. */
+static double scene_lead(const NsScene *s, int slot) {
+  const NsSceneContact *c = &s->slots[slot];
+  return s->shapes[c->first].lead + (c->second >= 0 ? s->shapes[c->second].lead : 0);
+}
+
 NsStatus ns_scene_far(NsScene *s, double most, const int **found, int *nfound) {
   s->nfound = 0;
   for (int slot = 0; slot < s->nslots; slot++) {
-    if (!s->slots[slot].linked || s->slots[slot].touch || !(*s->slots[slot].gap > most)) continue;
+    if (!s->slots[slot].linked || s->slots[slot].touch || !(*s->slots[slot].gap > most + 2 * scene_lead(s, slot))) continue;
     if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
     s->found[s->nfound++] = slot;
   }
@@ -225,7 +242,7 @@ static NsStatus scene_capsules(NsScene *s, int i, int j) {
     const NsSceneShape *one = k == 0 ? a : b, *other = k == 0 ? b : a;
     if (one->half > 0 && !(other->half > 0)) continue;
     for (int end = 0; end < one->nballs; end++, part++) {
-      if (scene_cap_gap(one, one->balls[end].at[0], other) > s->reach) continue;
+      if (scene_cap_gap(one, one->balls[end].at[0], other) > scene_reach(s, i, j)) continue;
       if (scene_note(s, i, j, part) != NS_OK) return NS_ENOMEM;
     }
   }
@@ -243,7 +260,7 @@ static NsStatus scene_solids(NsScene *s, const int *pair) {
   int i = s->round[pair[0]], j = s->round[pair[1]];
   NsPlaced a = {s->shapes[i].solid, &s->poses[pair[0]]}, b = {s->shapes[j].solid, &s->poses[pair[1]]};
   if (!a.solid || !b.solid) return NS_OK;
-  NsStatus status = ns_narrow_touches(&s->narrow, a, b, 2 * s->reach);
+  NsStatus status = ns_narrow_touches(&s->narrow, a, b, 2 * scene_reach(s, i, j));
   return status == NS_OK ? scene_note_touches(s, i, j) : status;
 }
 
@@ -257,7 +274,8 @@ static NsStatus scene_triangle(void *context, int triangle) {
   const SceneMeet *m = context;
   NsScene *s = m->s;
   NsPlaced body = {s->shapes[s->round[m->k]].solid, &s->poses[m->k]};
-  NsStatus status = ns_mesh_touches(s->shapes[m->mesh].mesh, triangle, &s->narrow, body, 2 * s->reach);
+  NsStatus status = ns_mesh_touches(s->shapes[m->mesh].mesh, triangle, &s->narrow, body,
+                                    2 * scene_reach(s, m->mesh, s->round[m->k]));
   return status == NS_OK ? scene_note_touches(s, m->mesh, s->round[m->k]) : status;
 }
 
@@ -266,7 +284,7 @@ static NsStatus scene_meshes(NsScene *s, int k) {
   NsStatus status = NS_OK;
   for (int l = 0; l < s->nmeshes && status == NS_OK && shape->solid && shape->n > 0; l++) {
     SceneMeet meet = {s, k, s->meshes[l]};
-    double far = shape->around + 2 * s->reach;
+    double far = shape->around + 2 * scene_reach(s, meet.mesh, s->round[k]);
     status = ns_mesh_near(s->shapes[meet.mesh].mesh, s->places + 3 * (ptrdiff_t)k, far, scene_triangle, &meet);
   }
   return status;
@@ -277,7 +295,8 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
   const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
   const double *p = &s->places[3 * (ptrdiff_t)pair[0]], *q = &s->places[3 * (ptrdiff_t)pair[1]];
   bool solids = (a->solid || b->solid) && !(scene_is_ball(a) && scene_is_ball(b));
-  double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], far = a->around + (solids ? 2 : 1) * s->reach + b->around;
+  double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2],
+         far = a->around + (solids ? 2 : 1) * scene_reach(s, i, j) + b->around;
   if (x * x + y * y + z * z > far * far || a->q == b->q) return NS_OK;
   if (solids) return scene_solids(s, pair);
   return a->half > 0 || b->half > 0 ? scene_capsules(s, i, j) : scene_note(s, i, j, 0);
@@ -310,7 +329,7 @@ static NsStatus scene_halves(NsScene *s, int i) {
     for (int l = 0; l < s->nhalves; l++) {
       const double *p = s->halves[l].point, *n = s->halves[l].normal;
       double distance = (at[0] - p[0]) * n[0] + (at[1] - p[1]) * n[1] + (at[2] - p[2]) * n[2];
-      if (distance - shape->balls[k].radius <= s->reach && scene_note(s, i, -1 - l, k) != NS_OK) return NS_ENOMEM;
+      if (distance - shape->balls[k].radius <= s->reach + shape->lead && scene_note(s, i, -1 - l, k) != NS_OK) return NS_ENOMEM;
     }
   }
   return NS_OK;
@@ -344,8 +363,9 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
   s->skin = -1;
   if (ns_grid_resize(&s->grid, s->nround) != NS_OK) return NS_ENOMEM;
   for (int k = 0; k < s->nround; k++) {
-    s->grid.radii[k] = s->shapes[s->round[k]].around;
-    widest = fmax(widest, s->grid.radii[k]);
+    const NsSceneShape *shape = &s->shapes[s->round[k]];
+    s->grid.radii[k] = shape->around + 2 * shape->lead;
+    widest = fmax(widest, shape->around);
   }
   if (s->nround > 0) memcpy(s->grid.places, s->places, 3 * (size_t)s->nround * sizeof *s->places);
   NsStatus status = ns_grid_search(&s->grid, 2 * s->reach + scene_skin * widest, bad);

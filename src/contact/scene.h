@@ -27,6 +27,7 @@ typedef struct NsSceneShape {
       q; /* borrowed; n coordinates: (x, y, angle), a position, or a position and a quaternion. NULL, 0: it is a part of the world */
   int n, nballs;
   double around, half, centre[3];
+  double lead;        /* see ns_scene_lead */
   NsSceneBall *balls; /* nballs */
   const NsSolid *solid;
   NsMesh *mesh;      /* both are borrowed */
@@ -64,13 +65,16 @@ void ns_scene_free(NsScene *scene);
 NsStatus ns_scene_add(NsScene *scene, const NsSceneShape *shape);
 NsStatus ns_scene_add_half(NsScene *scene, const NsSceneHalf *half);
 
+/* A shape that moves by up to `way` until the next search is looked for so much farther. */
+void ns_scene_lead(NsScene *scene, int shape, double way);
+
 /*
 ** Finds the contacts that are near and not linked: *found gets their slots (nfound), valid until the next call. NS_ENAN: shape *bad has no
 ** finite place, or one that is too far from the origin; NS_ENOMEM.
 */
 NsStatus ns_scene_search(NsScene *scene, const int **found, int *nfound, int *bad);
 
-/* The slots of the linked contacts whose gap is above `most`, in the order of slots. NS_ENOMEM. */
+/* The slots of the linked contacts whose gap is above `most` and twice what their shapes lead, in the order of slots. NS_ENOMEM. */
 NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);
 
 /* The slots of the linked contacts with a touch that the last search has not found any more. NS_ENOMEM. */

@@ -19,9 +19,10 @@
 -- relations above, other shapes by those of their features (corners, edges, faces).
 
 local format = require "nslua.core".number_support.format
+local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local huge, tointeger = math.huge, math.tointeger
+local huge, sqrt, tointeger = math.huge, math.sqrt, math.tointeger
 
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
@@ -169,7 +170,7 @@ return function(ns, contact, parts)
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
-      relations = {}, given = {}, seen = {},
+      relations = {}, given = {}, seen = {}, bullets = {},
       shown = {}, -- shapes with their systems, for pictures
     }, Space)
   end
@@ -182,8 +183,21 @@ return function(ns, contact, parts)
     return ds:q()
   end
 
+  -- The length of a step of a body that is fast, from the options; nil: it is not.
+  local function bullet_of(who, ds, options)
+    if options == nil then return nil end
+    if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end
+    local result, message = option_tables.check(options, "bullet", who)
+    if not result then error(message, 4) end
+    options = result
+    if options.bullet == nil then return nil end
+    if ds == nil then fail(who, "bullet", "a body that moves", parts.said "the world", 3) end
+    return positive(who, "bullet", options.bullet, 4)
+  end
+
   -- Adds the parts of a shape, which may be one of the world.
-  local function add(self, who, ds, shape)
+  local function add(self, who, ds, shape, options)
+    local step = bullet_of(who, ds, options)
     self.shown[#self.shown + 1] = { ds = ds, shape = shape }
     for _, part in ipairs(shape.parts) do
       self.counts[shape.kind] = (self.counts[shape.kind] or 0) + 1
@@ -197,10 +211,11 @@ return function(ns, contact, parts)
         at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
       end
       self.added[at] = added
+      if step then self.bullets[#self.bullets + 1] = { at = at, v = ds:velocity(), step = step } end
     end
   end
 
-  function Space:add_sphere(ds, R)
+  function Space:add_sphere(ds, R, options)
     parts.check_self("add_sphere", self, Space)
     local q = body("add_sphere", ds)
     positive("add_sphere", "R", R)
@@ -208,7 +223,7 @@ return function(ns, contact, parts)
     parts.check_new("add_sphere", self.given, ds, "sphere")
     local shape = contact.sphere(R)
     shape.R = R
-    add(self, "add_sphere", ds, shape)
+    add(self, "add_sphere", ds, shape, options)
   end
 
   function Space:add_box(ds, lx, ly, lz)
@@ -222,13 +237,13 @@ return function(ns, contact, parts)
   end
 
   -- Adds a shape of a body, or, with ds = nil, of the world.
-  function Space:add(ds, shape)
+  function Space:add(ds, shape, options)
     parts.check_self("add", self, Space)
     if ds ~= nil then body("add", ds, true) end
     solids.check("add", "shape", shape)
     if shape.mesh and ds ~= nil then fail("add", "ds", "nil, as a mesh belongs to the world", ds, 2) end
     check_partners("add", self.seen, shape.kind, ds)
-    add(self, "add", ds, shape)
+    add(self, "add", ds, shape, options)
   end
 
   function Space:add_plane(plane)
@@ -282,6 +297,10 @@ return function(ns, contact, parts)
   -- contacts.
   function Space:update()
     parts.check_self("update", self, Space)
+    for _, one in ipairs(self.bullets) do
+      local v = one.v
+      parts.support.lead(self.scene, one.at, sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) * one.step)
+    end
     return parts.update(self, in_space)
   end
 end

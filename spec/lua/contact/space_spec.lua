@@ -367,4 +367,25 @@ describe("contact.space", function()
     rigid:q()[3] = 1 / 0
     assert.error_matches(function() space:update() end, "update: .*: expected a finite place near the others, got %(.*inf%)")
   end)
+
+  it("names the key of a relation of pair() that does not fit", function()
+    local function told(relation)
+      local body = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(body)
+      local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), reach = 0.1 }
+      space:pair(body, nil, function() return { a = relation } end)
+      local good, text = pcall(space.update, space)
+      assert.is_false(good)
+      return text
+    end
+    local floor = { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }
+    assert.matches("pair: contacts: [a]: relation 'NewtonEuler1DR': a NewtonEuler1DR goes with a law of size 1, got 3",
+      told(ns.NewtonEuler1DR(floor)), 1, true)
+    assert.matches("pair: contacts: [a]: relation 'two spheres': sphere_sphere: expected 14 coordinates of two bodies",
+      told(ns.contact.sphere_sphere(1, 1)), 1, true)
+    assert.matches("pair: contacts: [a]: link: a FirstOrderLinearTIR goes with first-order systems",
+      told(ns.FirstOrderLinearTIR({ 1 }, { 1 })), 1, true)
+    assert.matches("pair: contacts: [a]: relation expected, got NewtonImpactNSL", told(ns.NewtonImpactNSL(1)), 1, true)
+  end)
 end)

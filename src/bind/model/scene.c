@@ -92,6 +92,14 @@ static int bind_scene_shape(lua_State *L) {
   return lua_pushinteger(L, number), 1;
 }
 
+/* lead(scene, shape, way): see ns_scene_lead. */
+static int bind_scene_lead(lua_State *L) {
+  NsScene *scene = bind_scene_check(L);
+  int shape = (int)luaL_checkinteger(L, 2);
+  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
+  return ns_scene_lead(scene, shape - 1, luaL_checknumber(L, 3)), 0;
+}
+
 /* half(scene, point, normal), lists of 3. */
 static int bind_scene_half(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
@@ -203,11 +211,17 @@ static int bind_scene_unlink(lua_State *L) {
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scene", bind_scene_new},       {"shape", bind_scene_shape},
-                                       {"half", bind_scene_half},       {"search", bind_scene_search},
-                                       {"far", bind_scene_far},         {"lost", bind_scene_lost},
-                                       {"contact", bind_scene_contact}, {"link", bind_scene_link},
-                                       {"unlink", bind_scene_unlink},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
+                                       {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},
+                                       {"lead", bind_scene_lead},
+                                       {"search", bind_scene_search},
+                                       {"far", bind_scene_far},
+                                       {"lost", bind_scene_lost},
+                                       {"contact", bind_scene_contact},
+                                       {"link", bind_scene_link},
+                                       {"unlink", bind_scene_unlink},
+                                       {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

@@ -1,0 +1,74 @@
+-- Fast bodies: contacts are looked for along the way of a step, so that nothing passes through what is thinner.
+local ns = require "nslua"
+local message = require "bind.models".message
+
+-- A body with the velocity v hits a target at x = 0 in steps of 0.01. Returns the largest x of its centre.
+local function shot(shape, target, o)
+  local b = ns.NewtonEulerDS({ -3, 0.013, 0.02, 1, 0, 0, 0 }, { o.v, o.side or 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
+  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+  nsds:insertDynamicalSystem(b)
+  local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(o.e, 0, 0.1, 3), reach = 0.02 }
+  target(space)
+  space:add(b, shape, o.bullet ~= false and { bullet = 0.01 } or nil)
+  space:update()
+  local simu, most = ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)), -math.huge
+  for _, t in simu:steps() do
+    space:update()
+    most = math.max(most, b:q()[1])
+    if t > 0.25 then break end
+  end
+  return most
+end
+
+local targets = {
+  box = function(space) space:add(nil, ns.contact.box(0.01, 4, 4)) end,
+  mesh = function(space)
+    space:add(nil, ns.contact.mesh({ { 0, -2, -2 }, { 0, 2, -2 }, { 0, 2, 2 }, { 0, -2, 2 } }, { { 1, 2, 3 }, { 1, 3, 4 } }))
+  end,
+  plane = function(space) space:add_plane(ns.contact.plane({ 0, 0, 0 }, { -1, 0, 0 })) end,
+}
+
+describe("a body that is added as a bullet", function()
+  it("does not pass through plates that are thinner than its way in a step, nor stays in them", function()
+    local shapes = { ns.contact.sphere(0.05), ns.contact.box(0.1, 0.1, 0.1), ns.contact.capsule(0.05, 0.1) }
+    math.randomseed(2)
+    for _ = 1, require "campaign"(1, 20) do
+      for name, target in pairs(targets) do
+        for _, shape in ipairs(shapes) do
+          local o = { v = 20 + 280 * math.random(), side = 4 * math.random() - 2, e = math.random(0, 1) / 2 }
+          local most = shot(shape, target, o)
+          assert.is_true(most <= -0.05 + 1e-9, ("%s: v = %.17g: x = %.17g"):format(name, o.v, most))
+        end
+      end
+    end
+    assert.is_true(shot(shapes[1], targets.box, { v = 123, e = 0.5, bullet = false }) > 1) -- else it does
+  end)
+
+  it("has contacts that are unlinked when it is slow again and away", function()
+    local b = ns.NewtonEulerDS({ -3, 0, 0, 1, 0, 0, 0 }, { 100, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(b)
+    local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0), reach = 0.02 }
+    space:add_plane(ns.contact.plane({ 0, 0, 0 }, { -1, 0, 0 }))
+    space:add_sphere(b, 0.05, { bullet = 0.01 })
+    b:q()[1] = -1.2
+    assert.equal(1, space:update())
+    b:velocity()[1] = 0
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)):computeOneStep()
+    assert.equal(0, space:update())
+  end)
+
+  it("says what it expects", function()
+    local b = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+    local space = ns.contact.space { nsds = ns.NonSmoothDynamicalSystem(0, 1), law = ns.NewtonImpactNSL(0), reach = 0.02 }
+    local ball = ns.contact.sphere(1)
+    for text, call in pairs {
+      ["add: bullet: expected a positive number, got true"] = function() space:add(b, ball, { bullet = true }) end,
+      ["add: unknown option 'fast'"] = function() space:add(b, ball, { fast = 1 }) end,
+      ["add: options: expected a table, got 1"] = function() space:add(b, ball, 1) end,
+      ["add: bullet: expected a body that moves, got the world"] = function() space:add(nil, ball, { bullet = 1 }) end,
+    } do
+      assert.matches(text, message(call), 1, true)
+    end
+  end)
+end)
