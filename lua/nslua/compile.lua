@@ -270,9 +270,6 @@ function compile.one(f, title, by_flag)
     local place = where.is_ours(info) and "" or (" (%s:%d)"):format(info.short_src, info.linedefined)
     single = { title = title .. place, count = 0 }
     singles[plain] = single
-    local row = single.title .. "  compiled\n"
-    if by_flag and not told[row] then io.stderr:write(row) end
-    told[row] = true
   end
   if single.why then return plain end
   local compiled = single.list and single[support.digest(single.list)]
@@ -280,6 +277,9 @@ function compile.one(f, title, by_flag)
     local reads = reads_of(plain)
     if reads.why then return stays(single, plain, reads.why) end
     if single.count > CHANGES then return stays(single, plain, "what it reads has changed too often") end
+    local row = single.title .. "  compiled\n"
+    if by_flag and not told[row] then io.stderr:write(row) end
+    told[row] = true
     compiled, single.list, single.count = compiled_of(plain), reads.list, single.count + 1
     single[support.digest(reads.list)], ours[compiled] = compiled, { plain = plain, title = single.title }
   end
