@@ -254,4 +254,22 @@ describe("a force that is equal to the bound of a relay, until the bound falls",
       end
     end)
   end
+
+  it("ends with the error of a bound that fails, or without it where derivatives alone were wanted", function()
+    local calls, failing, ended = 0, nil, 0
+    local function bound(t)
+      calls = calls + 1
+      if calls == failing then error "gone" end
+      return t < s and 1 or 0.5
+    end
+    local x, tried = run(bound, 2, 2, 1), 0
+    for k = 1, calls, calls // 40 do
+      tried = tried + 1
+      calls, failing = 0, k
+      local good, result = pcall(run, bound, 2, 2, 1)
+      if good then assert.equal(x, result) else assert.matches("gone", result) end
+      ended = ended + (good and 0 or 1)
+    end
+    assert.is_true(ended > 0.9 * tried)
+  end)
 end)
