@@ -39,6 +39,8 @@ return function(ns)
   -- The argument as a sparse matrix with so many rows (nil: any).
   local function sparse(given, name, rows)
     local good, S = where.try(ns.sparse, given)
+    local entry = not good and tostring(S):match ": (%S+ is %S+)$"
+    if entry then fail("%s: %s", name, entry) end
     if given == nil or not good then fail("%s: expected a matrix", name) end
     if rows and S:rows() ~= rows then fail("%s: expected %d rows, got %d", name, rows, S:rows()) end
     return S

@@ -70,6 +70,9 @@ describe("global_friction", function()
       assert.equal(text, (message:gsub("^.-:%d+: ", "")))
     end
     refused("global_friction: M: expected a matrix", { M = "mass" })
+    refused("global_friction: M: matrix[2][1] is nan", { M = { { 1, 0, 0 }, { 0 / 0, 1, 0 }, { 0, 0, 1 } } })
+    refused("global_friction: H: v[2] is inf",
+      { H = { rows = 3, cols = 3, i = { 1, 2, 3 }, j = { 1, 2, 3 }, v = { 1, math.huge, 1 } } })
     refused("global_friction: M: expected a square matrix, got 3 x 2", { M = ns.zeros(3, 2) })
     refused("global_friction: M is singular (in row 1)", { M = ns.zeros(3, 3) })
     refused("global_friction: H: expected 3 rows, got 2", { H = ns.eye(2) })

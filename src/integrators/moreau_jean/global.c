@@ -156,6 +156,26 @@ static void to_outputs(const Global *mj, const double *w, double *out) {
       if (mj->mono.matrix->row[k] >= mj->mono.N) out[mj->mono.matrix->row[k] - mj->mono.N] += mj->mono.matrix->value[k] * w[j];
 }
 
+/* The change of each output by w, the sum of the sizes of what each system brings: two that lean on each other fall alike. */
+static void global_changes(Global *mj, const double *w) {
+  const NsSparse *matrix = mj->mono.matrix;
+  double *own = mj->size;
+  memset(own, 0, (size_t)mj->mono.m * sizeof *own);
+  memset(mj->change, 0, (size_t)mj->mono.m * sizeof *mj->change);
+  for (int d = 0; d < mj->mono.base.nsds->nds; d++) {
+    int from = mj->mono.offset[d], to = from + global_system_at(mj, d)->nv;
+    for (int j = from; j < to; j++)
+      for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; k++)
+        if (matrix->row[k] >= mj->mono.N) own[matrix->row[k] - mj->mono.N] += matrix->value[k] * w[j];
+    for (int k = matrix->colptr[from]; k < matrix->colptr[to]; k++) {
+      if (matrix->row[k] < mj->mono.N) continue;
+      int row = matrix->row[k] - mj->mono.N;
+      mj->change[row] += fabs(own[row]);
+      own[row] = 0;
+    }
+  }
+}
+
 /* Whether the forecast closes a contact with output y and velocity u; size: the sum of the |terms| of y. */
 static bool global_closed(const Global *mj, double y, double size, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
@@ -168,7 +188,7 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
   for (int j = 0; j < mj->mono.N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->mono.q[j] / mj->scale[j] : 0;
   for (int j = 0; j < mj->mono.N; j++)
     if (mj->mono.lower[j] == mj->mono.upper[j]) mj->room[j] = mj->mono.lower[j];
-  to_outputs(mj, mj->room, mj->change);
+  global_changes(mj, mj->room);
   for (int e = 0, row = 0; e < mj->mono.base.nsds->ninteractions; row += mj->mono.base.nsds->interactions[e++]->m) {
     NsInteraction *inter = mj->mono.base.nsds->interactions[e];
     NsRelationPoint at = {mj->t_k, ns_monolithic_gather(&mj->mono, inter, true), inter->lambda_k, inter->z, false};
