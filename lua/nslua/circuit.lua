@@ -297,7 +297,7 @@ return function(ns)
       check_couplings(self)
       return model.objects(ns, self, t0)
     end,
-    signals = model.signals, attach = model.attach, columns = model.columns, advice = advice,
+    linear = true, signals = model.signals, attach = model.attach, columns = model.columns, advice = advice,
     integrator = function()
       local integrator = ns.RadauOSI()
       integrator:setAmbiguity "leave" -- an amplifier with positive feedback goes to a limit

@@ -301,6 +301,18 @@ describe("ns.circuit", function()
     end
   end)
 
+  it("compiles sources that are sines, without a change of a bit", function()
+    local c = ns.circuit():voltage("V1", "in", "0", { amplitude = 10, frequency = 50 }):diode("D1", "in", "out")
+      :capacitor("C1", "out", "0", 1e-3):resistor("R1", "out", "0", 100)
+    local _, sol = c:run { stop = 0.05, step = 1e-3 }
+    local ds, _, graph = c:system(0, 0.05)
+    local integrator = ns.RadauOSI()
+    integrator:setAmbiguity "leave"
+    local plain = c:attach(ns.EventDriven(graph, ns.TimeDiscretisation(0, 0.05 / 50), integrator)):run()
+    assert.same(sol.x[#sol]:totable(), ds:x():totable())
+    assert.same(sol.lambda:totable(), plain.lambda:totable())
+  end)
+
   it("places the times of the grid at the corners of sources", function()
     local c = series({ high = 5, rise = 0.01, fall = 0.02, width = 0.3, period = 1, delay = 0.123 })
       :capacitor("C1", "out", "0", 0.1)

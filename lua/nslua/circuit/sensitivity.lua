@@ -137,7 +137,7 @@ local function piece(ns, circuit, made, a, b, step, options)
     integrator = ns.RadauOSI()
     integrator:setAmbiguity "leave"
   end
-  return ns.EventDriven(nsds, grid, integrator)
+  return drawing.compile_sines(circuit, ns.EventDriven(nsds, grid, integrator))
 end
 
 local AFTER = 2.0 ^ -10 -- part of the way to the next event at which a piece ends after the end of a current

@@ -156,12 +156,26 @@ local function raise_of_run(self, advice, message)
   where.fail(advice(self, message))
 end
 
+-- Compiles the callbacks of a simulation, which call the sources of the parts in every mode that is tried, where
+-- these are all our own sines: the bits stay the same.
+function drawing.compile_sines(self, simulation)
+  local sines = false
+  for _, part in ipairs(self.parts) do
+    local is = part.source and part.source.is or "a number"
+    if is ~= "a number" and is ~= "a sine" then return simulation end
+    sines = sines or is == "a sine"
+  end
+  if sines then simulation:compile { native = false } end
+  return simulation
+end
+
 -- Adds the methods of runs to a class. own:
 --   objects(self, t0, T)      makes the model: ds, interactions, states (their number)
 --   signals(made)             the functions of time that jump
 --   attach(made, simulation)  adds the events of parts
 --   columns(made, self, sol)  the names of columns, and the columns
 --   integrator(made, method)  the default integrator
+--   linear                    whether its callbacks are those of sources alone
 --   advice(self, message)     what a user is told of an error of a run
 function drawing.methods(ns, Class, own)
   local noun = Class.__name
@@ -194,7 +208,8 @@ function drawing.methods(ns, Class, own)
     local _, _, nsds = self:system(start, stop)
     self.steps = nil
     local grid = grid_of(ns, self, start, stop, step)
-    return self:attach(where.pass(method, nsds, grid, integrator or own.integrator(self.made, method)))
+    local simulation = self:attach(where.pass(method, nsds, grid, integrator or own.integrator(self.made, method)))
+    return own.linear and drawing.compile_sines(self, simulation) or simulation
   end
 
   -- attach(simulation): adds the events of parts, to a simulation of the graph of system().
