@@ -74,6 +74,20 @@ describe("heaps of rotating spheres", function()
     end
     assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
   end)
+
+  it("begin again when they stall from a guess #once", function()
+    math.randomseed(61)
+    local p = random_heap.spheres(5, 6, 0.7, 1)
+    p.tolerance = 1e-4
+    local from_zero, r0 = ns.numerics.fc3d(p), ns.zeros(#p.q)
+    for i = 1, #r0, 3 do
+      r0[i] = 30 * math.random()
+      r0[i + 1] = 0.6 * r0[i] * (math.random() - 0.5)
+    end
+    p.r0 = r0
+    local guessed = ns.numerics.fc3d(p)
+    assert.is_true(guessed.success and guessed.iterations <= from_zero.iterations + 1000, guessed.iterations) -- 1,500 more
+  end)
 end)
 
 describe("heaps", function()

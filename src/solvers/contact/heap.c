@@ -11,7 +11,8 @@
 ** proximal term holds them: they solve the problem with the term weight / rho (z - centre) in w, until the change of a sweep has fallen to a
 ** fifth; then the centre moves to z. The weight is such that this takes some SOON to HELD sweeps. Rockafellar, SIAM J. Control Optim. 14,
 ** 1976. A coarse tolerance is reached so from the start; for a fine one free sweeps come first, since near a solution they are faster. When
-** one kind stalls the other one goes on.
+** one kind stalls the other one goes on. Before that, held sweeps that have begun at a guess begin again at 0: guesses of another step may
+** lead to states about which they wander much longer.
 ** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
 ** tells what a step of Newton's method costs. Newton gets a turn when the sweeps have taken as much work as the turn, and need more than it;
 ** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
@@ -59,6 +60,7 @@ struct NsHeapRace {
   int about;            /* sweeps about this centre */
   double least;         /* the measure when it last halved, */
   int halved;           /* and the sweeps until then */
+  bool guessed;         /* the sweeps have begun at a guess */
   bool held;            /* there is a proximal term, */
   double weight;        /* of this weight */
   void *newton;
@@ -76,6 +78,7 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->halved = 0;
   race->least = INFINITY;
   race->held = held;
+  race->guessed = false;
   race->weight = weight_first;
 }
 
@@ -175,14 +178,21 @@ static void heap_sweep(NsHeapRace *race, const NsMixedView *v, double *z) {
 
 /* ---- what is to be expected ---- */
 
-/* Gives the other kind of sweeps the turn when the measure has not halved for long. */
-static void heap_change_kind(NsHeapRace *race, int n, double measure, const double *z) {
+/* When the measure has not halved for long: held sweeps begin anew at 0, once; else the other kind of sweeps has the turn. */
+static void heap_change_kind(NsHeapRace *race, int n, double measure, double *z) {
   bool stalled = race->swept - race->halved > ns_larger(race->held ? HELD_IDLE : FREE_IDLE, race->swept / 2.0);
   if (measure >= 0.5 * race->least && !stalled) return;
   race->least = measure;
   race->halved = race->swept;
   if (!stalled) return;
-  race->held = !race->held;
+  if (race->held && race->guessed) {
+    memset(z, 0, (size_t)n * sizeof *z);
+    race->weight = weight_first;
+    race->least = INFINITY;
+    race->guessed = false;
+  } else {
+    race->held = !race->held;
+  }
   heap_centre(race, n, z);
 }
 
@@ -268,7 +278,9 @@ static NsOutcome heap_run(void *work, NsSearch *search, int mode) {
   NsHeapRace *race = work;
   int limit = s->v.max_iterations > 0 && s->v.max_iterations < mode ? s->v.max_iterations : mode;
   if (s->rounds == 0) heap_begin(race, s->v.tolerance >= coarse);
-  ns_mixed_copy(s, s->z, s->rounds++ == 0 ? s->best : s->standing);
+  bool begins = s->rounds++ == 0;
+  ns_mixed_copy(s, s->z, begins ? s->best : s->standing);
+  for (int i = 0; begins && i < s->v.p.n; i++) race->guessed |= s->z[i] != 0;
   NsSolverInfo info = {.iterations = race->swept};
   NsStatus status = ns_heap_race_solve(race, &s->v, limit, s->z, s->w, &info);
   ns_mixed_copy(s, s->standing, s->z);
