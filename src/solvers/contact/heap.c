@@ -38,10 +38,11 @@
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
 /*
-** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE,
-** HELD_IDLE: sweeps, free ones or held ones, and half of all, that may pass until the least measure has halved; then they stall. settled: the squared change that moves the centre, over the first one.
-** weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter, heavier: their changes. coarse: the
-** least tolerance that is one. From 30 steps of pours of 150 and 300 spheres: half and twice of HELD and settled cost up to a tenth more.
+** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, HELD_IDLE: sweeps, free ones
+** or held ones, and half of all, that may pass until the least measure has halved; then they stall. settled: the squared change that moves
+** the centre, over the first one. weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter,
+** heavier: their changes. coarse: the least tolerance that is one. From 30 steps of pours of 150 and 300 spheres: half and twice of HELD and
+** settled cost up to a tenth more.
 */
 enum { HELD = 40, SOON = 20, FREE_IDLE = 100, HELD_IDLE = 400 };
 static const double settled = 0.04, coarse = 1e-6;
