@@ -128,7 +128,7 @@ end
 
 -- What a signal tells of itself.
 local function of_signal(signal)
-  return { is = "a signal", f = signal, signal = signal,
+  return { is = "a signal", f = signal,
     corners = function(from, to) return signals.instants(signal, from, to) end }
 end
 

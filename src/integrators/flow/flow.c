@@ -603,7 +603,9 @@ static NsStatus flow_iterate(NsFlow *flow, double t, bool clip, NsError *err) {
 static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
   flow->still = false;
   NsStatus status = flow_iterate(flow, t, false, err);
+  const NsStatus first = status;
   bool far = status == NS_OK && ns_flow_is_far_out(flow), lost = status == NS_ENOSOL || status == NS_ERETRY;
+  NsError kept = err ? *err : (NsError){NS_OK, ""};
   for (int clip = 1; clip >= 0 && (far || lost) && !flow->eq.linear; clip--) {
     for (int j = 0; j < flow->nw; j++) flow_put_unknown(flow, j, flow->room.guess[j]);
     flow->still = false;
@@ -611,7 +613,9 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
     if (status == NS_OK || lost) break;
   }
   flow->still = false;
-  return status;
+  if (!lost || (status != NS_ENOSOL && status != NS_ERETRY && status != NS_ESINGULAR && status != NS_ENAN)) return status;
+  if (err) *err = kept; /* the first failure is the one to be told */
+  return first;
 }
 
 /* Takes the point (t, s). */
