@@ -1,7 +1,6 @@
 -- Traces of a callback: one for each set of sizes and objects, with room of their own.
 local ns = require "nslua"
 local traces = require "bind.traces"
-local ex = require "expressions"
 local tape = traces.tape
 
 local function arguments(c)
@@ -73,56 +72,6 @@ describe("traces of a compiled function", function()
       assert.equal(i * i + (i + 1) ^ 2, d(i))
       assert.equal(c(i) + c(i + 1), d(i))
     end
-  end)
-
-  it("differentiate by each argument, at the point asked for", function()
-    local c = ns.compile(function(t, x, lambda, r)
-      r[1], r[2] = t * x[1] * lambda[1], x[2] ^ 2 + lambda[2]
-    end)
-    for k = 1, 4 do -- one argument after the other, and then elsewhere: nothing is left over
-      local x, l, r = ns.vector { k, 2 }, ns.vector { 3, k }, ns.vector { 0, 0 }
-      assert.same({ k * 3, 0 }, { c:jacobian(1, k, x, l, r)[1][1], c:jacobian(1, k, x, l, r)[2][1] })
-      assert.same({ k * 3, 0 }, c:jacobian(2, k, x, l, r)[1]:totable())
-      assert.same({ 0, 4 }, c:jacobian(2, k, x, l, r)[2]:totable())
-      assert.same({ k * k, 0 }, c:jacobian(3, k, x, l, r)[1]:totable())
-      assert.same({ 0, 1 }, c:jacobian(3, k, x, l, r)[2]:totable())
-      assert.same({ 0, 0 }, c:jacobian(4, k, x, l, r)[1]:totable())
-    end
-  end)
-
-  it("give what the tape gives where native partials are not finite", function()
-    local c, p = ns.compile(function(x) return { math.sqrt(x[1]) + x[2], x[2] } end),
-      tape(function(x) return { math.sqrt(x[1]) + x[2], x[2] } end)
-    local J, K = c:jacobian(1, ns.vector { 0, 1 }), p:jacobian(1, ns.vector { 0, 1 })
-    for i = 1, 2 do assert.same(K[i]:totable(), J[i]:totable()) end
-    assert.same({ math.huge, 1 }, J[1]:totable())
-    assert.same({ 0, 1 }, J[2]:totable())
-  end)
-
-  it("have the values of random functions, and their derivatives", function()
-    math.randomseed(20240613)
-    local checked = 0
-    for k = 1, ex.count do
-      local e = ex.random()
-      local f = ex.compile(e.inputs, e.entries, e.outputs)
-      local good, want = pcall(f, ns.vector(e.x))
-      local c = tape(f)
-      local traced, got = pcall(c, ns.vector(e.x))
-      if good and traced then -- one may raise at the points of trial: an integer quotient by 0
-        checked = checked + 1
-        for i = 1, #want do assert.is_true(ex.same(want[i], got[i]), k) end
-        local dual, J = pcall(ns.jacobian, f, e.x)
-        local mine = c:jacobian(1, ns.vector(e.x))
-        for i = 1, dual and #want or 0 do
-          for j = 1, e.inputs do
-            if J[i][j] == J[i][j] then assert.is_true(ex.same(J[i][j], mine[i][j]), k) end
-          end
-        end
-      elseif good then
-        assert.matches("compile: value", got)
-      end
-    end
-    assert.is_true(checked > ex.count / 2, checked)
   end)
 
   it("are not without end", function()

@@ -335,8 +335,8 @@ static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, dou
 }
 
 static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
-  callback_write_inputs(cb, at, trace->in);
-  if (trace->touched) nsl_trace_clear_last(trace);
+  callback_write_inputs(cb, at, trace->fn.in);
+  if (trace->fn.touched) ns_paths_clear_last(&trace->fn);
 }
 
 /* A compiled callback and the point at which it is called. */
@@ -456,7 +456,7 @@ static int make_shadow(lua_State *L) {
   int nargs = list_trace_arguments(L, cb, args);
   const double *in = callback_push_inputs(L, call, nargs, args);
   NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in, !call->plain);
-  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != cb->entries) return 0;
+  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->fn.outputs != cb->entries) return 0;
   lua_rawseti(L, 3, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
   cb->shadow.trace = trace;
   return 0;
@@ -477,7 +477,7 @@ NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at, c
     else return nsl_callback_forget(cb), cb->shadow.trace = NULL;
   }
   callback_set_inputs(cb, cb->shadow.trace, at);
-  if (plain && !nsl_trace_agrees(cb->shadow.trace, plain)) cb->shadow.trace = NULL;
+  if (plain && !ns_paths_agrees(&cb->shadow.trace->fn, plain)) cb->shadow.trace = NULL;
   return cb->shadow.trace;
 }
 
@@ -487,7 +487,7 @@ NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at, c
 static int record_for_jumps(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int last = lua_gettop(L) - 1;
-  return nsl_trace_record(L, trace, 1, lua_touserdata(L, -1), trace->in, 2, last), 0;
+  return nsl_trace_record(L, trace, 1, lua_touserdata(L, -1), trace->fn.in, 2, last), 0;
 }
 
 /* Runs inside lua_pcall: *jumps, whether the callback rounds the time to integers. A failure leaves a part of its trace. */
@@ -511,7 +511,7 @@ static int look_for_jumps(lua_State *L) {
   if (nsl_is_method(call->cb)) lua_pushvalue(L, 2);
   lua_pushvalue(L, kept);
   (void)lua_pcall(L, lua_gettop(L) - kept - 1, 0, 0);
-  *call->jumps = path->tape && ns_tape_jumps(path->tape, trace->offset[time]);
+  *call->jumps = path->way.tape && ns_tape_jumps(path->way.tape, trace->fn.offset[time]);
   return 0;
 }
 
@@ -534,9 +534,10 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
   int failed = 0;
   if (trace) callback_set_inputs(cb, trace, at);
   else if (!(trace = nsl_callback_trace(callee, slot, at))) failed = -1;
-  bool silent = trace && trace->outputs == 0;
+  bool silent = trace && trace->fn.outputs == 0;
   if (silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
-  else if (trace && !nsl_trace_value_at(trace, trace->in, out)) failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
+  else if (trace && !ns_paths_value_at(&trace->fn, trace->fn.in, out))
+    failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
   if (!nsl_has_trace(cb)) return nsl_callback_call(callee, slot, at, out);
   if (failed) return failed;
   cb->silent = silent;

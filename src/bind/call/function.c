@@ -141,11 +141,11 @@ static bool differentiate_by_trace(NslFunction *f) {
   if (++f->passes <= f->wait) return false;
   NslPoint at = {f->t, f->x, f->lambda, NULL};
   NslTrace *trace = nsl_callback_shadow(callee, f->value, &at, f->plain);
-  bool good = trace && !nsl_trace_is_loose(trace);
+  bool good = trace && !ns_paths_is_loose(&trace->fn);
   if (!good) f->wait = f->wait < LONG_MAX / PATIENCE ? f->wait * PATIENCE : LONG_MAX, f->passes = 0;
   for (int by = 0; by < 2 && good; by++)
     if (cb->argument[by] >= 0)
-      good = sizes[by] <= FORWARD * trace->outputs && nsl_trace_jacobian(trace, cb->argument[by], f->jacobian[by]);
+      good = sizes[by] <= FORWARD * trace->fn.outputs && ns_paths_jacobian(&trace->fn, cb->argument[by], f->jacobian[by]);
   return good;
 }
 
@@ -202,7 +202,7 @@ static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *j
 /* Whether the trace shows that the value of a compiled callback does not depend on an argument. */
 static bool stays(const NslFunction *f, int by) {
   const NslCallback *cb = &f->callee->callbacks[f->value];
-  return cb->trace && cb->argument[by] >= 0 && !cb->trace->moves[cb->argument[by]];
+  return cb->trace && cb->argument[by] >= 0 && !cb->trace->fn.moves[cb->argument[by]];
 }
 
 static int function_plain_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac);
@@ -213,14 +213,14 @@ static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
   int arg = cb->argument[by];
-  if (!trace || arg < 0 || !nsl_trace_jacobian_known(trace, arg)) trace = nsl_callback_trace(callee, f->value, at);
+  if (!trace || arg < 0 || !ns_paths_jacobian_known(&trace->fn, arg)) trace = nsl_callback_trace(callee, f->value, at);
   if (!trace) return nsl_has_trace(cb) ? -1 : function_plain_jacobian(f, by, at, jac);
   arg = cb->argument[by];
   if (arg < 0) return 0;
   int cols = nsl_trace_size(&trace->args[arg]);
-  if (trace->outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
-  else if (!nsl_trace_jacobian(trace, arg, jac)) {
-    if (!trace->failed) return refuse_derivative(cb, arg, cols, jac);
+  if (trace->fn.outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
+  else if (!ns_paths_jacobian(&trace->fn, arg, jac)) {
+    if (!trace->fn.failed) return refuse_derivative(cb, arg, cols, jac);
     int failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
     return failed ? failed : function_plain_jacobian(f, by, at, jac);
   }
@@ -233,13 +233,14 @@ static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const
   NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
   if (!trace) return -1;
   int n = cb->entries;
-  if (trace->outputs == 0) {
+  if (trace->fn.outputs == 0) {
     memset(first, 0, (size_t)n * sizeof *first);
     if (second) memset(second, 0, (size_t)n * sizeof *second);
     return 0;
   }
   int arg = cb->argument[0];
-  return !nsl_trace_along(trace, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first, second);
+  return !ns_paths_along(&trace->fn, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first,
+                         second);
 }
 
 static int function_exact(NslFunction *f, int by, const NslPoint *at, double *jac) {
@@ -340,8 +341,8 @@ static void function_find_jets(void *context, double tdot, NsJet jet, const doub
   NslTrace *trace = job->trace;
   const NslCallback *cb = &job->f->callee->callbacks[job->f->value];
   if (trace) {
-    int time = nsl_callback_argument(cb, 't'), input = time < 0 ? -1 : (int)(nsl_trace_input(trace, time) - trace->in);
-    int first = (int)(nsl_trace_input(trace, cb->argument[0]) - trace->in);
+    int time = nsl_callback_argument(cb, 't'), input = time < 0 ? -1 : (int)(ns_paths_input(&trace->fn, time) - trace->fn.in);
+    int first = (int)(ns_paths_input(&trace->fn, cb->argument[0]) - trace->fn.in);
     nsl_trace_jets(job->L, trace, input, tdot, first, job->f->callee->n, jet, seed, all);
     return;
   }
@@ -383,7 +384,7 @@ static int function_jets(JetJob *job, double t, const double *const *args) {
   job->trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at)
                                  : nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (nsl_has_trace(cb) && !job->trace) return forget_error(f), 1;
-  if (job->trace && (job->trace->outputs == 0 || cb->argument[0] < 0))
+  if (job->trace && (job->trace->fn.outputs == 0 || cb->argument[0] < 0))
     return clear_jets(job, (size_t)nsl_callback_entries(cb), (size_t)f->callee->n), 0;
   if (!job->trace && function_is_matrix(f)) failed = evaluate_matrix(f, &at);
   else if (!job->trace && (!f->plain_known || !function_same_point(f, &at)))
@@ -415,7 +416,7 @@ static bool function_ignores(void *context, double t, const double *const *args,
   if (!trace && nsl_has_trace(cb)) forget_error(f);
   if (!trace) return false;
   int arg = by == 2 ? nsl_callback_argument(cb, 'z') : cb->argument[by];
-  return trace->outputs == 0 || arg < 0 || !trace->moves[arg];
+  return trace->fn.outputs == 0 || arg < 0 || !trace->fn.moves[arg];
 }
 
 /* A request for the derivative of a matrix by x, with its output. */
@@ -480,10 +481,10 @@ static int differentiate_by_z(NslCallback *cb, const NslPoint *at, double *room,
     NslTrace *trace = nsl_callback_trace(callee, (int)(cb - callee->callbacks), at);
     int arg = trace ? nsl_callback_argument(cb, 'z') : -1;
     if (!trace) return nsl_callback_forget(cb);
-    return arg < 0 || trace->outputs == 0 ? 0 : !nsl_trace_jacobian(trace, arg, jac);
+    return arg < 0 || trace->fn.outputs == 0 ? 0 : !ns_paths_jacobian(&trace->fn, arg, jac);
   }
   NslTrace *shadow = nsl_callback_shadow(callee, (int)(cb - callee->callbacks), at, NULL);
-  if (shadow && nsl_trace_jacobian(shadow, nsl_callback_argument(cb, 'z'), jac)) return 0;
+  if (shadow && ns_paths_jacobian(&shadow->fn, nsl_callback_argument(cb, 'z'), jac)) return 0;
   ParameterJob job = {cb, at, room, jac};
   if (nsl_callback_call(callee, (int)(cb - callee->callbacks), at, room) != 0) return nsl_callback_forget(cb);
   if (nsl_callback_protected(cb, run_parameters, &job) == 0) return 0;
@@ -506,7 +507,7 @@ static int function_exactly(void *context, double t, const double *const *args, 
   if (cb->inexact) return 1;
   NslTrace *shadow = nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (shadow && cb->argument[by] < 0) return 0;
-  if (shadow && nsl_trace_jacobian(shadow, cb->argument[by], jac)) return 0;
+  if (shadow && ns_paths_jacobian(&shadow->fn, cb->argument[by], jac)) return 0;
   if (function_is_matrix(f) && !nsl_has_trace(cb)) return by == 0 ? differentiate_matrix(f, &at, jac) != 0 : 1;
   if (function_exact(f, by, &at, jac) == 0) return 0;
   if (!nsl_has_trace(cb)) cb->inexact = true;

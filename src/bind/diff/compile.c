@@ -52,7 +52,7 @@ void nsl_push_plain_function(lua_State *L, int idx) {
 
 /* Pushes the function of the trace at index `at` and the objects among its arguments; returns the stack index of the last. */
 static int push_function(lua_State *L, const NslTrace *trace, int at) {
-  nsl_need_stack(L, trace->nargs + 30);
+  nsl_need_stack(L, trace->fn.nargs + 30);
   lua_getiuservalue(L, at, NSL_TRACE_FUNCTION);
   lua_getiuservalue(L, at, NSL_TRACE_OBJECTS);
   int list = lua_gettop(L), count = (int)lua_rawlen(L, list);
@@ -67,7 +67,7 @@ bool nsl_trace_is_current(const NslTrace *trace) {
 
 /* A change of the script's variables in the middle of a run: the paths that were made before are gone. */
 static void trace_renew(NslTrace *trace) {
-  nsl_trace_cut(trace, 0);
+  ns_paths_cut(&trace->fn, 0);
   lua_settop(trace->variables, 0);
 }
 
@@ -90,48 +90,48 @@ static void compare_path(lua_State *L, NslTrace *trace, bool alone, int first, i
 /* A path that is met in a run does not wait for the compiler. */
 static NslCodeWay code_way(const NslTrace *trace, bool named) {
   if (trace->wanted == NSL_NATIVE_MUST) return NSL_CODE_MUST;
-  return named || trace->wants_vjp || (trace->waits && trace->paths == 1) ? NSL_CODE_NOW : NSL_CODE_LATER;
+  return named || trace->wants_vjp || (trace->waits && trace->fn.paths == 1) ? NSL_CODE_NOW : NSL_CODE_LATER;
 }
 
 /* The `grow` of a trace: arguments (trace, in, whether it is the first). Compares the values before and after native code is made. */
 static int compile_grow(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
-  size_t bytes = (size_t)trace->inputs * sizeof(double);
+  size_t bytes = (size_t)trace->fn.inputs * sizeof(double);
   nsl_need_stack(L, 20);
   double *in = memcpy(lua_newuserdatauv(L, bytes + 1, 0), lua_touserdata(L, 2), bytes);
   lua_replace(L, 2);
   lua_settop(L, 2);
   if (!nsl_trace_is_current(trace)) trace_renew(trace);
-  if (trace->paths == trace->most) return too_many_paths(L, trace, 1);
+  if (trace->fn.paths == trace->most) return too_many_paths(L, trace, 1);
   int first = 3, last = push_function(L, trace, 1), at = last + 1;
   NslPath *path = nsl_push_path(L, trace);
   nsl_trace_record(L, trace, 1, path, in, first, last);
   nsl_trace_add(L, trace, 1, path);
-  if (trace->exact && nsl_trace_is_loose(trace))
+  if (trace->exact && ns_paths_is_loose(&trace->fn))
     luaL_error(L, "it takes sums (A * v, dot, sum, norm) that may be rounded otherwise; ns.compile takes it");
-  memcpy(trace->in, in, bytes);
-  bool alone = path->guards == 0;
+  memcpy(trace->fn.in, in, bytes);
+  bool alone = path->way.guards == 0;
   compare_path(L, trace, alone, first, last);
   if (trace->wanted != NSL_NATIVE_NEVER) {
     lua_getiuservalue(L, 1, NSL_TRACE_PROGRAM);
     nsl_path_make_native(L, path, at, lua_tostring(L, -1), code_way(trace, lua_isstring(L, -1)));
-    if (path->native) compare_path(L, trace, alone, first, last);
+    if (path->way.native) compare_path(L, trace, alone, first, last);
     if (trace->wants_vjp) nsl_path_make_vjp(L, path, at);
   }
-  memcpy(trace->in, in, bytes);
-  trace->touched = true;
+  memcpy(trace->fn.in, in, bytes);
+  trace->fn.touched = true;
   return 0;
 }
 
 /* The `adopt` of a trace. */
 static int compile_adopt(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
-  NslPath *path = lua_touserdata(L, 2);
+  const NsPath *path = lua_touserdata(L, 2);
   lua_getiuservalue(L, 1, NSL_TRACE_PATHS);
-  for (int i = 0; i < trace->paths; i++) {
-    if (trace->list[i] != path) continue;
+  for (int i = 0; i < trace->fn.paths; i++) {
+    if (trace->fn.list[i] != path) continue;
     lua_rawgeti(L, 4, i + 1);
-    nsl_path_adopt(L, path, 5, lua_touserdata(L, 3));
+    nsl_path_adopt(L, lua_touserdata(L, 5), 5, lua_touserdata(L, 3));
   }
   return 0;
 }
@@ -163,7 +163,7 @@ static NslTrace *make_trace(lua_State *L, int compiled, int list, int nargs, con
 /* The trace for these arguments, found or made, perhaps without a path; leaves it on top of the stack, and more below. */
 static NslTrace *push_trace(lua_State *L, int compiled, int nargs, const NslTraceArg *args) {
   int top = lua_gettop(L), list = top + 1;
-  if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
+  if (nargs > NS_PATHS_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NS_PATHS_ARGS, nargs);
   lua_getiuservalue(L, compiled, TRACES);
   uint64_t held = nsl_trace_objects(L, nargs, args);
   for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
@@ -199,11 +199,11 @@ static int start_trace(lua_State *L) {
 
 /* Makes sure that the trace on top of the stack, with its inputs set, has the path there. */
 static void ensure_path(lua_State *L, int compiled, NslTrace *trace) {
-  if (nsl_trace_knows(trace, trace->in)) return;
+  if (ns_paths_knows(&trace->fn, trace->fn.in)) return;
   lua_pushcfunction(L, start_trace);
   lua_pushvalue(L, -2);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
-  if (trace->paths == 0) forget_trace(L, compiled, trace);
+  if (trace->fn.paths == 0) forget_trace(L, compiled, trace);
   lua_error(L);
 }
 
@@ -211,10 +211,10 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, c
   nsl_need_stack(L, 16);
   int top = lua_gettop(L), compiled = lua_absindex(L, idx);
   NslTrace *trace = push_trace(L, compiled, nargs, args);
-  if (in) memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
-  else memset(trace->in, 0, (size_t)trace->inputs * sizeof *in);
+  if (in) memcpy(trace->fn.in, in, (size_t)trace->fn.inputs * sizeof *in);
+  else memset(trace->fn.in, 0, (size_t)trace->fn.inputs * sizeof *in);
   ensure_path(L, compiled, trace);
-  trace->touched = true;
+  trace->fn.touched = true;
   lua_settop(L, top);
   return trace;
 }
@@ -222,7 +222,7 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, c
 /* The arguments of nsl_push_plain_trace. */
 typedef struct PlainTrace {
   int nargs;
-  NslTraceArg args[NSL_TRACE_ARGS];
+  NslTraceArg args[NS_PATHS_ARGS];
   const double *in;
   bool probe;
 } PlainTrace;
@@ -235,7 +235,7 @@ static int make_plain_trace(lua_State *L) {
   trace->grow = compile_grow;
   trace->wanted = NSL_NATIVE_NEVER;
   trace->lenient = true;
-  memcpy(trace->in, plain->in, (size_t)trace->inputs * sizeof *trace->in);
+  memcpy(trace->fn.in, plain->in, (size_t)trace->fn.inputs * sizeof *trace->fn.in);
   trace->unprobed = !plain->probe;
   nsl_trace_start(L, trace, at);
   lua_settop(L, at);
@@ -245,7 +245,7 @@ static int make_plain_trace(lua_State *L) {
 NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, bool probe) {
   PlainTrace plain = {.nargs = nargs, .in = in, .probe = probe};
   int function = lua_absindex(L, idx), count = 2;
-  if (nargs > NSL_TRACE_ARGS) return NULL;
+  if (nargs > NS_PATHS_ARGS) return NULL;
   nsl_need_stack(L, nargs + 8);
   lua_pushcfunction(L, make_plain_trace);
   lua_pushlightuserdata(L, &plain);
@@ -269,9 +269,9 @@ void nsl_trace_prepare_vjp(lua_State *L, NslTrace *trace) {
   lua_pushvalue(trace->L, 1);
   lua_xmove(trace->L, L, 1);
   lua_getiuservalue(L, top + 1, NSL_TRACE_PATHS);
-  for (int i = 0; i < trace->paths; i++) {
+  for (int i = 0; i < trace->fn.paths; i++) {
     lua_rawgeti(L, top + 2, i + 1);
-    nsl_path_make_vjp(L, trace->list[i], lua_gettop(L));
+    nsl_path_make_vjp(L, lua_touserdata(L, -1), lua_gettop(L));
     lua_settop(L, top + 2);
   }
   lua_settop(L, top);
@@ -280,7 +280,7 @@ void nsl_trace_prepare_vjp(lua_State *L, NslTrace *trace) {
 void nsl_trace_check(lua_State *L, NslTrace *trace) {
   int top = lua_gettop(L);
   if (trace->checked) return;
-  nsl_need_stack(L, trace->nargs + 40);
+  nsl_need_stack(L, trace->fn.nargs + 40);
   lua_pushvalue(trace->L, 1);
   lua_xmove(trace->L, L, 1);
   int last = push_function(L, trace, top + 1);
@@ -294,7 +294,7 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
   NslTrace *trace = nsl_trace(L, idx, nargs, args, in);
   bool nothing = trace->result == NSL_RESULT_NOTHING;
   if (nothing && !quiet) luaL_error(L, "%s: the compiled callback returned nothing and filled nothing", label);
-  if (!nothing && trace->outputs != nout) luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->outputs);
+  if (!nothing && trace->fn.outputs != nout) luaL_error(L, "%s: expected %d values, got %d", label, nout, trace->fn.outputs);
   return trace;
 }
 
@@ -357,22 +357,22 @@ static void fill_last(lua_State *L, const NslTrace *trace, int idx) {
   NslMatrix *m = nsl_test_matrix(L, idx);
   if (v) {
     nsl_vector_writable(L, v);
-    nsl_vector_write(v, trace->out);
+    nsl_vector_write(v, trace->fn.out);
   } else if (m) {
     nsl_matrix_writable(L, m);
-    nsl_matrix_write(m, trace->out);
+    nsl_matrix_write(m, trace->fn.out);
   } else {
-    for (int i = 0; i < trace->outputs; i++) {
-      lua_pushnumber(L, trace->out[i]);
+    for (int i = 0; i < trace->fn.outputs; i++) {
+      lua_pushnumber(L, trace->fn.out[i]);
       lua_rawseti(L, idx, i + 1);
     }
   }
 }
 
 static int compile_push_numbers(lua_State *L, const NslTrace *trace) {
-  nsl_need_stack(L, trace->outputs);
-  for (int i = 0; i < trace->outputs; i++) lua_pushnumber(L, trace->out[i]);
-  return trace->outputs;
+  nsl_need_stack(L, trace->fn.outputs);
+  for (int i = 0; i < trace->fn.outputs; i++) lua_pushnumber(L, trace->fn.out[i]);
+  return trace->fn.outputs;
 }
 
 /* Pushes what the plain function would return. */
@@ -380,17 +380,17 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
   switch (trace->result) {
     case NSL_RESULT_NOTHING: return 0;
     case NSL_RESULT_NUMBERS: return compile_push_numbers(L, trace);
-    case NSL_RESULT_LIST: nsl_push_list(L, trace->outputs, trace->out, 1); return 1;
-    case NSL_RESULT_VECTOR: nsl_vector_write(nsl_push_vector(L, trace->outputs, NULL), trace->out); return 1;
+    case NSL_RESULT_LIST: nsl_push_list(L, trace->fn.outputs, trace->fn.out, 1); return 1;
+    case NSL_RESULT_VECTOR: nsl_vector_write(nsl_push_vector(L, trace->fn.outputs, NULL), trace->fn.out); return 1;
     case NSL_RESULT_FILLED:
       fill_last(L, trace, last);
       lua_pushvalue(L, last);
-      return trace->path->returns_last;
+      return nsl_path_object(trace->fn.path)->returns_last;
     case NSL_RESULT_ROWS: break;
   }
   lua_createtable(L, trace->rows, 0);
   for (int i = 0; i < trace->rows; i++) {
-    nsl_push_list(L, trace->outputs / trace->rows, trace->out + i, trace->rows);
+    nsl_push_list(L, trace->fn.outputs / trace->rows, trace->fn.out + i, trace->rows);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -399,7 +399,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
 /* Describes the arguments from stack index `first` up. Returns their number, -1 when one is a dual or traced number. */
 static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
   int nargs = lua_gettop(L) - first + 1;
-  if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
+  if (nargs > NS_PATHS_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NS_PATHS_ARGS, nargs);
   args[0] = (NslTraceArg){.kind = NSL_TRACE_OBJECT};
   for (int a = 0; a < nargs; a++)
     if (!nsl_trace_classify(L, first + a, &args[a])) return -1;
@@ -411,21 +411,21 @@ static NslTrace *trace_at(lua_State *L, int nargs, const NslTraceArg *args) {
   int top = lua_gettop(L);
   nsl_need_stack(L, 16);
   NslTrace *trace = push_trace(L, 1, nargs, args);
-  for (int a = 0; a < nargs; a++) nsl_trace_read(L, &args[a], nsl_trace_input(trace, a));
+  for (int a = 0; a < nargs; a++) nsl_trace_read(L, &args[a], ns_paths_input(&trace->fn, a));
   ensure_path(L, 1, trace);
-  trace->touched = true;
+  trace->fn.touched = true;
   nsl_trace_check(L, trace);
   lua_settop(L, top);
   return trace;
 }
 
 static int compiled_call(lua_State *L) {
-  NslTraceArg args[NSL_TRACE_ARGS];
+  NslTraceArg args[NS_PATHS_ARGS];
   nsl_check(L, 1, &compiled_type);
   int nargs = read_arguments(L, 2, args);
   if (nargs < 0) return compile_call_plainly(L);
   NslTrace *trace = trace_at(L, nargs, args);
-  if (!nsl_trace_value(trace, NULL)) return nsl_trace_raise(L, trace);
+  if (!ns_paths_value(&trace->fn, NULL)) return nsl_trace_raise(L, trace);
   return push_results(L, trace, 1 + nargs);
 }
 
@@ -433,7 +433,7 @@ static int compiled_call(lua_State *L) {
 
 /* c:jacobian(k, ...): the Jacobian with respect to argument k at these arguments. */
 static int compile_compiled_jacobian(lua_State *L) {
-  NslTraceArg args[NSL_TRACE_ARGS];
+  NslTraceArg args[NS_PATHS_ARGS];
   nsl_check(L, 1, &compiled_type);
   lua_Integer k = nsl_integer(L, 2, "jacobian", "k"), given = lua_gettop(L) - 2;
   if (k < 1 || k > given) return luaL_error(L, "jacobian: k: expected the number of an argument, 1 to %I, got %I", given, k);
@@ -442,8 +442,8 @@ static int compile_compiled_jacobian(lua_State *L) {
   if (!nsl_trace_is_input(&args[by]))
     return nsl_bad(L, "jacobian", nsl_trace_label(args, by), "a number, a vector or a matrix", 3 + by);
   NslTrace *trace = trace_at(L, nargs, args);
-  NslMatrix *J = nsl_push_matrix(L, trace->outputs, nsl_trace_size(&args[by]), NULL);
-  nsl_trace_jacobian(trace, by, J->data);
+  NslMatrix *J = nsl_push_matrix(L, trace->fn.outputs, nsl_trace_size(&args[by]), NULL);
+  ns_paths_jacobian(&trace->fn, by, J->data);
   return 1;
 }
 
@@ -451,7 +451,7 @@ static void push_kinds(lua_State *L, const NslTrace *trace) {
   luaL_Buffer b;
   char text[64];
   luaL_buffinit(L, &b);
-  for (int a = 0; a < trace->nargs; a++) {
+  for (int a = 0; a < trace->fn.nargs; a++) {
     const NslTraceArg *arg = &trace->args[a];
     if (arg->kind == NSL_TRACE_NUMBER) snprintf(text, sizeof text, "number");
     else if (arg->kind == NSL_TRACE_VECTOR) snprintf(text, sizeof text, "vector of %d", arg->rows);
@@ -466,9 +466,9 @@ static void push_kinds(lua_State *L, const NslTrace *trace) {
 /* Pushes the report of a path that is `path` among several, or alone. */
 static void push_path_report(lua_State *L, const NslPath *path) {
   lua_createtable(L, 0, 5);
-  nsl_set_integer(L, "guards", path->guards);
-  nsl_set_integer(L, "count", path->count);
-  nsl_set_integer(L, "operations", ns_tape_view(path->tape).steps);
+  nsl_set_integer(L, "guards", path->way.guards);
+  nsl_set_integer(L, "count", path->way.count);
+  nsl_set_integer(L, "operations", ns_tape_view(path->way.tape).steps);
   if (path->compiler) lua_pushstring(L, path->compiler);
   else lua_pushboolean(L, 0);
   lua_setfield(L, -2, "native");
@@ -480,10 +480,10 @@ static void push_report(lua_State *L, const NslTrace *trace) {
   lua_createtable(L, 0, 6);
   push_kinds(L, trace);
   lua_setfield(L, -2, "arguments");
-  nsl_set_integer(L, "values", trace->outputs);
-  lua_createtable(L, trace->paths, 0);
-  for (int i = 0; i < trace->paths; i++) {
-    push_path_report(L, trace->list[i]);
+  nsl_set_integer(L, "values", trace->fn.outputs);
+  lua_createtable(L, trace->fn.paths, 0);
+  for (int i = 0; i < trace->fn.paths; i++) {
+    push_path_report(L, nsl_path_object(trace->fn.list[i]));
     for (int k = 0; k < 3 && i == 0; k++) {
       lua_getfield(L, -1, first[k]);
       lua_setfield(L, -4, first[k]);
@@ -549,12 +549,11 @@ static int compile_compile(lua_State *L) {
   lua_newtable(L);
   lua_setiuservalue(L, 4, TRACES);
   read_native(L, self, 4, 3);
-  self->most = NSL_MOST_PATHS;
+  self->most = NS_PATHS_MOST;
   self->waits = true;
   if (lua_istable(L, 2) && lua_getfield(L, 2, "paths") != LUA_TNIL) {
     lua_Integer most = nsl_integer(L, 5, "compile", "paths");
-    if (most < 1 || most > NSL_MOST_PATHS)
-      return luaL_error(L, "compile: paths: expected 1 to %d, got %I", NSL_MOST_PATHS, most);
+    if (most < 1 || most > NS_PATHS_MOST) return luaL_error(L, "compile: paths: expected 1 to %d, got %I", NS_PATHS_MOST, most);
     self->most = (int)most;
   }
   lua_settop(L, 4);

@@ -1,13 +1,11 @@
 /*
 ** tape.h
-** The trace of a callback for one set of arguments: its tape, arrays for inputs and outputs, and native code.
+** The trace of a callback for one set of arguments: a function known by its paths (ad/paths.h) that the callback makes.
 */
 #pragma once
 
-#include "ad/tape.h"
+#include "ad/paths.h"
 #include "bind/lua/object.h"
-
-enum { NSL_TRACE_ARGS = 40 };
 
 /* Kinds of arguments of a compiled function. NUMBER, VECTOR (a vector, or a list of numbers) and MATRIX are inputs. */
 typedef enum NslTraceKind { NSL_TRACE_NUMBER, NSL_TRACE_VECTOR, NSL_TRACE_MATRIX, NSL_TRACE_OBJECT } NslTraceKind;
@@ -30,29 +28,16 @@ typedef enum NslTraceResult {
   NSL_RESULT_FILLED
 } NslTraceResult;
 
-/*
-** One way through a callback: its tape, whose guards tell where it holds, and native code. `out` has the outputs and the values of
-** the guards at the last evaluation.
-*/
+/* One path of a trace, with what its compiler tells. */
 typedef struct NslPath {
   NslHead head;
-  NsTape *tape;
-  int inputs, outputs, guards;
-  const NsTapeGuard *guard;
+  NsPath way;
   bool returns_last; /* FILLED: and returned too */
-  long count;        /* number of evaluations for values */
-  double *out;
-  double *jac;    /* outputs x inputs: the native Jacobian; NULL: none */
-  double *jac_in; /* inputs: the point of jac */
-  bool jac_known;
-  void (*native)(const double *in, double *out);
-  void (*native_jacobian)(const double *in, double *jac);
-  void (*native_vjp)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_vjp */
-  bool vjp_tried;
-  bool pending, later_jacobian; /* native code, with the Jacobian, is in the making; the tape stands in */
-  const char *compiler;         /* NULL: no native code */
-  const bool *open;             /* native code may be called: false after the Lua state was closed */
-  const char *reason;           /* why there is no native code although it was asked for; anchored; NULL */
+  bool
+      vjp_tried; /* whether native code for the product with the transposed Jacobian was asked for, see nsl_trace_prepare_vjp */
+  bool later_jacobian;  /* the native code in the making has the Jacobian */
+  const char *compiler; /* NULL: no native code */
+  const char *reason;   /* why there is no native code although it was asked for; anchored; NULL */
 } NslPath;
 
 /* User values of a path. KEPT: see nsl_tracer_keep. */
@@ -66,41 +51,24 @@ enum {
   NSL_PATH_VALUES = NSL_PATH_KEPT
 };
 
-enum { NSL_MOST_PATHS = 64 };
-
 /* Whether native code is wanted: if there is a compiler; always (else an error); never. */
 typedef enum NslNative { NSL_NATIVE_IF_ANY, NSL_NATIVE_MUST, NSL_NATIVE_NEVER } NslNative;
 
-/*
-** One trace: the paths of a callback for one set of arguments. A path is added where the values leave all others, by a call of the
-** function in Lua. The inputs of all arguments follow each other, a matrix by columns; so do the outputs. All users share the
-** arrays: they fill, evaluate and read them without interruption.
-*/
+/* One trace: the paths of a callback for one set of arguments, a matrix by columns. A path is added by a call of the function in Lua. */
 typedef struct NslTrace {
   NslHead head;
-  int nargs, inputs, outputs, paths, most; /* most: paths at most; 1: branches are refused */
-  NslTraceArg args[NSL_TRACE_ARGS];
-  int offset[NSL_TRACE_ARGS];    /* index of each argument's first input */
-  bool moves[NSL_TRACE_ARGS];    /* whether some output may depend on the argument */
-  bool constant[NSL_TRACE_ARGS]; /* whether the derivatives with respect to the argument are constant */
-  bool touched;                  /* the inputs of the last argument may differ from 0 */
-  uint64_t objects;              /* nsl_digest of the object arguments when the trace was made */
+  NsPaths fn;
+  int most; /* paths at most; 1: branches are refused */
+  NslTraceArg args[NS_PATHS_ARGS];
+  uint64_t objects; /* nsl_digest of the object arguments when the trace was made */
   NslTraceResult result;
-  int rows;                      /* of NSL_RESULT_ROWS */
-  bool shaped;                   /* result, rows and outputs are known: they are the same for all paths */
-  NslPath *path;                 /* the last one taken; NULL: there is none yet */
-  NslPath *alone;                /* the only one, without guards; NULL: there may be others */
-  NslPath *list[NSL_MOST_PATHS]; /* all */
-  double *in;                    /* inputs */
-  const double *out;             /* outputs of the last evaluation */
-  double *direction;             /* inputs: all 0 */
-  double *known_in;              /* inputs: the point for which `path` was found, if it has guards and known is set */
-  bool known;
-  bool checked;                   /* compared with the callback at the first arguments */
-  bool wants_vjp, closed, failed; /* failed: an error of the last growth is kept */
-  bool unprobed;                  /* the caller compares its values wherever it is used */
-  bool exact;                     /* sums that a library may take in another order are refused */
-  bool lenient;                   /* side effects are let happen: the values are the plain function's */
+  int rows;       /* of NSL_RESULT_ROWS */
+  bool shaped;    /* result, rows and fn.outputs are known: they are the same for all paths */
+  bool checked;   /* compared with the callback at the first arguments */
+  bool wants_vjp; /* paths get native code for products with the transposed Jacobian */
+  bool unprobed;  /* the caller compares its values wherever it is used */
+  bool exact;     /* sums that a library may take in another order are refused */
+  bool lenient;   /* side effects are let happen: the values are the plain function's */
   NslNative wanted;
   bool waits;           /* for native code, also at the start of a run */
   lua_CFunction grow;   /* (trace, in, first): adds the path at `in`, of the first arguments or of later ones; raises */
@@ -137,8 +105,9 @@ void nsl_trace_read(lua_State *L, const NslTraceArg *arg, double *in);
 /* Pushes a new trace of the function at idx for these arguments, without a path; it keeps the function and their objects alive. */
 NslTrace *nsl_push_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args);
 
-/* Pushes a new path of a trace, without a tape. */
+/* Pushes a new path of a trace, without a tape; the object of a path of a trace. */
 NslPath *nsl_push_path(lua_State *L, const NslTrace *trace);
+const NslPath *nsl_path_object(const NsPath *way);
 
 /* Whether the trace at index `at` fits these arguments; held: their nsl_trace_objects, which detects changed objects. */
 bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, uint64_t held);
@@ -146,9 +115,6 @@ uint64_t nsl_trace_objects(lua_State *L, int nargs, const NslTraceArg *args);
 
 /* Closes the tape of the path on top of the stack, allocates its arrays and adds it to the trace at index `at`. */
 void nsl_trace_add(lua_State *L, NslTrace *trace, int at, NslPath *path);
-
-/* Removes all paths from `count` on. */
-void nsl_trace_cut(NslTrace *trace, int count);
 
 /* Allocates the arrays of a native Jacobian of the path at index `at`. */
 void nsl_path_take_jacobian(lua_State *L, NslPath *path, int at);
@@ -162,49 +128,6 @@ int nsl_trace_raise(lua_State *L, NslTrace *trace);
 
 /* The same as a function of Lua, with the trace as its argument. */
 int nsl_raise_of_trace(lua_State *L);
-
-/* The path at `in`, which is made where it is unknown; NULL: that failed, and the error is kept. */
-NslPath *nsl_trace_at(NslTrace *trace, const double *in);
-
-/* Whether the path at `in` is known. */
-bool nsl_trace_knows(NslTrace *trace, const double *in);
-
-/* Sets the inputs of the last argument to 0; call it when `touched`. */
-void nsl_trace_clear_last(NslTrace *trace);
-
-/* The address in trace->in of the first input of an argument (from 0). */
-double *nsl_trace_input(NslTrace *trace, int arg);
-
-/*
-** out (NULL: trace->out) = the values at trace->in; nsl_trace_value_at: at `in`, without changing trace->in. Lua code runs, and memory is
-** allocated, where a new path begins. False: that failed, see nsl_trace_raise. The values are nan then, and when the Lua state is closed.
-*/
-bool nsl_trace_value(NslTrace *trace, double *out);
-bool nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
-
-/* Whether the values at trace->in are the function's, `plain`, up to the rounding of what the tape computes in another order. */
-bool nsl_trace_agrees(NslTrace *trace, const double *plain);
-
-/* jac = the Jacobian by an argument at trace->in: column-major, a row for each value. Returns whether it is finite. */
-bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
-
-/* The same by the inputs first .. first + count - 1, of whatever arguments. */
-bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac);
-
-/* bar (inputs) = the derivatives of the sum of weight[i] times value i by all inputs, at `in`. Returns whether it is finite. */
-bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar);
-
-/* Whether the path that was taken last takes sums that a library takes in another order in the plain callback. */
-bool nsl_trace_is_loose(const NslTrace *trace);
-
-/* Whether this Jacobian is known without an evaluation, wherever trace->in is. */
-bool nsl_trace_jacobian_known(const NslTrace *trace, int arg);
-
-/*
-** first, second = the derivatives along a line, as NsFunction's: the number `time` (an argument; -1: none) moves by tdot, the
-** vector `arg` by w (NULL: not at all). False when one is not finite.
-*/
-bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const double *w, double *first, double *second);
 
 /* Raises "LABEL[1]: the derivative by NAME[2] is nan" for an entry of a rows x cols Jacobian that is not finite. */
 void nsl_check_derivatives(lua_State *L, const char *label, const char *name, int rows, int cols, const double *jac);

@@ -84,9 +84,9 @@ static int tape_native_push_text(lua_State *L) {
 /* Pushes the C source as a string; with jacobian NULL the source of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */
 static NsStatus push_source(lua_State *L, const NslPath *path, bool *jacobian, NsError *err) {
   char *source;
-  NsStatus status = jacobian ? ns_tape_source(path->tape, &source, jacobian) : ns_tape_vjp_source(path->tape, &source);
+  NsStatus status = jacobian ? ns_tape_source(path->way.tape, &source, jacobian) : ns_tape_vjp_source(path->way.tape, &source);
   if (status == NS_ESIZE)
-    return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(path->tape).steps);
+    return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(path->way.tape).steps);
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
   lua_pushcfunction(L, tape_native_push_text);
   lua_pushlightuserdata(L, source);
@@ -115,9 +115,9 @@ static NsStatus link_code(lua_State *L, NslPath *path, int at, const Code *code,
   lua_pushvalue(L, -1);
   lua_setiuservalue(L, at, NSL_PATH_LIBRARY);
   if (by_inputs) nsl_path_take_jacobian(L, path, at);
-  path->open = &code->open;
-  path->native = (NsTapeValue *)value;
-  path->native_jacobian = (NsTapeJacobian *)by_inputs;
+  path->way.open = &code->open;
+  path->way.native = (NsTapeValue *)value;
+  path->way.native_jacobian = (NsTapeJacobian *)by_inputs;
   path->compiler = code->compiler;
   return NS_OK;
 }
@@ -136,13 +136,13 @@ void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *progr
   NsStatus status = push_source(L, path, &jacobian, &err);
   if (status == NS_OK) {
     const Code *code = push_code(L, program, way == NSL_CODE_LATER, &err);
-    path->pending = code && !code->open;
+    path->way.pending = code && !code->open;
     path->later_jacobian = jacobian;
-    if (path->pending) lua_setiuservalue(L, at, NSL_PATH_LIBRARY);
+    if (path->way.pending) lua_setiuservalue(L, at, NSL_PATH_LIBRARY);
     else status = code ? link_code(L, path, at, code, jacobian, &err) : err.status;
   }
   if (status == NS_ENOMEM) nsl_raise_status(L, status, "compile");
-  if (path->pending) stay_without(L, path, at, "a compiler is at work");
+  if (path->way.pending) stay_without(L, path, at, "a compiler is at work");
   if (status != NS_OK) stay_without(L, path, at, err.text);
   if (status != NS_OK && way == NSL_CODE_MUST) luaL_error(L, "compile: %s", err.text);
   lua_settop(L, top);
@@ -150,15 +150,16 @@ void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *progr
 
 /* Whether native code has the bits of the tape at `in`: values and guards, and the Jacobian (native nan: see trace_slopes in tape.c). */
 static bool has_bits_of_tape(lua_State *L, const NslPath *path, const double *in) {
-  size_t values = (size_t)path->outputs + (size_t)path->guards, entries = (size_t)path->outputs * (size_t)path->inputs;
+  size_t values = (size_t)path->way.outputs + (size_t)path->way.guards,
+         entries = (size_t)path->way.outputs * (size_t)path->way.inputs;
   double *room = lua_newuserdatauv(L, 2 * (values + entries + 1) * sizeof *room, 0), *other = room + values + entries;
   memset(room, 0, 2 * (values + entries + 1) * sizeof *room);
-  ns_tape_value(path->tape, in, room);
-  if (path->guards > 0) ns_tape_guards(path->tape, room + path->outputs);
-  path->native(in, other);
-  if (path->native_jacobian) {
-    ns_tape_jacobian(path->tape, in, 0, path->inputs, room + values);
-    path->native_jacobian(in, other + values);
+  ns_tape_value(path->way.tape, in, room);
+  if (path->way.guards > 0) ns_tape_guards(path->way.tape, room + path->way.outputs);
+  path->way.native(in, other);
+  if (path->way.native_jacobian) {
+    ns_tape_jacobian(path->way.tape, in, 0, path->way.inputs, room + values);
+    path->way.native_jacobian(in, other + values);
   }
   for (size_t i = 0; i < values + entries; i++)
     if (isfinite(room[i]) && memcmp(&room[i], &other[i], sizeof *room) != 0 && (i < values || isfinite(other[i]))) return false;
@@ -175,7 +176,7 @@ void nsl_path_adopt(lua_State *L, NslPath *path, int at, const double *in) {
     lua_settop(L, top);
     return;
   }
-  path->pending = false;
+  path->way.pending = false;
   if (code->running) {
     code->open = ns_compiler_take(code->running, &code->library, &code->compiler, &err) == NS_OK;
     ns_compiler_stop(code->running);
@@ -184,9 +185,9 @@ void nsl_path_adopt(lua_State *L, NslPath *path, int at, const double *in) {
   NsStatus status = code->open ? link_code(L, path, at, code, path->later_jacobian, &err) : NS_EIO;
   if (status != NS_OK) stay_without(L, path, at, err.text[0] ? err.text : "the compiler failed");
   else path->reason = NULL;
-  if (path->native && !has_bits_of_tape(L, path, in)) {
-    path->native = NULL;
-    path->native_jacobian = NULL;
+  if (path->way.native && !has_bits_of_tape(L, path, in)) {
+    path->way.native = NULL;
+    path->way.native_jacobian = NULL;
     path->compiler = NULL;
     stay_without(L, path, at, "its values differ");
   }
@@ -197,14 +198,14 @@ void nsl_path_make_vjp(lua_State *L, NslPath *path, int at) {
   int top = lua_gettop(L);
   NsError err = {NS_OK, ""};
   NsSymbol vjp = NULL;
-  if (path->vjp_tried || !path->native || !path->tape) return;
+  if (path->vjp_tried || !path->way.native || !path->way.tape) return;
   nsl_need_stack(L, 16);
   path->vjp_tried = true;
   const Code *code = push_source(L, path, NULL, &err) == NS_OK ? push_code(L, NULL, false, &err) : NULL;
   if (code && ns_library_symbol(code->library, "tape_vjp", &vjp, &err) == NS_OK) {
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, at, NSL_PATH_VJP);
-    path->native_vjp = (NsTapeVjp *)vjp;
+    path->way.native_vjp = (NsTapeVjp *)vjp;
   }
   lua_settop(L, top);
 }

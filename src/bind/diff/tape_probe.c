@@ -140,19 +140,19 @@ static int varies(lua_State *L, int p, int k, double once, double again) {
 */
 static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, double *values) {
   int object = FUNCTION_PROBED + 1, first = lua_gettop(L) + 2;
-  const double *in = trace->in;
+  const double *in = trace->fn.in;
   lua_pushvalue(L, FUNCTION_PROBED);
-  for (int a = 0; a < trace->nargs; a++) {
+  for (int a = 0; a < trace->fn.nargs; a++) {
     if (nsl_trace_is_input(&trace->args[a])) tape_probe_push_plain(L, &trace->args[a], in);
     else lua_pushvalue(L, object++);
     in += nsl_trace_size(&trace->args[a]);
   }
   int last = lua_gettop(L);
   for (int i = first - 1; i <= last; i++) lua_pushvalue(L, i);
-  if (lua_pcall(L, trace->nargs, LUA_MULTRET, 0) != LUA_OK) return false;
+  if (lua_pcall(L, trace->fn.nargs, LUA_MULTRET, 0) != LUA_OK) return false;
   if (trace->result == NSL_RESULT_NOTHING && lua_type(L, last + 1) == LUA_TNUMBER)
     differs(L, p, 0, NAN, lua_tonumber(L, last + 1));
-  for (int k = 0; k < trace->outputs; k++)
+  for (int k = 0; k < trace->fn.outputs; k++)
     if (!plain_number(L, trace, last + 1, last, k, &values[k])) values[k] = NAN;
   lua_settop(L, first - 2);
   return true;
@@ -164,23 +164,23 @@ static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, do
 */
 static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
-  int p = (int)lua_tointeger(L, 2), n = trace->outputs;
-  size_t bytes = (size_t)trace->inputs * sizeof(double);
-  nsl_need_stack(L, 2 * trace->nargs + 12);
-  if (!nsl_trace_knows(trace, trace->in)) return 0;
+  int p = (int)lua_tointeger(L, 2), n = trace->fn.outputs;
+  size_t bytes = (size_t)trace->fn.inputs * sizeof(double);
+  nsl_need_stack(L, 2 * trace->fn.nargs + 12);
+  if (!ns_paths_knows(&trace->fn, trace->fn.in)) return 0;
   double *plain = lua_newuserdatauv(L, (3 * (size_t)n + 1) * sizeof *plain + bytes, 0), *again = plain + n, *slack = again + n;
-  double *in = memcpy(slack + n, trace->in, bytes);
+  double *in = memcpy(slack + n, trace->fn.in, bytes);
   if (!tape_probe_call_plain(L, trace, p, plain)) return 1;
-  memcpy(trace->in, in, bytes);
+  memcpy(trace->fn.in, in, bytes);
   bool twice = tape_probe_call_plain(L, trace, p, again);
   for (int k = 0; twice && k < n; k++)
     if (!tape_probe_agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
-  memcpy(trace->in, in, bytes);
-  if (!nsl_trace_value(trace, NULL)) return 0;
-  trace->path->count--;
-  ns_tape_slack(trace->path->tape, trace->in, slack);
+  memcpy(trace->fn.in, in, bytes);
+  if (!ns_paths_value(&trace->fn, NULL)) return 0;
+  trace->fn.path->count--;
+  ns_tape_slack(trace->fn.path->tape, trace->fn.in, slack);
   for (int k = 0; k < n; k++)
-    if (!tape_probe_agree(trace->out[k], plain[k], slack[k])) return differs(L, p, k, trace->out[k], plain[k]);
+    if (!tape_probe_agree(trace->fn.out[k], plain[k], slack[k])) return differs(L, p, k, trace->fn.out[k], plain[k]);
   return 0;
 }
 
@@ -200,33 +200,33 @@ static bool tape_probe_compare(lua_State *L, NslTrace *trace, int p, int first, 
 /* The number of inputs that are not overwritten by outputs. */
 static int read_inputs(const NslTrace *trace) {
   bool filled = trace->result == NSL_RESULT_FILLED;
-  return trace->inputs - (filled ? nsl_trace_size(&trace->args[trace->nargs - 1]) : 0);
+  return trace->fn.inputs - (filled ? nsl_trace_size(&trace->args[trace->fn.nargs - 1]) : 0);
 }
 
 void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
   int read = read_inputs(trace), top = lua_gettop(L);
   nsl_need_stack(L, last - first + 8);
   for (int p = 0; p < PROBES; p++) {
-    for (int k = 0; k < trace->inputs; k++) trace->in[k] = k < read ? probe_value(p, k) : 0;
+    for (int k = 0; k < trace->fn.inputs; k++) trace->fn.in[k] = k < read ? probe_value(p, k) : 0;
     lua_settop(L, top);
     (void)tape_probe_compare(L, trace, p, first, last);
   }
-  trace->touched = true;
+  trace->fn.touched = true;
   lua_settop(L, top);
 }
 
 void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
   int read = read_inputs(trace), top = lua_gettop(L);
   nsl_need_stack(L, last - first + 9);
-  size_t bytes = (size_t)trace->inputs * sizeof *trace->in;
+  size_t bytes = (size_t)trace->fn.inputs * sizeof *trace->fn.in;
   double *here = lua_newuserdatauv(L, bytes + 1, 0);
-  if (bytes > 0) memcpy(here, trace->in, bytes);
+  if (bytes > 0) memcpy(here, trace->fn.in, bytes);
   if (!tape_probe_compare(L, trace, HERE, first, last)) lua_error(L);
   for (int point = 0; point < AROUND; point++) {
-    for (int k = 0; k < read; k++) trace->in[k] = value_around(point, k, here[k]);
+    for (int k = 0; k < read; k++) trace->fn.in[k] = value_around(point, k, here[k]);
     lua_settop(L, top + 1);
     (void)tape_probe_compare(L, trace, PROBES + point, first, last);
   }
-  if (bytes > 0) memcpy(trace->in, here, bytes);
+  if (bytes > 0) memcpy(trace->fn.in, here, bytes);
   lua_settop(L, top);
 }

@@ -28,10 +28,10 @@ enum { JOB = 1, TRACED_FUNCTION, FIRST_OBJECT };
 /* Pushes the traced arguments; returns the stack index of the last. base: of the tracer. */
 static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) {
   int node = 0, object = FIRST_OBJECT;
-  nsl_need_stack(L, trace->nargs + 8);
-  for (int a = 0; a < trace->nargs; a++) {
+  nsl_need_stack(L, trace->fn.nargs + 8);
+  for (int a = 0; a < trace->fn.nargs; a++) {
     const NslTraceArg *arg = &trace->args[a];
-    bool last = a == trace->nargs - 1;
+    bool last = a == trace->fn.nargs - 1;
     const char *label = nsl_trace_label(trace->args, a);
     if (arg->kind == NSL_TRACE_OBJECT) lua_pushvalue(L, object++);
     else if (arg->kind == NSL_TRACE_NUMBER) nsl_push_traced(L, base, node);
@@ -43,7 +43,7 @@ static int push_traced_arguments(lua_State *L, const NslTrace *trace, int base) 
 }
 
 static void add_output(lua_State *L, Job *job, int node) {
-  if (ns_tape_output(job->path->tape, node) != NS_OK) luaL_error(L, "not enough memory");
+  if (ns_tape_output(job->path->way.tape, node) != NS_OK) luaL_error(L, "not enough memory");
   job->outputs++;
 }
 
@@ -114,9 +114,9 @@ static bool add_rows(lua_State *L, Job *job, int idx) {
 static void take_results(lua_State *L, Job *job, int first, int last) {
   const NslTrace *trace = job->trace;
   int count = lua_gettop(L) - first + 1;
-  bool same = count > 0 && trace->nargs > 0 && lua_rawequal(L, first, last), none = count == 0 || lua_isnil(L, first);
-  bool early = none && count <= 1 && ns_tape_view(job->path->tape).guards > 0;
-  bool filled = trace->nargs > 0 && take_last(L, job, last, early);
+  bool same = count > 0 && trace->fn.nargs > 0 && lua_rawequal(L, first, last), none = count == 0 || lua_isnil(L, first);
+  bool early = none && count <= 1 && ns_tape_view(job->path->way.tape).guards > 0;
+  bool filled = trace->fn.nargs > 0 && take_last(L, job, last, early);
   job->path->returns_last = filled && same;
   if (filled && !same && count > 0 && !lua_isnil(L, first))
     luaL_error(L, "compile: %s fills its last argument and returns %s too: expected one or the other", job->who,
@@ -196,11 +196,11 @@ static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, boo
 
 /* An empty tape that follows the inputs, and no outputs. */
 static void restart(lua_State *L, Job *job, const double *in) {
-  ns_tape_free(job->path->tape);
-  job->path->tape = NULL;
+  ns_tape_free(job->path->way.tape);
+  job->path->way.tape = NULL;
   job->outputs = job->rows = 0;
   job->result = NSL_RESULT_NOTHING;
-  if (ns_tape_new(&job->path->tape, job->trace->inputs) != NS_OK || ns_tape_follow(job->path->tape, in) != NS_OK)
+  if (ns_tape_new(&job->path->way.tape, job->trace->fn.inputs) != NS_OK || ns_tape_follow(job->path->way.tape, in) != NS_OK)
     luaL_error(L, "not enough memory");
 }
 
@@ -217,16 +217,16 @@ static void take_variables(lua_State *L, NslTrace *trace, int at) {
 
 /* Gives the trace the result of its first path; that of another path must be the same. */
 static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int function) {
-  if (trace->shaped && (trace->outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
+  if (trace->shaped && (trace->fn.outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
     nsl_push_definition(L, function);
-    if (trace->outputs == job->outputs)
+    if (trace->fn.outputs == job->outputs)
       luaL_error(
           L,
           "%scompile: the callback gives its values in one way here and in another one on another path: return numbers, a "
           "list, a vector or rows, or fill the last argument, on all paths",
           lua_tostring(L, -1));
     luaL_error(L, "%scompile: the callback gives %d values here and %d on another path: all paths must give the same",
-               lua_tostring(L, -1), job->outputs, trace->outputs);
+               lua_tostring(L, -1), job->outputs, trace->fn.outputs);
   }
   trace->shaped = true;
   trace->result = job->result;
@@ -283,7 +283,7 @@ void nsl_trace_record(lua_State *L, NslTrace *trace, int at, NslPath *path, cons
     if (far && !strstr(error_text(L), "got traced value")) break;
     restart(L, &job, in);
     uint64_t tag = job.tracer->last + 1;
-    job.here = (NslTracer){path->tape, tag, tag, false, trace->most == 1};
+    job.here = (NslTracer){path->way.tape, tag, tag, false, trace->most == 1};
     good = tape_record_attempt(L, &job, first, last, far);
   }
   lua_getiuservalue(L, tracer, 1);

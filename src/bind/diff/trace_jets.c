@@ -4,26 +4,15 @@
 */
 #include "bind/diff/trace_jets.h"
 
-#include <math.h>
-#include <string.h>
-
 void nsl_trace_jets(lua_State *L, NslTrace *trace, int time, double tdot, int first, int n, NsJet jet, const double *seed,
                     double *all) {
-  const NslPath *path = nsl_trace_at(trace, trace->in);
+  const NsPath *path = ns_paths_at(&trace->fn, trace->fn.in);
   if (!path || !path->tape) {
     nsl_trace_raise(L, trace);
     return; /* it has raised */
   }
-  NsTapeView view = ns_tape_view(path->tape);
-  ptrdiff_t np = ns_jet_size(jet), count = np * (view.inputs + view.constants + view.steps);
-  size_t bytes = (size_t)np * sizeof(double);
-  double *room = lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
-  memset(room, 0, (size_t)view.inputs * bytes);
-  if (time >= 0) room[np * time] = tdot;
-  memcpy(room + np * first, seed, (size_t)n * bytes);
-  ns_tape_jet(path->tape, jet, trace->in, room);
-  for (int i = 0; i < view.outputs; i++) memcpy(all + i * np, room + np * view.output[i], bytes);
+  double *room = lua_newuserdatauv(L, (ns_path_jet_room(path, jet) + 1) * sizeof *room, 0);
+  ptrdiff_t bad = ns_path_jets(path, trace->fn.in, time, tdot, first, n, jet, seed, room, all);
   lua_pop(L, 1);
-  for (ptrdiff_t k = 0; k < np * view.outputs; k++)
-    if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
+  if (bad >= 0) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(bad / ns_jet_size(jet)) + 1);
 }

@@ -45,7 +45,7 @@ static void evaluate_trace(lua_State *L, Motion *m, int rows) {
   nsl_trace_check(L, m->trace);
   lua_settop(L, top);
   m->values = nsl_push_vector(L, rows, NULL);
-  if (!nsl_trace_value(m->trace, m->values->data)) nsl_trace_raise(L, m->trace);
+  if (!ns_paths_value(&m->trace->fn, m->values->data)) nsl_trace_raise(L, m->trace);
   nsl_vector_must_be_finite(L, m->values, "mechanics", "f");
 }
 
@@ -108,7 +108,7 @@ static int motion_jacobian(lua_State *L) {
   if (!m.trace) {
     NslDualCall call = kinematics_call(&m, &arg);
     nsl_dual_run(L, &call);
-  } else if (!nsl_trace_jacobian(m.trace, 1, J->data)) {
+  } else if (!ns_paths_jacobian(&m.trace->fn, 1, J->data)) {
     nsl_check_derivatives(L, "f", "q", J->rows, J->cols, J->data);
   }
   return 2;
@@ -129,7 +129,7 @@ static int motion_along(lua_State *L) {
   call.first = first->data;
   call.second = second->data;
   if (!m.trace) nsl_dual_run(L, &call);
-  else if (!nsl_trace_along(m.trace, 0, tdot, 1, v->data, first->data, second->data))
+  else if (!ns_paths_along(&m.trace->fn, 0, tdot, 1, v->data, first->data, second->data))
     luaL_error(L, "f: a derivative along the motion is not finite");
   return 3;
 }

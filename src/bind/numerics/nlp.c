@@ -51,8 +51,8 @@ static void program_term(lua_State *L, NslCall *call, const NsNlp *nlp, NsNlpTer
   int inputs = (int)lua_rawlen(L, at + 2), outputs = (int)lua_rawlen(L, at + 3);
   NslTraceArg arg = {NSL_TRACE_VECTOR, inputs, 1, "z", 0};
   NslTrace *trace = nsl_trace_of(L, at + 1, 1, &arg, NULL, outputs, "minimize", false);
-  if (trace->path->guards > 0) luaL_error(L, "minimize: expected functions compiled with paths = 1");
-  term->tape = trace->path->tape;
+  if (trace->fn.path->guards > 0) luaL_error(L, "minimize: expected functions compiled with paths = 1");
+  term->tape = trace->fn.path->tape;
   term->index = program_indices(L, call, at + 2, inputs, 0, nlp->n);
   term->row = program_indices(L, call, at + 3, outputs, NS_NLP_OBJECTIVE, nlp->m);
   double *weight = nsl_call_numbers(L, call, outputs);

@@ -185,10 +185,10 @@ static int bind_dae_evaluate_compiled(NslDae *s, double t, const double *const *
   size_t n = (size_t)s->n;
   *done = false;
   if (code || !s->trace) return code;
-  memcpy(s->trace->in, s->inputs, (size_t)s->trace->inputs * sizeof *s->inputs);
-  if (!jac) nsl_trace_value(s->trace, out);
-  else nsl_trace_jacobian(s->trace, 1, s->Fy), nsl_trace_jacobian(s->trace, 2, s->Fyd);
-  if (s->trace->failed) return nsl_dae_protect(s, lose_residual, NULL);
+  memcpy(s->trace->fn.in, s->inputs, (size_t)s->trace->fn.inputs * sizeof *s->inputs);
+  if (!jac) ns_paths_value(&s->trace->fn, out);
+  else ns_paths_jacobian(&s->trace->fn, 1, s->Fy), ns_paths_jacobian(&s->trace->fn, 2, s->Fyd);
+  if (s->trace->fn.failed) return nsl_dae_protect(s, lose_residual, NULL);
   *done = true;
   if (!jac) return 0;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);

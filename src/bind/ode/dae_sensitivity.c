@@ -57,7 +57,7 @@ typedef struct NslDaeTraceRoom {
 /* Lists the arguments of the residual; those in the list at `args` are pushed. -1: too many, or one is no plain value. */
 static int dae_list_arguments(lua_State *L, const NslDae *s, int args, NslTraceArg *list) {
   int count = (int)lua_rawlen(L, args), nargs = 0;
-  if (count + 4 > NSL_TRACE_ARGS) return -1;
+  if (count + 4 > NS_PATHS_ARGS) return -1;
   nsl_need_stack(L, count + 16);
   list[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
   list[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, s->n, 1, "y", 0};
@@ -72,7 +72,7 @@ static int dae_list_arguments(lua_State *L, const NslDae *s, int args, NslTraceA
 
 /* Allocates the arrays, and sets the inputs of the arguments. `which`: a list of {argument, element} of each parameter, or false. */
 static void dae_take_trace_room(lua_State *L, NslDae *s, int nargs, const NslTraceArg *list, int which) {
-  int first[NSL_TRACE_ARGS], n = s->n, at = 0;
+  int first[NS_PATHS_ARGS], n = s->n, at = 0;
   for (int a = 0; a < nargs; a++) first[a] = at, at += nsl_trace_size(&list[a]);
   NslDaeTraceRoom *room = s->room = ns_arena_take(&s->arena, 1, sizeof *room);
   if (!room) luaL_error(L, "not enough memory");
@@ -107,7 +107,7 @@ static const double *dae_inputs_at(NslDae *s, double t, const double *y, const d
 
 /* Traces the residual at index `f`, a function of (t, y, y', args ..., out), if that is possible. */
 static void dae_trace_residual(lua_State *L, NslDae *s, int f, int args, int which) {
-  NslTraceArg list[NSL_TRACE_ARGS];
+  NslTraceArg list[NS_PATHS_ARGS];
   const NsDaeState *at = s->method->state(s->solver);
   bool compiled = nsl_is_compiled(L, f);
   s->shadow = (NslShadow){.plain = !compiled};
@@ -116,7 +116,7 @@ static void dae_trace_residual(lua_State *L, NslDae *s, int f, int args, int whi
   dae_take_trace_room(L, s, nargs, list, which);
   const double *in = dae_inputs_at(s, at->t, at->y, at->yd);
   NslTrace *trace = compiled ? nsl_trace(L, f, nargs, list, in) : nsl_push_plain_trace(L, f, nargs, list, in, true);
-  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != s->n) return;
+  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->fn.outputs != s->n) return;
   lua_pushvalue(L, compiled ? f : -1);
   lua_setiuservalue(L, 1, NSL_DAE_SHADOW);
   s->shadow.trace = trace;
@@ -132,11 +132,11 @@ static NsStatus dae_traced_jacobians(void *context, double t, const double *y, c
   if (nsl_shadow_asks(&s->shadow)) {
     NsStatus status = ns_callback_status(s->problem.residual.value(s->problem.residual.context, t, args, s->room->plain));
     if (status != NS_OK) return ns_fail(err, status, "the residual failed (t=%.10g)", t);
-    memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
-    if (!nsl_trace_agrees(trace, s->room->plain)) return s->shadow.trace = NULL, NS_OK;
+    memcpy(trace->fn.in, dae_inputs_at(s, t, y, yd), (size_t)trace->fn.inputs * sizeof *y);
+    if (!ns_paths_agrees(&trace->fn, s->room->plain)) return s->shadow.trace = NULL, NS_OK;
   }
-  memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
-  if (!nsl_trace_jacobian_of(trace, 1, s->room->count - 1, s->room->all)) return NS_OK;
+  memcpy(trace->fn.in, dae_inputs_at(s, t, y, yd), (size_t)trace->fn.inputs * sizeof *y);
+  if (!ns_paths_jacobian_of(&trace->fn, 1, s->room->count - 1, s->room->all)) return NS_OK;
   *known = true;
   memcpy(Fy, s->room->all, square * sizeof *Fy);
   memcpy(Fyd, s->room->all + square, square * sizeof *Fyd);

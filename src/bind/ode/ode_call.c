@@ -150,20 +150,20 @@ typedef struct Compiling {
 static void check_trace_shape(lua_State *L, const Compiling *c, const NslTrace *trace) {
   const NslOde *ode = c->ode;
   bool is_f = c->event < 0;
-  if (!is_f && (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS))
-    luaL_error(L, "%s: expected a number, got %d values", c->title, trace->outputs);
+  if (!is_f && (trace->fn.outputs != 1 || trace->result != NSL_RESULT_NUMBERS))
+    luaL_error(L, "%s: expected a number, got %d values", c->title, trace->fn.outputs);
   if (is_f && trace->result == NSL_RESULT_NOTHING)
     luaL_error(L, "%s: %s returned nothing: return the %s, or fill the last argument", ode->who, ode->value,
                ode->timeless ? "values" : "derivatives");
-  if (is_f && trace->outputs != ode->n)
-    luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->outputs);
+  if (is_f && trace->fn.outputs != ode->n)
+    luaL_error(L, "%s: %s: expected %d values, got %d", ode->who, ode->value, ode->n, trace->fn.outputs);
 }
 
 /* Traces a compiled function. Arguments: the Compiling, the function, the arguments behind y. */
 static int trace_compiled(lua_State *L) {
   Compiling *c = lua_touserdata(L, 1);
   NslOde *ode = c->ode;
-  NslTraceArg args[NSL_TRACE_ARGS];
+  NslTraceArg args[NS_PATHS_ARGS];
   int nargs = 0;
   if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
   args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->at->label, 0};
@@ -224,7 +224,7 @@ static int number_of_events(const NslOde *ode) {
 
 void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
-  NslTraceArg args[NSL_TRACE_ARGS];
+  NslTraceArg args[NS_PATHS_ARGS];
   Compiling c;
   int events = number_of_events(ode), any = nsl_is_compiled(L, ode->f) || ode->compile != NSL_COMPILE_NOTHING;
   nsl_need_stack(L, 2 * ode->nargs + 32);
@@ -291,7 +291,7 @@ static NsStatus ode_call_compiled(NslOde *ode, int event, double t, const double
   NslTrace *trace = event < 0 ? ode->trace : ode->event_trace[event];
   *done = false;
   if (status != NS_OK || !trace) return status;
-  *done = nsl_trace_value_at(trace, nsl_ode_inputs(ode, t, y), out) || !trace->failed;
+  *done = ns_paths_value_at(&trace->fn, nsl_ode_inputs(ode, t, y), out) || !trace->fn.failed;
   return *done ? NS_OK : ode_call_lose(ode, event, t, y, err);
 }
 
@@ -309,8 +309,8 @@ static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *
   NsStatus status = ode->ran ? ode_call_renew(ode, t, y, err) : NS_OK;
   *done = false;
   if (status != NS_OK || !ode->trace) return status;
-  memcpy(ode->trace->in, nsl_ode_inputs(ode, t, y), (size_t)ode->trace->inputs * sizeof *y);
-  if (!nsl_trace_jacobian(ode->trace, !ode->timeless, J) && ode->trace->failed) return ode_call_lose(ode, -1, t, y, err);
+  memcpy(ode->trace->fn.in, nsl_ode_inputs(ode, t, y), (size_t)ode->trace->fn.inputs * sizeof *y);
+  if (!ns_paths_jacobian(&ode->trace->fn, !ode->timeless, J) && ode->trace->fn.failed) return ode_call_lose(ode, -1, t, y, err);
   *done = true;
   ode->J = J;
   lua_pushcfunction(L, ode_call_explain);
@@ -353,7 +353,7 @@ NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int 
 }
 
 NsStatus nsl_ode_vjp(NslOde *ode, NslTrace *trace, double t, const double *y, const double *weight, double *bar, NsError *err) {
-  if (nsl_trace_vjp(trace, nsl_ode_inputs(ode, t, y), weight, bar)) return NS_OK;
+  if (ns_paths_vjp(&trace->fn, nsl_ode_inputs(ode, t, y), weight, bar)) return NS_OK;
   return ns_fail(err, NS_ENAN, "%s: a derivative of a compiled function is not finite (t=%.10g)", ode->who, t);
 }
 

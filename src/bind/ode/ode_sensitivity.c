@@ -131,7 +131,7 @@ static bool traced_terms(NslSensitivity *s, double t, const double *y, double *J
   NslOde *ode = s->ode;
   size_t n = (size_t)s->n;
   if (!nsl_ode_shadow_holds_f(ode, &s->f_shadow, t, y, status, err)) return false;
-  if (!nsl_trace_jacobian_of(s->f_shadow.trace, 1, P ? s->last - 1 : s->n, s->all)) return false;
+  if (!ns_paths_jacobian_of(&s->f_shadow.trace->fn, 1, P ? s->last - 1 : s->n, s->all)) return false;
   memcpy(J, ode->matrix ? ode->matrix : s->all, n * n * sizeof *J);
   for (int j = 0; P && j < s->p; j++)
     if (s->input[j] >= 0) memcpy(P + (size_t)j * n, s->all + (size_t)(s->input[j] - 1) * n, n * sizeof *P);
@@ -217,7 +217,7 @@ NsStatus nsl_ode_vjp_rate(void *context, double t, const double *mu, double *Jmu
   ns_ivp_adjoint_state(s->adjoint, t, s->y);
   bool traced = nsl_ode_shadow_holds_f(s->ode, &s->f_shadow, t, s->y, &status, err);
   if (status != NS_OK) return status;
-  if (!traced || !nsl_trace_vjp(s->f_shadow.trace, s->f_shadow.trace->in, mu, s->bar))
+  if (!traced || !ns_paths_vjp(&s->f_shadow.trace->fn, s->f_shadow.trace->fn.in, mu, s->bar))
     return vjp_by_terms(s, t, mu, Jmu, Pmu, err);
   memcpy(Jmu, s->bar + 1, (size_t)s->n * sizeof *Jmu);
   take_vjp(s, Pmu);

@@ -70,8 +70,8 @@ static int compile_try(lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
-  const NslPath *path = cb->trace->path;
-  lua_pushstring(L, path->compiler ? path->compiler : path->pending ? "native" : "tape");
+  const NslPath *path = nsl_path_object(cb->trace->fn.path);
+  lua_pushstring(L, path->compiler ? path->compiler : path->way.pending ? "native" : "tape");
   return 1;
 }
 
