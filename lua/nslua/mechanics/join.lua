@@ -37,12 +37,17 @@ local function check_number(what, value, most)
   return value
 end
 
-local function check_stops(name, stops, now)
+local function check_stops(name, stops, joint, axis)
+  local now, play, span = joint:dof(axis), relations.rounding(joint, axis), relations.span
   local good = type(stops) == "table" and #stops == 2 and type(stops[1]) == "number" and type(stops[2]) == "number"
     and stops[1] < stops[2]
   if not good then fail("join: stops: expected { lowest, highest }, got %s", describe(stops)) end
-  if not (stops[1] <= now and now <= stops[2]) then
+  if not (stops[1] - play <= now and now <= stops[2] + play) then
     fail("join: stops: '%s' is at %g, beyond { %g, %g }", name, now, stops[1], stops[2])
+  end
+  local low, high = stops[1] > -math.huge and stops[1] or now, stops[2] < math.huge and stops[2] or now
+  if joint:typeOfDoF(axis) == "angular" and high - low >= span then
+    fail("join: stops: '%s': an angle is known up to %g from a stop, got { %g, %g }", name, span, stops[1], stops[2])
   end
 end
 
@@ -56,6 +61,9 @@ local function take(entry, number)
     if key ~= 1 then rest[key] = value end
   end
   o = option_tables.need(rest, option_names["mechanics.join"], "join", fail)
+  if o.name ~= nil and type(o.name) ~= "string" then
+    fail("join: name: expected a string, got %s", describe(o.name))
+  end
   local name = o.name or joint:name()
   if name == about.kind then name = ("%s %d"):format(name, number) end
   local mu, force = check_number("friction", o.friction or 0), check_number("force", o.force or 0)
@@ -63,11 +71,12 @@ local function take(entry, number)
   if moves and joint:numberOfDoF() == 0 then
     fail("join: '%s': a %s has no motion that stops and friction act on", name, about.kind)
   end
+  if o.axis ~= nil then relations.motion_name("join", joint, o.axis) end
   if (o.radius ~= nil) ~= (mu > 0 and joint:typeOfDoF(o.axis) == "angular") then
     fail("join: radius: the torque of friction about an axis is friction * radius * reaction at most: give both")
   end
   if o.radius then mu = mu * check_number("radius", o.radius) end
-  if o.stops then check_stops(name, o.stops, joint:dof(o.axis)) end
+  if o.stops then check_stops(name, o.stops, joint, o.axis) end
   return { joint = joint, about = about, name = name, axis = o.axis, stops = o.stops, mu = mu, force = force,
     e = check_number("restitution", o.restitution or 0, 1), bodies = about.bodies,
       size = joint:numberOfConstraints() }

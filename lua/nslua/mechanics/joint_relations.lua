@@ -13,7 +13,8 @@
 --   point   P_1 - P_2 = 0          across   d . b = d . c = 0, with a, b, c orthonormal
 --   turn    2 w = 0                tilt     2 w . b = 2 w . c = 0
 --
--- and the motions that are left: way = d . a, angle = 2 atan2(w . a, s), known between -2 pi and 2 pi. The callbacks
+-- and the motions that are left: way = d . a, angle = 2 atan2(w . a, s), known between -2 pi and 2 pi. A stop counts
+-- its angle from another r, so that it is known SPAN far from the stop. The callbacks
 -- are compiled once for each kind: values and exact derivatives come from a tape, and what a joint is made of are its
 -- parameters z.
 
@@ -41,6 +42,10 @@ end
 
 -- Where the numbers of a joint are in z: P in body 1 and in body 2, the axes a, b, c, the quaternion r.
 local P1, P2, A, B, C, R, SIZE = 0, 3, 6, 9, 12, 15, 19
+
+-- How far from a stop its angle is known, in rad: of the 4 pi that quaternions tell apart about 1 is left for
+-- positions beyond the stop.
+local SPAN = 11.5
 
 -- What rows need of the coordinates: P_1 - P_2, the same in axes of body 1, and (s, w).
 local function motion(q, z)
@@ -217,6 +222,18 @@ function methods:dof(axis)
   return y[1]
 end
 
+-- What rounding makes of a motion at most, by the size of what it is made of.
+local function rounding(joint, axis)
+  local about, most = data[joint], 1
+  if about.leaves[axis or 1] == "way" then
+    most = ns.vector({ table.unpack(about.z:totable(), 1, A) }):norm()
+    for _, body in ipairs(about.bodies) do
+      most = most + ns.vector({ table.unpack(body:q():totable(), 1, 3) }):norm()
+    end
+  end
+  return 64 * 2.0 ^ -52 * most
+end
+
 local function make_classes()
   for who, kind in pairs(kinds) do
     local class = ns.class(ns.NewtonEulerR, who)
@@ -232,7 +249,10 @@ local function make_classes()
       data[self] = about
       self:setComputehFunction(callback(kind.keeps))
       self:setzPtr(about.z)
-      if o.name then self:setName(o.name) end
+      if o.name ~= nil then
+        if type(o.name) ~= "string" then fail("%s: name: expected a string, got %s", who, describe(o.name)) end
+        self:setName(o.name)
+      end
     end
     classes[who] = class
   end
@@ -251,10 +271,17 @@ function classes.JointStopR(joint, position, upper, axis)
   end
   if type(upper) ~= "boolean" then fail("JointStopR: upper: expected true or false, got %s", describe(upper)) end
   local name, z = motion_name("JointStopR", joint, axis), about.z:totable()
-  if name == "angle" and math.abs(position) >= 2 * math.pi then
-    fail("JointStopR: position: an angle is known between -2 pi and 2 pi, got %s", describe(position))
+  local zero = 0
+  if name == "angle" then
+    if math.abs(position) >= SPAN then
+      fail("JointStopR: position: an angle is known up to %g from a stop, got %s", SPAN, describe(position))
+    end
+    zero = position + (upper and 2 * math.pi - SPAN or SPAN - 2 * math.pi)
+    local s = math.sin(zero / 2)
+    table.move({ product(z[R + 1], z[R + 2], z[R + 3], z[R + 4], math.cos(zero / 2), s * z[A + 1], s * z[A + 2],
+      s * z[A + 3]) }, 1, 4, R + 1, z)
   end
-  z[SIZE + 1], z[SIZE + 2] = upper and -1 or 1, upper and position or -position
+  z[SIZE + 1], z[SIZE + 2] = upper and -1 or 1, upper and position - zero or zero - position
   return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
 end
 
@@ -271,5 +298,6 @@ return function(nslua)
     ns = nslua
     make_classes()
   end
-  return { classes = classes, data = data, kinds = kinds, callback = callback, product = product, turned = turned }
+  return { classes = classes, data = data, kinds = kinds, callback = callback, product = product, turned = turned,
+    motion_name = motion_name, rounding = rounding, span = SPAN }
 end

@@ -62,8 +62,10 @@ local function numbers(robot, element, name, n, default)
     end
     list[#list + 1] = x + 0.0
   end
-  if #list ~= n then mistake(robot, element, "%s of <%s>: expected %d numbers, got %d", name, element.name, n,
-    #list) end
+  if #list ~= n then
+    mistake(robot, element, "%s of <%s>: expected %s, got %d", name, element.name, n == 1 and "one number"
+      or n .. " numbers", #list)
+  end
   return list
 end
 
@@ -136,6 +138,9 @@ local function path_of(robot, element)
   local name = attribute(robot, element, "filename")
   local package, rest = name:match "^package://([^/]+)/(.*)$"
   local folder = package and robot.packages[package] or robot.file:match "^(.*)/[^/]*$" or "."
+  if type(folder) ~= "string" then
+    fail("load: packages: '%s': expected the name of a folder, got %s", package, describe(folder))
+  end
   rest = rest or name:gsub("^file://", "")
   return rest:sub(1, 1) == "/" and rest or folder .. "/" .. rest
 end
@@ -370,7 +375,7 @@ local function make_bodies(robot, arm)
       local ds = ns.NewtonEulerDS { q0 = { centre[1], centre[2], centre[3], table.unpack(e) }, v0 = { 0, 0, 0, 0, 0,
         0 }, mass = mass,
         inertia = inertia, fExt = { mass * g[1], mass * g[2], mass * g[3], 0, 0, 0 }, name = top.name }
-      where.pass(robot.nsds.insertDynamicalSystem, robot.nsds, ds)
+      robot.systems[#robot.systems + 1] = ds
       for _, link in ipairs(links) do arm.bodies[link.name] = ds end
       arm.shapes[top.name] = shape_of(links, { p = centre, e = e })
     end
@@ -427,6 +432,11 @@ local function make_joint(robot, arm, joint)
         joint.upper)
     end
     stops = { joint.lower - now, joint.upper - now }
+    if kind.class == "PivotJointR" and joint.upper - joint.lower >= relations.span then
+      warn(("nslua: load: %s:%d: the limits of joint '%s' are %g apart: an angle has stops that are less than %g "
+        .. "apart, and it has none"):format(robot.file, joint.line, joint.name, joint.upper - joint.lower, relations.span))
+      stops = nil
+    end
     if joint.lower == joint.upper then mistake(robot, joint,
       "joint '%s' has lower = upper: a fixed joint does not move", joint.name) end
   end
@@ -451,7 +461,7 @@ end
 local function read(file, o)
   local text, reason = arguments.content(file)
   if not text then fail("load: cannot open %s: %s", file, reason) end
-  local robot = { file = file, links = {}, order = {}, joints = {}, q = o.q or {}, nsds = o.nsds, damped = {},
+  local robot = { file = file, links = {}, order = {}, joints = {}, q = o.q or {}, systems = {}, damped = {},
     damping = o.damping,
     base = o.base or "fixed", packages = o.packages or {}, gravity = arguments.numbers(o.gravity or { 0, 0, -9.81 },
       3, "load", "gravity") }
@@ -471,8 +481,8 @@ end
 -- Checks the values of joints that the caller gives.
 local function check_values(robot)
   for name, value in pairs(robot.q) do
-    local joint = robot.joints[name]
-    if not joint then fail("load: q: there is no joint '%s'", name) end
+    local joint = type(name) == "string" and robot.joints[name]
+    if not joint then fail("load: q: there is no joint '%s'", tostring(name)) end
     if type(value) ~= "number" or value - value ~= 0 then fail("load: q: '%s': expected a number, got %s", name,
       describe(value)) end
     local kind = types[joint.type]
@@ -491,6 +501,11 @@ local function load(file, o)
   if o.base ~= nil and o.base ~= "fixed" and o.base ~= "free" then
     fail("load: base: expected 'fixed' or 'free', got %s", describe(o.base))
   end
+  for name, kind in pairs { q = "table", packages = "table", damping = "boolean" } do
+    if o[name] ~= nil and type(o[name]) ~= kind then
+      fail("load: %s: expected a %s, got %s", name, kind, describe(o[name]))
+    end
+  end
   local robot = read(file, o)
   check_tree(robot)
   check_values(robot)
@@ -504,7 +519,8 @@ local function load(file, o)
         velocity = joint.velocity }
     end
   end
-  arm.laws = #list > 0 and join(robot.nsds, list) or {}
+  for _, ds in ipairs(robot.systems) do where.pass(o.nsds.insertDynamicalSystem, o.nsds, ds) end
+  arm.laws = #list > 0 and join(o.nsds, list) or {}
   return arm
 end
 

@@ -104,6 +104,42 @@ describe("ns.mechanics.join", function()
     assert.same({ {}, {}, 2, "one" }, { list, made.redundant, #made, made[1]:name() })
   end)
 
+  it("has stops of angles beyond 2 pi", function()
+    for _, case in ipairs { { -8, 3, -2 }, { -3, 8, 2 }, { -0.1, 11.3, 2 }, { -7, 0, -2 } } do
+      local lower, upper, w = table.unpack(case)
+      local wheel = ns.NewtonEulerDS({ 0.3, 0, 0, 1, 0, 0, 0 }, { 0, 0.3 * w, 0, 0, 0, w }, 1, ns.eye(3))
+      local nsds = ns.NonSmoothDynamicalSystem(0, 12)
+      nsds:insertDynamicalSystem(wheel)
+      local hinge = ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, wheel)
+      ns.mechanics.join(nsds, { { hinge, name = "hinge", stops = { lower, upper }, restitution = 1 } })
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI(1e-8, 1e-8))
+      simu:run()
+      local t = (w > 0 and upper or lower) / w
+      for _, event in ipairs(simu:events()) do
+        assert.is_true(event.kind == "impact" and math.abs(event.t - t) < 1e-6)
+        t = t + (upper - lower) / math.abs(w)
+      end
+      assert.is_true(t > 12)
+    end
+  end)
+
+  it("takes a start at a stop whatever rounding makes of it", function()
+    for k = 1, 12 do
+      local nsds, sine, cosine = ns.NonSmoothDynamicalSystem(0, 0.1), math.sin(k), math.cos(k)
+      local e = { cosine * 0.6, sine * 0.6, -sine * 0.8, cosine * 0.8 }
+      local one = ns.NewtonEulerDS({ 1 / k, 1000 / 3, 7, table.unpack(e) }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      local two = ns.NewtonEulerDS({ 0.1, 1, k, e[2], e[4], e[3], e[1] }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      nsds:insertDynamicalSystem(one)
+      nsds:insertDynamicalSystem(two)
+      local axis = { sine, 0.3, cosine }
+      local joint = k % 2 == 0 and ns.PrismaticJointR(axis, false, one, two) or ns.PivotJointR({ 0, 0, 1 }, axis, false, one, two)
+      local made = ns.mechanics.join(nsds, { { joint, name = "j", stops = k % 3 == 0 and { -1, 0 } or { 0, 1 } } })
+      assert.is_true(#made == 3)
+      ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-8, 1e-8)):run()
+      assert.is_true(math.abs(joint:dof()) < 1e-10)
+    end
+  end)
+
   it("says what it expects", function()
     local nsds, bodies, joints = chain({ { 0, 0, 0 }, { 1, 0, 0 } }, { { { 0, 0, 0 }, { 0, 0, 1 }, 0, 1, name = "hinge" } }, 1)
     local hinge = joints[1]
@@ -117,6 +153,8 @@ describe("ns.mechanics.join", function()
       end,
       ["join: joints[1]: expected a joint, got userdata"] = function() ns.mechanics.join(nsds, { bodies[1] }) end,
       ["join: there are two joints 'hinge'"] = function() ns.mechanics.join(nsds, { hinge, hinge }) end,
+      ["join: name: expected a string, got 3"] = with { name = 3 },
+      ["join: axis: a PivotJointR has the motion 1, got 2"] = with { axis = 2 },
       ["join: unknown option 'stop'"] = with { stop = 1 },
       ["join: friction: expected a number, at least 0, got -1"] = with { friction = -1 },
       ["join: force: expected a number, at least 0, got 'a'"] = with { force = "a" },
@@ -125,6 +163,8 @@ describe("ns.mechanics.join", function()
         friction = 1 },
       ["join: stops: expected { lowest, highest }, got table"] = with { stops = { 1, -1 } },
       ["join: stops: 'hinge' is at 0, beyond { 1, 2 }"] = with { stops = { 1, 2 } },
+      ["join: stops: 'hinge': an angle is known up to 11.5 from a stop, got { -6, 6 }"] = with { stops = { -6, 6 } },
+      ["join: stops: 'hinge': an angle is known up to 11.5 from a stop, got { -12, inf }"] = with { stops = { -12, math.huge } },
       ["join: 'weld': a FixedJointR has no motion that stops and friction act on"] = function()
         ns.mechanics.join(nsds, { { ns.FixedJointR(bodies[1]), name = "weld", force = 1 } })
       end,

@@ -96,6 +96,28 @@ describe("ns.mechanics.load", function()
     assert.is_true(arm:value "1" < 0)
   end)
 
+  it("turns as far as limits say, and warns where an angle has no stops", function()
+    local env = require "nslua.base.env"()
+    local before, list = env.warn, {}
+    env.warn = function(text) list[#list + 1] = text end
+    local good, arm = pcall(load, (ARM:gsub('lower="%-2" upper="2"', 'lower="-6.28318530718" upper="6.28318530718"')))
+    local other, far = pcall(load, (ARM:gsub('lower="%-2" upper="2"', 'lower="-5" upper="5"')), { q = { shoulder = 3 } })
+    env.warn = before
+    assert.same({ true, true }, { good, other }, tostring(arm) .. tostring(far))
+    assert.is_nil(arm.laws["shoulder upper"])
+    assert.is_not_nil(far.laws["shoulder lower"])
+    assert.equal(1, #list)
+    assert.matches("the limits of joint 'shoulder' are 12.5664 apart: an angle has stops that are less than 11.5 apart, and it has "
+      .. "none", list[1], 1, true)
+  end)
+
+  it("leaves the graph as it was where a file has a mistake", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    assert.is_false(pcall(load, (ARM:gsub('<axis xyz="0 2 0"/>', '<dynamics damping="1"/>')), { nsds = nsds }))
+    load(ARM, { nsds = nsds })
+    assert.equal(2, nsds:numberOfDynamicalSystems())
+  end)
+
   it("slides and floats: prismatic with friction and damping, planar, floating, a base that is free", function()
     local body = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
     local text = '<robot name="r"><link name="w"/><link name="a">' .. body .. '<link name="p">' .. body .. '<link name="f">' .. body
@@ -131,6 +153,7 @@ describe("ns.mechanics.load", function()
       ["load: arm.urdf:12: value of <mass>: expected a number, got 'heavy'"] = changed('value="0.5"', 'value="heavy"'),
       ["load: arm.urdf:12: <inertial> has no <mass>"] = changed('<mass value="0.5"/>', ""),
       ["load: arm.urdf:12: the inertia of link 'tip' is not positive definite"] = changed('ixx="0.002"', 'ixx="-0.002"'),
+      ["load: arm.urdf:12: value of <mass>: expected one number, got 2"] = changed('value="0.5"', 'value="1 2"'),
       ["load: arm.urdf:6: xyz of <origin>: expected 3 numbers, got 2"] = changed('<inertial><origin xyz="0 0 -0.5"/>',
         '<inertial><origin xyz="0 0"/>'),
       ["load: arm.urdf:13: the shape <ball> is not known (known: box, capsule, cylinder, mesh, sphere)"] =
@@ -159,6 +182,13 @@ describe("ns.mechanics.load", function()
       ["load: q: there is no joint 'knee'"] = function() load(ARM, { q = { knee = 1 } }) end,
       ["load: q: 'mount' is a fixed joint: it has no value"] = function() load(ARM, { q = { mount = 1 } }) end,
       ["load: q: 'elbow': expected a number, got 'a'"] = function() load(ARM, { q = { elbow = "a" } }) end,
+      ["load: q: expected a table, got 3"] = function() load(ARM, { q = 3 }) end,
+      ["load: q: there is no joint '1'"] = function() load(ARM, { q = { 1 } }) end,
+      ["load: packages: expected a table, got 'x'"] = function() load(ARM, { packages = "x" }) end,
+      ["load: packages: 'x': expected the name of a folder, got 3"] = function()
+        load((ARM:gsub('<sphere radius="0.1"/>', '<mesh filename="package://x/y.stl"/>')), { packages = { x = 3 } })
+      end,
+      ["load: damping: expected a boolean, got 'no'"] = function() load(ARM, { damping = "no" }) end,
       ["load: unknown option 'fixed'"] = function() load(ARM, { fixed = true }) end,
       ["load: base: expected 'fixed' or 'free', got 'world'"] = function() load(ARM, { base = "world" }) end,
       ["load: nsds: expected a NonSmoothDynamicalSystem, got nil"] = function() ns.mechanics.load("arm.urdf") end,
