@@ -328,6 +328,8 @@ return function(ns, support)
   -- The attributes of a solution in a file of HDF5: its counts, and no times, so that equal runs give equal files.
   local function attributes_of(solution)
     local attributes = { status = solution.status, message = solution.message }
+    local met = solution.stats and solution.stats.methods
+    if met then attributes.methods = table.concat(met, " ") end
     for name, count in pairs(solution.stats or {}) do
       if math.type(count) == "integer" then attributes[name] = count end
     end

@@ -77,7 +77,7 @@ describe("run()", function()
       checkpoint = "a.csv" }))
     assert.is_nil(io.open "a.csv")
     assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial, "
-        .. "observe, dense, sensitivities, rows)",
+        .. "observe, dense, sensitivities, rows, solver)",
       message(simu.run, simu, { foo = 1 }))
     assert.equal("run: record: expected 1 or more, got 0", message(simu.run, simu, { record = 0 }))
     assert.equal("run: record: expected an integer, got number 1.5", message(simu.run, simu, { record = 1.5 }))
@@ -297,5 +297,72 @@ describe("run with a checkpoint", function()
     refused({ record = 0 }, "run: record: expected 1 or more, got 0")
     refused({ resume = true }, "run: resume: there is no checkpoint among the options")
     refused({ checkpoint = path, resume = 1 }, "run: resume: expected a boolean, got number")
+  end)
+end)
+
+describe("run{solver = true}", function()
+  local ns = require "nslua"
+
+  -- Three blocks that fall on floors, the first also against a wall; a clock, whose state is a column before those of the solver.
+  local function make()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.6)
+    for i = 1, 3 do
+      local ds = ns.LagrangianLinearTIDS({ 0.1 * i, 0 }, { 0, 1 }, { { 1, 0.3 }, { 0.3, 1 } })
+      ds:setFExtPtr { -9.81, 0 }
+      nsds:insertDynamicalSystem(ds)
+      local law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR { { 1, 0 }, { 0, 1 } }, "floor" .. i), ds)
+      if i == 1 then nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR { { 1, -0.4 }, { 0, 1 } }, "wall"), ds) end
+    end
+    local problem = ns.FrictionContact(2, { solver = "nsgs" })
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02), ns.MoreauJeanOSI(0.5), problem)
+    simu:every { name = "clock", period = 0.2, state = { n = 0 }, act = function(_, s) s.n = s.n + 1 end }
+    return simu, problem
+  end
+
+  it("has the columns that problem:info() tells, and the methods by their numbers", function()
+    local simu, problem = make()
+    local told = {}
+    local sol = simu:run { solver = true, rows = "grid", observe = function()
+      told[#told + 1] = problem:info() or false
+      return { a = 1 }
+    end }
+    local names = table.concat(sol:names(), " ", #sol:names() - 5)
+    assert.equal("a clock.n solver.method solver.iterations solver.residual solver.backward", names)
+    local seen = {}
+    for i, info in ipairs(told) do
+      local method = sol.stats.methods[sol["solver.method"][i]]
+      if info and info.solver ~= "" and info.solver ~= "none" then
+        assert.equal(info.solver, method)
+        assert.same({ info.iterations, info.residual, info.backward },
+          { sol["solver.iterations"][i], sol["solver.residual"][i], sol["solver.backward"][i] })
+        seen[method] = true
+      else
+        assert.same({ nil, 0, 0 }, { method, sol["solver.iterations"][i], sol["solver.backward"][i] })
+      end
+    end
+    assert.is_false(told[1])
+    local count = 0
+    for _ in pairs(seen) do count = count + 1 end
+    assert.equal(#sol.stats.methods, count)
+    assert.same(3, count, table.concat(sol.stats.methods, " "))
+    simu:reset()
+    local again = simu:run { solver = true, rows = "grid" } -- nothing of the run before is in its first row
+    assert.same({ sol["solver.method"], sol["solver.residual"] }, { again["solver.method"], again["solver.residual"] })
+    simu:reset()
+    local plain = simu:run()
+    assert.equal(#sol:names() - 5, #plain:names())
+    assert.is_nil(plain.stats.methods)
+  end)
+
+  it("streams them, but not behind a checkpoint", function()
+    local directory = host.new_directory()
+    local stream, state = directory .. "/solver.csv", directory .. "/solver.state"
+    local sol = make():run { solver = true, stream = stream }
+    assert.equal(sol["solver.iterations"], ns.load(stream)["solver.iterations"])
+    assert.error_matches(function() make():run { solver = true, stream = stream, checkpoint = state, resume = true } end,
+      "run: solver: a stream that a checkpoint resumes can not have it: each run numbers its methods anew", 1, true)
+    assert.error_matches(function() make():run { solver = 1 } end, "run: solver: expected a boolean, got number", 1, true)
+    host.remove(directory)
   end)
 end)

@@ -216,6 +216,7 @@ NsStatus nsl_fill_row(void *context, NsError *err) {
     memcpy(to, d->now, (size_t)d->numbers * sizeof *to);
     to += d->numbers;
   }
+  if (status == NS_OK && row->solver) nsl_fill_solver(row->solver, to);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bind/simulation/observe.h"
+#include "bind/simulation/solver_columns.h"
 #include "simulation/discrete.h"
 
 /*
@@ -16,15 +17,19 @@ NsDiscrete *nsl_push_discrete(lua_State *L, int idx, const char *who, const char
 /* Pushes a copy, with initial and present values, of the discrete states at idx; nil for nil. */
 NsDiscrete *nsl_clone_discrete(lua_State *L, int idx);
 
-/* The numbers that a run records beside the model's: the numbers of its observer, if any, then the discrete states. */
+/*
+** The numbers that a run records beside the model's: the numbers of its observer, if any, then the discrete states, then the
+** solver's.
+*/
 typedef struct NslRowNumbers {
   NslObserver *observer;
+  NslSolverColumns *solver; /* NULL: not asked for */
   const NsTimeStepping *ts;
   double *values; /* count */
-  int count, discrete;
+  int count;
 } NslRowNumbers;
 
-/* The number of discrete states, in numbers. The sum of both: the count of NslRowNumbers. */
+/* The number of discrete states, in numbers. */
 int nsl_count_discrete(const NsTimeStepping *ts);
 
 /* An NsRunObserve, for an NslRowNumbers whose values are there. */

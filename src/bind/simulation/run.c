@@ -59,6 +59,7 @@ typedef struct Options {
   NsRunCheckpoints checkpoints;
   const char *stream;   /* anchored by the table of options; NULL: none */
   const NsHdf5 *hdf5;   /* when the stream is a .h5 file; else NULL */
+  bool solver;          /* columns tell of the one-step problems */
   bool resume, resumed; /* resume: the option; resumed: there was a checkpoint */
   NsRunSensitivities sensitivities;
   int parameters;        /* stack index of the list of their names, which anchors them; 0: none */
@@ -137,8 +138,8 @@ static bool rows_on_grid(lua_State *L, int idx) {
 }
 
 static Options bind_run_read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every",   "record",  "checkpoint", "stream",        "resume", "progress",
-                                      "partial", "observe", "dense",      "sensitivities", "rows",   NULL};
+  static const char *const known[] = {"every",   "record", "checkpoint",    "stream", "resume", "progress", "partial",
+                                      "observe", "dense",  "sensitivities", "rows",   "solver", NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -157,6 +158,9 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   options.partial = bind_run_flag(L, idx, "partial", false);
   options.dense = bind_run_flag(L, idx, "dense", false);
   options.grid = rows_on_grid(L, idx);
+  options.solver = bind_run_flag(L, idx, "solver", false);
+  if (options.solver && options.resume && options.stream)
+    luaL_error(L, "run: solver: a stream that a checkpoint resumes can not have it: each run numbers its methods anew");
   if (options.grid && options.dense)
     luaL_error(L, "run: rows: \"grid\" goes without dense = true: sol:at finds the sides of events by their rows");
   if (lua_getfield(L, idx, "sensitivities") != LUA_TNIL) {
@@ -194,14 +198,21 @@ static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *obse
   if (status != NS_OK) nsl_raise_step(L, &err);
 }
 
+/* The numbers of a row beside the model's. */
+static int count_numbers(const NsTimeStepping *ts, const Options *options) {
+  int observed = options->observer ? options->observer->count : 0, solver = options->solver ? NSL_SOLVER_COLUMNS : 0;
+  return observed + nsl_count_discrete(ts) + solver;
+}
+
 /* Pushes a solution for the run, with the columns of its observer. */
 static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
   int parameters = options->sensitivities.options.adjoint ? 0 : options->parameters;
   const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
-  if (!options->observer && nsl_count_discrete(ts) == 0) return nsl_push_solution(L, 1, rows, 0, parameters);
+  if (count_numbers(ts, options) == 0) return nsl_push_solution(L, 1, rows, 0, parameters);
   if (options->observer) nsl_push_observed_names(L, 2);
   else lua_pushnil(L);
   nsl_add_discrete_names(L, ts);
+  if (options->solver) nsl_add_solver_names(L);
   NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L), parameters);
   lua_remove(L, -2);
   return solution;
@@ -216,7 +227,7 @@ static void name_parameters(lua_State *L, int names) {
 }
 
 static int row_columns(const NsTimeStepping *ts, const Options *options) {
-  return ns_solution_columns(ts) + nsl_count_discrete(ts) + (options->observer ? options->observer->count : 0);
+  return ns_solution_columns(ts) + count_numbers(ts, options);
 }
 
 /* Records in the solution how the run ended. */
@@ -344,9 +355,10 @@ int nsl_simulation_run(lua_State *L) {
                       .checkpoints = options.checkpoints,
                       .tick = options.progress ? bind_run_show : NULL,
                       .context = &progress};
-  NslRowNumbers numbers = {.observer = options.observer, .ts = self->ts, .discrete = nsl_count_discrete(self->ts)};
-  numbers.count = numbers.discrete + (options.observer ? options.observer->count : 0);
-  if (options.observer || numbers.discrete > 0) {
+  NslSolverColumns solver = {.ts = self->ts};
+  NslRowNumbers numbers = {.observer = options.observer, .solver = options.solver ? &solver : NULL, .ts = self->ts};
+  numbers.count = count_numbers(self->ts, &options);
+  if (options.observer || numbers.count > 0) {
     numbers.values = lua_newuserdatauv(L, (size_t)numbers.count * sizeof(double), 0);
     run.observe = nsl_fill_row, run.observer = &numbers;
     run.observed = numbers.values, run.nobserved = numbers.count;
@@ -367,6 +379,7 @@ int nsl_simulation_run(lua_State *L) {
   if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
   lua_settop(L, 3);
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
+  if (options.solver) nsl_set_solution_methods(L, 3, &solver);
   nsl_warn_quickening(L, 1);
   if (status == NS_OK) {
     if (!nsl_push_early_end(L, self->ts)) lua_pushnil(L);
