@@ -53,6 +53,14 @@ NsPiecewise ns_piecewise(int n, const NsPiece *piece, NsOutside outside) {
   return (NsPiecewise){piecewise_value, piecewise_slope, piece, n, 1, outside};
 }
 
+void ns_piecewise_differentiate(int n, const NsPiece *piece, int order, NsPiece *to) {
+  for (int k = 0; k <= n; k++) {
+    to[k] = piece[k];
+    for (int i = 0; i < order; i++)
+      for (int p = 0; p < 4; p++) to[k].c[p] = p < 3 ? (p + 1) * to[k].c[p + 1] : 0;
+  }
+}
+
 /* The integral of a piece over its first part, of length u. */
 static double piecewise_area(const NsPiece *piece, double u) {
   const double *c = piece->c;

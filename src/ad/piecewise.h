@@ -38,6 +38,9 @@ typedef struct NsPiecewise {
 /* Makes a curve of these pieces. */
 NsPiecewise ns_piecewise(int n, const NsPiece *piece, NsOutside outside);
 
+/* to = the pieces of a derivative. */
+void ns_piecewise_differentiate(int n, const NsPiece *piece, int order, NsPiece *to);
+
 /* The integral from the first knot to x. */
 double ns_piecewise_integral(const NsPiecewise *curve, double x);
 

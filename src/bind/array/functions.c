@@ -5,60 +5,10 @@
 */
 #include "bind/lua/open.h"
 
-#include <math.h>
-
-#include "ad/tape.h"
+#include "ad/elementary.h"
 #include "bind/array/elementwise.h"
 
 /* ---- functions of one argument ---- */
-
-static double sign_of(double x) {
-  return isnan(x) ? x : (double)((x > 0) - (x < 0));
-}
-
-static double not_negative_zero(double x) {
-  return x + 0;
-}
-
-static double floor_of(double x) {
-  return not_negative_zero(floor(x));
-}
-
-static double ceil_of(double x) {
-  return not_negative_zero(ceil(x));
-}
-
-/* X(name, function, operation on proxies; NS_TAPE_OPS: none). They are functions of Lua's math library where it has them. */
-#define ARRAY_FUNCTIONS(X)                                                                                                     \
-  X(abs, fabs, NS_TAPE_ABS)                                                                                                    \
-  X(acos, acos, NS_TAPE_ACOS)                                                                                                  \
-  X(asin, asin, NS_TAPE_ASIN)                                                                                                  \
-  X(ceil, ceil_of, NS_TAPE_CEIL)                                                                                               \
-  X(cos, cos, NS_TAPE_COS)                                                                                                     \
-  X(cosh, cosh, NS_TAPE_COSH)                                                                                                  \
-  X(exp, exp, NS_TAPE_EXP)                                                                                                     \
-  X(floor, floor_of, NS_TAPE_FLOOR)                                                                                            \
-  X(log, log, NS_TAPE_LOG)                                                                                                     \
-  X(log10, log10, NS_TAPE_LOG10)                                                                                               \
-  X(log2, log2, NS_TAPE_LOG2)                                                                                                  \
-  X(sign, sign_of, NS_TAPE_OPS)                                                                                                \
-  X(sin, sin, NS_TAPE_SIN)                                                                                                     \
-  X(sinh, sinh, NS_TAPE_SINH)                                                                                                  \
-  X(sqrt, sqrt, NS_TAPE_SQRT)                                                                                                  \
-  X(tan, tan, NS_TAPE_TAN)                                                                                                     \
-  X(tanh, tanh, NS_TAPE_TANH)
-
-typedef struct ArrayFunction {
-  const char *name;
-  double (*of)(double x);
-  NsTapeOp op;
-} ArrayFunction;
-
-static const ArrayFunction array_functions[] = {
-#define X(name, function, op) {#name, function, op},
-    ARRAY_FUNCTIONS(X)
-#undef X
-};
 
 /* Calls __each of the proxy at idx 1 or 2, and pushes its result; raises when neither has one. */
 static int of_proxies(lua_State *L, int arguments, NsTapeOp op, const char *who) {
@@ -78,7 +28,7 @@ static int of_proxies(lua_State *L, int arguments, NsTapeOp op, const char *who)
 }
 
 static int array_function(lua_State *L) {
-  const ArrayFunction *f = &array_functions[nsl_which(L)];
+  const NsElementary *f = &ns_elementary[nsl_which(L)];
   NsGrid g;
   nsl_at_most(L, 1, f->name);
   if (lua_type(L, 1) == LUA_TNUMBER) return lua_pushnumber(L, f->of(lua_tonumber(L, 1))), 1;
@@ -91,52 +41,6 @@ static int array_function(lua_State *L) {
 }
 
 /* ---- functions of two arguments, and comparisons ---- */
-
-static double larger_of(double a, double b) {
-  return isnan(a) || a > b ? a : b;
-}
-
-static double smaller_of(double a, double b) {
-  return isnan(a) || a < b ? a : b;
-}
-
-static double above(double a, double b) {
-  return a > b;
-}
-
-static double below(double a, double b) {
-  return a < b;
-}
-
-static double at_least(double a, double b) {
-  return a >= b;
-}
-
-static double at_most(double a, double b) {
-  return a <= b;
-}
-
-static double equal(double a, double b) {
-  return a == b;
-}
-
-static double different(double a, double b) {
-  return a != b;
-}
-
-typedef struct PairFunction {
-  const char *name;
-  double (*of)(double a, double b);
-  NsTapeOp op;
-} PairFunction;
-
-/* The functions of the module come first, then the methods. */
-enum { MODULE_PAIRS = 3 };
-static const PairFunction pair_functions[] = {
-    {"atan", atan2, NS_TAPE_ATAN}, {"maximum", larger_of, NS_TAPE_MAX}, {"minimum", smaller_of, NS_TAPE_MIN},
-    {"gt", above, NS_TAPE_OPS},    {"lt", below, NS_TAPE_OPS},          {"ge", at_least, NS_TAPE_OPS},
-    {"le", at_most, NS_TAPE_OPS},  {"eq", equal, NS_TAPE_OPS},          {"ne", different, NS_TAPE_OPS},
-};
 
 /* A number, or the elements of a vector or a matrix; a number acts as a grid that is filled with it. */
 typedef struct PairOperand {
@@ -158,7 +62,7 @@ static bool read_pair_operand(lua_State *L, int idx, const char *who, PairOperan
 }
 
 /* Pushes f of the elements of a and b, at 1 and 2, of which at least one is no number. */
-static int push_pairs(lua_State *L, const PairFunction *f, PairOperand *a, PairOperand *b) {
+static int push_pairs(lua_State *L, const NsElementaryPair *f, PairOperand *a, PairOperand *b) {
   NsGrid *x = &a->grid, *y = &b->grid, shape = a->alone ? *y : *x;
   if (!a->alone && !b->alone && !ns_grid_fits(x, y)) {
     const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
@@ -173,7 +77,7 @@ static int push_pairs(lua_State *L, const PairFunction *f, PairOperand *a, PairO
 
 /* NAME(x, y); ns.atan(y) is ns.atan(y, 1). */
 static int pair_function(lua_State *L) {
-  const PairFunction *f = &pair_functions[nsl_which(L)];
+  const NsElementaryPair *f = &ns_elementary_pairs[nsl_which(L)];
   PairOperand a, b;
   nsl_at_most(L, 2, f->name);
   if (lua_gettop(L) == 1 && f->op == NS_TAPE_ATAN) lua_pushinteger(L, 1);
@@ -261,13 +165,13 @@ void nsl_open_functions(lua_State *L) {
   static const luaL_Reg of_both[] = {{"any", method_any}, {"all", method_all}, {NULL, NULL}};
   static const luaL_Reg of_vectors[] = {{"find", method_find}, {"pick", method_pick}, {NULL, NULL}};
   const NslType *types[] = {&nsl_vector_type, &nsl_matrix_type};
-  int singles = sizeof array_functions / sizeof *array_functions, pairs = sizeof pair_functions / sizeof *pair_functions;
-  for (int i = 0; i < singles; i++) set_function(L, array_functions[i].name, array_function, i);
-  for (int i = 0; i < MODULE_PAIRS; i++) set_function(L, pair_functions[i].name, pair_function, i);
+  for (int i = 0; i < NS_ELEMENTARY_COUNT; i++) set_function(L, ns_elementary[i].name, array_function, i);
+  for (int i = 0; i < NS_ELEMENTARY_MIXED; i++) set_function(L, ns_elementary_pairs[i].name, pair_function, i);
   nsl_set_cfunction(L, "where", array_where);
   for (int t = 0; t < 2; t++) {
     nsl_push_element_methods(L, types[t]);
-    for (int i = MODULE_PAIRS; i < pairs; i++) set_function(L, pair_functions[i].name, pair_function, i);
+    for (int i = NS_ELEMENTARY_MIXED; i < NS_ELEMENTARY_PAIRS; i++)
+      set_function(L, ns_elementary_pairs[i].name, pair_function, i);
     luaL_setfuncs(L, of_both, 0);
     if (t == 0) luaL_setfuncs(L, of_vectors, 0);
     lua_pop(L, 1);

@@ -5,9 +5,7 @@
 */
 #include "bind/lua/open.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "ad/surface.h"
 #include "bind/array/vector.h"
 #include "bind/diff/dual.h"
 #include "bind/diff/trace.h"
@@ -20,16 +18,10 @@ typedef struct NslCurve {
   NsPiece piece[];
 } NslCurve;
 
-/*
-** f(x, y) = sum of c_p(x) v^p, v the place of y in its interval: for each interval the curves c_0 .. c_degree follow each other
-** in `rows`. `cell` is the address of the first one as a function of y, `place` is v. The memory behind holds `row` and their pieces.
-*/
 typedef struct NslSurface {
   NslHead head;
   const char *who, *name;
-  NsPiecewise cell, place;
-  int degree;
-  NsPiecewise *rows;
+  NsSurface of;
 } NslSurface;
 
 enum { WHO = 1, NAME, DERIVATIVE, CURVE_VALUES = DERIVATIVE + 2 };
@@ -124,17 +116,8 @@ static int curve_call(lua_State *L) {
   return push_curve_at(L, 1, 2, c->who);
 }
 
-static double surface_value(NslSurface *s, double x, double y) {
-  double first = s->cell.value(&s->cell, y), v = s->place.value(&s->place, y), sum = 0;
-  for (int p = s->degree; p >= 0; p--) {
-    double c = ns_piecewise_value(x, first + p * (double)sizeof *s->rows);
-    sum = p < s->degree ? sum * v + c : c;
-  }
-  return sum;
-}
-
 /* Horner's rule with the operations of proxies: at 4 the address of the interval's first curve, at 5 the place, at 6 the sum. */
-static int push_surface_at(lua_State *L, NslSurface *s) {
+static int push_surface_at(lua_State *L, const NsSurface *s) {
   lua_pushnumber(L, ns_piecewise_address(&s->cell));
   curve_operate(L, NS_TAPE_PIECE, 3, 4);
   lua_replace(L, 4);
@@ -163,12 +146,12 @@ static int push_surface_at(lua_State *L, NslSurface *s) {
 static int surface_call(lua_State *L) {
   NslSurface *s = nsl_check(L, 1, &surface_type);
   lua_settop(L, 3);
-  int n = curve_argument(L, 2, s->who, "x", s->rows), m = curve_argument(L, 3, s->who, "y", &s->cell);
+  int n = curve_argument(L, 2, s->who, "x", s->of.rows), m = curve_argument(L, 3, s->who, "y", &s->of.cell);
   if (n >= 0 && m >= 0 && n != m) return luaL_error(L, "%s: x has %d elements, y has %d", s->who, n, m);
   if (lua_type(L, 2) == LUA_TNUMBER && lua_type(L, 3) == LUA_TNUMBER)
-    return lua_pushnumber(L, surface_value(s, lua_tonumber(L, 2), lua_tonumber(L, 3))), 1;
+    return lua_pushnumber(L, ns_surface_value(&s->of, lua_tonumber(L, 2), lua_tonumber(L, 3))), 1;
   if (is_traced(L, 2) || is_traced(L, 3)) nsl_tracer_keep(L, 1);
-  return push_surface_at(L, s);
+  return push_surface_at(L, &s->of);
 }
 
 /* ---- making ---- */
@@ -211,42 +194,27 @@ static int support_curve(lua_State *L) {
   return 1;
 }
 
-/* A curve with the knots of y that is `value` in each piece, if first >= 0 from that address on by `stride`; else the place. */
-static NsPiecewise surface_knots(NsPiece *piece, const double *y, int m, NsOutside outside, double first, double stride) {
-  for (int k = 0; k <= m; k++) {
-    bool still = first >= 0 || (outside == NS_OUTSIDE_HOLD && (k == 0 || k == m));
-    piece[k] = (NsPiece){y[k > 0 ? k - 1 : 0], {first >= 0 ? first + k * stride : 0, still ? 0 : 1, 0, 0}};
-  }
-  return ns_piecewise(m, piece, first >= 0 && outside == NS_OUTSIDE_EXTEND ? NS_OUTSIDE_HOLD : outside);
-}
-
 /*
 ** surface(who, name, outside, degree, y, rows): y is a list of knots; rows has the pieces of the curves in x, as in curve(),
 ** degree + 1 of them for each piece of y.
 */
 static int support_surface(lua_State *L) {
-  int degree = (int)luaL_checkinteger(L, 4), m = (int)lua_rawlen(L, 5), rows = (degree + 1) * (m + 1);
+  int degree = (int)luaL_checkinteger(L, 4), m = (int)lua_rawlen(L, 5), rows = ns_surface_rows(degree, m);
   lua_rawgeti(L, 6, 1);
   int n = (int)lua_rawlen(L, -1) / 5 - 1;
   lua_settop(L, 6);
   NsOutside outside = check_outside(L, 3);
-  size_t of_rows = (size_t)rows * sizeof(NsPiecewise), pieces = (size_t)rows * ((size_t)n + 1) + 2 * ((size_t)m + 1);
-  NslSurface *s = nsl_new(L, &surface_type, sizeof *s + of_rows + pieces * sizeof(NsPiece) + (size_t)m * sizeof(double), NAME);
+  NslSurface *s = nsl_new(L, &surface_type, sizeof *s + ns_surface_room(degree, n, m), NAME);
   address_fits(L, s);
   keep_texts(L, &s->who, &s->name);
-  s->degree = degree;
-  s->rows = (NsPiecewise *)(s + 1);
-  NsPiece *piece = (NsPiece *)(s->rows + rows);
-  for (int i = 0; i < rows; i++, piece += n + 1) {
+  ns_surface_lay_out(&s->of, s + 1, degree, n, m);
+  for (int i = 0; i < rows; i++) {
     lua_rawgeti(L, 6, i + 1);
-    nsl_table_numbers(L, lua_gettop(L), 5 * (n + 1), &piece->from, 1, "surface", "rows");
+    nsl_table_numbers(L, lua_gettop(L), 5 * (n + 1), &ns_surface_row(&s->of, i)->from, 1, "surface", "rows");
     lua_pop(L, 1);
-    s->rows[i] = ns_piecewise(n, piece, outside);
   }
-  double *y = (double *)(piece + 2 * (m + 1)), stride = (degree + 1) * (double)sizeof *s->rows;
-  nsl_table_numbers(L, 5, m, y, 1, "surface", "y");
-  s->cell = surface_knots(piece, y, m, outside, ns_piecewise_address(s->rows), stride);
-  s->place = surface_knots(piece + m + 1, y, m, outside, -1, 0);
+  nsl_table_numbers(L, 5, m, s->of.y, 1, "surface", "y");
+  ns_surface_close(&s->of, outside);
   return 1;
 }
 
@@ -263,12 +231,7 @@ static void push_derivative(lua_State *L, int order) {
   lua_pop(L, 1);
   NslCurve *d = new_curve(L, c->line.n);
   d->who = "derivative";
-  for (int k = 0; k <= c->line.n; k++) {
-    NsPiece *to = &d->piece[k];
-    *to = c->piece[k];
-    for (int i = 0; i < order; i++)
-      for (int p = 0; p < 4; p++) to->c[p] = p < 3 ? (p + 1) * to->c[p + 1] : 0;
-  }
+  ns_piecewise_differentiate(c->line.n, c->piece, order, d->piece);
   d->name = "curve";
   d->line = ns_piecewise(c->line.n, d->piece, c->line.outside);
   lua_pushvalue(L, -1);
