@@ -1,9 +1,6 @@
 /*
 ** discrete_support.c
 ** core.discrete_support: what changes in a run beside the states of systems, for lua/nslua/dynamics.
-**
-** A place is one number: of a discrete state, or of the model where actions have changed it. Its key is (e + 1) * SPAN + k for number k of
-** event e, -(c + 1) * SPAN - k for number k of change c (simulation/action_changes.h).
 */
 #include "bind/lua/open.h"
 #include "bind/array/matrix.h"
@@ -11,95 +8,52 @@
 #include "bind/diff/compile.h"
 #include "bind/diff/math_slots.h"
 #include "bind/simulation/simulation.h"
-
-#define SPAN ((lua_Integer)1 << 32)
+#include "simulation/places.h"
 
 static NsTimeStepping *support_simulation(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
 }
 
-/* The number of a key; NULL: it is not there. *version: of its coefficient, or NULL. */
-static double *place_number(const NsTimeStepping *ts, lua_Integer key, uint64_t **version) {
-  lua_Integer of = (key < 0 ? -key : key) / SPAN - 1, k = (key < 0 ? -key : key) % SPAN;
-  *version = NULL;
-  if (key < 0) return ns_action_changes_number(&ts->changes, (int)of, (int)k, version);
-  const NsDiscrete *d = of < ts->user.count ? ts->user.of[of].discrete : NULL;
-  return d && k < d->numbers ? d->now + k : NULL;
-}
-
-static bool is_discrete_number(const NsTimeStepping *ts, const double *number) {
-  for (int e = 0; e < ts->user.count; e++) {
-    const NsDiscrete *d = ts->user.of[e].discrete;
-    if (d && ns_number_in(number, d->now, d->numbers)) return true;
-  }
-  return false;
-}
-
-/* Whether the coefficients and z of an object follow the number: it is bound to a discrete state. */
-static bool follows_number(const NsField *fields, void *object, const double *number) {
-  for (const NsField *field = fields; field->name; field++) {
-    const NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, object) : NULL;
-    if (coef && coef->value && coef->source.live && ns_number_in(number, coef->source.data, coef->rows)) return true;
-  }
-  return false;
-}
-
 NsParameter nsl_place_parameter(lua_State *L, NsTimeStepping *ts, lua_Integer key) {
-  NsParameter parameter = {.unit = 1};
-  NsNsds *nsds = ts->nsds;
-  int followers = 0;
-  if (ns_action_changes_list(&ts->changes, nsds) != NS_OK) luaL_error(L, "not enough memory");
-  parameter.number = place_number(ts, key, &parameter.version);
-  if (!parameter.number) luaL_error(L, "run: sensitivities: an action has changed the coefficients that there are");
-  const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
-  if (c) return parameter.owner = c->field->type == NS_FIELD_VECTOR && !c->law ? NULL : c->object, parameter;
-  for (int d = 0; d < nsds->nds; d++)
-    if (follows_number(nsds->ds[d]->class->model.fields, nsds->ds[d], parameter.number))
-      parameter.owner = nsds->ds[d], followers++;
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    NsRelation *relation = nsds->interactions[i]->relation;
-    if (relation != parameter.owner && follows_number(relation->class->model.fields, relation, parameter.number))
-      parameter.owner = relation, followers++;
-  }
-  if (followers > 1) luaL_error(L, "run: sensitivities: several objects are bound to one discrete state");
+  NsParameter parameter;
+  NsError err = {NS_OK, ""};
+  if (ns_place_parameter(ts, key, &parameter, &err) != NS_OK) luaL_error(L, "%s", err.text);
   return parameter;
 }
 
-static void list_place(lua_State *L, lua_Integer key) {
+static void list_place(void *context, int64_t key) {
+  lua_State *L = context;
   lua_pushinteger(L, key);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
 /* places(simulation): the list of keys; and the names of events with a generator, and of what has changed that is no number. */
 static int support_places(lua_State *L) {
-  NsTimeStepping *ts = support_simulation(L);
-  const NsActionChange *other = NULL;
-  const char *draws = NULL;
-  uint64_t *version;
+  const NsTimeStepping *ts = support_simulation(L);
+  const NsActionChange *other;
+  const char *draws;
   lua_newtable(L);
-  for (int e = 0; e < ts->user.count; e++) {
-    const NsDiscrete *d = ts->user.of[e].discrete;
-    for (int k = 0; d && k < d->numbers; k++) list_place(L, (e + 1) * SPAN + k);
-    if (d && d->generators > 0) draws = ts->user.of[e].name;
-  }
-  for (int c = 0, k = -1; ns_action_changes_next(&ts->changes, &c, &k, &other);) {
-    const double *number = ns_action_changes_number(&ts->changes, c, k, &version);
-    if (!is_discrete_number(ts, number)) list_place(L, -(c + 1) * SPAN - k);
-  }
+  ns_places_list(ts, list_place, L, &draws, &other);
   lua_pushstring(L, draws);
   if (other) lua_pushfstring(L, "%s of %s '%s'", other->field->name, other->noun, other->name);
   else lua_pushnil(L);
   return 3;
 }
 
-/* The key at position i of the list at 2, and its number; an error where the model has none. */
-static double *listed_number(lua_State *L, NsTimeStepping *ts, int i, uint64_t **version) {
+/* The key at position i of the list at 2. */
+static int64_t listed_key(lua_State *L, int i) {
   lua_rawgeti(L, 2, i);
   lua_Integer key = lua_tointeger(L, -1);
   lua_pop(L, 1);
-  double *number = place_number(ts, key, version);
+  return key;
+}
+
+/* Its number; an error where the model has none. */
+static double *listed_number(lua_State *L, const NsTimeStepping *ts, int i, uint64_t **version) {
+  int64_t key = listed_key(L, i);
+  double *number = ns_place_number(ts, key, version);
   if (number) return number;
-  const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
+  const NsActionChange *c = ns_place_change(ts, key);
   luaL_error(L, "an action gives %s of %s '%s', which it does not have at the start; give it there",
              c ? c->field->name : "a state", c ? c->noun : "event", c ? c->name : "?");
   return NULL;
@@ -136,21 +90,12 @@ static int support_put(lua_State *L) {
 static int support_names(lua_State *L) {
   const NsTimeStepping *ts = support_simulation(L);
   int n = (int)lua_rawlen(L, 2);
+  lua_settop(L, 2);
   lua_createtable(L, n, 0);
-  for (int i = 1; i <= n; i++, lua_settop(L, 3)) {
-    lua_rawgeti(L, 2, i);
-    lua_Integer key = lua_tointeger(L, -1);
-    int of = (int)((key < 0 ? -key : key) / SPAN) - 1, k = (int)((key < 0 ? -key : key) % SPAN);
-    if (key < 0) {
-      const NsActionChange *c = &ts->changes.of[of];
-      lua_pushfstring(L, "%s[%d] of %s '%s'", c->field->name, k + 1, c->noun, c->name);
-    } else {
-      const NsUserEvent *event = &ts->user.of[of];
-      const NsDiscreteState *state = event->discrete->states;
-      while (k < state->first || k >= state->first + ns_discrete_width(state)) state++;
-      if (state->size == 0) lua_pushfstring(L, "%s.%s", event->name, state->name);
-      else lua_pushfstring(L, "%s.%s[%d]", event->name, state->name, k - state->first + 1);
-    }
+  for (int i = 1; i <= n; i++) {
+    char text[NS_PLACE_NAME];
+    ns_place_name(ts, listed_key(L, i), text);
+    lua_pushstring(L, text);
     lua_rawseti(L, 3, i);
   }
   return 1;
@@ -245,14 +190,6 @@ static lua_Integer address_of(const double *number) {
   return (lua_Integer)(intptr_t)number / (lua_Integer)sizeof *number;
 }
 
-/* Where a script reaches the number of a coefficient: in the vector that it has given. */
-static const double *reachable_number(const NsCoef *coef, const double *number) {
-  ptrdiff_t k = number - coef->value;
-  return coef->source.data
-             ? coef->source.data + k % coef->rows * coef->source.row_stride + k / coef->rows * coef->source.col_stride
-             : number;
-}
-
 /* addresses(simulation, places, p): of each place, and then of each of p parameters that is a number, its address, in units of a number. */
 static int support_addresses(lua_State *L) {
   NsTimeStepping *ts = support_simulation(L);
@@ -262,12 +199,7 @@ static int support_addresses(lua_State *L) {
   lua_createtable(L, n, 0);
   for (int i = 1; i <= n; i++) {
     const double *number = listed_number(L, ts, i, &version);
-    lua_rawgeti(L, 2, i);
-    lua_Integer key = lua_tointeger(L, -1);
-    lua_pop(L, 1);
-    const NsActionChange *c = key < 0 ? &ts->changes.of[-key / SPAN - 1] : NULL;
-    const NsCoef *coef = c && c->field->type == NS_FIELD_COEF ? ns_field_place(c->field, c->object) : NULL;
-    lua_pushinteger(L, address_of(coef ? reachable_number(coef, number) : number));
+    lua_pushinteger(L, address_of(ns_place_reached(ts, listed_key(L, i), number)));
     lua_rawseti(L, -2, i);
   }
   for (int j = 0; j < p; j++)
@@ -318,15 +250,11 @@ static int support_swapped(lua_State *L) {
 static int support_draws(lua_State *L) {
   const NsTimeStepping *ts = support_simulation(L);
   const char *from = lua_tostring(L, 2);
+  size_t bytes = ns_places_draws(ts, from, NULL);
   luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  for (int e = 0; e < ts->user.count; e++) {
-    const NsDiscrete *d = ts->user.of[e].discrete;
-    size_t size = d ? (size_t)d->generators * sizeof *d->draws : 0;
-    if (size > 0 && from) memcpy(d->draws, from, size), from += size;
-    else if (size > 0) luaL_addlstring(&b, (const char *)d->draws, size);
-  }
-  return luaL_pushresult(&b), 1;
+  char *draws = luaL_buffinitsize(L, &b, bytes);
+  if (!from) ns_places_draws(ts, NULL, draws);
+  return luaL_pushresultsize(&b, from ? 0 : bytes), 1;
 }
 
 /* callback(system, "computeb"): the function of Lua that a script has given as this callback, compiled since or not; else whether there is a callback. */

@@ -153,7 +153,7 @@ void nsl_relink_user_events(lua_State *L, int from, int to, int map);
 /* Pushes a list with a table for each of `count` events. slopes: the derivatives of their times; NULL: none. */
 void nsl_push_events(lua_State *L, const NsEvent *events, long count, const NsEventSlopes *slopes);
 
-/* The parameter of a place (discrete_support.c); raises where its derivative is not known. */
+/* The parameter of a place (simulation/places.h); raises where its derivative is not known. */
 NsParameter nsl_place_parameter(lua_State *L, NsTimeStepping *ts, lua_Integer key);
 
 void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top */
