@@ -434,7 +434,8 @@ local function make_joint(robot, arm, joint)
     stops = { joint.lower - now, joint.upper - now }
     if kind.class == "PivotJointR" and joint.upper - joint.lower >= relations.span then
       warn(("nslua: load: %s:%d: the limits of joint '%s' are %g apart: an angle has stops that are less than %g "
-        .. "apart, and it has none"):format(robot.file, joint.line, joint.name, joint.upper - joint.lower, relations.span))
+        .. "apart, and it has none"):format(robot.file, joint.line, joint.name, joint.upper - joint.lower,
+        relations.span))
       stops = nil
     end
     if joint.lower == joint.upper then mistake(robot, joint,
