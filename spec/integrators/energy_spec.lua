@@ -137,6 +137,34 @@ describe("the account of the energy", function()
     assert.is_true(math.abs(ratio - 2) < 0.2, "ratio " .. ratio)
   end)
 
+  it("has the residual of a linearised step in the numerical error: forces do the work of the scheme's forces", function()
+    local draw, hits = ns.rng(7), 0
+    for trial = 1, 8 do
+      local theta, h, linear = 0.5 + 0.5 * draw:uniform(), 0.05, trial % 4 > 0
+      local a, b, c = 1 + 9 * draw:uniform(), draw:uniform(), draw:uniform()
+      local function inner(q, v, f)
+        f[1], f[2] = a * q[1] ^ 3 + b * v[1] * v[2] ^ 2, c * q[1] * q[2] + a * math.sin(q[2]) + v[2] ^ 3
+        return f
+      end
+      local function force(ds) return -inner(ds:q(), ds:velocity(), ns.zeros(2)) end
+      local M = ns.matrix { { 1 + c, 0.2 }, { 0.2, 1 } }
+      local ds = ns.LagrangianDS({ 1, draw:uniform() }, { 0.3, -1 }, M)
+      ds:setComputeFIntFunction(function(_, q, v, _, f) inner(q, v, f) end)
+      local osi = ns.MoreauJeanOSI(theta)
+      osi:setLinearlyImplicit(linear)
+      local wall = { impact(0.5, { 1, 0.5 }), ds }
+      local simu = simulate { systems = { ds }, links = { wall }, T = 2, h = h, osi = osi }
+      local work, last = 0, force(ds)
+      local e = run(simu, ds, theta, function(s)
+        local now = force(ds)
+        work, last = work + h * s.mean:dot(theta * now + (1 - theta) * last), now
+      end)
+      if e.impacts < 0 then hits = hits + 1 end
+      assert.near(work, e.forces, 1e-9 * math.abs(work), "trial " .. trial)
+    end
+    assert.is_true(hits > 2, hits)
+  end)
+
   it("begins with the first call, and is not there before", function()
     local ds = ball(1, 0)
     local simu = simulate { systems = { ds }, links = { { impact(0.5, { 1 }), ds } }, T = 2, h = 1e-2 }

@@ -545,6 +545,20 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   }
 }
 
+/* Whether a step is one iteration of a nonlinear model, which leaves a residual. */
+static bool leaves_residual(const NsMoreauJean *mj) {
+  return mj->base.linear && !mj->linear;
+}
+
+/* Moves the work of a linearised step's residual, which is no work of forces, from `forces` to `numerical`. */
+static void account_residual(const NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account) {
+  int from = node->base.v, to = from + node->ds->nv;
+  double theta = mj->options.theta, work = 0;
+  for (int i = from; i < to; i++) work += (theta * mj->v[i] + (1 - theta) * mj->start.v[i]) * mj->rho[i];
+  account->forces -= work;
+  account->numerical += work;
+}
+
 static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
   int q = node->base.x, v = node->base.v;
   NsEnergyStep step = {mj->t_k,   mj->t, mj->h, mj->options.theta, mj->start.q + q,   mj->start.v + v, mj->q + q, mj->v + v,
@@ -553,6 +567,7 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   if (node->ds->boundary) step.held = mj->held + v;
   if (mj->settle.projected) step.q = mj->settle.q_free + q;
   if (mj->settle.combined) step.acting = mj->q + q;
+  if (leaves_residual(mj)) account_residual(mj, node, account); /* first: rho is workspace of the next call */
   NsStatus status = ns_energy_add(node->ds, &step, account, err);
   if (status != NS_OK || !mj->settle.projected) return status;
   const double *places[] = {mj->settle.q_free + q, mj->q + q};
@@ -566,13 +581,13 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   return status;
 }
 
-/* Computes the impulses of prescribed velocities at the accepted iterate; a linear step does not know them yet. */
-static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
+/* Computes the impulses of prescribed velocities at the accepted iterate, which a linear step does not know yet; all: rho of all systems. */
+static NsStatus mj_find_reactions(NsMoreauJean *mj, bool all, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < mj->layout.nnodes && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
     const double *q = (mj->settle.projected && !mj->settle.combined ? mj->settle.q_free : mj->q) + node->base.x;
-    if (node->ds->boundary && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
+    if ((all || node->ds->boundary) && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
   }
   return status;
 }
@@ -592,7 +607,7 @@ static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
 
 static NsStatus mj_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  NsStatus found = mj_find_reactions(mj, err);
+  NsStatus found = mj_find_reactions(mj, account && leaves_residual(mj), err);
   if (found != NS_OK) return found;
   if (account) {
     NsEnergyAccount sum = *account;
