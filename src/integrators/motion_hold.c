@@ -46,8 +46,11 @@ static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const dou
 static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
   int worst = 0;
   double most = 0, even = 0; /* even: the largest rhs_i / sqrt(W_ii), whose square is an energy or a power */
-  for (int i = 0; i < n; i++)
-    if (W[i + i * n] > 0) even = fmax(even, fabs(motion->rhs[i]) / sqrt(W[i + i * n]));
+  for (int i = 0; i < n; i++) {
+    double size = fabs(motion->rhs[i]); /* of a velocity, the sum of its |terms|: what is stopped may be their rounding alone */
+    if (motion->stopping) size = fmax(size, motion->u_terms[rows[i]] * motion->unit[i]);
+    if (W[i + i * n] > 0) even = fmax(even, size / sqrt(W[i + i * n]));
+  }
   NsStatus status = solve_shared(motion, n, rows, W, z);
   if (status != NS_OK) return ns_fail(err, status, "dependent constraints: %s", ns_status_message(status));
   if (motion->off_constraints) return NS_OK;
@@ -59,6 +62,7 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
       scale += fabs(term);
     }
     double noise = NOISE * sqrt(fabs(W[i + i * n])) * even;
+    if (motion->placing) noise = fmax(noise, STILL * (motion->rounding[rows[i]] + motion->still[rows[i]]) * motion->unit[i]);
     if (motion->stopping && motion->slow) noise = fmax(noise, motion->slow[rows[i]] * motion->unit[i]);
     double off = scale > 0 && fabs(sum) > noise ? fabs(sum) / scale : 0;
     if (off > most) most = off, worst = i;
@@ -194,7 +198,9 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
     int worst = farthest(motion, n, rows, &off);
     if (off <= 1 || (off <= STILL && off > 0.5 * before)) return NS_OK;
     for (int k = 0; k < n; k++) motion->rhs[k] = -motion->y[rows[k]];
+    motion->placing = true;
     status = motion_solve_rows(motion, n, rows, W, motion->answer, err);
+    motion->placing = false;
     if (status != NS_OK) return status;
     double work = 0;
     for (int k = 0; k < n; k++) work += motion->rhs[k] * motion->answer[k];

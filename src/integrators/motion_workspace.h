@@ -41,6 +41,7 @@ struct NsMotion {
   double *room;         /* workspace for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
   double *unit;         /* m: powers of two; units in which the diagonal of W is nearly constant */
+  bool placing;         /* the rows that are solved are places */
   bool stopping;        /* the rows that are solved are velocities */
   bool off_constraints; /* see ns_motion_leave_constraints */
   const double *slow;   /* m: see ns_motion_share */

@@ -1,5 +1,6 @@
 -- Models in event-driven mechanics against closed forms and against solve_ivp.
 local ns = require "nslua"
+local campaign = require "campaign"
 local events = require "simulation.events"
 local g = events.g
 
@@ -111,5 +112,34 @@ describe("a freewheel", function()
     simu:run()
     assert.is_true(#simu:events() <= 1)
     assert.near(1.5 / 3 - math.sin(4.5) / 9, ds:q()[1], 1e-13)
+  end)
+
+  -- A rod that rests on balls in a row: the friction along the row is the same equation for each of them, and its terms are
+  -- rounding alone. On a slope it rolls across the row with g sin(slope) / (1 + I / (m R^2)).
+  it("of rods on balls in a row: at rest, and rolling down a slope", function()
+    local count, told = campaign(16, 0.02)
+    local random = math.random
+    math.randomseed(1128)
+    for case = 1, count do
+      local R, m, L = 0.05 + random(), 10 ^ (4 * random() - 2), 1 + random()
+      local turn, slope, n = 2 * math.pi * random(), case % 3 == 0 and 0 or 0.2 * random(), 2 + case % 4
+      local own, other = m * R * R * (0.2 + 0.4 * random()), m * L * L * (0.2 + random())
+      local x, y, s, c = random(), 10 * random(), math.sin(turn), math.cos(turn)
+      local rod = ns.NewtonEulerDS({ x, y, R, math.cos(turn / 2), 0, 0, math.sin(turn / 2) }, { 0, 0, 0, 0, 0, 0 }, m,
+        { { own, 0, 0 }, { 0, other, 0 }, { 0, 0, other } })
+      rod:setFExtPtr { m * g * math.sin(slope), 0, -m * g * math.cos(slope) }
+      local links, floor = {}, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+      for k = 1, n do
+        local ball = ns.contact.cap_plane(R, { (2 * (k - 1) / (n - 1) - 1) * L, 0, 0 }, floor)
+        links[k] = { ns.NewtonImpactFrictionNSL(0, 0, 0.9, 3), ball, "ball " .. k, rod }
+      end
+      local simu = events.simulation { systems = { rod }, links = links, T = 0.3, h = 0.1 }
+      local good, message = pcall(simu.run, simu)
+      assert.is_true(good, ("case %d: %s"):format(case, message))
+      local way = -g * math.sin(slope) * s / (1 + own / (m * R * R)) * 0.3 ^ 2 / 2
+      assert.near(x - s * way, rod:q()[1], 1e-9)
+      assert.near(y + c * way, rod:q()[2], 1e-9)
+    end
+    told("rods on balls in a row", count)
   end)
 end)

@@ -232,6 +232,26 @@ static bool solve_shared_equations(NsModes *s, int count, double *x) {
   return good;
 }
 
+/*
+** Whether x is a solution of A x = rhs. A row whose terms are below NOISE beside the largest ones has only rounding: two
+** rows of the same motion may differ there by as much as they are.
+*/
+static bool equations_agree(const NsModes *s, int count, const double *x) {
+  double even = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < count; i++) {
+      double off = -s->rhs[i], size = fabs(s->rhs[i]), own = sqrt(fabs(s->A[i + (size_t)i * (size_t)count]));
+      for (int j = 0; j < count; j++) {
+        double term = s->A[i + (size_t)j * (size_t)count] * x[j];
+        off += term;
+        size += fabs(term);
+      }
+      if (pass == 0 && own > 0) even = fmax(even, size / own);
+      if (pass == 1 && fabs(off) > CONTRADICTS * fmax(size, NOISE * own * even)) return false;
+    }
+  return true;
+}
+
 /* Solves A x = rhs (count); when A is singular, with the shares of find_shares. False: there is no solution. */
 bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, double *x) {
   for (int a = 0; a < count; a++) s->share[a] = 1;
@@ -249,16 +269,7 @@ bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, doubl
   if (!solve_shared_equations(s, count, x)) return false;
   find_shares(ed, s, count, x);
   if (!solve_shared_equations(s, count, x)) return false;
-  for (int i = 0; i < count; i++) {
-    double off = -s->rhs[i], size = fabs(s->rhs[i]);
-    for (int j = 0; j < count; j++) {
-      double term = s->A[i + (size_t)j * (size_t)count] * x[j];
-      off += term;
-      size += fabs(term);
-    }
-    if (fabs(off) > CONTRADICTS * size) return false;
-  }
-  return true;
+  return equations_agree(s, count, x);
 }
 
 /* y'' and the sums of its |terms| for the multipliers s->z. */
