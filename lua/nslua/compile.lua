@@ -28,32 +28,58 @@ local function words_of(f)
   local dump, words, seen = string.dump(f, true), {}, {}
   for at, size in dump:gmatch "()\4([\x81-\xff])" do
     local word = dump:sub(at + 2, at + (size:byte() & 127))
-    if word:find "^[%a_][%w_]*$" and not seen[word] then words[#words + 1], seen[word] = word, true end
+    if not seen[word] then words[#words + 1], seen[word] = word, true end
   end
   return words
 end
 
+-- Modules whose functions have no state that a script changes; of their fields a callback's names are watched.
+local function standard_modules()
+  local standard = {}
+  for name, module in pairs(package.loaded) do
+    if name:find "^nslua" or (" string table math utf8 os io coroutine "):find(" " .. name .. " ", 1, true) then
+      standard[module] = true
+    end
+  end
+  return standard
+end
+
+-- Functions and modules by which a callback writes, or reads what is not known beforehand.
+local open = { [print] = "it writes by '%s'", [io] = "it writes by '%s'" }
+for _, f in ipairs { load, loadfile, dofile, require, debug, package } do open[f] = "it may read anything by '%s'" end
+
 -- What a function may read: list is for nsl_digest_list; why, when it may read more than can be watched.
 local function reads_of(f)
-  local reads, seen, standard, count = { list = {} }, {}, {}, 0
-  for _, module in pairs(package.loaded) do standard[module] = true end
-  local read
+  local reads, seen, count = { list = {} }, {}, 0
+  local standard, read = standard_modules()
 
   local function refuse(text, ...) reads.why = reads.why or text:format(...) end
 
-  -- An environment may inherit from the globals, as that of the prompt does.
-  local function read_global(env, word)
+  local function watch(container, key) reads.list[#reads.list + 1] = { container, key } end
+
+  -- An environment may inherit from the globals, as that of the prompt does. A global that is nil may get a value.
+  local function read_global(env, word, words)
     local value = rawget(env, word)
     local parent = value == nil and (debug.getmetatable(env) or {}).__index
-    if type(parent) == "table" then return read_global(parent, word) end
-    if parent then value = parent(env, word) end
+    if not standard[value] then watch(env, word) end
+    if type(parent) == "table" then return read_global(parent, word, words) end
+    if parent then
+      value = parent(env, word)
+      watch(_G, word)
+    end
     if value == nil then return end
-    if word == "print" or word == "io" then refuse("it writes by '%s'", word) end
-    if type(value) ~= "function" and not standard[value] then
-      reads.list[#reads.list + 1] = { env, word }
-      if parent then refuse("it may read the global '%s'", word) end
+    if word == "print" then refuse(open[print], word) end
+    if parent and type(value) ~= "function" and not standard[value] then
+      refuse("it may read the global '%s'", word)
     end
     read(value, DEPTH, word)
+    for _, field in ipairs(standard[value] and words or {}) do
+      local member = rawget(value, field)
+      if member ~= nil then
+        watch(value, field)
+        read(member, DEPTH - 1, word .. "." .. field)
+      end
+    end
   end
 
   local function read_function(value)
@@ -62,7 +88,7 @@ local function reads_of(f)
     repeat
       local name, upvalue = debug.getupvalue(value, i)
       if name == "_ENV" then
-        for _, word in ipairs(words) do read_global(upvalue, word) end
+        for _, word in ipairs(words) do read_global(upvalue, word, words) end
       elseif name then
         read(upvalue, DEPTH, name)
       end
@@ -70,26 +96,36 @@ local function reads_of(f)
     until not name
   end
 
+  local function read_table(value, depth, name)
+    local left = ELEMENTS
+    for key, element in next, value do
+      if type(key) == "table" or type(key) == "userdata" then refuse("'%s' has objects as keys", name) end
+      read(element, depth - 1, ("%s.%s"):format(name, key))
+      left = left - 1
+      if left == 0 then break end
+    end
+    local meta = debug.getmetatable(value)
+    for key, method in next, meta or {} do
+      if key ~= "__index" then watch(meta, key) end
+      read(method, depth - 1, name)
+    end
+  end
+
   function read(value, depth, name)
     local kind = type(value)
     count = count + (kind ~= "function" and not standard[value] and 1 or 0)
     if count > MOST_READ then refuse("it may read more than %d values besides its arguments", MOST_READ) end
-    if moves(value) then
-      refuse("it may read '%s', which may change by itself", name)
-    end
-    if kind ~= "function" and kind ~= "table" or seen[value] or standard[value] then return end
+    if open[value] then refuse(open[value], name) end
+    if moves(value) or kind == "thread" then refuse("it may read '%s', which may change by itself", name) end
+    if kind ~= "function" and kind ~= "table" or value == _G then return end
+    if seen[value] or standard[value] or open[value] then return end
     seen[value] = true
     if kind == "function" then
       if debug.getinfo(value, "S").what ~= "C" then read_function(value) end
     elseif depth > 0 then
-      local left = ELEMENTS
-      for key, element in next, value do
-        read(element, depth - 1, ("%s.%s"):format(name, key))
-        left = left - 1
-        if left == 0 then break end
-      end
-      local meta = debug.getmetatable(value)
-      if meta then read(meta.__index, depth - 1, name) end
+      read_table(value, depth, name)
+    elseif next(value) ~= nil or debug.getmetatable(value) then
+      refuse("'%s' is a table too deep in others", name)
     end
   end
 

@@ -72,6 +72,7 @@ static uint64_t of_table(lua_State *L, int idx, int depth) {
   lua_pushvalue(L, idx);
   for (int i = 0; i < CHAIN && lua_istable(L, -1); i++) {
     sum = digest_mix(sum, of_elements(L, lua_gettop(L), depth));
+    if (lua_getmetatable(L, -1)) sum = digest_mix(sum, of_address(lua_topointer(L, -1))), lua_pop(L, 1);
     if (luaL_getmetafield(L, -1, "__index") == LUA_TNIL) break;
   }
   lua_settop(L, top);

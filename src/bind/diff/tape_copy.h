@@ -6,12 +6,16 @@
 
 #include "bind/lua/object.h"
 
-/* Instructions of Lua 5.4 (lopcodes.h): those whose operands Lua compares or uses itself, and those that call and assign. */
+/* Instructions of Lua 5.4 (lopcodes.h) whose operands Lua compares or uses itself, or that read and assign variables, call, and make tables. */
 enum {
+  NSL_OP_GETUPVAL = 9,
   NSL_OP_SETUPVAL = 10,
   NSL_OP_GETTABLE = 12,
   NSL_OP_SETTABUP = 15,
   NSL_OP_SETTABLE = 16,
+  NSL_OP_SETI = 17,
+  NSL_OP_SETFIELD = 18,
+  NSL_OP_NEWTABLE = 19,
   NSL_OP_EQ = 57,
   NSL_OP_EQK = 60,
   NSL_OP_EQI = 61,

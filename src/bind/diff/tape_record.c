@@ -8,7 +8,7 @@
 
 #include "bind/diff/math_slots.h"
 #include "bind/diff/proxy_math.h"
-#include "bind/diff/tape_watch.h"
+#include "bind/diff/tape_special.h"
 #include "bind/array/vector.h"
 
 static const char map_key = 0;
@@ -147,6 +147,7 @@ static int trace_call(lua_State *L) {
   nsl_watch_function(L);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
   lua_call(L, last - first + 1, LUA_MULTRET);
+  nsl_watch_check(L);
   nsl_refuse_text(L, job->tracer);
   take_results(L, job, last + 1, last);
   return 0;
@@ -181,7 +182,7 @@ static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, boo
   int list = lua_gettop(L) + 1, watched = list + 2;
   nsl_swap_find(L, list - 2, list - 1, first, last, far);
   nsl_swap_pack(L, list);
-  NslWatch *watch = nsl_watch_begin(L, job->tracer, job->trace->lenient);
+  NslWatch *watch = nsl_watch_begin(L, job->tracer, job->trace->lenient, job->trace->exact);
   lua_pushcfunction(L, trace_call);
   lua_pushlightuserdata(L, job);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);

@@ -2,52 +2,23 @@
 ** tape_watch.c
 ** Copies of functions whose lines number their instructions, and the hook that looks at these.
 */
-#include "bind/diff/tape_watch.h"
+#include "bind/diff/tape_special.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
-** FIRST_LINE: no source has as many lines. LINES: of one watch; a function that a trace has left somewhere does not belong to the next one.
-** PENDING: most registers that wait for their values.
-*/
-enum { FIRST_LINE = 1 << 24, LINES = 1 << 18, PENDING = 16 };
+/* FIRST_LINE: no source has as many lines. LINES: of one watch; a function that a trace has left somewhere does not belong to the next one. */
+enum { FIRST_LINE = 1 << 24, LINES = 1 << 18 };
 
-/* A register that gets its value back at the next instruction of its frame, which is one of two. */
-typedef struct Pending {
-  const void *frame;
-  int reg, next[2];
-} Pending;
-
-struct NslWatch {
-  NslTracer *tracer;
-  NslCode code;
-  bool lenient;
-  int pending;
-  Pending waits[PENDING];
-  lua_Hook hook; /* what was set before */
-  int mask, period;
-};
-
-/* User values of a watch. OUTSIDE: the identities of the variables that the script has outside. */
-enum { PREVIOUS = 1, COPIES, DUMPS, OUTSIDE, VARIABLES, SAVED, WATCH_VALUES = SAVED };
-
-static const char present_key = 0, special_key = 0, line_key = 0;
-static const char no_effects[] = ": a compiled callback must have no side effects";
-
-/* Pushes the present watch; NULL, and nil is pushed, when there is none. */
-static NslWatch *push_watch(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &present_key);
-  return lua_touserdata(L, -1);
-}
+static const char line_key = 0;
 
 /* ---- copies ---- */
 
 /* Pushes the copy of the function at idx; false, and nothing is pushed, when its bytecode has another format. */
 static bool push_numbered(lua_State *L, NslWatch *w, int watch, int idx) {
-  lua_getiuservalue(L, watch, DUMPS);
+  lua_getiuservalue(L, watch, NSL_WATCH_DUMPS);
   bool good = nsl_push_copy(L, &w->code, lua_gettop(L), idx);
   lua_remove(L, good ? -2 : -1);
   return good;
@@ -57,7 +28,7 @@ static bool push_numbered(lua_State *L, NslWatch *w, int watch, int idx) {
 static void add_variable(lua_State *L, int watch, int idx, int i) {
   int type = lua_type(L, -1), value = lua_gettop(L);
   if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING || type == LUA_TNIL) {
-    lua_getiuservalue(L, watch, VARIABLES);
+    lua_getiuservalue(L, watch, NSL_WATCH_VARIABLES);
     lua_Integer n = luaL_len(L, -1);
     lua_createtable(L, 3, 0);
     lua_pushvalue(L, idx), lua_rawseti(L, -2, 1);
@@ -71,7 +42,7 @@ static void add_variable(lua_State *L, int watch, int idx, int i) {
 /* Lets the copy on top share the variables of the function at idx, and remembers these. */
 static void watch_join(lua_State *L, int watch, int idx) {
   int copy = lua_gettop(L);
-  lua_getiuservalue(L, watch, OUTSIDE);
+  lua_getiuservalue(L, watch, NSL_WATCH_OUTSIDE);
   for (int i = 1; lua_getupvalue(L, idx, i); i++) {
     lua_upvaluejoin(L, copy, i, idx, i);
     bool known = lua_rawgetp(L, copy + 1, lua_upvalueid(L, idx, i)) != LUA_TNIL;
@@ -99,9 +70,9 @@ void nsl_watch_function(lua_State *L) {
   int function = lua_gettop(L), watch = function + 1;
   if (!lua_isfunction(L, function) || lua_iscfunction(L, function)) return;
   nsl_need_stack(L, 16);
-  NslWatch *w = push_watch(L);
+  NslWatch *w = nsl_watch_push(L);
   if (w && !is_copy(L, function, w)) {
-    lua_getiuservalue(L, watch, COPIES);
+    lua_getiuservalue(L, watch, NSL_WATCH_COPIES);
     lua_pushvalue(L, function);
     if (lua_rawget(L, watch + 1) == LUA_TNIL && push_numbered(L, w, watch, function)) {
       watch_join(L, watch, function);
@@ -116,26 +87,20 @@ void nsl_watch_function(lua_State *L) {
 
 /* ---- numbers ---- */
 
-/* The node of the traced number at idx of the present trace; -1: it is none. */
-static int watched_node(lua_State *L, const NslWatch *w, int idx) {
-  const NslTraced *x = nsl_test_traced(L, idx);
-  return x && x->tag == w->tracer->tag ? x->node : -1;
-}
-
 /* The node of the number in a register; -1: it holds no traced number of this trace. */
 static int register_node(lua_State *L, const NslWatch *w, lua_Debug *ar, unsigned reg) {
   if (!lua_getlocal(L, ar, (int)reg + 1)) return -1;
-  int node = watched_node(L, w, -1);
+  int node = nsl_watch_node(L, w, -1);
   lua_pop(L, 1);
   return node;
 }
 
 /* Stores the value on top in a register, for one instruction: the old value comes back at one of the two next ones. */
 static void watch_lend(lua_State *L, NslWatch *w, lua_Debug *ar, unsigned reg, int next, int other) {
-  if (w->pending == PENDING) luaL_error(L, "compile: metamethods are nested too deep");
-  w->waits[w->pending++] = (Pending){ar->i_ci, (int)reg + 1, {next, other}};
-  push_watch(L);
-  lua_getiuservalue(L, -1, SAVED);
+  if (w->pending == NSL_PENDING) luaL_error(L, "compile: metamethods are nested too deep");
+  w->waits[w->pending++] = (NslPending){ar->i_ci, (int)reg + 1, {next, other}};
+  nsl_watch_push(L);
+  lua_getiuservalue(L, -1, NSL_WATCH_SAVED);
   lua_getlocal(L, ar, (int)reg + 1);
   lua_rawseti(L, -2, w->pending);
   lua_pop(L, 2);
@@ -145,10 +110,10 @@ static void watch_lend(lua_State *L, NslWatch *w, lua_Debug *ar, unsigned reg, i
 /* Gives the registers of this frame their values back. What waits for another instruction of it was left by an error. */
 static void watch_return(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
   int top = lua_gettop(L), left = 0, count = w->pending;
-  push_watch(L);
-  lua_getiuservalue(L, -1, SAVED);
+  nsl_watch_push(L);
+  lua_getiuservalue(L, -1, NSL_WATCH_SAVED);
   for (int k = 0; k < count; k++) {
-    Pending p = w->waits[k];
+    NslPending p = w->waits[k];
     lua_rawgeti(L, top + 2, k + 1);
     if (p.frame != ar->i_ci) {
       w->waits[left++] = p;
@@ -164,20 +129,6 @@ static void watch_return(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
 
 /* ---- instructions ---- */
 
-/* Raises the text on top of the stack, with the place of the function that is watched. */
-static int watch_refuse(lua_State *L) {
-  luaL_where(L, 0);
-  lua_insert(L, -2);
-  lua_concat(L, 2);
-  return lua_error(L);
-}
-
-static int watch_record(lua_State *L, const NslWatch *w, NsTapeOp op, int a, int b) {
-  int node = ns_tape_record(w->tracer->tape, op, a, b);
-  if (node < 0) luaL_error(L, "not enough memory");
-  return node;
-}
-
 /* x == y, of which one is a traced number, both with plain numbers. */
 static void watch_equal(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
   const NslInstruction *i = &w->code.at[at];
@@ -192,7 +143,7 @@ static void watch_equal(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
   }
   if (!two && !isnan(i->number)) of[1] = nsl_constant_node(L, w->tracer, i->number);
   if (of[0] < 0 || of[1] < 0) return; /* a number is not a string */
-  nsl_guard(L, w->tracer, watch_record(L, w, NS_TAPE_EQUAL, of[0], of[1]));
+  nsl_guard(L, w->tracer, nsl_watch_record(L, w, NS_TAPE_EQUAL, of[0], of[1]));
   int jump = at + 2 + (int)(w->code.at[at + 1].code >> 7) - 0xffffff;
   for (int k = 0; k < 1 + two; k++) {
     if (node[k] < 0 || (k == 1 && reg[0] == reg[1])) continue;
@@ -219,7 +170,7 @@ static void watch_loop(lua_State *L, NslWatch *w, lua_Debug *ar, unsigned reg) {
     if (!ns_tape_node(tape, node).flat) {
       lua_pushfstring(L, "compile: the %s of a loop is a traced value: it must be an integer, as math.floor makes it",
                       k ? "step" : "first value");
-      watch_refuse(L);
+      nsl_watch_refuse(L);
     }
     nsl_freeze(L, w->tracer, node);
     lua_setlocal(L, ar, (int)(reg + k) + 1);
@@ -230,143 +181,49 @@ static void watch_loop(lua_State *L, NslWatch *w, lua_Debug *ar, unsigned reg) {
   lua_getlocal(L, ar, (int)reg + 3);
   if (!lua_isinteger(L, -1) || !lua_isinteger(L, -2)) {
     lua_pushliteral(L, "compile: the limit of a loop is a traced value: its first value and its step must be integers");
-    watch_refuse(L);
+    nsl_watch_refuse(L);
   }
-  int rounded = watch_record(L, w, lua_tointeger(L, -1) > 0 ? NS_TAPE_FLOOR : NS_TAPE_CEIL, limit, limit);
+  int rounded = nsl_watch_record(L, w, lua_tointeger(L, -1) > 0 ? NS_TAPE_FLOOR : NS_TAPE_CEIL, limit, limit);
   lua_settop(L, top);
   nsl_guard(L, w->tracer, rounded);
   lua_pushnumber(L, ns_tape_node(tape, limit).value);
   lua_setlocal(L, ar, (int)reg + 2);
 }
 
-/* ---- calls ---- */
+/* ---- what the trace has made ---- */
 
-static int watched_type(lua_State *L) {
-  luaL_checkany(L, 1);
-  lua_pushstring(L, nsl_test_traced(L, 1) ? "number" : luaL_typename(L, 1));
-  return 1;
+/* The instruction before has made a table. */
+static void watch_made(lua_State *L, NslWatch *w, lua_Debug *ar) {
+  bool here = w->made_in == ar->i_ci && lua_getlocal(L, ar, w->made);
+  w->made_in = NULL;
+  if (here && lua_istable(L, -1)) nsl_watch_keep(L);
+  if (here) lua_pop(L, 1);
 }
 
-/* Calls the function in upvalue 1 with plain numbers in place of the arguments of the mask in upvalue 2. */
-static int watched_call(lua_State *L) {
-  lua_Integer mask = lua_tointeger(L, lua_upvalueindex(2));
-  const NslWatch *w = push_watch(L);
-  lua_pop(L, 1);
-  for (int k = 1; k <= lua_gettop(L) && w; k++) {
-    int node = mask >> k & 1 ? watched_node(L, w, k) : -1;
-    if (node < 0) continue;
-    nsl_freeze(L, w->tracer, node);
-    lua_replace(L, k);
-  }
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+/* ---- globals ---- */
+
+static int watch_any_global(lua_State *L) {
+  lua_pushliteral(L, "compile: the callback reads a global by a name that it makes, or that is long");
+  return nsl_watch_refuse(L);
 }
 
-/* string.format of the plain numbers. */
-static int watched_format(lua_State *L) {
-  const NslWatch *w = push_watch(L);
-  lua_pop(L, 1);
-  for (int k = 1; k <= lua_gettop(L) && w; k++) {
-    if (watched_node(L, w, k) < 0) continue;
-    nsl_push_traced_text(L, w->tracer, k);
-    lua_pop(L, 1);
-    lua_pushnumber(L, ns_tape_node(w->tracer->tape, watched_node(L, w, k)).value);
-    lua_replace(L, k);
-  }
-  return watched_call(L);
-}
-
-/* The same traced number is equal to itself where it is not nan; nothing that is no number is equal to one. */
-static int watched_rawequal(lua_State *L) {
-  NslWatch *w = push_watch(L);
-  lua_pop(L, 1);
-  bool two = lua_gettop(L) == 2, same = two && lua_rawequal(L, 1, 2), numbers = true;
-  for (int k = 1; k <= 2; k++) numbers = numbers && (lua_type(L, k) == LUA_TNUMBER || nsl_test_traced(L, k));
-  if (!two || (numbers && !same)) return watched_call(L);
-  int node = same && w ? watched_node(L, w, 1) : -1;
-  if (node >= 0) {
-    nsl_guard(L, w->tracer, watch_record(L, w, NS_TAPE_EQUAL, node, node));
-    same = !isnan(ns_tape_node(w->tracer->tape, node).value);
-  }
-  lua_pushboolean(L, same);
-  return 1;
-}
-
-/* tonumber(x) is x. */
-static int watched_tonumber(lua_State *L) {
-  if (nsl_test_traced(L, 1) && lua_isnoneornil(L, 2)) return lua_settop(L, 1), 1;
-  return watched_call(L);
-}
-
-/* Functions of C that take or judge a number without asking it (arguments: those that become plain), or act outside (call NULL). */
-static const struct {
-  const char *library, *name;
-  lua_CFunction call;
-  unsigned arguments;
-} specials[] = {{"_G", "type", watched_type, 0},
-                {"_G", "tonumber", watched_tonumber, 0},
-                {"_G", "rawequal", watched_rawequal, 6},
-                {"_G", "rawset", watched_call, 4},
-                {"_G", "rawget", watched_call, 4},
-                {"_G", "select", watched_call, 2},
-                {"table", "unpack", watched_call, 12},
-                {"string", "format", watched_format, 0},
-                {"_G", "print", NULL, 0},
-                {"io", "write", NULL, 0},
-                {"io", "read", NULL, 0},
-                {"io", "lines", NULL, 0},
-                {"os", "execute", NULL, 0},
-                {"os", "exit", NULL, 0},
-                {"os", "remove", NULL, 0},
-                {"os", "rename", NULL, 0},
-                {LUA_FILEHANDLE, "write", NULL, 0},
-                {LUA_FILEHANDLE, "read", NULL, 0}};
-
-/* Pushes the table of these functions, to their numbers; it is made once. */
-static void push_specials(lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &special_key) == LUA_TTABLE) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  int map = lua_gettop(L);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  for (int i = 0; i < (int)(sizeof specials / sizeof *specials); i++) {
-    bool file = strcmp(specials[i].library, LUA_FILEHANDLE) == 0;
-    if (file && luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE) lua_getfield(L, -1, "__index");
-    else if (!file) lua_getfield(L, map + 1, specials[i].library);
-    if (lua_istable(L, -1) && lua_getfield(L, -1, specials[i].name) == LUA_TFUNCTION) {
-      lua_pushinteger(L, i);
-      lua_rawset(L, map);
-    }
-    lua_settop(L, map + 1);
-  }
-  lua_settop(L, map);
-  lua_pushvalue(L, map);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &special_key);
-}
-
-/* The number in `specials` of the function on top; -1: it is not there. */
-static int special_of(lua_State *L) {
-  push_specials(L);
-  lua_pushvalue(L, -2);
-  int number = lua_rawget(L, -2) == LUA_TNUMBER ? (int)lua_tointeger(L, -1) : -1;
+/* _ENV as a value: which globals are read by it is not known. */
+static void watch_environment(lua_State *L, lua_Debug *ar, uint32_t i) {
+  lua_getinfo(L, "f", ar);
+  const char *name = lua_getupvalue(L, -1, (int)nsl_operand_b(i) + 1);
+  if (strcmp(name, "_ENV") == 0) watch_any_global(L);
   lua_pop(L, 2);
-  if (number < 0 || specials[number].call) return number;
-  const NslWatch *w = push_watch(L);
-  lua_pop(L, 1);
-  if (w->lenient) return -1;
-  bool file = strcmp(specials[number].library, LUA_FILEHANDLE) == 0, global = specials[number].library[0] == '_';
-  lua_pushfstring(L, "compile: the callback calls %s%s%s%s",
-                  global ? ""
-                  : file ? "file"
-                         : specials[number].library,
-                  global ? ""
-                  : file ? ":"
-                         : ".",
-                  specials[number].name, no_effects);
-  return watch_refuse(L);
 }
+
+/* The table of the globals in a register, as an argument of a function of C or with a key that is made. */
+static void watch_globals(lua_State *L, lua_Debug *ar, unsigned reg) {
+  if (!lua_getlocal(L, ar, (int)reg + 1)) return;
+  lua_pushglobaltable(L);
+  if (lua_rawequal(L, -1, -2)) watch_any_global(L);
+  lua_pop(L, 2);
+}
+
+/* ---- calls ---- */
 
 /* Calls upvalue 2, a copy of the __call of upvalue 1, with upvalue 1 and the arguments. */
 static int watched_object(lua_State *L) {
@@ -380,11 +237,15 @@ static int watched_object(lua_State *L) {
 
 /* Replaces the function in a register by its copy, or by a function that takes traced numbers. An object is called by its __call. */
 static void watch_callee(lua_State *L, lua_Debug *ar, unsigned reg) {
+  int top = lua_gettop(L);
   if (!lua_getlocal(L, ar, (int)reg + 1)) return;
-  int special = lua_iscfunction(L, -1) ? special_of(L) : -1;
+  int special = lua_iscfunction(L, -1) ? nsl_special_of(L) : -1;
   if (special >= 0) {
-    lua_pushinteger(L, specials[special].arguments);
-    lua_pushcclosure(L, specials[special].call, 2);
+    nsl_special_push(L, special);
+  } else if (lua_iscfunction(L, -1)) {
+    nsl_special_check_wrap(L);
+    lua_settop(L, top);
+    return;
   } else if (lua_isfunction(L, -1)) {
     nsl_watch_function(L);
   } else if (luaL_getmetafield(L, -1, "__call") == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
@@ -397,7 +258,7 @@ static void watch_callee(lua_State *L, lua_Debug *ar, unsigned reg) {
 }
 
 /* A call: what is called, and the functions among the arguments of a function of C. */
-static void watch_call(lua_State *L, lua_Debug *ar, uint32_t i) {
+static void watch_call(lua_State *L, lua_Debug *ar, uint32_t i, bool exact) {
   unsigned reg = nsl_operand_a(i), count = nsl_operand_b(i);
   if (!lua_getlocal(L, ar, (int)reg + 1)) return;
   bool plain = lua_iscfunction(L, -1);
@@ -407,6 +268,7 @@ static void watch_call(lua_State *L, lua_Debug *ar, uint32_t i) {
     if (!lua_getlocal(L, ar, (int)(reg + k) + 1)) return;
     bool function = lua_isfunction(L, -1);
     lua_pop(L, 1);
+    if (exact) watch_globals(L, ar, reg + k);
     if (function) watch_callee(L, ar, reg + k);
   }
 }
@@ -422,35 +284,47 @@ static bool watch_differs(lua_State *L, int a, int b) {
 static void watch_upvalue(lua_State *L, lua_Debug *ar, uint32_t i) {
   int top = lua_gettop(L), upvalue = (int)nsl_operand_b(i) + 1;
   lua_getinfo(L, "f", ar);
-  const NslWatch *w = push_watch(L);
-  lua_getiuservalue(L, -1, OUTSIDE);
+  const NslWatch *w = nsl_watch_push(L);
+  lua_getiuservalue(L, -1, NSL_WATCH_OUTSIDE);
   bool outside = lua_rawgetp(L, -1, lua_upvalueid(L, top + 1, upvalue)) != LUA_TNIL;
   const char *name = lua_getupvalue(L, top + 1, upvalue);
   lua_getlocal(L, ar, (int)nsl_operand_a(i) + 1);
   if (outside && !w->lenient && watch_differs(L, -1, -2)) {
-    lua_pushfstring(L, "compile: the callback assigns to the variable '%s' outside of it%s", name, no_effects);
-    watch_refuse(L);
+    lua_pushfstring(L, "compile: the callback assigns to the variable '%s' outside of it%s", name, NSL_NO_EFFECTS);
+    nsl_watch_refuse(L);
   }
   lua_settop(L, top);
 }
 
+/* An assignment to an element of what is in a register. */
+static void watch_element(lua_State *L, lua_Debug *ar, unsigned reg) {
+  if (!lua_getlocal(L, ar, (int)reg + 1)) return;
+  if (nsl_watch_is_outside(L, -1)) {
+    lua_pushfstring(L, "compile: the callback assigns to an element of a %s outside of it%s", nsl_describe(L, -1),
+                    NSL_NO_EFFECTS);
+    nsl_watch_refuse(L);
+  }
+  lua_pop(L, 1);
+}
+
 /* name.key = value, where name is an upvalue: a global, or a field of a table of the script. */
-static void watch_field(lua_State *L, lua_Debug *ar, const NslInstruction *i) {
+static void watch_field(lua_State *L, lua_Debug *ar, const NslInstruction *i, bool exact) {
   int top = lua_gettop(L);
   lua_getinfo(L, "f", ar);
   const char *name = lua_getupvalue(L, top + 1, (int)nsl_operand_a(i->code) + 1);
   bool constant = nsl_takes_constant(i->code);
-  if (i->text && lua_istable(L, -1) && (constant || lua_getlocal(L, ar, (int)nsl_operand_c(i->code) + 1))) {
+  if (i->text && lua_istable(L, -1) && nsl_watch_is_outside(L, -1) &&
+      (constant || lua_getlocal(L, ar, (int)nsl_operand_c(i->code) + 1))) {
     int type = constant ? LUA_TNIL : lua_type(L, -1);
     lua_pushlstring(L, i->text, i->length);
     lua_rawget(L, top + 2);
-    bool plain = type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING;
+    bool plain = type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING || exact;
     if ((constant && i->number == 1) || (plain && !lua_rawequal(L, -1, -2))) {
       bool global = strcmp(name, "_ENV") == 0;
       lua_pushlstring(L, i->text, i->length);
       lua_pushfstring(L, "compile: the callback assigns to %s'%s%s%s'%s", global ? "the global " : "", global ? "" : name,
-                      global ? "" : ".", lua_tostring(L, -1), no_effects);
-      watch_refuse(L);
+                      global ? "" : ".", lua_tostring(L, -1), NSL_NO_EFFECTS);
+      nsl_watch_refuse(L);
     }
   }
   lua_settop(L, top);
@@ -459,12 +333,14 @@ static void watch_field(lua_State *L, lua_Debug *ar, const NslInstruction *i) {
 /* ---- the hook ---- */
 
 static void watch_step(lua_State *L, lua_Debug *ar) {
-  NslWatch *w = push_watch(L);
+  NslWatch *w = nsl_watch_push(L);
   lua_pop(L, 1);
   if (!w || !w->tracer->tape) return;
   lua_getinfo(L, "l", ar);
   int at = ar->currentline - w->code.first;
   if (at < 0 || at >= w->code.count) return;
+  nsl_watch_check(L);
+  if (w->made_in) watch_made(L, w, ar);
   if (w->pending > 0) watch_return(L, w, ar, at);
   const NslInstruction *i = &w->code.at[at];
   switch (i->code & 0x7f) {
@@ -472,16 +348,31 @@ static void watch_step(lua_State *L, lua_Debug *ar) {
     case NSL_OP_EQK:
     case NSL_OP_EQI: watch_equal(L, w, ar, at); break;
     case NSL_OP_GETTABLE:
+      if (w->exact) watch_globals(L, ar, nsl_operand_b(i->code));
       watch_key(L, w, ar, at, nsl_operand_c(i->code), nsl_operand_a(i->code) == nsl_operand_c(i->code));
       break;
-    case NSL_OP_SETTABLE: watch_key(L, w, ar, at, nsl_operand_b(i->code), false); break;
+    case NSL_OP_SETI:
+    case NSL_OP_SETFIELD:
+      if (w->exact) watch_element(L, ar, nsl_operand_a(i->code));
+      break;
+    case NSL_OP_NEWTABLE:
+      w->made_in = ar->i_ci;
+      w->made = (int)nsl_operand_a(i->code) + 1;
+      break;
+    case NSL_OP_SETTABLE:
+      if (w->exact) watch_element(L, ar, nsl_operand_a(i->code));
+      watch_key(L, w, ar, at, nsl_operand_b(i->code), false);
+      break;
     case NSL_OP_FORPREP: watch_loop(L, w, ar, nsl_operand_a(i->code)); break;
     case NSL_OP_CALL:
-    case NSL_OP_TAILCALL: watch_call(L, ar, i->code); break;
+    case NSL_OP_TAILCALL: watch_call(L, ar, i->code, w->exact); break;
     case NSL_OP_TFORCALL: watch_callee(L, ar, nsl_operand_a(i->code)); break;
+    case NSL_OP_GETUPVAL:
+      if (w->exact) watch_environment(L, ar, i->code);
+      break;
     case NSL_OP_SETUPVAL: watch_upvalue(L, ar, i->code); break;
     case NSL_OP_SETTABUP:
-      if (!w->lenient) watch_field(L, ar, i);
+      if (!w->lenient) watch_field(L, ar, i, w->exact);
       break;
     default: break;
   }
@@ -498,34 +389,35 @@ static int watch_first_line(lua_State *L) {
   return line;
 }
 
-NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient) {
-  NslWatch *w = lua_newuserdatauv(L, sizeof *w, WATCH_VALUES);
+NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient, bool exact) {
+  NslWatch *w = lua_newuserdatauv(L, sizeof *w, NSL_WATCH_VALUES);
   int at = lua_gettop(L);
   memset(w, 0, sizeof *w);
-  (void)push_watch(L);
-  lua_setiuservalue(L, at, PREVIOUS);
-  for (int k = COPIES; k <= SAVED; k++) {
+  (void)nsl_watch_push(L);
+  lua_setiuservalue(L, at, NSL_WATCH_PREVIOUS);
+  for (int k = NSL_WATCH_COPIES; k <= NSL_WATCH_INSIDE; k++) {
     lua_newtable(L);
     lua_setiuservalue(L, at, k);
   }
   w->tracer = tracer;
   w->lenient = lenient;
+  w->exact = exact && !lenient;
   w->code.first = watch_first_line(L);
   w->code.most = LINES;
   w->hook = lua_gethook(L);
   w->mask = lua_gethookmask(L);
   w->period = lua_gethookcount(L);
   lua_pushvalue(L, at);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &present_key);
+  nsl_watch_set(L);
   lua_sethook(L, watch_step, LUA_MASKCOUNT, 1);
   return w;
 }
 
 void nsl_watch_end(lua_State *L, NslWatch *w) {
   lua_sethook(L, w->hook, w->mask, w->period);
-  push_watch(L);
-  lua_getiuservalue(L, -1, PREVIOUS);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &present_key);
+  nsl_watch_push(L);
+  lua_getiuservalue(L, -1, NSL_WATCH_PREVIOUS);
+  nsl_watch_set(L);
   lua_pop(L, 1);
 }
 
@@ -552,7 +444,7 @@ void nsl_watch_place(lua_State *L, const NslWatch *w) {
 
 void nsl_watch_variables(lua_State *L, int at, lua_State *list) {
   int top = lua_gettop(L);
-  lua_getiuservalue(L, at, VARIABLES);
+  lua_getiuservalue(L, at, NSL_WATCH_VARIABLES);
   if (!lua_checkstack(list, 3 * (int)lua_rawlen(L, -1) + 2)) luaL_error(L, NSL_NO_STACK);
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++, lua_settop(L, top + 1)) {
     for (int k = 1; k <= 3; k++) lua_rawgeti(L, top + 2, k);

@@ -17,8 +17,9 @@
 */
 typedef struct NslWatch NslWatch;
 
-/* Pushes a new watch and begins it; ends it, also after an error. Watches nest. lenient: side effects are let happen. */
-NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient);
+/* Pushes a new watch and begins it; ends it, also after an error. Watches nest. lenient: side effects are let happen. exact: nothing that
+** was there before the trace is written to, not even by traced values. */
+NslWatch *nsl_watch_begin(lua_State *L, NslTracer *tracer, bool lenient, bool exact);
 void nsl_watch_end(lua_State *L, NslWatch *watch);
 
 /* Replaces the Lua function on top of the stack by its watched copy; without a watch it stays. */

@@ -328,6 +328,7 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   bool done = false;
   NsStatus status = ode->trace ? ode_call_compiled(ode, -1, t, y, ydot, &done, err) : NS_OK;
   if (done || status != NS_OK) return status;
+  ode->ran = true;
   lua_pushcfunction(L, ode_call_explain);
   lua_pushvalue(L, ode->f);
   int count = ode_call_push_arguments(ode, t, y);
