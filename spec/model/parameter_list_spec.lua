@@ -46,4 +46,46 @@ describe("parameters of a run", function()
     end
     assert.equal("run: sensitivities: 'arm' has no z", message(listed, { { body, "z" } }, mechanics))
   end)
+
+  it("move several numbers together: their weights join the derivatives, by steps and from event to event", function()
+    local numbers, weights = { { "A", 1, 2 }, { "A", 2, 1 }, { "b", 2 } }, { 2, -1, 0.5 }
+    for method, osi in pairs { TimeStepping = ns.EulerMoreauOSI(0.5), EventDriven = ns.RadauOSI(1e-10) } do
+      local moved = ns.FirstOrderLinearTIDS { x0 = { 1, 2 }, A = { { 0, 1 }, { -2, -0.3 } }, b = { 0.1, 3 }, name = "moved" }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(moved)
+      local asked, together = {}, {}
+      for k, one in ipairs(numbers) do
+        asked[k] = { moved, table.unpack(one) }
+        together[k] = asked[k]
+      end
+      asked[4] = { together = together, weights = weights, name = "all" }
+      local simu = ns[method](nsds, ns.TimeDiscretisation(0, 0.1), osi)
+      local sol = simu:run { sensitivities = asked }
+      local S = sol.S[#sol]
+      assert.equal("all", sol.sensitivities[4])
+      for i = 1, 2 do
+        local sum = 0
+        for k, w in ipairs(weights) do sum = sum + w * S[i][k] end
+        assert.is_true(math.abs(sum) > 0.1)
+        assert.near(sum, S[i][4], 1e-8)
+      end
+      assert.equal(-2, moved:A()[2][1])
+      simu:reset()
+      simu:every { period = 0.5, act = function() moved:setbPtr { 0.1, 2 } end }
+      assert.equal("run: sensitivities: all: numbers do not move together where clocks act",
+        message(simu.run, simu, { sensitivities = asked }))
+    end
+  end)
+
+  it("that move together are refused with the reason", function()
+    local function refused(together, weights, nsds)
+      return (message(listed, { { together = together, weights = weights, name = "R1" } }, nsds):gsub("^run: sensitivities: ", ""))
+    end
+    assert.equal("R1: weights: expected a list of 2 numbers", refused({ { ds, "A", 1, 1 }, { ds, "A", 2, 2 } }, { 1 }))
+    assert.equal("R1: expected a weight other than 0", refused({ { ds, "A", 1, 1 } }, { 0 }))
+    assert.equal("R1: tank.x0[1] is an initial value, which moves alone", refused({ { ds, "x0", 1 } }, { 1 }))
+    assert.equal("R1: valve.ub[1] is a number of a law, which moves alone", refused({ { law, "ub", 1 } }, { 1 }))
+    assert.matches("together: expected a list of numbers, got table", refused({}, {}), 1, true)
+    assert.matches("together: expected {object, field, i, j}, got number", refused({ 1 }, { 1 }), 1, true)
+  end)
 end)

@@ -170,10 +170,11 @@ NsStatus ns_sensitivity_new(NsSensitivity **sensitivity, const NsNsds *graph, co
 void ns_sensitivity_free(NsSensitivity *sensitivity);
 
 /*
-** A number of the model becomes `value`, for a difference. version: its coefficient's, or NULL; it was `seen` before, and becomes one
-** that it has never had.
+** A parameter becomes `value`, for a difference, with the numbers that move with it. The version of its coefficient was `seen` before,
+** and becomes one that it has never had. restore: the numbers and the versions are again what they were.
 */
-void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen);
+void ns_sensitivity_set(NsSensitivity *s, const NsParameter *parameter, double value, uint64_t seen);
+void ns_sensitivity_restore(const NsParameter *parameter, double value, uint64_t seen);
 
 /*
 ** out (rows x (p - places)) = X of the parameters that are shown, from the X (rows x p) that is carried: a place acts as a parameter from the last

@@ -27,9 +27,23 @@ static const double SAME_EVENT = 1e-6;
 
 /* ---- differences ---- */
 
-void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen) {
-  *number = value;
-  if (version) *version = seen + (UINT64_C(1) << 40) + ++s->changes;
+void ns_sensitivity_set(NsSensitivity *s, const NsParameter *parameter, double value, uint64_t seen) {
+  bool begins = *parameter->number == 0;
+  *parameter->number = value;
+  if (parameter->version) *parameter->version = seen + (UINT64_C(1) << 40) + ++s->changes;
+  for (int k = 0; k < parameter->nmoves; k++) {
+    NsParameterMove *move = &parameter->moves[k];
+    if (begins) move->at = *move->of.number, move->seen = move->of.version ? *move->of.version : 0;
+    ns_sensitivity_set(s, &move->of, move->at + move->weight * value, move->seen);
+  }
+}
+
+void ns_sensitivity_restore(const NsParameter *parameter, double value, uint64_t seen) {
+  bool moved = *parameter->number != value;
+  *parameter->number = value;
+  if (parameter->version) *parameter->version = seen;
+  for (int k = 0; k < parameter->nmoves && moved; k++)
+    ns_sensitivity_restore(&parameter->moves[k].of, parameter->moves[k].at, parameter->moves[k].seen);
 }
 
 /* What a sample of a difference needs: the map at (t + e dt, u + e du) with the parameter increased by e. */
@@ -40,13 +54,14 @@ typedef struct Along {
   int k;
   double t, dt;
   const double *u, *du;
-  double *number, value;
-  uint64_t *version, seen;
+  const NsParameter *parameter;
+  double value;
+  uint64_t seen;
 } Along;
 
 /* Sets the number of a parameter, as a new version of its coefficient. */
 static NsStatus along_write(Along *a, double value, double t, NsError *err) {
-  ns_sensitivity_set(a->s, a->number, value, a->version, a->seen);
+  ns_sensitivity_set(a->s, a->parameter, value, a->seen);
   return a->lin->reread(a->lin->context, t, err);
 }
 
@@ -55,12 +70,12 @@ static NsStatus along_sample(void *context, double e, double *values, NsError *e
   NsSensitivity *s = a->s;
   double t = a->t + e * a->dt;
   for (int i = 0; i < s->n; i++) s->diff.u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
-  NsStatus status = a->number ? along_write(a, a->value + e, t, err) : NS_OK;
+  NsStatus status = a->parameter ? along_write(a, a->value + e, t, err) : NS_OK;
   return status == NS_OK ? a->map(a->lin->context, a->k, t, s->diff.u, values, err) : status;
 }
 
 /* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
-static double along_reach(const Along *a, int j) {
+static double along_reach(const Along *a) {
   const NsLinearisation *lin = a->lin;
   double reach = INFINITY;
   if (a->dt != 0) reach = lin->h / fabs(a->dt);
@@ -68,7 +83,7 @@ static double along_reach(const Along *a, int j) {
     double size = fmax(fmax(lin->size[i], fabs(a->u[i])), MOVED_PART * lin->h * a->s->rate_most[i]);
     if (a->du[i] != 0 && size > 0) reach = fmin(reach, size / fabs(a->du[i]));
   }
-  if (a->number) reach = fmin(reach, a->s->parameters[j].unit);
+  if (a->parameter) reach = fmin(reach, a->parameter->unit);
   return isfinite(reach) ? FIRST_PART * reach : FIRST_PART;
 }
 
@@ -89,11 +104,8 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLi
   for (int i = 0; i < lin->n && still && du; i++) still = du[i] == 0;
   memset(out, 0, (size_t)count * sizeof *out);
   if (still && !parameter) return NS_OK;
-  if (parameter) {
-    a.number = parameter->number, a.value = *parameter->number;
-    a.version = parameter->version, a.seen = parameter->version ? *parameter->version : 0;
-  }
-  double reach = along_reach(&a, j);
+  if (parameter) a.parameter = parameter, a.value = *parameter->number, a.seen = parameter->version ? *parameter->version : 0;
+  double reach = along_reach(&a);
   NsStatus status = still && along_unchanged(&a, count, reach) ? NS_OK : NS_ENAN;
   for (int trial = 0; trial < DIFFERENCE_TRIALS && status != NS_OK; trial++, reach *= SMALLER) {
     NsWindow window = {-1e3 * reach, 1e3 * reach, reach};
@@ -101,8 +113,7 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLi
     if (status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_EINTR) break;
   }
   if (!parameter) return status;
-  *a.number = a.value;
-  if (a.version) *a.version = a.seen;
+  ns_sensitivity_restore(parameter, a.value, a.seen);
   NsStatus back = lin->reread(lin->context, t, status == NS_OK ? err : NULL);
   return status == NS_OK ? back : status;
 }

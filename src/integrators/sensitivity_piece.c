@@ -52,8 +52,9 @@ static const double RESOLVED = 10;
 
 /* A number that is displaced: of u, or (lin != NULL) of the model. */
 typedef struct Displaced {
-  double *number, at;
-  uint64_t *version, seen;
+  NsParameter of;
+  double at;
+  uint64_t seen;
   const NsLinearisation *lin;
   double size;        /* of the number, a power of 2 */
   double *step;       /* the displacement that was good last, 0: none */
@@ -63,7 +64,7 @@ typedef struct Displaced {
 /* The rates with the number displaced by e are in s->value. */
 static NsStatus displaced_rate(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                double e, NsError *err) {
-  ns_sensitivity_set(s, d->number, d->at + e, d->version, d->seen);
+  ns_sensitivity_set(s, &d->of, d->at + e, d->seen);
   NsStatus status = d->lin ? lin->reread(lin->context, t, err) : NS_OK;
   return status == NS_OK ? lin->rate(lin->context, t, u, s->value, err) : status;
 }
@@ -158,7 +159,7 @@ static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, doubl
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
-  Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->diff.step[i]};
+  Displaced d = {.of.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->diff.step[i]};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, lin, &d, out);
   u[i] = d.at;
@@ -169,9 +170,8 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, dou
                                NsError *err) {
   const NsParameter *p = &s->parameters[j];
   double *most = s->diff.most + (ptrdiff_t)j * s->n;
-  Displaced d = {.number = p->number,
+  Displaced d = {.of = *p,
                  .at = *p->number,
-                 .version = p->version,
                  .seen = p->version ? *p->version : 0,
                  .lin = lin,
                  .size = p->unit,
@@ -179,8 +179,7 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, dou
                  .most = most};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, lin, &d, out);
-  *d.number = d.at;
-  if (d.version) *d.version = d.seen;
+  ns_sensitivity_restore(p, d.at, d.seen);
   NsStatus back = lin->reread(lin->context, t, status == NS_OK ? err : NULL);
   for (int i = 0; i < s->n && status == NS_OK; i++) most[i] = fmax(most[i], fabs(out[i]));
   return status == NS_OK ? back : status;

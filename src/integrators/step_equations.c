@@ -123,17 +123,13 @@ static void tangent_write_parameters(const NsStepEquations *T, const double *p, 
   NsSensitivity *s = T->s;
   for (int j = 0; j < T->p; j++) {
     if (!s->acts[j] || p[j] == 0) continue;
-    ns_sensitivity_set(s, s->parameters[j].number, T->numbers[j] + e * p[j], s->parameters[j].version, T->seen[j]);
+    ns_sensitivity_set(s, &s->parameters[j], T->numbers[j] + e * p[j], T->seen[j]);
   }
 }
 
 void ns_step_restore(const NsStepEquations *T) {
-  for (int j = 0; j < T->p; j++) {
-    const NsParameter *parameter = &T->s->parameters[j];
-    if (!T->s->acts[j]) continue;
-    *parameter->number = T->numbers[j];
-    if (parameter->version) *parameter->version = T->seen[j];
-  }
+  for (int j = 0; j < T->p; j++)
+    if (T->s->acts[j]) ns_sensitivity_restore(&T->s->parameters[j], T->numbers[j], T->seen[j]);
 }
 
 void ns_step_take(NsStepEquations *T, const NsScheme *scheme) {

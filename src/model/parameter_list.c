@@ -245,3 +245,28 @@ NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *
   }
   return status;
 }
+
+/* ---- numbers that move together ---- */
+
+NsStatus ns_parameters_add_together(NsParameterList *list, const NsParameterList *numbers, const double *weights,
+                                    const char *name, NsError *err) {
+  NsParameterMove *moves = ns_arena_take(list->arena, (size_t)numbers->count, sizeof *moves);
+  NsParameter parameter = {.number = ns_arena_doubles(list->arena, 1), .unit = INFINITY, .moves = moves};
+  if (list->arena->failed) return ns_fail(err, NS_ENOMEM, "%s", ns_status_message(NS_ENOMEM));
+  for (int k = 0; k < numbers->count; k++) {
+    const NsParameter *number = &numbers->of[k];
+    bool of_law = false;
+    for (int i = 0; i < list->nsds->ninteractions; i++)
+      of_law = of_law || (const void *)list->nsds->interactions[i]->law == number->owner;
+    if (!number->number || of_law)
+      return ns_fail(err, NS_EARG, "%s: %s: %s is %s, which moves alone", list->who, name, numbers->name[k],
+                     of_law ? "a number of a law" : "an initial value");
+    if (weights[k] == 0) continue;
+    parameter.unit = fmin(parameter.unit, number->unit / fabs(weights[k]));
+    moves[parameter.nmoves++] = (NsParameterMove){.of = *number, .weight = weights[k]};
+  }
+  if (parameter.nmoves == 0) return ns_fail(err, NS_EARG, "%s: %s: expected a weight other than 0", list->who, name);
+  parameter.owner = moves[0].of.owner;
+  if (!parameter.owner) parameter.owner = list->nsds->ds[0]; /* of z: it acts on the graph all the same */
+  return ns_parameters_add(list, parameter, err, "%s", name);
+}

@@ -50,3 +50,10 @@ NsStatus ns_parameters_add_z(NsParameterList *list, NsError *err);
 */
 NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *owner, const char *field,
                                  const long long *const index[2], NsError *err);
+
+/*
+** Adds one parameter, under a name: the numbers that `numbers` has, each of which changes by its weight. NS_EARG: a number is an
+** initial value or of a law. NS_ENOMEM.
+*/
+NsStatus ns_parameters_add_together(NsParameterList *list, const NsParameterList *numbers, const double *weights,
+                                    const char *name, NsError *err);

@@ -97,6 +97,16 @@ int ns_parameter_next(const NsNsds *nsds, const NsParameterPlace *place, int e) 
   return -1;
 }
 
+NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from) {
+  *to = *from;
+  if (from->nmoves == 0) return NS_OK;
+  to->number = ns_arena_doubles(arena, 1);
+  to->moves = ns_arena_take(arena, (size_t)from->nmoves, sizeof *to->moves);
+  if (!to->number || !to->moves) return NS_ENOMEM;
+  memcpy(to->moves, from->moves, (size_t)from->nmoves * sizeof *to->moves);
+  return NS_OK;
+}
+
 bool ns_number_in(const double *number, const double *z, int nz) {
   return number && z && number >= z && number < z + nz;
 }

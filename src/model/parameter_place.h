@@ -15,7 +15,21 @@ typedef struct NsParameter {
   double unit;       /* > 0: the size of the number, for the lengths of differences */
   const void *owner; /* its system, relation or law; NULL: it is an element of vectors z */
   int state;         /* initial value: the index of the state in x of the system `owner` */
+  struct NsParameterMove
+      *moves; /* nmoves numbers that change with it, whose owner has the first; `number` is then a 0 of its own */
+  int nmoves;
 } NsParameter;
+
+/* A number that changes by weight e with a parameter that increases from 0 to e. */
+typedef struct NsParameterMove {
+  NsParameter of;
+  double weight;
+  double at; /* where it is while the parameter is 0, and the version then */
+  uint64_t seen;
+} NsParameterMove;
+
+/* Copies a parameter, with memory from the arena where it has numbers that move. NS_ENOMEM. */
+NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from);
 
 /* What a number is: an entry of a coefficient that is in use (not of the Jacobian of a callback), of a law, or of vectors z. */
 typedef enum NsNumber {

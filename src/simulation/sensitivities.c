@@ -63,7 +63,7 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
   s->d_now = ns_arena_doubles(&s->arena, places);
   s->workspace = ns_arena_doubles(&s->arena, (ptrdiff_t)p + 2 * (ptrdiff_t)s->nx + places);
   NsStatus status = s->arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
-  if (status == NS_OK && p > 0) memcpy(s->parameters, parameters, (size_t)p * sizeof *parameters);
+  for (int j = 0; j < p && status == NS_OK; j++) status = ns_parameter_copy(&s->arena, &s->parameters[j], &parameters[j]);
   if (status == NS_OK && places > 0)
     memcpy(s->options.held, options->held, (size_t)places * (size_t)(p - places) * sizeof(double));
   for (int i = 0; i < islands->count && status == NS_OK; i++) {

@@ -1,9 +1,10 @@
 -- nslua.circuit.sensitivity: derivatives by the values of parts.
 --
 -- A part changes numbers of the model (entries of A, B, C, D, inputs, initial states). How much is found by
--- differences of order 4 of the reduction alone, with the same unknowns solved for; the derivatives of the run by
--- these numbers are those of the engine, and the chain rule joins both. Where gates have clocks, the run is made from
--- instant to instant: the states are continuous there, and the instants do not depend on the parts.
+-- differences of order 4 of the reduction alone, with the same unknowns solved for. The derivatives of the run are
+-- those of the engine, by the numbers that a part moves together: one of two rows for one voltage can not move alone.
+-- Where gates have clocks, the run is made from instant to instant: the states are continuous there, and the instants
+-- do not depend on the parts.
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
@@ -124,6 +125,21 @@ local function numbers_of(circuit, made, names, who)
   return specs, rows
 end
 
+-- Appends to `asked` a parameter for each part, the numbers that it moves, and to `chain` its derivatives by parts.
+local function ask_parts(asked, chain, names, specs, rows)
+  for p, name in ipairs(names) do
+    local one, row = { together = {}, weights = {}, name = name }, {}
+    for i, spec in ipairs(specs) do
+      if spec[2] ~= "x0" and rows[i][p] ~= 0 then
+        table.insert(one.together, spec)
+        table.insert(one.weights, rows[i][p])
+      end
+    end
+    for q = 1, #names do row[q] = q == p and 1 or 0 end
+    if #one.together > 0 then asked[#asked + 1], chain[#chain + 1] = one, row end
+  end
+end
+
 -- One piece of a run: the simulation of the model `made` from `a` to `b`.
 local function piece(ns, circuit, made, a, b, step, options)
   local nsds, points = ns.NonSmoothDynamicalSystem(a, b), { a }
@@ -226,9 +242,7 @@ local function forward(ns, circuit, names, start, stop, step, options)
       for p = 1, #names do row[p] = S and S[j][p] or most[j][p] end
       asked[#asked + 1], chain[#chain + 1] = { made.ds, "x0", j }, row
     end
-    for i, spec in ipairs(specs) do
-      if spec[2] ~= "x0" then asked[#asked + 1], chain[#chain + 1] = spec, rows[i] end
-    end
+    ask_parts(asked, chain, names, specs, rows)
     local sol = #asked > 0 and where.pass(simu.run, simu, { sensitivities = asked }) or where.pass(simu.run, simu)
     for row = k == 1 and 1 or 2, #sol do
       t_rows[#t_rows + 1] = sol.t[row]
@@ -281,8 +295,9 @@ function sensitivity.gradient(ns, circuit, names, start, stop, step, options)
     local one, after, parameters, rows = pieces[k], mu, {}, {}
     local simu, made = simulation_of(k)
     local specs, all = numbers_of(circuit, made, names, "gradient: parameters")
-    for i, spec in ipairs(specs) do
-      if k == 1 or spec[2] ~= "x0" then parameters[#parameters + 1], rows[#rows + 1] = spec, all[i] end
+    ask_parts(parameters, rows, names, specs, all)
+    for i, spec in ipairs(k == 1 and specs or {}) do
+      if spec[2] == "x0" then parameters[#parameters + 1], rows[#rows + 1] = spec, all[i] end
     end
     for j = 1, k > 1 and made.states or 0 do parameters[#rows + j] = { made.ds, "x0", j } end
     local J, by_numbers, sol = simu:gradient { cost = options.cost, terminal = after and function(x)

@@ -83,6 +83,25 @@ describe("nslua.circuit.sensitivity", function()
     end
   end)
 
+  it("moves all numbers of a part together: pairs of ideal mosfets, with and without leaks #once", function()
+    for _, pair in ipairs { { 0, 0 }, { 0.01, 1e-9 } } do
+      local function bridge(v)
+        local o = { resistance = pair[1], conductance = pair[2] }
+        return ns.circuit():voltage("V1", "in", "0", v.V1 or 12)
+          :mosfet("Q1", "in", "x", { period = 1e-4, duty = 0.4 }, o)
+          :mosfet("Q2", "x", "0", { period = 1e-4, duty = 0.5, delay = 0.45e-4 }, o)
+          :inductor("L1", "x", "out", v.L1 or 1e-4):capacitor("C1", "out", "0", 1e-5):resistor("R1", "out", "0", v.R1 or 20)
+      end
+      for key, value in pairs { V1 = 12, L1 = 1e-4, R1 = 20 } do
+        compare(function(number) return bridge { [key] = number } end, value, key, { stop = 1.7e-4, step = 1e-5 }, 1e-5)
+      end
+      local options = { stop = 1.7e-4, step = 1e-5, parameters = { "V1" }, terminal = function(x) return x[1] end }
+      local _, gradient = bridge {}:gradient(options)
+      local high, low = bridge { V1 = 12.01 }:gradient(options), bridge { V1 = 11.99 }:gradient(options)
+      assert.near((high - low) / 0.02, gradient[1], 1e-6)
+    end
+  end)
+
   it("goes through the ends of currents of thyristors #once", function()
     for _, case in ipairs { { "one", "R1", 10, 0.025 }, { "one", "L1", 0.02, 0.025 }, { "phase", "L1", 0.02, 0.016 },
       { "three", "L1", 0.01, 0.007 } } do

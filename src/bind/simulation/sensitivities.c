@@ -45,6 +45,31 @@ static void add_field_parameter(lua_State *L, NsParameterList *list, int idx) {
   parameters_check(L, ns_parameters_add_field(list, &o, name, given, &err), &err);
 }
 
+/* {together = {{object, field [, i [, j]]}, ...}, weights = {...}, name = "R1"} at idx: one parameter. */
+static void add_together(lua_State *L, NsParameterList *list, int idx) {
+  NsParameterList numbers = {.arena = list->arena, .nsds = list->nsds, .who = who};
+  NsError err = {NS_OK, ""};
+  if (lua_getfield(L, idx, "together") != LUA_TTABLE || lua_rawlen(L, -1) == 0)
+    nsl_bad(L, who, "together", "a list of numbers", -1);
+  int together = lua_gettop(L), count = (int)lua_rawlen(L, together);
+  for (int k = 1; k <= count; k++, lua_settop(L, together)) {
+    if (lua_rawgeti(L, together, k) != LUA_TTABLE) nsl_bad(L, who, "together", "{object, field, i, j}", -1);
+    add_field_parameter(L, &numbers, together + 1);
+  }
+  lua_getfield(L, idx, "name");
+  const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "together";
+  lua_getfield(L, idx, "weights");
+  double *weights = ns_arena_doubles(list->arena, numbers.count);
+  if (!weights) luaL_error(L, "not enough memory");
+  if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != numbers.count)
+    luaL_error(L, "%s: %s: weights: expected a list of %d numbers", who, name, numbers.count);
+  for (int k = 0; k < numbers.count; k++, lua_pop(L, 1)) {
+    lua_rawgeti(L, -1, k + 1);
+    weights[k] = nsl_finite(L, -1, who, "weights");
+  }
+  parameters_check(L, ns_parameters_add_together(list, &numbers, weights, name, &err), &err);
+}
+
 /*
 ** {places = keys, held = D} of lua/nslua/dynamics/sampled_slope.lua: behind the parameters that are shown, the initial values of places where D
 ** has more columns, and then, not shown, the places themselves. A shown parameter that is a place acts by its first value alone.
@@ -58,6 +83,8 @@ static void add_places(lua_State *L, NsParameterList *list, NsTimeStepping *ts, 
     return;
   }
   int count = asked->options.places = (int)lua_rawlen(L, keys);
+  for (int j = 0; j < list->count; j++)
+    if (list->of[j].nmoves > 0) luaL_error(L, "%s: %s: numbers do not move together where clocks act", who, list->name[j]);
   lua_getfield(L, option, "held");
   const NslMatrix *held = nsl_check_matrix(L, -1);
   for (int j = list->count; j < held->cols; j++)
@@ -141,7 +168,8 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
     const char *word = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (word && strcmp(word, "x0") == 0) parameters_check(L, ns_parameters_add_x0(&list, &err), &err);
     else if (word && strcmp(word, "z") == 0) parameters_check(L, ns_parameters_add_z(&list, &err), &err);
-    else if (type == LUA_TTABLE) add_field_parameter(L, &list, lua_gettop(L));
+    else if (type == LUA_TTABLE && lua_getfield(L, -1, "together") != LUA_TNIL) add_together(L, &list, names + 2);
+    else if (type == LUA_TTABLE) add_field_parameter(L, &list, names + 2);
     else if (word) luaL_error(L, "%s: unknown parameter '%s' (expected \"x0\", \"z\" or {object, field})", who, word);
     else nsl_bad(L, who, "parameter", "\"x0\", \"z\" or {object, field}", -1);
   }

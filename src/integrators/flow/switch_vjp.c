@@ -16,7 +16,9 @@
 #include "model/vjp.h"
 
 struct NsSwitchVjp {
-  NsModelDerivative model;
+  NsModelDerivative model; /* by the numbers of the parameters, which may have several */
+  const NsParameter *parameters;
+  int p;
   NsArena arena;
   bool mass;                 /* some M is given */
   bool known;                /* the factors belong to the mode */
@@ -38,12 +40,28 @@ static void forget_places(NsModelDerivative *model) {
   }
 }
 
+/* The numbers of the parameters, one after the other; *count: how many. */
+static NsParameter *vjp_numbers(NsArena *arena, const NsParameter *parameters, int p, int *count) {
+  *count = 0;
+  for (int j = 0; j < p; j++) *count += parameters[j].nmoves > 0 ? parameters[j].nmoves : 1;
+  NsParameter *numbers = ns_arena_take(arena, (size_t)*count, sizeof *numbers);
+  for (int j = 0, at = 0; j < p && numbers; j++) {
+    if (parameters[j].nmoves == 0) numbers[at++] = parameters[j];
+    for (int k = 0; k < parameters[j].nmoves; k++) numbers[at++] = parameters[j].moves[k].of;
+  }
+  return numbers;
+}
+
 NsStatus ns_switch_vjp_new(NsSwitchVjp **out, const NsFlow *flow, const NsParameter *parameters, int p) {
   NsSwitchVjp *vjp = *out = ns_alloc(1, sizeof *vjp);
   if (!vjp) return NS_ENOMEM;
   const NsEquations *e = &flow->eq;
   int most = e->n > e->m ? e->n : e->m;
-  NsStatus status = ns_model_derivative_take(&vjp->model, &vjp->arena, e->nsds, parameters, p);
+  int count;
+  NsParameter *numbers = vjp_numbers(&vjp->arena, parameters, p, &count);
+  NsStatus status = numbers || count == 0 ? ns_model_derivative_take(&vjp->model, &vjp->arena, e->nsds, numbers, count)
+                                          : NS_ENOMEM;
+  vjp->parameters = parameters, vjp->p = p;
   ns_rank_take(&vjp->of_M, &vjp->arena, e->n);
   ns_rank_take(&vjp->of_rows, &vjp->arena, e->m);
   vjp->matrix = ns_arena_matrix(&vjp->arena, most, most);
@@ -146,9 +164,15 @@ static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const N
 static void vjp_all(const NsSwitchVjp *vjp, const NsModelPoint *at, double *out, ptrdiff_t stride, bool *known) {
   NsModelWeights weights = {
       .force = vjp->nu, .input = vjp->nu, .output = vjp->psi, .lower = vjp->lower, .upper = vjp->upper, .apart = true};
-  for (int j = 0; j < vjp->model.p; j++) {
+  for (int j = 0, number = 0; j < vjp->p; j++) {
+    int nmoves = vjp->parameters[j].nmoves;
     double sum = 0;
-    known[j] = ns_model_vjp(&vjp->model, at, &weights, j, &sum);
+    known[j] = nmoves > 0 || ns_model_vjp(&vjp->model, at, &weights, number++, &sum);
+    for (int k = 0; k < nmoves; k++) {
+      double one = 0;
+      known[j] = ns_model_vjp(&vjp->model, at, &weights, number++, &one) && known[j];
+      sum += vjp->parameters[j].moves[k].weight * one;
+    }
     out[j * stride] = known[j] ? sum : 0;
   }
 }
@@ -188,8 +212,8 @@ NsStatus ns_switch_vjp(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, 
                        double *out, bool *known, NsError *err) {
   int index;
   NsModelPoint at = vjp_point(vjp, flow, t, sdot);
-  memset(out, 0, (size_t)vjp->model.p * sizeof *out);
-  memset(known, 0, (size_t)vjp->model.p * sizeof *known);
+  memset(out, 0, (size_t)vjp->p * sizeof *out);
+  memset(known, 0, (size_t)vjp->p * sizeof *known);
   NsStatus status = vjp_prepare(vjp, flow, constant, &at, &index, err);
   if (status != NS_OK || index == 0) return status;
   vjp_weights(vjp, flow, index, weights);
@@ -201,7 +225,7 @@ NsStatus ns_switch_vjp_rates(NsSwitchVjp *vjp, NsFlow *flow, bool constant, doub
                              bool *known, NsError *err) {
   int index, n = flow->eq.n;
   NsModelPoint at = vjp_point(vjp, flow, t, sdot);
-  memset(known, 0, (size_t)vjp->model.p * sizeof *known);
+  memset(known, 0, (size_t)vjp->p * sizeof *known);
   NsStatus status = vjp_prepare(vjp, flow, constant, &at, &index, err);
   for (int i = 0; i < n && status == NS_OK && index > 0; i++) {
     NsVjpWeights weights = {.mu = vjp->unit};
