@@ -19,6 +19,15 @@ int ns_jet_pair(NsJet jet, int i, int j) {
   return jet.variables + j * (j + 1) / 2 + i;
 }
 
+NsJet ns_jet_of(NsJetKind kind, int size) {
+  NsJet jet = {kind, size};
+  if (kind == NS_JET_LINE) jet.variables = 0;
+  if (kind == NS_JET_TWIST) jet.variables = (size - 2) / 3;
+  if (kind == NS_JET_BOWL)
+    for (jet.variables = 0; ns_jet_size(jet) < size;) jet.variables++;
+  return jet;
+}
+
 /* c a b; 0 if a factor is 0, even if another is infinite or nan. */
 static double term(double c, double a, double b) {
   return c == 0 || a == 0 || b == 0 ? 0 : c * a * b;

@@ -25,6 +25,9 @@ typedef struct NsJet {
 int ns_jet_size(NsJet jet);
 int ns_jet_pair(NsJet jet, int i, int j);
 
+/* The jet of a kind that has `size` derivatives. */
+NsJet ns_jet_of(NsJetKind kind, int size);
+
 /*
 ** out += the terms of an operation with its second and third derivatives; out already has dx x + dy y. x and y are the
 ** operands' derivatives (NULL: constant), vx and vy their values. A term with a factor of exactly 0 is 0. out must not be x or

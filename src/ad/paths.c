@@ -32,6 +32,26 @@ void ns_path_measure(NsPath *path) {
   path->guard = view.guard;
 }
 
+size_t ns_path_compare_room(const NsPath *path) {
+  return 2 * ((size_t)path->outputs + (size_t)path->guards + (size_t)path->outputs * (size_t)path->inputs) + 1;
+}
+
+bool ns_path_native_agrees(const NsPath *path, const double *in, double *room) {
+  size_t count = ns_path_compare_room(path) / 2, values = (size_t)path->outputs + (size_t)path->guards;
+  double *other = room + count;
+  memset(room, 0, 2 * count * sizeof *room);
+  ns_tape_value(path->tape, in, room);
+  if (path->guards > 0) ns_tape_guards(path->tape, room + path->outputs);
+  path->native(in, other);
+  if (path->native_jacobian) {
+    ns_tape_jacobian(path->tape, in, 0, path->inputs, room + values);
+    path->native_jacobian(in, other + values);
+  }
+  for (size_t i = 0; i < count; i++) /* a native nan: see paths_slopes */
+    if (isfinite(room[i]) && memcmp(&room[i], &other[i], sizeof *room) != 0 && (i < values || isfinite(other[i]))) return false;
+  return true;
+}
+
 /* Sets what the outputs of all paths depend on. A path with guards is one of several. */
 static void paths_learn(NsPaths *fn, const NsPath *path) {
   for (int a = 0; a < fn->nargs; a++) {

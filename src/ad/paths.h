@@ -68,6 +68,13 @@ void ns_paths_arrays(NsPaths *fn, double *room);
 /* Sets the sizes of a path from its closed tape; `out`, with a number for each output and guard, is allocated afterwards. */
 void ns_path_measure(NsPath *path);
 
+/*
+** Whether native code has the bits of the tape at `in`: values and guards, and the Jacobian where it is finite. `room` has
+** ns_path_compare_room numbers.
+*/
+size_t ns_path_compare_room(const NsPath *path);
+bool ns_path_native_agrees(const NsPath *path, const double *in, double *room);
+
 /* Adds a measured path, with the same outputs as the others, and takes it. */
 void ns_paths_add(NsPaths *fn, NsPath *path);
 

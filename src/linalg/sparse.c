@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "linalg/norm.h"
@@ -109,6 +110,25 @@ NsStatus ns_sparse_from_triplets(NsSparse **out, int rows, int cols, ptrdiff_t c
   ns_arena_release(&arena);
   if (status) ns_sparse_free(A);
   else *out = A;
+  return status;
+}
+
+NsStatus ns_sparse_from_diagonals(NsSparse **out, int n, int count, const NsDiagonal *diagonals) {
+  size_t most = (size_t)n * (size_t)count + 1;
+  ptrdiff_t at = 0;
+  int *i = ns_alloc(2 * most, sizeof *i), *j = i ? i + most : NULL;
+  double *v = ns_alloc(most, sizeof *v);
+  for (int d = 0; d < count && i && v; d++) {
+    int offset = diagonals[d].offset, length = n - abs(offset);
+    for (int k = 0; k < length; k++) {
+      i[at] = offset < 0 ? k - offset : k;
+      j[at] = offset < 0 ? k : k + offset;
+      v[at++] = diagonals[d].values[k * diagonals[d].stride];
+    }
+  }
+  NsStatus status = i && v ? ns_sparse_from_triplets(out, n, n, at, i, j, v) : NS_ENOMEM;
+  ns_free(i);
+  ns_free(v);
   return status;
 }
 

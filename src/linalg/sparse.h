@@ -42,6 +42,16 @@ int ns_sparse_nnz(const NsSparse *A);
 NsStatus ns_sparse_from_triplets(NsSparse **out, int rows, int cols, ptrdiff_t count, const int *i, const int *j,
                                  const double *v);
 
+/* A diagonal: entry k is values[k * stride], in row k, or k - offset where the offset is below 0. */
+typedef struct NsDiagonal {
+  int offset;
+  const double *values;
+  ptrdiff_t stride;
+} NsDiagonal;
+
+/* From the diagonals of an n x n matrix; offsets lie within it. As ns_sparse_from_triplets; NS_ENOMEM. */
+NsStatus ns_sparse_from_diagonals(NsSparse **out, int n, int count, const NsDiagonal *diagonals);
+
 /* From the nonzeros of a dense matrix (rows x cols, leading dimension lda). NS_ENAN when an entry is not finite. */
 NsStatus ns_sparse_from_dense(NsSparse **out, int rows, int cols, const double *A, int lda);
 

@@ -106,6 +106,18 @@ const NsField *ns_law_timed_field(const NsLawClass *class, int k) {
   return NULL;
 }
 
+int ns_law_timed_index(const NsLawClass *class, const NsField *field) {
+  int k = 0;
+  const NsField *timed;
+  while ((timed = ns_law_timed_field(class, k)) && timed != field) k++;
+  return timed ? k : -1;
+}
+
+double ns_law_timed_placeholder(const NsField *field) {
+  if (!ns_field_is_array(field)) return field->least;
+  return field->offset == offsetof(NsLaw, upper) ? INFINITY : -INFINITY;
+}
+
 bool ns_law_field_varies(const NsLaw *law, const NsField *field) {
   for (int k = 0; k < NS_LAW_TIMED; k++) {
     const NsField *timed = ns_law_timed_field(law->class, k);

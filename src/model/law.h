@@ -257,6 +257,10 @@ static inline bool ns_law_varies(const NsLaw *law) {
 
 /* The k-th field of a class that may be a function of time (k from 0); NULL: there are no more. Whether a field of a law is one. */
 const NsField *ns_law_timed_field(const NsLawClass *class, int k);
+
+/* Which of them a field is; -1: none. The number that stands for its function until a run begins: no bound; the least coefficient. */
+int ns_law_timed_index(const NsLawClass *class, const NsField *field);
+double ns_law_timed_placeholder(const NsField *field);
 bool ns_law_field_varies(const NsLaw *law, const NsField *field);
 
 /* NS_EARG when lb or ub of a component is nan or lb > ub ("RelayNSL: lb[2] = 1 is above ub[2] = 0"). NS_ECLOSED. */

@@ -11,6 +11,18 @@ long ns_ts_steps(const NsTimeStepping *ts) {
   return ts->nsteps;
 }
 
+bool ns_ts_end_shows(const NsTimeStepping *ts) {
+  double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
+  return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
+}
+
+size_t ns_ts_workspace_size(const NsNsds *nsds) {
+  size_t states = 0, m = 0;
+  for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
+  for (int i = 0; i < nsds->ninteractions; i++) m += (size_t)nsds->interactions[i]->m;
+  return (3 * states + 3 * m * m) * sizeof(double) + 16384;
+}
+
 bool ns_ts_has_next(const NsTimeStepping *ts) {
   return ts->k < ts->nsteps && (ts->user.count == 0 || ns_user_events_ended(&ts->user) < 0);
 }

@@ -95,6 +95,21 @@ int ns_solution_columns(const NsTimeStepping *ts) {
   return count;
 }
 
+double *ns_solution_column(const NsSolution *s, int c) {
+  if (c == 0) return s->t;
+  if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
+  c -= 1 + s->nx;
+  if (c < s->m) return s->lambda + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  if (c < s->m) return s->y + (ptrdiff_t)c * s->capacity;
+  c -= s->m;
+  return c == 0 ? s->iterations : s->observed + (ptrdiff_t)(c - 1) * s->capacity;
+}
+
+int ns_solution_width(const NsSolution *s) {
+  return 2 + s->nx + 2 * s->m + s->nobserved;
+}
+
 void ns_solution_row(const NsTimeStepping *ts, double *row) {
   const NsNsds *nsds = ts->nsds;
   *row++ = ns_ts_time(ts);

@@ -39,6 +39,10 @@ void ns_solution_free(NsSolution *solution);
 /* Numbers in a row without observed ones: t, x, lambda, y, iterations. */
 int ns_solution_columns(const NsTimeStepping *ts);
 
+/* Column c (from 0) in the order t, states, lambda, y, Newton iterations, observed values; how many there are. */
+double *ns_solution_column(const NsSolution *solution, int c);
+int ns_solution_width(const NsSolution *solution);
+
 /* Fills row (ns_solution_columns) from the accepted state. */
 void ns_solution_row(const NsTimeStepping *ts, double *row);
 

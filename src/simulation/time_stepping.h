@@ -177,6 +177,15 @@ void ns_ts_free(NsTimeStepping *ts);
 
 /* The number of steps of the grid up to T; whether a step is left. */
 long ns_ts_steps(const NsTimeStepping *ts);
+
+/*
+** Whether the steps leave out more than a hundredth of [t0, T], which shows in a plot. Smaller rests are common (steps often
+** end a fraction of a step early).
+*/
+bool ns_ts_end_shows(const NsTimeStepping *ts);
+
+/* Roughly the size in bytes of the steps' workspace: W, its factors and the one-step problem. */
+size_t ns_ts_workspace_size(const NsNsds *nsds);
 bool ns_ts_has_next(const NsTimeStepping *ts);
 
 /* Whether the model is linear: then a step is one linear problem with the laws. Needs ns_ts_prepare. */

@@ -67,17 +67,6 @@ void nsl_push_sparse(lua_State *L, const NsSparse *A) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(A) * 12 + (size_t)A->cols * 4);
 }
 
-void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
-  NslVector *room = nsl_push_vector(L, n, NULL); /* a vector used as memory for the indices */
-  int *index = (int *)(void *)room->data;
-  for (int i = 0; i < n; i++) index[i] = i;
-  NslSparse *self = push_sparse(L);
-  NsStatus status = ns_sparse_from_triplets(&self->A, n, n, n, index, index, d);
-  if (status) nsl_raise_status(L, status, "sparse");
-  nsl_count_memory(L, (size_t)n * 16);
-  lua_remove(L, -2);
-}
-
 /* Returns the sparse matrix on top of the stack as the only result. */
 static int finish_matrix(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
@@ -164,43 +153,23 @@ static int new_sparse(lua_State *L) {
   return finish_matrix(L, self);
 }
 
-/* Memory for triplets, in userdata on the stack. */
-typedef struct Triplets {
-  int *i, *j, count;
-  double *v;
-} Triplets;
-
-static Triplets sparse_push_room(lua_State *L, size_t count) {
-  Triplets t = {0};
-  t.i = lua_newuserdatauv(L, (count + 1) * sizeof *t.i, 0);
-  t.j = lua_newuserdatauv(L, (count + 1) * sizeof *t.j, 0);
-  t.v = lua_newuserdatauv(L, (count + 1) * sizeof *t.v, 0);
-  return t;
-}
-
-/* Pushes the sparse n x n matrix of the triplets. */
-static int push_square(lua_State *L, int n, const Triplets *t, const char *who) {
+/* Pushes the n x n matrix with these diagonals. */
+static void push_diagonals(lua_State *L, int n, int count, const NsDiagonal *diagonals, const char *who) {
   NslSparse *self = push_sparse(L);
-  nsl_check_status(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
-  return finish_matrix(L, self);
+  nsl_check_status(L, ns_sparse_from_diagonals(&self->A, n, count, diagonals), who);
+  finish_matrix(L, self);
 }
 
-static void sparse_add_diagonal(Triplets *t, int n, int offset, const double *values, ptrdiff_t stride) {
-  int length = n - abs(offset);
-  for (int k = 0; k < length; k++) {
-    t->i[t->count] = offset < 0 ? k - offset : k;
-    t->j[t->count] = offset < 0 ? k : k + offset;
-    t->v[t->count++] = values[k * stride];
-  }
+void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
+  push_diagonals(L, n, 1, &(NsDiagonal){0, d, 1}, "sparse");
 }
 
 /* ns.speye(n) */
 static int new_speye(lua_State *L) {
   int n = sparse_size_of(L, 1, "speye", "n");
   double one = 1;
-  Triplets t = sparse_push_room(L, (size_t)n);
-  sparse_add_diagonal(&t, n, 0, &one, 0);
-  return push_square(L, n, &t, "speye");
+  push_diagonals(L, n, 1, &(NsDiagonal){0, &one, 0}, "speye");
+  return 1;
 }
 
 /* The offset at `offsets[k]`, checked against n. */
@@ -221,20 +190,23 @@ static int new_spdiags(lua_State *L) {
   int n = sparse_size_of(L, 3, "spdiags", "n"), count = (int)lua_rawlen(L, 1);
   NslVector *offsets = nsl_to_finite_vector(L, 2, count, "spdiags", "offsets");
   if (count > 0 && n > INT_MAX / count) return luaL_error(L, "spdiags: %d diagonals of %d are too many entries", count, n);
-  Triplets t = sparse_push_room(L, (size_t)n * (size_t)count);
+  NsDiagonal *diagonals = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *diagonals, 0);
+  double *numbers = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *numbers, 0);
+  nsl_need_stack(L, count + 8);
   for (int k = 0; k < count; k++) {
     int offset = offset_at(L, offsets, k, n);
     const char *name = lua_pushfstring(L, "bands[%d]", k + 1);
     if (lua_rawgeti(L, 1, k + 1) == LUA_TNUMBER) {
-      double value = nsl_finite(L, -1, "spdiags", name);
-      sparse_add_diagonal(&t, n, offset, &value, 0);
+      numbers[k] = nsl_finite(L, -1, "spdiags", name);
+      diagonals[k] = (NsDiagonal){offset, &numbers[k], 0};
     } else {
       NslVector *v = nsl_to_finite_vector(L, -1, n - abs(offset), "spdiags", name);
-      sparse_add_diagonal(&t, n, offset, v->data, v->stride);
+      diagonals[k] = (NsDiagonal){offset, v->data, v->stride};
     }
-    lua_pop(L, 2);
+    lua_remove(L, -2); /* the vector stays */
   }
-  return push_square(L, n, &t, "spdiags");
+  push_diagonals(L, n, count, diagonals, "spdiags");
+  return 1;
 }
 
 /* ---- arithmetic ---- */

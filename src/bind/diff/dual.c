@@ -47,17 +47,11 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
   return v;
 }
 
-/* The kind of np partials with this tag. */
-static NsJet dual_jet(uint64_t tag, int np) {
-  NsJet jet = {(NsJetKind)(tag >> NSL_JET_SHIFT), np};
-  if (jet.kind == NS_JET_LINE) jet.variables = 0;
-  if (jet.kind == NS_JET_TWIST) jet.variables = (np - 2) / 3;
-  if (jet.kind == NS_JET_BOWL)
-    for (jet.variables = 0; ns_jet_size(jet) < np;) jet.variables++;
-  return jet;
-}
-
 /* ---- operations ---- */
+
+static NsJet dual_jet(uint64_t tag, int np) {
+  return ns_jet_of((NsJetKind)(tag >> NSL_JET_SHIFT), np);
+}
 
 /* out = the derivatives of an operation on values a and b with the derivatives x and y (NULL: constant); returns its value. */
 static double dual_operate(const NsTapeOperation *f, uint64_t tag, int np, double *out, double a, const double *x, double b,

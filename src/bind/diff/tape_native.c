@@ -148,24 +148,6 @@ void nsl_path_make_native(lua_State *L, NslPath *path, int at, const char *progr
   lua_settop(L, top);
 }
 
-/* Whether native code has the bits of the tape at `in`: values and guards, and the Jacobian (native nan: see trace_slopes in tape.c). */
-static bool has_bits_of_tape(lua_State *L, const NslPath *path, const double *in) {
-  size_t values = (size_t)path->way.outputs + (size_t)path->way.guards,
-         entries = (size_t)path->way.outputs * (size_t)path->way.inputs;
-  double *room = lua_newuserdatauv(L, 2 * (values + entries + 1) * sizeof *room, 0), *other = room + values + entries;
-  memset(room, 0, 2 * (values + entries + 1) * sizeof *room);
-  ns_tape_value(path->way.tape, in, room);
-  if (path->way.guards > 0) ns_tape_guards(path->way.tape, room + path->way.outputs);
-  path->way.native(in, other);
-  if (path->way.native_jacobian) {
-    ns_tape_jacobian(path->way.tape, in, 0, path->way.inputs, room + values);
-    path->way.native_jacobian(in, other + values);
-  }
-  for (size_t i = 0; i < values + entries; i++)
-    if (isfinite(room[i]) && memcmp(&room[i], &other[i], sizeof *room) != 0 && (i < values || isfinite(other[i]))) return false;
-  return true;
-}
-
 void nsl_path_adopt(lua_State *L, NslPath *path, int at, const double *in) {
   int top = lua_gettop(L);
   NsError err = {NS_OK, ""};
@@ -185,7 +167,8 @@ void nsl_path_adopt(lua_State *L, NslPath *path, int at, const double *in) {
   NsStatus status = code->open ? link_code(L, path, at, code, path->later_jacobian, &err) : NS_EIO;
   if (status != NS_OK) stay_without(L, path, at, err.text[0] ? err.text : "the compiler failed");
   else path->reason = NULL;
-  if (path->way.native && !has_bits_of_tape(L, path, in)) {
+  double *room = lua_newuserdatauv(L, ns_path_compare_room(&path->way) * sizeof *room, 0);
+  if (path->way.native && !ns_path_native_agrees(&path->way, in, room)) {
     path->way.native = NULL;
     path->way.native_jacobian = NULL;
     path->compiler = NULL;

@@ -178,33 +178,19 @@ static void push_bound_copy(lua_State *L, int idx, const char *who, const char *
   }
 }
 
-/* Which of the fields of the class that may be functions of time this is, from 0; -1: none. */
-static int timed_index(const NsLawClass *class, const NsField *field) {
-  int k = 0;
-  const NsField *timed;
-  while ((timed = ns_law_timed_field(class, k)) && timed != field) k++;
-  return timed ? k : -1;
-}
-
-/* The number that stands for the function until a run begins: no bound; the least coefficient. */
-static double timed_placeholder(const NsField *field) {
-  if (!ns_field_is_array(field)) return field->least;
-  return field->offset == offsetof(NsLaw, upper) ? INFINITY : -INFINITY;
-}
-
 void nsl_take_bound_functions(lua_State *L, int idx) {
   const NslLaw *self = lua_touserdata(L, 1);
   const NsLawClass *class = self->law->class;
   int top = lua_gettop(L);
   for (int i = 0; class->arguments[i] && idx + i <= top; i++) {
     const NsField *field = ns_field_find(class->fields, class->arguments[i]);
-    int k = timed_index(class, field);
+    int k = ns_law_timed_index(class, field);
     bool given = ns_field_is_array(field) ? nsl_is_bound_function(L, idx + i) : lua_isfunction(L, idx + i);
     if (k < 0 || !given) continue;
     int size = ns_field_is_array(field) ? (int)nsl_integer(L, idx, class->name, "size") : 1;
     push_bound_copy(L, idx + i, class->name, field->name, size);
     lua_setiuservalue(L, 1, k + 1);
-    lua_pushnumber(L, timed_placeholder(field));
+    lua_pushnumber(L, ns_law_timed_placeholder(field));
     lua_replace(L, idx + i);
   }
 }

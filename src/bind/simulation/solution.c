@@ -22,22 +22,6 @@ static NslSolution *check_solution(lua_State *L, int idx) {
   return nsl_check(L, idx, &solution_type);
 }
 
-/* Column c (from 0) in the order t, states, lambda, y, Newton iterations, observed values. */
-static double *bind_solution_column(const NsSolution *s, int c) {
-  if (c == 0) return s->t;
-  if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
-  c -= 1 + s->nx;
-  if (c < s->m) return s->lambda + (ptrdiff_t)c * s->capacity;
-  c -= s->m;
-  if (c < s->m) return s->y + (ptrdiff_t)c * s->capacity;
-  c -= s->m;
-  return c == 0 ? s->iterations : s->observed + (ptrdiff_t)(c - 1) * s->capacity;
-}
-
-static int count_columns(const NsSolution *s) {
-  return 2 + s->nx + 2 * s->m + s->nobserved;
-}
-
 /* ---- names ---- */
 
 /* Pushes the list of {name, n, nx, nr, first_order, names} of all systems. */
@@ -162,7 +146,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
   if (ns_solution_new(&self->solution, ts, capacity, observed ? (int)lua_rawlen(L, observed) : 0,
                       parameters ? (int)lua_rawlen(L, parameters) : 0) != NS_OK)
     luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
-  nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
+  nsl_count_memory(L, (size_t)capacity * (size_t)ns_solution_width(self->solution) * sizeof(double));
   lua_newtable(L);
   keep_interactions(L, simulation);
   push_run_columns(L, simulation, ts->nsds, observed);
@@ -193,7 +177,7 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
 /* ---- access ---- */
 
 static int column_view(lua_State *L, const NslSolution *self, int c) {
-  NslVector *v = nsl_push_vector_view(L, 1, bind_solution_column(self->solution, c), (int)self->solution->rows, 1, "column",
+  NslVector *v = nsl_push_vector_view(L, 1, ns_solution_column(self->solution, c), (int)self->solution->rows, 1, "column",
                                       NULL);
   v->label = NULL;
   return 1;
@@ -219,7 +203,7 @@ static int no_column(lua_State *L, int idx) {
 
 /* The column (from 0) that the name or number at idx means. */
 static int column_argument(lua_State *L, const NslSolution *self, int idx) {
-  int count = count_columns(self->solution);
+  int count = ns_solution_width(self->solution);
   if (lua_type(L, idx) == LUA_TSTRING) {
     lua_getiuservalue(L, 1, 1);
     lua_getfield(L, -1, "index");

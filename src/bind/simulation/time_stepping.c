@@ -14,23 +14,6 @@ static NsTimeStepping *engine(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
 }
 
-/* Roughly the size in bytes of the steps' workspace: W, its factors and the one-step problem. */
-static size_t workspace_size(const NsNsds *nsds) {
-  size_t states = 0, m = 0;
-  for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
-  for (int i = 0; i < nsds->ninteractions; i++) m += (size_t)nsds->interactions[i]->m;
-  return (3 * states + 3 * m * m) * sizeof(double) + 16384;
-}
-
-/*
-** Whether the steps leave out more than a hundredth of [t0, T], which shows in a plot. Smaller rests are common (steps often
-** end a fraction of a step early), and only the solution mentions them.
-*/
-static bool is_seen(const NsTimeStepping *ts) {
-  double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
-  return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
-}
-
 /* The keys of the option table of a simulation: its parts, then the options of nsl_read_step_control. */
 static const char *const simulation_options[] = {"nsds", "grid",  "integrator", "problem", "rtol",
                                                  "atol", "h_min", "h_max",      "compile", NULL};
@@ -103,11 +86,11 @@ static int new_simulation(lua_State *L) {
   }
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
-  nsl_count_memory(L, workspace_size(nsds->nsds));
+  nsl_count_memory(L, ns_ts_workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, class, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (lua_istable(L, 5)) nsl_read_step_control(L, 5, self->ts);
   read_compile(L, self, class->name);
-  if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
+  if (nsl_push_early_end(L, self->ts) && ns_ts_end_shows(self->ts)) {
     lua_pushfstring(L, "%s: %s", class->name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
   }
