@@ -70,5 +70,7 @@ describe("a body that is added as a bullet", function()
     } do
       assert.matches(text, message(call), 1, true)
     end
+    local _, placed = pcall(function() space:add(b, ball, 1) end)
+    assert.matches("^[^\n]*bullet_spec%.lua:%d+: add: options: expected a table, got 1", placed)
   end)
 end)

@@ -186,12 +186,12 @@ return function(ns, contact, parts)
   -- The length of a step of a body that is fast, from the options; nil: it is not.
   local function bullet_of(who, ds, options)
     if options == nil then return nil end
-    if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end
+    if type(options) ~= "table" then fail(who, "options", "a table", options, 4) end
     local result, message = option_tables.check(options, "bullet", who)
     if not result then error(message, 4) end
     options = result
     if options.bullet == nil then return nil end
-    if ds == nil then fail(who, "bullet", "a body that moves", parts.said "the world", 3) end
+    if ds == nil then fail(who, "bullet", "a body that moves", parts.said "the world", 4) end
     return positive(who, "bullet", options.bullet, 4)
   end
 

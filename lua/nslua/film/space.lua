@@ -366,6 +366,10 @@ return function(core, parts)
       unit = option(spec, who, "unit", "string", "s"),
       camera = camera and { from = triple(camera, who, "from"), at = triple(camera, who, "at") },
     }
+    local c = self.options.camera
+    if c and c.from[1] == c.at[1] and c.from[2] == c.at[2] and c.from[3] == c.at[3] then
+      fail("%s: camera: from and at are the same point", who)
+    end
     if spec.plot ~= nil then
       self.options.plot = timeplot.record(spec.plot, who .. ": plot", solution, film.times)
     end
@@ -505,15 +509,25 @@ return function(core, parts)
     return at
   end
 
+  local function column_of(sol, who, what, name)
+    local good, column = where.try(sol.column, sol, name)
+    if not good then fail("%s: %s: %s", who, what, (where.bare(column, "column"):gsub("^column: ", ""))) end
+    return column
+  end
+
   local function of_solution(sol, spec)
     local who = "animate3d"
     spec = check_keys(spec, "solution:animate3d")
     local space = option(spec, who, "space", "table")
+    if (space == nil) == (spec.bodies == nil) then
+      fail("%s: expected a space or bodies, got %s", who, space and "both" or "neither")
+    end
     local bodies, world = given_bodies(spec, who), list_of(spec, who, "world")
     if space then bodies, world = managed_bodies(space) end
     local speed = positive(spec, who, "speed", 1)
     local rows = parts.choose_rows(sol.t, #sol, speed / positive(spec, who, "fps", 60))
     local at, readers, values = space and columns_of(space.nsds), {}, option(spec, who, "values", "table")
+    local shown = {}
     for k, body in ipairs(bodies) do
       local columns = {}
       if space then
@@ -522,8 +536,9 @@ return function(core, parts)
         if type(body.q) ~= "table" then
           fail("%s: bodies[%d].q: expected a list of columns, got %s", who, k, show(body.q))
         end
-        for i, name in ipairs(body.q) do columns[i] = sol:column(name) end
+        for i, name in ipairs(body.q) do columns[i] = column_of(sol, who, ("bodies[%d].q"):format(k), name) end
       end
+      if values then shown[k] = column_of(sol, who, ("values[%d]"):format(k), values[k]) end
       readers[k] = columns
     end
     local film = new_film(who, bodies, world, spec)
@@ -532,7 +547,7 @@ return function(core, parts)
       for k, columns in ipairs(readers) do
         places[k] = {}
         for i, column in ipairs(columns) do places[k][i] = column[row] end
-        if values then shades[k] = sol:column(values[k])[row] end
+        if values then shades[k] = shown[k][row] end
       end
       add_frame(film, sol.t[row], places, nil, shades)
     end

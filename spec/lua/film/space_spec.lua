@@ -197,8 +197,15 @@ describe("an animation in space", function()
     local sol = simu:run()
     assert.equal("animate3d: bodies[1].q: expected a list of columns, got nil",
       message(sol.animate3d, sol, { bodies = { sphere } }))
-    assert.matches("^column: no column is called 'z'",
-      message(sol.animate3d, sol, { bodies = { { shape = sphere, q = { "z" } } } }))
+    local named = { shape = sphere, q = { "z" } }
+    assert.matches("^animate3d: bodies%[1%].q: no column is called 'z'", message(sol.animate3d, sol, { bodies = { named } }))
+    assert.matches("^animate3d: values%[1%]: no column is called 'z'",
+      message(sol.animate3d, sol, { space = contacts, values = { "z" } }))
+    assert.equal("animate3d: expected a space or bodies, got neither", message(sol.animate3d, sol, {}))
+    assert.equal("animate3d: expected a space or bodies, got both",
+      message(sol.animate3d, sol, { space = contacts, bodies = { named } }))
+    assert.equal("animate3d: camera: from and at are the same point",
+      message(sol.animate3d, sol, { space = contacts, camera = { from = { 1, 2, 3 }, at = { 1, 2, 3 } } }))
     local one = ns.animation.space { frames = 1, places = function_of, bodies = { sphere } }
     assert.equal("save: file: 'a.jpg': expected a name that ends in .html, .png, .gif or .mp4", message(one.save, one, "a.jpg"))
     assert.equal("save: file: expected a string, got nil", message(one.save, one))
