@@ -16,9 +16,9 @@ local function body(nsds, q, inertia, v)
   return ds
 end
 
-local function simulation(nsds, h, tolerance)
+local function simulation(nsds, h, tolerance, dim)
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5),
-    ns.FrictionContact(3, { tolerance = tolerance }))
+    ns.FrictionContact(dim or 3, { tolerance = tolerance }))
 end
 
 local cube = ns.eye(3) / 6
@@ -57,6 +57,23 @@ describe("towers of boxes", function()
       local drift, count = tower(10, 0.2, ground)
       assert.is_true(drift < 1e-10, drift)
       assert.equal(40, count)
+    end
+  end)
+
+  it("stand where masses differ by 1e8, in any order", function()
+    for _, masses in ipairs { { 1, 1e8 }, { 1e8, 1 }, { 1, 1, 1e8 }, { 1, 1e8, 1, 1e8 }, { 1e-4, 1, 1e4 } } do
+      local nsds, contacts = scene(0.5, 0.05, 0.05)
+      on_plane(contacts)
+      local bodies = {}
+      for k, m in ipairs(masses) do
+        bodies[k] = ns.NewtonEulerDS({ 0, 0, k - 0.5, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, m, m * cube)
+        bodies[k]:setFExtPtr { 0, 0, -m * g }
+        nsds:insertDynamicalSystem(bodies[k])
+        contacts:add_box(bodies[k], 1, 1, 1)
+      end
+      contacts:update()
+      for _ in simulation(nsds, 5e-3):steps() do contacts:update() end
+      for _, ds in ipairs(bodies) do assert.is_true(ds:velocity():norm() < 1e-5 * g * 5e-3) end -- 1e8 roundings
     end
   end)
 
@@ -100,6 +117,25 @@ describe("a box on a slope", function()
         assert.near(math.max(0, expected), v, 1e-8 * g * 0.2)
         reference = reference or q
         for i = 1, 7 do assert.near(reference[i], q[i], 1e-10) end
+      end
+    end
+  end)
+
+  it("in the plane stays and slides where mu differs from tan by 1e-9 of it, whatever the mass", function()
+    local s, k, T = math.sin(0.3), math.cos(0.3), 0.1
+    for _, m in ipairs { 1, 1e6 } do
+      for _, excess in ipairs { 1e-9, -1e-9, -1e-8 } do
+        local mu, nsds = math.tan(0.3) * (1 + excess), ns.NonSmoothDynamicalSystem(0, T)
+        local ds = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, { { m, 0, 0 }, { 0, m, 0 }, { 0, 0, m * 5 / 12 } })
+        ds:setFExtPtr { m * g * s, -m * g * k, 0 }
+        nsds:insertDynamicalSystem(ds)
+        for side = -1, 1, 2 do
+          local law, relation = ns.NewtonImpactFrictionNSL(0, 0, mu, 2), ns.LagrangianLinearTIR { { 0, 1, side }, { 1, 0, 0.5 } }
+          nsds:link(ns.Interaction(law, relation), ds)
+        end
+        simulation(nsds, 1e-3, 1e-10, 2):run()
+        local expected = math.max(0, (s - mu * k) * g * T)
+        assert.near(expected, ds:velocity()[1], 1e-6 * math.abs(excess) * g * T)
       end
     end
   end)

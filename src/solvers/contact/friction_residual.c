@@ -56,6 +56,9 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
 /* explained: limit of a contact's terms over `data`. 100: forces of that size occur with nearly redundant contacts. */
 static const double explained = 100;
 
+/* The error of a contact, in units of rounding of its terms, that no method can be asked to reduce: the sums have some ten terms each. */
+enum { ROUNDINGS = 16 };
+
 double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
   double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(cone->dim, rho, r, u, force, velocity);
   double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(cone, mu, rho, force, velocity);
@@ -63,8 +66,9 @@ double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, 
 }
 
 double ns_friction_own_error(double error, double terms, double forces, double data) {
-  double size = ns_smaller(terms, ns_larger(forces, data));
-  if (size > explained * data) return (error + DBL_EPSILON * size) / (explained * data);
+  double size = ns_smaller(terms, ns_larger(forces, data)), limit = explained * data;
+  bool best = error <= ROUNDINGS * DBL_EPSILON * size;
+  if (size > limit) return (error + DBL_EPSILON * size) / (best ? sqrt(limit) * sqrt(size) : limit);
   return error == 0 ? 0 : error / size;
 }
 

@@ -26,7 +26,8 @@ double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, 
 ** The relative error of a contact in balanced units (mixed_scale.h): e / s, with e = `error` and s = min(terms, max(forces,
 ** data)); `terms` is the size of the contact's terms, `forces` the largest force of all contacts, `data` the largest rho |q|.
 ** If s > 100 data, it is (e + eps s) / (100 data): when there is no solution, forces that grow without bound must not hide
-** wrong velocities.
+** wrong velocities. An error that is rounding of s counts over the geometric mean of s and 100 data instead: a heavy body on a light one
+** has such forces. As eps s is added, s above 2e13 data is never accepted at 1e-10.
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
