@@ -7,6 +7,12 @@ local traces = {}
 -- f compiled to a tape alone: no compiler is run.
 function traces.tape(f) return ns.compile(f, { native = false }) end
 
+-- f called by C, as a metamethod in Lua is: its instructions are not watched.
+function traces.hide(f)
+  local object = setmetatable({}, { __shl = function(_, list) return { f(table.unpack(list)) } end })
+  return function(...) return table.unpack(object << { ... }) end
+end
+
 -- f compiled to native code, by tcc when there is one: it takes a tenth of the time of cc. A tape where there is neither.
 local quick = os.execute "command -v tcc >/dev/null 2>&1" and { native = "tcc" } or nil
 function traces.native(f) return ns.compile(f, quick) end

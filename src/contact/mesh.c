@@ -307,3 +307,39 @@ NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlac
   ns_arena_release(&solid.arena);
   return status;
 }
+
+/* ---- distances ---- */
+
+static NsStatus mesh_nearest_of(NsNarrow *narrow, NsPlaced a, NsPlaced b, NsNearest *near) {
+  NsNearest now;
+  NsStatus status = ns_narrow_distance(narrow, a, b, &now.d, now.pa, now.pb, now.n);
+  if (status == NS_OK && now.d < near->d) *near = now;
+  return status;
+}
+
+NsStatus ns_solid_nearest(const NsSolid *a, const NsSolid *b, NsNearest *near) {
+  const NsPose world = ns_pose(NULL, 0, 0);
+  NsNarrow narrow = {0};
+  *near = (NsNearest){.d = INFINITY};
+  NsStatus status = mesh_nearest_of(&narrow, (NsPlaced){a, &world}, (NsPlaced){b, &world}, near);
+  ns_narrow_free(&narrow);
+  return status;
+}
+
+NsStatus ns_mesh_nearest(const NsMesh *mesh, const NsSolid *solid, bool first, NsNearest *near) {
+  const NsPose world = ns_pose(NULL, 0, 0);
+  NsSolid triangle;
+  NsPlaced of_mesh = {&triangle, &world}, other = {solid, &world};
+  NsNarrow narrow = {0};
+  NsStatus status = NS_OK;
+  *near = (NsNearest){.d = INFINITY};
+  for (int i = 0; i < ns_mesh_triangles(mesh) && status == NS_OK; i++) {
+    double corners[9];
+    ns_mesh_corners(mesh, i, corners);
+    status = ns_solid_make_triangle(&triangle, corners);
+    if (status == NS_OK) status = mesh_nearest_of(&narrow, first ? of_mesh : other, first ? other : of_mesh, near);
+    ns_arena_release(&triangle.arena);
+  }
+  ns_narrow_free(&narrow);
+  return status;
+}

@@ -27,3 +27,12 @@ void ns_mesh_corners(const NsMesh *mesh, int triangle, double *corners);
 ** bend away, and with those of an edge or a corner for one of its triangles alone.
 */
 NsStatus ns_mesh_touches(const NsMesh *mesh, int triangle, NsNarrow *narrow, NsPlaced body, double reach);
+
+/* Where two are nearest: the distance, the points of both, and the normal, as ns_narrow_distance gives them. */
+typedef struct NsNearest {
+  double d, pa[3], pb[3], n[3];
+} NsNearest;
+
+/* Of two solids, or a solid and a mesh, in the coordinates that they have; first: the mesh is the first of the two. NS_ENOMEM. */
+NsStatus ns_solid_nearest(const NsSolid *a, const NsSolid *b, NsNearest *near);
+NsStatus ns_mesh_nearest(const NsMesh *mesh, const NsSolid *solid, bool first, NsNearest *near);

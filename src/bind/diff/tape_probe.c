@@ -8,42 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ad/probe.h"
 #include "base/text.h"
 #include "bind/array/matrix.h"
 #include "bind/diff/tape_record.h"
 #include "bind/array/vector.h"
 
-/*
-** Numbers of probes. Below ROUND: round numbers; below PROBES: numbers between these; both whatever the arguments are. HERE:
-** the present inputs. AROUND: points near them, each input moved relative to its own size, so that units don't matter.
-*/
-enum { HERE = -1, ROUND = 5, PROBES = ROUND + 2, AROUND = 4, FUNCTION_PROBED = 3 };
-
-static const double round_numbers[ROUND] = {0, 1, -1, 2, 0.5};
-
-/*
-** Relative distance of point k of AROUND: an input x becomes x (1 + reach[k] part), part in (-1, 1). The two small ones detect
-** a branch at the arguments themselves, the two large ones another element of a table.
-*/
-static const double reach[AROUND] = {1e-6, 1e-2, 0.5, 3};
-
-/* A number in (0, 1) for input k, spread by the golden ratio. */
-static double tape_probe_spread(double start, int k) {
-  return fmod(start + 0.61803398874989485 * (k + 1), 1);
-}
-
-/* Input k at a probe. */
-static double probe_value(int probe, int k) {
-  if (probe < ROUND) return round_numbers[probe];
-  double part = tape_probe_spread(0.377, k);
-  return probe == ROUND ? 0.25 + part : -0.75 + 0.7 * part;
-}
-
-/* Input k at a point about x. */
-static double value_around(int point, int k, double x) {
-  double moved = x + reach[point] * (2 * tape_probe_spread(0.377 + 0.29 * point, k) - 1) * x;
-  return isfinite(moved) ? moved : x;
-}
+/* The present inputs; points about them have the numbers NS_PROBES and on. */
+enum { HERE = -1, FUNCTION_PROBED = 3 };
 
 /* Pushes a plain argument with the values at `in`. */
 static void tape_probe_push_plain(lua_State *L, const NslTraceArg *arg, const double *in) {
@@ -83,42 +55,22 @@ static bool plain_number(lua_State *L, const NslTrace *trace, int first, int las
   return good;
 }
 
-/* Whether a and b agree within slack; slack 0: to the last bit. */
-static bool tape_probe_agree(double a, double b, double slack) {
-  return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
-}
-
 /* Raises "PLACE: before PROBE after": the place where the callback is defined, and the probe p. */
 static int raise_at(lua_State *L, int p, const char *before, const char *after) {
   char where[40];
   nsl_push_definition(L, FUNCTION_PROBED);
   lua_pushstring(L, before);
   if (p == HERE) lua_pushliteral(L, "at these arguments");
-  else if (p >= PROBES) lua_pushliteral(L, "near these arguments");
-  else if (p >= ROUND) lua_pushliteral(L, "at a point of trial");
-  else ns_print(where, sizeof where, "where all inputs are %g", round_numbers[p]), lua_pushstring(L, where);
+  else if (p >= NS_PROBES) lua_pushliteral(L, "near these arguments");
+  else if (p >= NS_PROBES_ROUND) lua_pushliteral(L, "at a point of trial");
+  else ns_print(where, sizeof where, "where all inputs are %g", ns_probe_value(p, 0)), lua_pushstring(L, where);
   lua_pushstring(L, after);
   lua_concat(L, 4);
   return lua_error(L);
 }
 
-/* Two numbers as text, with enough digits to distinguish them. */
-typedef struct Two {
-  char one[32], other[32];
-} Two;
-
-static Two show_two(double a, double b) {
-  Two two = {"", ""};
-  for (int digits = 10; digits <= 17; digits += 7) {
-    ns_print(two.one, sizeof two.one, "%.*g", digits, a);
-    ns_print(two.other, sizeof two.other, "%.*g", digits, b);
-    if (strcmp(two.one, two.other) != 0) break;
-  }
-  return two;
-}
-
 static int differs(lua_State *L, int p, int k, double traced, double plain) {
-  Two two = show_two(traced, plain);
+  NsProbeTexts two = ns_probe_texts(traced, plain);
   char text[160];
   snprintf(text, sizeof text, "compile: value %d is %s by the trace and %s by the callback ", k + 1, two.one, two.other);
   return raise_at(L, p, text, ": it branches on ==, chooses an element of a table by a value, or keeps state");
@@ -126,7 +78,7 @@ static int differs(lua_State *L, int p, int k, double traced, double plain) {
 
 /* Raises that the callback returned two different numbers for value k. */
 static int varies(lua_State *L, int p, int k, double once, double again) {
-  Two two = show_two(once, again);
+  NsProbeTexts two = ns_probe_texts(once, again);
   char before[160], after[160];
   snprintf(before, sizeof before, "compile: value %d is %s by the callback ", k + 1, two.one);
   snprintf(after, sizeof after,
@@ -174,13 +126,13 @@ static int probe_once(lua_State *L) {
   memcpy(trace->fn.in, in, bytes);
   bool twice = tape_probe_call_plain(L, trace, p, again);
   for (int k = 0; twice && k < n; k++)
-    if (!tape_probe_agree(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
+    if (!ns_probe_agrees(plain[k], again[k], 0)) return varies(L, p, k, plain[k], again[k]);
   memcpy(trace->fn.in, in, bytes);
   if (!ns_paths_value(&trace->fn, NULL)) return 0;
   trace->fn.path->count--;
   ns_tape_slack(trace->fn.path->tape, trace->fn.in, slack);
   for (int k = 0; k < n; k++)
-    if (!tape_probe_agree(trace->fn.out[k], plain[k], slack[k])) return differs(L, p, k, trace->fn.out[k], plain[k]);
+    if (!ns_probe_agrees(trace->fn.out[k], plain[k], slack[k])) return differs(L, p, k, trace->fn.out[k], plain[k]);
   return 0;
 }
 
@@ -206,8 +158,8 @@ static int read_inputs(const NslTrace *trace) {
 void nsl_trace_probe(lua_State *L, NslTrace *trace, int first, int last) {
   int read = read_inputs(trace), top = lua_gettop(L);
   nsl_need_stack(L, last - first + 8);
-  for (int p = 0; p < PROBES; p++) {
-    for (int k = 0; k < trace->fn.inputs; k++) trace->fn.in[k] = k < read ? probe_value(p, k) : 0;
+  for (int p = 0; p < NS_PROBES; p++) {
+    for (int k = 0; k < trace->fn.inputs; k++) trace->fn.in[k] = k < read ? ns_probe_value(p, k) : 0;
     lua_settop(L, top);
     (void)tape_probe_compare(L, trace, p, first, last);
   }
@@ -222,10 +174,10 @@ void nsl_trace_probe_here(lua_State *L, NslTrace *trace, int first, int last) {
   double *here = lua_newuserdatauv(L, bytes + 1, 0);
   if (bytes > 0) memcpy(here, trace->fn.in, bytes);
   if (!tape_probe_compare(L, trace, HERE, first, last)) lua_error(L);
-  for (int point = 0; point < AROUND; point++) {
-    for (int k = 0; k < read; k++) trace->fn.in[k] = value_around(point, k, here[k]);
+  for (int point = 0; point < NS_PROBES_AROUND; point++) {
+    for (int k = 0; k < read; k++) trace->fn.in[k] = ns_probe_around(point, k, here[k]);
     lua_settop(L, top + 1);
-    (void)tape_probe_compare(L, trace, PROBES + point, first, last);
+    (void)tape_probe_compare(L, trace, NS_PROBES + point, first, last);
   }
   if (bytes > 0) memcpy(trace->fn.in, here, bytes);
   lua_settop(L, top);

@@ -6,6 +6,7 @@
 
 #include "bind/array/vector.h"
 #include "bind/lua/open.h"
+#include "contact/mesh.h"
 
 static const NslType solid_type = {"contact solid", NULL, NULL}, mesh_type = {"contact mesh", NULL, NULL};
 
@@ -157,47 +158,15 @@ static int solid_counts(lua_State *L) {
   return 3;
 }
 
-/* Where two solids are nearest so far. */
-typedef struct SolidNear {
-  NsNarrow narrow;
-  NsPlaced a, b;
-  double d, pa[3], pb[3], n[3];
-} SolidNear;
-
-static NsStatus solid_nearer(SolidNear *near) {
-  SolidNear now = *near;
-  NsStatus status = ns_narrow_distance(&now.narrow, now.a, now.b, &now.d, now.pa, now.pb, now.n);
-  near->narrow = now.narrow;
-  if (status == NS_OK && now.d < near->d) *near = now;
-  return status;
-}
-
-/* The mesh is the first or the second of the two; triangle: room for one of it. */
-static NsStatus solid_near_mesh(SolidNear *near, const NsMesh *mesh, NsPlaced *at, NsSolid *triangle) {
-  NsStatus status = NS_OK;
-  at->solid = triangle;
-  for (int i = 0; i < ns_mesh_triangles(mesh) && status == NS_OK; i++) {
-    double corners[9];
-    ns_mesh_corners(mesh, i, corners);
-    status = ns_solid_make_triangle(triangle, corners);
-    if (status == NS_OK) status = solid_nearer(near);
-    ns_arena_release(&triangle->arena);
-  }
-  return status;
-}
-
 /* distance(a, b): the distance of two solids, or a solid and a mesh, the point of a, that of b, the normal. */
 static int solid_distance(lua_State *L) {
-  const NsPose world = ns_pose(NULL, 0, 0);
   const NslMesh *first = nsl_test_mesh(L, 1), *second = nsl_test_mesh(L, 2);
-  NsSolid triangle;
-  SolidNear near = {.d = INFINITY, .a = {NULL, &world}, .b = {NULL, &world}};
-  if (!first) near.a.solid = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
-  if (!second) near.b.solid = &((NslSolid *)nsl_check(L, 2, &solid_type))->solid;
-  NsStatus status = first    ? solid_near_mesh(&near, first->mesh, &near.a, &triangle)
-                    : second ? solid_near_mesh(&near, second->mesh, &near.b, &triangle)
-                             : solid_nearer(&near);
-  ns_narrow_free(&near.narrow);
+  const NsSolid *a = first ? NULL : &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
+  const NsSolid *b = second ? NULL : &((NslSolid *)nsl_check(L, 2, &solid_type))->solid;
+  NsNearest near;
+  NsStatus status = first    ? ns_mesh_nearest(first->mesh, b, true, &near)
+                    : second ? ns_mesh_nearest(second->mesh, a, false, &near)
+                             : ns_solid_nearest(a, b, &near);
   nsl_check_status(L, status, "distance");
   lua_pushnumber(L, near.d);
   nsl_push_list(L, 3, near.pa, 1);
