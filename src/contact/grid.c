@@ -85,7 +85,7 @@ static NsStatus grid_cell_pairs(NsGrid *grid, int i, const long long *cell, doub
   return NS_OK;
 }
 
-/* By the second ball: those of one first ball. */
+/* By the second ball: pairs of one first ball. */
 static int grid_order(const void *a, const void *b) {
   const int *p = a, *q = b;
   return (p[1] > q[1]) - (p[1] < q[1]);

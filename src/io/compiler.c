@@ -151,7 +151,7 @@ static int compiler_launch(const Place *p, const char *program, pid_t *child) {
   return compiler_spawn(p, is_tcc(program) ? tiny : native, child);
 }
 
-/* How it ended: failed is an errno of its start, status that of the process. */
+/* How it ended: failed is an errno of its start, status the status of the process. */
 static NsStatus compiler_verdict(const Place *p, const char *program, int failed, int status, NsError *err) {
   if (failed || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
     return ns_fail(err, NS_EIO, "cannot run compiler '%s': %s", program, strerror(failed ? failed : ENOENT));

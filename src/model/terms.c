@@ -17,7 +17,7 @@ static void add_term_block(double *to, int all, int r, int c, const int *place, 
     for (ptrdiff_t i = 0; i < rows; i++) to[r + i + (place ? place[j] : c + j) * (ptrdiff_t)all] += block[i + j * rows];
 }
 
-/* The first coordinate and equation of the system number `index` among those of its family. */
+/* The first coordinate and equation of the system number `index` among the systems of its family. */
 static void term_place(const NsTerms *at, int index, int *q, int *v) {
   *q = *v = 0;
   for (int i = 0; i < index; i++) {

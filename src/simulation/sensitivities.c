@@ -158,7 +158,7 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
   return status;
 }
 
-/* The rows of the events' times since the last instant become those of the shown parameters. */
+/* The rows of the events' times since the last instant become rows of the shown parameters. */
 static void show_slopes(NsSensitivities *s) {
   for (; s->carried < s->slopes.count; s->carried++) {
     double *row = s->slopes.dt + (size_t)s->carried * (size_t)s->p;

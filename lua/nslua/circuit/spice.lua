@@ -293,7 +293,7 @@ function commands.tran(self, words)
   self.tran = { step = n[1], stop = n[2] }
 end
 
--- Sorts the statements of the deck: those of subcircuits, commands, parts.
+-- Sorts the statements of the deck: statements of subcircuits, commands, parts.
 function Deck:sort(list)
   local parts, sub = {}, nil
   for _, one in ipairs(list) do

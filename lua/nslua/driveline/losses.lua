@@ -116,7 +116,7 @@ function losses.share(self)
   return rows, count, #leaders
 end
 
--- The multiplier of a row. first: the number of multipliers before those of the gears.
+-- The multiplier of a row. first: the number of multipliers before the gears' own.
 function losses.lambda_of(row, first, lambda, t, z)
   if not row.leader then return lambda[row.place_of_lambda] end
   local s = row.sign * lambda[first + row.leader.s_at]

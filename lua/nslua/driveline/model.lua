@@ -276,7 +276,7 @@ end
 
 -- ---- events ----
 
--- The z of the system of a simulation, which is that of a clone in a clone.
+-- The z of the system of a simulation, which in a clone is the z of the clone.
 local function numbers_in(simulation) return simulation:nsds():dynamicalSystem(1):z() end
 
 -- Whether the parts of a row do not slip at the present state of a simulation: lambda is between its bounds, or the

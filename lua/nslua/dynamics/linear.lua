@@ -298,7 +298,7 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
   return B, answers
 end
 
--- C and D of the outputs: those of a function f(t, x, lambda), or of a list of numbers of states.
+-- C and D of the outputs: of a function f(t, x, lambda), or of a list of numbers of states.
 -- embedding: the derivatives of the states by those of the linear model, direct: by the inputs; nil where they are
 -- the same, and 0.
 local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding, direct)
@@ -527,7 +527,7 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
     mode = mode, embedding = terms.embedding(model, x) }
 end
 
--- Puts A into `to`, at the given places of rows and columns (nil: those of A, beside `from`).
+-- Puts A into `to`, at the given places of rows and columns (nil: the places of A, beside `from`).
 local function put(to, A, rows, cols, from)
   for i = 1, A:rows() do
     for j = 1, A:cols() do to[rows[i]][cols and cols[j] or from + j] = A[i][j] end

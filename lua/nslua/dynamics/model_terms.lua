@@ -4,7 +4,7 @@
 -- The states of mechanics are here the coordinates q; the velocities are 0. A rigid body with a quaternion has six of
 -- them, those of its chart (nslua.dynamics.chart).
 --
--- An interaction links systems of one family: the systems of first order and those of mechanics do not act on each
+-- An interaction links systems of one family: the systems of first order and of mechanics do not act on each
 -- other, and each family of a graph has a model of its own.
 local arguments = require "nslua.base.arguments"
 local charts = require "nslua.dynamics.chart"
@@ -86,9 +86,9 @@ local function start_of(nsds, who)
   return core.vector(list)
 end
 
--- The models of an option table: that of first order, that of mechanics, or both. Each has the places of its states,
+-- The models of an option table: of first order, of mechanics, or both. Each has the places of its states,
 -- coordinates and rows, and of its states in the linear model, among those of all. t: the time at which bounds are
--- taken; nil: that of the start.
+-- taken; nil: the time of the start.
 function terms.models(options, who, t)
   local nsds = graph_of(options, who)
   local count = 0
@@ -200,7 +200,7 @@ function terms.states(model, x, v)
   return core.vector(all)
 end
 
--- The derivatives of the states of a model with bodies by those of the linear model, where each body has 6
+-- The derivatives of the states of a model with bodies by the states of the linear model, where each body has 6
 -- coordinates and 6 velocities; nil where the two are the same. x: the point, at whose
 -- coordinates the charts have their bases.
 function terms.embedding(model, x)

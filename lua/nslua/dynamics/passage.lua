@@ -252,7 +252,7 @@ end
 
 -- ---- by shooting ----
 
--- How far the start of an orbit and its period are from those of a point, as parts of the sizes.
+-- How far the start of an orbit and its period are from start and period of a point, as parts of the sizes.
 local function distance(q, point, x0, T)
   local far = math.abs(T - point.T) / q.T_size
   for _, j in ipairs(q.keep) do far = math.max(far, math.abs(x0[j] - point.x0[j]) / q.sizes[j]) end

@@ -62,7 +62,7 @@ function returns.next(flow, back, x, p, t, span)
   return first.x, first.t - t
 end
 
--- The derivative of the next point by x, that of its time, and why they are not exact.
+-- The derivative of the next point by x, the derivative of its time, and why they are not exact.
 function returns.derivative(flow, back, x, p, t, span, sizes)
   if back.period then
     local T = back.period(p)

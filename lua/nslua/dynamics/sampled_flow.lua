@@ -15,7 +15,7 @@ local support = core.discrete_support
 local sampled = {}
 
 local COLUMN = "nslua.dynamics.places"
--- Times that differ by this part of their size are one; so are a period and a multiple of that of a clock.
+-- Times that differ by this part of their size are one; so are a period and a multiple of a clock's period.
 local SAME = 2 ^ -40
 
 -- ---- making ----

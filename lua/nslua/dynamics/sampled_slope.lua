@@ -36,7 +36,7 @@ local function states_of(systems)
 end
 
 -- The derivative of change(s), which is 0 at s = 0, by a number of this size, whether it is known, and its effect.
--- of: the sizes of its values. Second differences that are proportional to the step are those of a kink.
+-- of: the sizes of its values. Second differences that are proportional to the step tell of a kink.
 local function column_of(change, size, of)
   local flows = require "nslua.dynamics.flow" -- it requires this module
   local function moved(v) return change(v[1]), {} end

@@ -39,7 +39,7 @@ end
 
 where.methods(Section, "a result of poincare", "points")
 
--- The flow of an option table and its start. value: that of the parameter, where the options have none.
+-- The flow of an option table and its start. value: the value of the parameter, where the options have none.
 function sections.start(options, who, value)
   if options.value == nil and value ~= nil then
     options = setmetatable({ value = value }, { __index = options })

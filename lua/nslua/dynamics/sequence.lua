@@ -6,7 +6,7 @@
 -- The flow between events is smooth and knows no events, R is the reset. So the equations are smooth where the orbit
 -- grazes, dg/dt = 0 at an event: there the map of one period has a square root. A branch goes through the grazing;
 -- beyond it the events are crossed from the wrong side. Such orbits are no motions of the model, but they let the
--- grazing be located as any other point. The smooth pieces, guards and resets are those of nslua.dynamics.ode_flow or
+-- grazing be located as any other point. The smooth pieces, guards and resets come from nslua.dynamics.ode_flow or
 -- nslua.dynamics.simulation_pieces. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
 local core = require "nslua.core"
 local ode = require "nslua.dynamics.ode_flow"
@@ -19,7 +19,7 @@ local sequences = {}
 -- A root of a guard that is this close to an event of the same guard, as a part of the period, is that event.
 local SAME = 2 ^ -16
 -- Largest residual of an orbit that another formulation has found, as a part of the sizes: between the errors of runs
--- (1e-9) and a sequence that is not that of the orbit.
+-- (1e-9) and a sequence that is not the orbit's.
 local AGREES = 1e-5
 -- The slope of a period that depends on the parameter is a central difference with this part of the parameter's size,
 -- the width of the range: the cube root of the rounding, where its errors are least.
@@ -195,7 +195,7 @@ local function is_in_order(q, s)
   return q.kind.returns or K == 0 or s.times[K] <= s.times[1] + s.T
 end
 
--- Labels of the events that the motion has: those of the list that are crossed from the right side, and, where these
+-- Labels of the events that the motion has: events of the list that are crossed from the right side, and, where these
 -- are all, crossings of guards between them. Events whose times have passed each other are no motion: the text is
 -- "passed".
 local function sequence_of(q, s)

@@ -256,7 +256,7 @@ function simulation.exact(flow, x0, t0, t1, p, sizes)
   return run, S, nil, reason
 end
 
--- Rows of a course; those of the grid and of both sides of events, and `more` between.
+-- Rows of a course; the rows of the grid and of both sides of events, and `more` between.
 function simulation.course(flow, x0, t0, t1, p)
   local model = started(flow, x0, t0, p)
   local sol = run_to(flow, model, t0, t1, { dense = true, observe = sampled.observer(flow, model) })

@@ -14,7 +14,7 @@ local modes, pieces = core.mode, {}
 -- Why derivatives of these pieces by the parameter are not exact.
 pieces.reason = "a fixed sequence of events of a simulation"
 
--- Tolerances of runs: rtol, and atol as a part of the size of a state, as those of an ODE.
+-- Tolerances of runs: rtol, and atol as a part of the size of a state, as tolerances of an ODE.
 local RTOL, ATOL = 1e-12, 2 ^ -44
 
 -- ---- modes ----

@@ -5,9 +5,9 @@
 --
 -- A closed chain may have rows that follow from the others, in all positions (Bricard's linkage: 30 rows for 30
 -- velocities, and yet it moves). These are left out, so that every integrator takes the model; a warning names them.
--- The rank is that of rows in units of equal energy, H M^-1/2 with the length 1, near the start as well: in a
+-- The rank belongs to rows in units of equal energy, H M^-1/2 with the length 1, near the start as well: in a
 -- position that is singular (a four-bar linkage that is folded) rows are dependent there alone, and stay. Reactions
--- of redundant joints are not unique. made:reactions() has those of least norm in these units, over all rows.
+-- of redundant joints are not unique. made:reactions() has the reactions of least norm in these units, over all rows.
 --
 -- Wojtyra, Joint reactions in rigid body mechanisms with dependent constraints, Mechanism and Machine Theory 44,
 -- 2009.

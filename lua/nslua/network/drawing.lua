@@ -175,7 +175,7 @@ end
 --   attach(made, simulation)  adds the events of parts
 --   columns(made, self, sol)  the names of columns, and the columns
 --   integrator(made, method)  the default integrator
---   linear                    whether its callbacks are those of sources alone
+--   linear                    whether it has callbacks of sources alone
 --   advice(self, message)     what a user is told of an error of a run
 function drawing.methods(ns, Class, own)
   local noun = Class.__name

@@ -216,7 +216,7 @@ static void take_variables(lua_State *L, NslTrace *trace, int at) {
   lua_settop(L, watch);
 }
 
-/* Gives the trace the result of its first path; that of another path must be the same. */
+/* Gives the trace the result of its first path; the result of another path must be the same. */
 static void take_shape(lua_State *L, NslTrace *trace, const Job *job, int function) {
   if (trace->shaped && (trace->fn.outputs != job->outputs || trace->result != job->result || trace->rows != job->rows)) {
     nsl_push_definition(L, function);

@@ -73,7 +73,7 @@ void nsl_check_constant(lua_State *L, int idx) {
     luaL_error(L, "compile: an integer beyond 2^53 meets an integer, or is compared with a number, that a traced value gives");
 }
 
-/* Ends the doubt by a guard: from here on the path is that of an integer, or of a float. */
+/* Ends the doubt by a guard: from here on the path is the one for an integer, or for a float. */
 NslTracedKind nsl_settle_kind(lua_State *L, NslTracedKind kind) {
   if (kind.doubt < 0) return kind;
   nsl_guard_silently(L, whole_tracer(L), kind.doubt);

@@ -158,7 +158,7 @@ static int solid_counts(lua_State *L) {
   return 3;
 }
 
-/* distance(a, b): the distance of two solids, or a solid and a mesh, the point of a, that of b, the normal. */
+/* distance(a, b): the distance of two solids, or a solid and a mesh, the point of a, the point of b, the normal. */
 static int solid_distance(lua_State *L) {
   const NslMesh *first = nsl_test_mesh(L, 1), *second = nsl_test_mesh(L, 2);
   const NsSolid *a = first ? NULL : &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;

@@ -220,7 +220,7 @@ void ns_flow_equation_terms(NsFlow *flow) {
 
 /* ---- matrices ---- */
 
-/* Column of F and G for a direction v of the forces; dy: that of y (m; NULL: 0). absolute: sums of terms. */
+/* Column of F and G for a direction v of the forces; dy: the change of y (m; NULL: 0). absolute: sums of terms. */
 static void flow_put_column(NsFlow *flow, bool absolute, const double *v, const double *dy, double *of_F, double *of_G) {
   NsEquations *e = &flow->eq;
   ns_equations_split(e, absolute, v, of_F, of_G);
@@ -461,7 +461,7 @@ NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err) 
   return NS_OK;
 }
 
-/* R and R_terms at the point of the last values; the matrices are those of the point. */
+/* R and R_terms at the point of the last values; the matrices belong to the point. */
 static NsStatus flow_residual(NsFlow *flow, double t, NsError *err) {
   NsReduction *r = &flow->reduction;
   ns_flow_equation_terms(flow);

@@ -85,7 +85,7 @@ static void spread_limit(SpreadRange *range, double value, double slope, double 
   if (slope < 0 && z < range->most) range->most = z, range->most_terms = -terms / slope;
 }
 
-/* room->yt = the change of y by that of the unknowns, room->v. */
+/* room->yt = the change of y by the change of the unknowns, room->v. */
 static void spread_outputs(NsFlow *flow) {
   const NsFlowRoom *room = &flow->room;
   NsEquations *e = &flow->eq;

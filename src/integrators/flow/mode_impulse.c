@@ -17,7 +17,7 @@ enum { IMPULSE_ROUNDS = 20 };
 /* A change of a state below this part of its size is rounding. */
 #define IMPULSE_ZERO 1e-11
 
-/* Rounding errors of its terms that a state has after an impulse: those of the sum, and of the solution of the problem. */
+/* Rounding errors of its terms that a state has after an impulse: errors of the sum, and of the solution of the problem. */
 #define IMPULSE_ROUNDINGS 16
 
 /* The small length h, as a part of the step of the grid: terms of first order in it are below the accuracy of a run. */

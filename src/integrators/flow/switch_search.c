@@ -305,7 +305,7 @@ static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *er
 }
 
 /*
-** The first root is that of a guard that was not 0: looks whether the guard leaves its zone, or only touches 0. *k is the guard of
+** The first root belongs to a guard that was not 0: looks whether the guard leaves its zone, or only touches 0. *k is the guard of
 ** the event, -1: there is none; *t its time. y has touched 0 only if it is above 0 again at the end of the step.
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {

@@ -139,7 +139,7 @@ static NsStatus switch_lin_take(void *context, const void *from, double t, const
   return *same || status != NS_OK ? status : switch_lin_plan(w, kept->rows, t, u, err);
 }
 
-/* Takes the present mode of the run; the search for multipliers starts at those of the run. */
+/* Takes the present mode of the run; the search for multipliers starts at the multipliers of the run. */
 static NsStatus switch_lin_mode(SwitchLinearisation *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
   bool same = flow->planned && memcmp(flow->mode->rows, mode, (size_t)flow->view.m * sizeof *mode) == 0;

@@ -75,7 +75,7 @@ static double collision_step(const Collision *c, double h) {
 
 /*
 ** The part of the step in which the first contact without restitution ends its compression: there its indentation jumps to 0. 1: none does. The
-** velocities of the end are in `now`; `before`: those of the start.
+** velocities of the end are in `now`; `before`: the velocities of the start.
 */
 static double part_to_jump(const Collision *c, const double *before) {
   double part = 1;

@@ -18,7 +18,7 @@ const NsLaw *ns_ed_exchanging(const NsEventDriven *ed) {
   return NULL;
 }
 
-/* The impulses for q: the groups are those of the impact. */
+/* The impulses for q: the groups belong to the impact. */
 static NsStatus collide_solve(void *context, const double *q, double *z, NsError *err) {
   NsEventDriven *ed = context;
   size_t bytes = (size_t)ed->event.nclosed * sizeof *q;

@@ -180,7 +180,7 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
 */
 static const double NO_GIVEN_IMPULSE = 1e-9;
 
-/* The closed rows: those of constraints, of closed contacts, and of the contact that hits. */
+/* The closed rows: rows of constraints, of closed contacts, and of the contact that hits. */
 static void given_close(NsMotionLinearisation *w, int hit) {
   const NsMotionMode *mode = w->ed->mode;
   w->nclosed = 0;

@@ -83,7 +83,7 @@ static int features_line_line(const NsContact *c, Features *f) {
 
 typedef int FeaturesGap(const NsContact *contact, Features *f);
 
-/* mirrored: the data of `corner` are those of the second body, or of the world. */
+/* mirrored: the data of `corner` belong to the second body, or of the world. */
 static int features_gap(NsContact *c, const double *q, double *gap, FeaturesGap *between, bool mirrored) {
   NsPose first = ns_pose(q, 7, 0), second = ns_pose(q + 7, c->nx - 7, 0);
   const NsPose *one = mirrored ? &second : &first, *other = mirrored ? &first : &second;

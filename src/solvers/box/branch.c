@@ -254,7 +254,7 @@ static void close_ranges(Branch *b, int i, signed char place) {
   else b->low[b->n + i] = b->high[b->n + i] = 0;
 }
 
-/* Moves nonbasic variables into their ranges, those of z_i and w_i alone (i < 0: all). */
+/* Moves nonbasic variables into their ranges, the variables of z_i and w_i alone (i < 0: all). */
 static void admit_nonbasic(Branch *b, int i) {
   for (int c = 0; c < b->n; c++) {
     int v = b->nonbasic[c];
