@@ -175,6 +175,7 @@ local function compile_entry(entry, object, slot, at, options, shared)
   local before, compiled = support.digest(reads.list), shared[f] or compiled_of(f, options, shared.waits)
   local how, why = support.try(object, slot, compiled, at.t, at.interaction)
   entry.digest = support.digest(reads.list)
+  if not how and tostring(why):find("interrupted!", 1, true) then error(why, 0) end
   if not how then
     entry.why = tostring(why):gsub("compile: ", "", 1)
   elseif entry.digest ~= before then

@@ -122,6 +122,26 @@ exit 1
     assert.equal("", host.list(directory .. "/tmp"))
   end)
 
+  it("ends with a process that a signal ends, with its files", function()
+    local path = host.quote(os.getenv "PATH")
+    local slow = "PATH=%s\ncd %s\necho $$ >new\nmv new pid\nexec sleep 9\n"
+    pretend(directory, "cc", slow:format(path, directory))
+    os.execute("mkdir -p " .. directory .. "/tmp")
+    for _, name in ipairs { "TERM", "HUP" } do
+      os.remove(directory .. "/pid")
+      host.write(directory .. "/chunk.lua", ([[
+        local ns = require "nslua"
+        ns.solve_ivp(function(_, y) return -y[1] end, { 0, 1 }, { 1 }, { compile = true })
+        repeat local file = io.open "%s/pid" until file
+        os.execute "kill -%s $PPID"
+        while true do end]]):format(directory, name))
+      host.run(("export %s && PATH=%s TMPDIR=%s/tmp %s %s/chunk.lua"):format(lua_path, directory, directory,
+        host.quote(host.nslua), directory))
+      assert.equal("", host.list(directory .. "/tmp"))
+      assert.matches("^gone", host.run(("kill -0 $(cat %s/pid) 2>/dev/null || echo gone"):format(directory)))
+    end
+  end)
+
   it("is looked for in the absolute directories of PATH alone", function()
     pretend(directory, "cc", ("echo run >%s/flag\nexit 1\n"):format(directory))
     local out = run_under(("cd %s && %s PATH=.::"):format(directory, lua_path), report)

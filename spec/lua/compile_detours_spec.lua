@@ -170,4 +170,17 @@ describe("compile = true has the bits of Lua", function()
     end
     assert.same(sol(false), sol(true))
   end)
+
+  it("and does not take an interruption for a reason to stay in Lua", function()
+    local warned, good, message = {}
+    local function f() error("interrupted!", 0) end
+    expect.warnings(warned, function() good, message = pcall(ns.solve_ivp, f, { 0, 1 }, { 1 }, { compile = true }) end)
+    assert.is_false(good)
+    assert.matches("^[^\n]*interrupted!", message)
+    assert.same({}, warned)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ns.FirstOrderNonLinearDS({ 1 }, f))
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+    assert.is_false(pcall(simu.compile, simu, { native = false }))
+  end)
 end)

@@ -220,13 +220,20 @@ struct NsCompilation {
 static NsCompilation *begun;
 static atomic_flag begun_lock = ATOMIC_FLAG_INIT;
 static bool exit_is_watched;
+static const int deadly[] = {SIGTERM, SIGHUP};
 
-static void begun_enter(void) {
+/* The signals that end a process are blocked meanwhile: their handler looks at the list, too. */
+static void begun_enter(sigset_t *before) {
+  sigset_t deadly_set;
+  sigemptyset(&deadly_set);
+  for (int i = 0; i < 2; i++) sigaddset(&deadly_set, deadly[i]);
+  pthread_sigmask(SIG_BLOCK, &deadly_set, before);
   while (atomic_flag_test_and_set(&begun_lock)) continue;
 }
 
-static void begun_leave(void) {
+static void begun_leave(const sigset_t *before) {
   atomic_flag_clear(&begun_lock);
+  pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* Ends the process, if it works, and removes its files. */
@@ -246,6 +253,35 @@ static void clean_all(void) {
   for (NsCompilation *c = begun; c; c = c->next) compilation_clean(c);
 }
 
+/*
+** A signal ends the process: ends the compilers, which remove their own files, and removes the rest. A list that another thread is changing
+** is left alone. It calls only what a handler may call.
+*/
+static void on_deadly(int number) {
+  pid_t here = getpid();
+  bool free = !atomic_flag_test_and_set(&begun_lock);
+  for (NsCompilation *c = free ? begun : NULL; c; c = c->next) {
+    if (c->owner != here) continue;
+    if (c->child > 0 && kill(-c->child, SIGTERM) == 0) (void)wait_for(c->child);
+    unlink(c->place.source);
+    unlink(c->place.object);
+    unlink(c->place.log);
+    rmdir(c->place.scratch.path);
+  }
+  signal(number, SIG_DFL);
+  kill(here, number);
+}
+
+/* Sees to the end of the process: by exit, or by a signal that the host neither handles nor ignores. */
+static void watch_exit(void) {
+  struct sigaction before, action = {.sa_handler = on_deadly};
+  if (exit_is_watched) return;
+  exit_is_watched = true;
+  atexit(clean_all);
+  for (int i = 0; i < 2; i++)
+    if (sigaction(deadly[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) sigaction(deadly[i], &action, NULL);
+}
+
 /* Starts the present compiler, or the next one that can be started. */
 static void compilation_launch(NsCompilation *c) {
   for (; c->program < 2; c->program++) {
@@ -257,8 +293,7 @@ static void compilation_launch(NsCompilation *c) {
 }
 
 static void compilation_begin(NsCompilation *c) {
-  if (!exit_is_watched) atexit(clean_all);
-  exit_is_watched = true;
+  watch_exit();
   c->owner = getpid();
   c->next = begun;
   begun = c;
@@ -286,13 +321,14 @@ static void compilation_look(NsCompilation *c) {
 bool ns_compiler_ended(NsCompilation *c) {
   int at_work = 0;
   pid_t here = getpid();
-  begun_enter();
+  sigset_t before;
+  begun_enter(&before);
   for (NsCompilation *other = c->owner ? c : begun; other; other = c->owner ? NULL : other->next) {
     if (other->owner == here && other->child > 0) compilation_look(other);
     at_work += other->owner == here && other->child > 0;
   }
   if (!c->owner && !c->ended && at_work < MOST_AT_WORK) compilation_begin(c);
-  begun_leave();
+  begun_leave(&before);
   return c->ended;
 }
 
@@ -320,14 +356,15 @@ NsStatus ns_compiler_take(NsCompilation *c, NsLibrary **library, const char **us
 
 void ns_compiler_stop(NsCompilation *c) {
   if (!c) return;
-  begun_enter();
+  sigset_t before;
+  begun_enter(&before);
   for (NsCompilation **at = &begun; *at; at = &(*at)->next) {
     if (*at != c) continue;
     *at = c->next;
     break;
   }
   compilation_clean(c);
-  begun_leave();
+  begun_leave(&before);
   ns_free(c->source);
   ns_free(c);
 }

@@ -318,9 +318,14 @@ void nsl_compile_on_request(lua_State *L, int idx, NslCompileRequest request, co
   lua_replace(L, idx);
 }
 
+/* Whether the error on top tells that a user stops the run: its text is the one of nslua and of Lua's own interpreter. */
+static bool is_interruption(lua_State *L) {
+  return lua_type(L, -1) == LUA_TSTRING && strstr(lua_tostring(L, -1), "interrupted!");
+}
+
 void nsl_compiled_yield(lua_State *L, int idx, const char *title) {
   int error = lua_gettop(L);
-  bool ours = lua_type(L, error) == LUA_TSTRING && nsl_push_hook(L, "lost path");
+  bool ours = lua_type(L, error) == LUA_TSTRING && !is_interruption(L) && nsl_push_hook(L, "lost path");
   if (ours) {
     lua_pushvalue(L, idx);
     lua_pushstring(L, title);
