@@ -2,6 +2,8 @@
 -- state of a flow (nslua.dynamics.simulation_flow): the discrete states, then the numbers of the model that actions
 -- write, such as z, b or a bound.
 --
+-- Bounds that are infinite at times, as those of gates and thyristors, are on or off: no states.
+--
 -- These numbers are found by a run of the model; each later run must change the same ones. A number is held between
 -- instants. The derivative over a run goes through its instants (nslua.dynamics.sampled_slope).
 local arguments = require "nslua.base.arguments"
@@ -23,6 +25,7 @@ local SAME = 2 ^ -40
 -- Refuses a time that is no multiple of the periods of all clocks.
 local function checker(flow, clocks)
   return function(T, what)
+    flow.period = T
     for _, clock in ipairs(clocks) do
       local count = T / clock.period
       if math.abs(count - math.floor(count + 0.5)) > SAME * count or count < 0.5 then
@@ -56,6 +59,20 @@ local function places_of(flow, simu)
   return places
 end
 
+-- Divides the places into numbers, and bounds that are infinite at times in a run: these are on or off, no states.
+local function divide(simu, all)
+  local infinite, numbers, switches = {}, {}, {}
+  local function look()
+    local values = support.get(simu, all)
+    for k = 1, #all do infinite[k] = infinite[k] or math.abs(values[k]) == math.huge end
+    return { [COLUMN] = 0 }
+  end
+  simu:reset()
+  if #all > 0 then simu:run { observe = look } end
+  for k, key in ipairs(all) do table.insert(infinite[k] and switches or numbers, key) end
+  return numbers, switches
+end
+
 -- Finds the numbers that actions change, by a run from the start and from the guess. Returns how many they are.
 -- fresh(flow, p): the model at its start.
 function sampled.make(flow, options, fresh)
@@ -79,11 +96,12 @@ function sampled.make(flow, options, fresh)
     end
     simu:run()
   end
-  flow.places = places_of(flow, simu)
+  local all = places_of(flow, simu)
+  flow.places, flow.switches = divide(simu, all)
   simu:reset()
   flow.initial = support.get(simu, flow.places)
   flow.known = {}
-  for _, key in ipairs(flow.places) do flow.known[key] = true end
+  for _, key in ipairs(all) do flow.known[key] = true end
   flow.names = support.names(simu, flow.places)
   flow.clocks = clocks
   return #flow.places
@@ -101,6 +119,14 @@ end
 
 function sampled.put(flow, model, x0)
   if flow.places then support.put(model.simu, flow.places, x0:slice(flow.nx + 1, flow.n)) end
+  if flow.ended and not model.is_copy then support.put(model.simu, flow.switches, flow.ended) end
+end
+
+-- A run from the start has ended at t: the next one begins with the switches as they are after a period.
+function sampled.ends(flow, model, t)
+  if flow.switches and #flow.switches > 0 and flow.period == t - model.start then
+    flow.ended = support.get(model.simu, flow.switches)
+  end
 end
 
 -- The state at the end of a run, whose systems have the states x.

@@ -195,6 +195,7 @@ local function run_to(flow, model, t0, t1, options)
   if flow.clocks and #flow.clocks > 0 then model.clock.t = t1 end -- no instant acts at the end
   local sol = model.simu:run(options)
   model.clock.t = model.clock.never
+  if not model.is_copy then sampled.ends(flow, model, t1) end
   return sol
 end
 
