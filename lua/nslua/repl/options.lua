@@ -42,7 +42,7 @@ local rows = {
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args "
     .. "sensitivities compile", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "every progress partial record checkpoint stream resume observe dense sensitivities rows", ":run" },
+  { "every progress partial record checkpoint stream resume observe dense sensitivities rows solver", ":run" },
 }
 
 -- Functions in Lua. A method of axes or of a figure is a function of ns.plot too.

@@ -16,6 +16,10 @@ local function system(dimension)
   return ns.mechanics.system { dimension = dimension, coordinates = 1, gravity = dimension == 2 and { 0, 0 } or { 0, 0, 0 } }
 end
 
+local function space()
+  return ns.contact.space { nsds = graph(), law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), reach = 1 }
+end
+
 -- Objects of the classes, anew: what is tried may change them.
 local objects = {
   solution = solution,
@@ -25,6 +29,11 @@ local objects = {
   columns = function() return setmetatable({}, { __index = function(_, name)
     return function(_, ...) return ns.plot[name == "plot" and "solution"](solution(), ...) end
   end }) end,
+  ["contact manager in space"] = space,
+  recorder = function() return space():recorder():add(0) end,
+  ["animation in space"] = function()
+    return ns.animation.space { frames = 1, places = function() return { { 0, 0, 0 } } end, bodies = { ns.contact.sphere(1) } }
+  end,
   ["mechanics.system"] = function() return system(2) end,
   model = function() return ns.numerics.model() end,
   orbit = function()

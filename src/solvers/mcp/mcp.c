@@ -51,7 +51,7 @@ static bool more_boxes(const NsSearch *search) {
 }
 
 static bool more_maps(const NsSearch *search) {
-  return !search_of(search)->sparse && !search_of(search)->options.method;
+  return !search_of(search)->sparse && !search_of(search)->options.method && search_of(search)->n > 1;
 }
 
 static bool dense_boxes(const NsSearch *search) {
