@@ -130,6 +130,7 @@ local function reads_of(f)
   end
 
   read(f, DEPTH, "f")
+  reads.any = count > 1
   return reads
 end
 
@@ -214,8 +215,30 @@ local function visit(object, at, kept, report, watched, shared)
       entry.how, entry.why, entry.compiled = "Lua", ours[entry.compiled].why, nil
     end
     kept[object][slot] = entry
-    if entry then report[#report + 1] = { callback = title, how = entry.how, why = entry.why } end
+    if entry then
+      entry.row = { callback = title, how = entry.how, why = entry.why }
+      report[#report + 1] = entry.row
+    end
     if entry and entry.compiled then table.move(entry.reads.list, 1, #entry.reads.list, #watched + 1, watched) end
+  end
+end
+
+-- A callback that writes to what is outside of it stays in Lua, and with it all that may read what it writes: that is
+-- looked at between steps alone.
+local function leave_readers(kept, report)
+  local writes = false
+  for _, row in ipairs(report) do
+    writes = writes or row.why and row.why:find("must have no side effects", 1, true)
+  end
+  if not writes then return end
+  for object, slots in pairs(kept) do
+    for slot, entry in pairs(type(object) == "userdata" and slots or {}) do
+      if entry.compiled and entry.reads.any then
+        support.try(object, slot, entry.plain, 0)
+        entry.how, entry.compiled, entry.why = "Lua", nil, "a callback with side effects may change what it reads"
+        entry.row.how, entry.row.why = entry.how, entry.why
+      end
+    end
   end
 end
 
@@ -246,6 +269,7 @@ local function compile_model(simulation, options, waits)
     local interaction = nsds:interaction(i)
     visit(interaction:relation(), { t = t, interaction = interaction }, kept, report, watched, shared)
   end
+  leave_readers(kept, report)
   for _, event in ipairs(simulation:userEvents()) do
     local name = ("event '%s'"):format(event.name)
     report[#report + 1] = { callback = name, how = "Lua", why = "it belongs to no object" }

@@ -171,6 +171,31 @@ describe("compile = true has the bits of Lua", function()
     assert.same(sol(false), sol(true))
   end)
 
+  it("where a callback of a model writes within a step what another one reads", function()
+    local function run_model(compile)
+      local c = { 0 }
+      local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, function(_, x, _, f) f[1], f[2] = -x[1] + c[1], 0.1 * x[2] end)
+      local relation = ns.FirstOrderNonLinearR {
+        h = function(_, x, _, _, y)
+          if type(x[1]) == "number" then c[1] = 0.1 * x[1] end
+          y[1] = x[1] - x[2]
+        end,
+        g = function(_, _, lambda, _, r) r[1], r[2] = -lambda[1], lambda[1] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1), relation), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+      local report = compile and simu:compile { native = false }
+      simu:run()
+      return ds:x():totable(), tostring(report)
+    end
+    local plain = run_model(false)
+    local compiled, report = run_model(true)
+    assert.same(plain, compiled)
+    assert.matches("computef +Lua +a callback with side effects may change what it reads\n", report)
+    assert.matches("computeg  tape", report, 1, true)
+  end)
+
   it("and does not take an interruption for a reason to stay in Lua", function()
     local warned, good, message = {}
     local function f() error("interrupted!", 0) end
