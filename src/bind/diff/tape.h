@@ -32,9 +32,8 @@ typedef enum NslTraceResult {
 typedef struct NslPath {
   NslHead head;
   NsPath way;
-  bool returns_last; /* FILLED: and returned too */
-  bool
-      vjp_tried; /* whether native code for the product with the transposed Jacobian was asked for, see nsl_trace_prepare_vjp */
+  bool returns_last;    /* FILLED: and returned too */
+  bool vjp_tried;       /* native code for products with the transposed Jacobian was asked for */
   bool later_jacobian;  /* the native code in the making has the Jacobian */
   const char *compiler; /* NULL: no native code */
   const char *reason;   /* why there is no native code although it was asked for; anchored; NULL */

@@ -9,6 +9,7 @@
 #include "bind/model/ds.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "model/counterpart.h"
 
 /* Stack indices of tables. clones: clone by object; vectors: clone by address of a plain vector of parameters. */
 typedef struct Maps {
@@ -21,52 +22,19 @@ static bool is_callee(const NslType *type) {
 
 /* ---- where a number of the original is in the clone ---- */
 
-/* The position of an address among the arrays of an object: the number of the array (-1: in none), the offset in bytes. */
-typedef struct Place {
-  const char *at;
-  int seen, array;
-  size_t offset;
-  char *found;
-} Place;
-
-static void relink_find_place(void *context, const char *name, void *data, size_t bytes) {
-  (void)name;
-  Place *place = context;
-  const char *first = data;
-  if (first && place->array < 0 && place->at >= first && place->at < first + bytes) {
-    place->array = place->seen;
-    place->offset = (size_t)(place->at - first);
-  }
-  place->seen++;
-}
-
-static void take_place(void *context, const char *name, void *data, size_t bytes) {
-  (void)name;
-  Place *place = context;
-  if (place->seen++ == place->array && data && place->offset < bytes) place->found = (char *)data + place->offset;
-}
-
 /* Visits the arrays of an object that can have views: those with the flag LIVE or STATE. */
-static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
-  place->seen = 0;
+static void walk_arrays(const void *object, NsVisitor visitor, void *context) {
+  const NslHead *head = object;
   if (head->type->visit) {
-    head->type->visit(head, visitor, place);
+    head->type->visit(head, visitor, context);
     return;
   }
   if (nsl_is_interaction(head->type)) {
-    ns_interaction_visit(((const NslInteraction *)head)->interaction, visitor, place);
+    ns_interaction_visit(((const NslInteraction *)head)->interaction, visitor, context);
     return;
   }
   NsDs *ds = ((const NslDs *)head)->ds;
-  ns_fields_walk(ds->class->model.fields, ds, NS_FIELD_LIVE | NS_FIELD_STATE, visitor, place);
-}
-
-/* The address in `to`, the clone of `from`, that corresponds to the address `at` in `from`; NULL when there is none. */
-static double *counterpart(const NslHead *from, const NslHead *to, const double *at) {
-  Place place = {.at = (const char *)at, .array = -1};
-  walk_arrays(from, relink_find_place, &place);
-  if (place.array >= 0) walk_arrays(to, take_place, &place);
-  return (double *)(void *)place.found;
+  ns_fields_walk(ds->class->model.fields, ds, NS_FIELD_LIVE | NS_FIELD_STATE, visitor, context);
 }
 
 /* ---- views ---- */
@@ -90,7 +58,7 @@ static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, cons
   const NslVector *v = nsl_test_vector(L, view);
   NslHead *clone = push_clone_of(L, maps, v->head.owner);
   int at = lua_gettop(L);
-  double *data = clone ? counterpart(v->head.owner, clone, v->data) : NULL;
+  double *data = clone ? ns_counterpart(walk_arrays, v->head.owner, clone, v->data) : NULL;
   if (clone && !data)
     luaL_error(L, "clone: %s: %s is a view of %s of a %s, of which a clone has none: copy it, or set it in the clone",
                callee ? nsl_callee_title(L, callee) : "event", what, v->label ? v->label : "a vector",
