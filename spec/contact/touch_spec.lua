@@ -19,9 +19,27 @@ local function random_shape(kind)
   if kind == 1 then return c.sphere(u(0.1, 1)) end
   if kind == 2 then return c.capsule(u(0.1, 0.5), u(0.1, 2)) end
   if kind == 3 then return c.box(u(0.2, 2), u(0.2, 2), u(0.2, 2), math.random(0, 1) * u(0.01, 0.3)) end
+  if kind == 5 then return c.cylinder(u(0.1, 1), u(0.1, 2)) end
   local points = {}
   for i = 1, math.random(4, 20) do points[i] = { numbers.normal(), numbers.normal(), numbers.normal() } end
   return c.hull(points, math.random(0, 1) * u(0.01, 0.3))
+end
+
+-- The largest n . p of the points of a cylinder, from the corners of its prism.
+local function cylinder_support(list, n)
+  local low, high, half, axis, R = { 0, 0, 0 }, { 0, 0, 0 }, #list / 2, {}, 0
+  for i, p in ipairs(list) do
+    for k = 1, 3 do
+      if i <= half then low[k] = low[k] + p[k] / half else high[k] = high[k] + p[k] / half end
+    end
+  end
+  for k = 1, 3 do
+    axis[k] = high[k] - low[k]
+    R = R + (list[1][k] - low[k]) ^ 2
+  end
+  local x, y = axis[2] * n[3] - axis[3] * n[2], axis[3] * n[1] - axis[1] * n[3]
+  local z = axis[1] * n[2] - axis[2] * n[1]
+  return math.max(dot(low, n), dot(high, n)) + math.sqrt(R * (x * x + y * y + z * z) / dot(axis, axis))
 end
 
 -- The largest n . p of a list of points.
@@ -33,10 +51,11 @@ end
 
 -- Shapes and places on a coarse grid: faces, edges and corners that touch exactly, are parallel, or coincide.
 local function aligned_shape()
-  local kind = math.random(4)
+  local kind = math.random(5)
   if kind == 1 then return c.sphere(math.random(2) / 2) end
   if kind == 2 then return c.capsule(math.random(2) / 4, math.random(3)) end
   if kind == 3 then return c.box(math.random(3), math.random(3), math.random(3)) end
+  if kind == 5 then return c.cylinder(math.random(2) / 2, math.random(3)) end
   local points = {}
   for i = 1, math.random(5, 14) do points[i] = { math.random(-2, 2), math.random(-2, 2), math.random(-2, 2) } end
   local good, shape = pcall(c.hull, points)
@@ -63,8 +82,11 @@ end
 local function prove(a, b)
   local d, pa, pb, n = c.distance(a, b)
   local as, bs = a:corners(), b:corners()
+  local function support(shape, list, m)
+    return (tostring(shape) == "cylinder" and cylinder_support or support_of)(list, m)
+  end
   local Ra, Rb = as[1][4], bs[1][4]
-  local function gap(m) return -support_of(as, { -m[1], -m[2], -m[3] }) - support_of(bs, m) - Ra - Rb end
+  local function gap(m) return -support(a, as, { -m[1], -m[2], -m[3] }) - support(b, bs, m) - Ra - Rb end
   local core, way = d + Ra + Rb, { pa[1] - pb[1], pa[2] - pb[2], pa[3] - pb[3] }
   if core < 1e-9 and #as <= 2 and #bs <= 2 then return core end -- the axes of capsules meet: no normal is the best
   assert.near(1, dot(n, n), 1e-12)
@@ -74,8 +96,8 @@ local function prove(a, b)
   for _ = 1, 20 do
     local m = random_direction()
     if core > 1e-9 then
-      assert.is_true(dot(pa, m) <= support_of(as, m) + Ra + 1e-9)
-      assert.is_true(dot(pb, m) <= support_of(bs, m) + Rb + 1e-9)
+      assert.is_true(dot(pa, m) <= support(a, as, m) + Ra + 1e-9)
+      assert.is_true(dot(pb, m) <= support(b, bs, m) + Rb + 1e-9)
     end
     assert.is_true(gap(m) <= d + 1e-9)
   end
@@ -89,8 +111,8 @@ describe("distances of solids", function()
     math.randomseed(11)
     local apart, overlaps = 0, 0
     for case = 1, campaign(300, 10) do
-      local a = random_shape(case % 4 + 1):placed(random_place(1.2))
-      local b = random_shape(case // 4 % 4 + 1):placed(random_place(1.2))
+      local a = random_shape(case % 5 + 1):placed(random_place(1.2))
+      local b = random_shape(case // 5 % 5 + 1):placed(random_place(1.2))
       if prove(a, b) > 0 then apart = apart + 1 else overlaps = overlaps + 1 end
       prove(aligned_shape():placed(aligned_place()), aligned_shape():placed(aligned_place()))
     end
@@ -100,7 +122,7 @@ describe("distances of solids", function()
   it("change as the normal says", function()
     math.randomseed(13)
     for case = 1, campaign(60, 1) do
-      local a, b = random_shape(case % 4 + 1), random_shape(case // 4 % 4 + 1):placed(random_place(0.5))
+      local a, b = random_shape(case % 5 + 1), random_shape(case // 5 % 5 + 1):placed(random_place(0.5))
       local place, step = random_place(0.5), 1e-6
       place[1] = place[1] + 2.5
       local _, _, _, n = c.distance(a:placed(place), b)

@@ -292,7 +292,8 @@ describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
       return message(ns.NewtonEuler3DR, options)
     end
     local shapes_known = "NewtonEuler3DR: shape: expected 'sphere_plane', 'sphere_sphere', 'corner_plane', 'cap_plane', " ..
-      "'point_face', 'face_point', 'point_line', 'line_point', 'point_point', 'line_line', 'line_face' or 'face_line', got "
+      "'point_face', 'face_point', 'point_line', 'line_point', 'point_point', 'line_line', 'line_face', 'face_line', " ..
+      "'ring_face', 'face_ring', 'ring_line', 'line_ring', 'ring_point', 'point_ring' or 'ring_ring', got "
     assert.equal(shapes_known .. "'cone'", with("shape", "cone"))
     assert.equal(shapes_known .. "number 3.0", with("shape", 3))
     assert.equal("NewtonEuler3DR: R: expected a positive number, got number -1.0", with("R", -1))

@@ -263,14 +263,17 @@ static bool mesh_owns_corner(const NsMesh *m, int t, int k, const double *n) {
 
 /* Which feature of the triangle a touch has. */
 static bool mesh_keeps(const NsMesh *m, int triangle, const NsTouch *t) {
-  int a = (int)(t->id >> 40 & 0xfffff), b = (int)(t->id >> 20 & 0xfffff), c = (int)(t->id & 0xfffff);
+  int a = (int)(t->id >> 40 & 0xfffff), b = (int)(t->id >> 20 & 0xfffff), c = (int)(t->id & 0x7ffff);
   double n[3];
   for (int k = 0; k < 3; k++) n[k] = t->swapped ? t->n[k] : -t->n[k];
   switch (t->kind) {
+    case NS_TOUCH_RING_FACE:
     case NS_TOUCH_POINT_FACE: return t->swapped || mesh_owns_corner(m, triangle, a, n);
     case NS_TOUCH_LINE_FACE: /* the second face has the sides in the other order: from corner 2 to 1, 1 to 0, 0 to 2 */
       return t->swapped ? mesh_ends(m, triangle, b == 0 ? c : (4 - c) % 3, n) : mesh_owns_side(m, triangle, a, n);
+    case NS_TOUCH_RING_LINE:
     case NS_TOUCH_POINT_LINE: return t->swapped ? mesh_owns_side(m, triangle, b, n) : mesh_owns_corner(m, triangle, a, n);
+    case NS_TOUCH_RING_POINT:
     case NS_TOUCH_POINT_POINT: return mesh_owns_corner(m, triangle, t->swapped ? b : a, n);
     default: return mesh_owns_side(m, triangle, a, n);
   }

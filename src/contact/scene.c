@@ -203,10 +203,52 @@ static double scene_lead(const NsScene *s, int slot) {
   return s->shapes[c->first].lead + (c->second >= 0 ? s->shapes[c->second].lead : 0);
 }
 
+/* The place of a ball of the shape. */
+static void scene_place(const NsScene *s, const NsSceneShape *shape, const double *c, double *out) {
+  const double *q = shape->q, *e = q + 3;
+  if (s->space == 2) {
+    double cs = cos(q[2]), sn = sin(q[2]);
+    out[0] = q[0] + cs * c[0] - sn * c[1], out[1] = q[1] + sn * c[0] + cs * c[1], out[2] = 0;
+    return;
+  }
+  memcpy(out, q, 3 * sizeof *out);
+  if (shape->n == 3) return;
+  double x = e[2] * c[2] - e[3] * c[1] + e[0] * c[0], y = e[3] * c[0] - e[1] * c[2] + e[0] * c[1],
+         z = e[1] * c[1] - e[2] * c[0] + e[0] * c[2];
+  out[0] += c[0] + 2 * (e[2] * z - e[3] * y);
+  out[1] += c[1] + 2 * (e[3] * x - e[1] * z);
+  out[2] += c[2] + 2 * (e[1] * y - e[2] * x);
+}
+
+/* The sine of the angle between the axis of a ball and a direction in space; 0: it has no axis. */
+static double scene_sine(const NsScene *s, const NsSceneShape *shape, const NsSceneBall *ball, const double *n) {
+  double end[3], from[3], to[3], out[3];
+  if (ns_dot3(ball->axis, ball->axis) == 0) return 0;
+  ns_add3(ball->at, 1, ball->axis, end);
+  scene_place(s, shape, ball->at, from), scene_place(s, shape, end, to);
+  ns_sub3(to, from, to);
+  return ns_rim3(to, n, out);
+}
+
+/* Whether a rim touches with its lowest point, a ball with an axis by itself. */
+static bool scene_touches(const NsSceneBall *ball, double sine) {
+  return (ball->ring > 0) == (sine >= ns_ring_standing);
+}
+
+/* Whether a contact of a ball and a half-space has given way to others, as of a cylinder that stands now. */
+static bool scene_gave_way(const NsScene *s, const NsSceneContact *c) {
+  if (c->second >= 0) return false;
+  const NsSceneShape *shape = &s->shapes[c->first];
+  const NsSceneBall *ball = &shape->balls[c->part];
+  return !scene_touches(ball, scene_sine(s, shape, ball, s->halves[-1 - c->second].normal));
+}
+
 NsStatus ns_scene_far(NsScene *s, double most, const int **found, int *nfound) {
   s->nfound = 0;
   for (int slot = 0; slot < s->nslots; slot++) {
-    if (!s->slots[slot].linked || s->slots[slot].touch || !(*s->slots[slot].gap > most + 2 * scene_lead(s, slot))) continue;
+    const NsSceneContact *c = &s->slots[slot];
+    if (!c->linked || c->touch) continue;
+    if (!(*c->gap > most + 2 * scene_lead(s, slot)) && !scene_gave_way(s, c)) continue;
     if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
     s->found[s->nfound++] = slot;
   }
@@ -304,23 +346,6 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
 
 /* ---- half-spaces ---- */
 
-/* The place of a ball of the shape. */
-static void scene_place(const NsScene *s, const NsSceneShape *shape, const double *c, double *out) {
-  const double *q = shape->q, *e = q + 3;
-  if (s->space == 2) {
-    double cs = cos(q[2]), sn = sin(q[2]);
-    out[0] = q[0] + cs * c[0] - sn * c[1], out[1] = q[1] + sn * c[0] + cs * c[1], out[2] = 0;
-    return;
-  }
-  memcpy(out, q, 3 * sizeof *out);
-  if (shape->n == 3) return;
-  double x = e[2] * c[2] - e[3] * c[1] + e[0] * c[0], y = e[3] * c[0] - e[1] * c[2] + e[0] * c[1],
-         z = e[1] * c[1] - e[2] * c[0] + e[0] * c[2];
-  out[0] += c[0] + 2 * (e[2] * z - e[3] * y);
-  out[1] += c[1] + 2 * (e[3] * x - e[1] * z);
-  out[2] += c[2] + 2 * (e[1] * y - e[2] * x);
-}
-
 static NsStatus scene_halves(NsScene *s, int i) {
   const NsSceneShape *shape = &s->shapes[i];
   for (int k = 0; k < shape->nballs && s->nhalves > 0 && shape->n > 0; k++) {
@@ -329,7 +354,10 @@ static NsStatus scene_halves(NsScene *s, int i) {
     for (int l = 0; l < s->nhalves; l++) {
       const double *p = s->halves[l].point, *n = s->halves[l].normal;
       double distance = (at[0] - p[0]) * n[0] + (at[1] - p[1]) * n[1] + (at[2] - p[2]) * n[2];
-      if (distance - shape->balls[k].radius <= s->reach + shape->lead && scene_note(s, i, -1 - l, k) != NS_OK) return NS_ENOMEM;
+      double sine = scene_sine(s, shape, &shape->balls[k], n);
+      distance -= shape->balls[k].radius + shape->balls[k].ring * sine;
+      if (scene_touches(&shape->balls[k], sine) && distance <= s->reach + shape->lead && scene_note(s, i, -1 - l, k) != NS_OK)
+        return NS_ENOMEM;
     }
   }
   return NS_OK;

@@ -12,9 +12,13 @@
 
 #include "contact/mesh.h"
 
-/* A ball in the axes of its body; a corner has the radius 0. In the plane the third coordinate is 0. */
+/*
+** A ball in the axes of its body; a corner has the radius 0. In the plane the third coordinate is 0. A ball with an
+** axis touches while it stands: while the axis is nearly the normal. With ring > 0 it is a rim of that radius around `at`, and touches with its lowest
+** point while it does not stand.
+*/
 typedef struct NsSceneBall {
-  double at[3], radius;
+  double at[3], radius, ring, axis[3];
 } NsSceneBall;
 
 /*

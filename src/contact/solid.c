@@ -62,6 +62,47 @@ NsStatus ns_solid_make_segment(NsSolid *s, const double *from, const double *to,
   return NS_OK;
 }
 
+void ns_solid_ring_frame(const NsSolidRing *ring, double *u, double *v) {
+  ns_frame3(ring->axes[1], u, v);
+}
+
+void ns_solid_farthest(const NsSolidRing *ring, const double *d, double *point) {
+  int end = ns_dot3(d, ring->axes[1]) > 0;
+  double out[3];
+  ns_rim3(ring->axes[1], d, out);
+  ns_add3(ring->ends[end], ring->R, out, point);
+}
+
+NsStatus ns_solid_make_prism(NsSolid *s, const NsSolidRing *ring, int n, const double *angles) {
+  if (solid_take(s, 2 * n, 3 * n, n + 2, 6 * n) != NS_OK) return NS_ENOMEM;
+  double u[3], v[3];
+  ns_solid_ring_frame(ring, u, v);
+  s->ring = *ring;
+  for (int f = 0; f < 2; f++) {
+    s->faces[f] = (NsSolidFace){.first = f * n, .count = n, .offset = ns_dot3(ring->axes[f], ring->ends[f])};
+    memcpy(s->faces[f].normal, ring->axes[f], sizeof s->faces[f].normal);
+  }
+  for (int i = 0; i < n; i++) {
+    int next = (i + 1) % n, *side = s->loop + 2 * n + 4 * (ptrdiff_t)i;
+    double middle = (angles[i] + angles[next] + (next ? 0 : 2 * acos(-1))) / 2;
+    for (int end = 0; end < 2; end++) {
+      double *corner = s->vertices + 3 * (ptrdiff_t)(end * n + i);
+      ns_add3(ring->ends[end], ring->R * cos(angles[i]), u, corner);
+      ns_add3(corner, ring->R * sin(angles[i]), v, corner);
+      s->edges[end * n + i] = (NsSolidEdge){end * n + i, end * n + next, end ? 1 : 2 + i, end ? 2 + i : 0};
+    }
+    s->edges[2 * n + i] = (NsSolidEdge){i, n + i, 2 + (i + n - 1) % n, 2 + i};
+    s->loop[i] = n - 1 - i, s->loop[n + i] = n + i;
+    side[0] = i, side[1] = next, side[2] = n + next, side[3] = n + i;
+    NsSolidFace *face = &s->faces[2 + i];
+    for (int k = 0; k < 3; k++) face->normal[k] = cos(middle) * u[k] + sin(middle) * v[k];
+    face->first = 2 * n + 4 * i, face->count = 4;
+    face->offset = ns_dot3(face->normal, s->vertices + 3 * (ptrdiff_t)i);
+  }
+  solid_bound(s);
+  return NS_OK;
+}
+
 /* Whether the points a, b, c turn to the left, by more than rounding. */
 static bool polygon_turns(const double *a, const double *b, const double *c) {
   double x = b[0] - a[0], y = b[1] - a[1], u = c[0] - a[0], v = c[1] - a[1];
@@ -124,7 +165,11 @@ NsStatus ns_solid_move(NsSolid *s, const NsSolid *from, const NsPose *pose) {
   int loop = 0;
   for (int f = 0; f < from->nfaces; f++) loop += from->faces[f].count;
   if (solid_take(s, from->nvertices, from->nedges, from->nfaces, loop) != NS_OK) return NS_ENOMEM;
-  s->radius = from->radius;
+  s->radius = from->radius, s->ring.R = from->ring.R;
+  for (int end = 0; end < 2; end++) {
+    ns_place(pose, from->ring.ends[end], s->ring.ends[end]);
+    ns_turn(pose, from->ring.axes[end], s->ring.axes[end]);
+  }
   memcpy(s->edges, from->edges, (size_t)s->nedges * sizeof *s->edges);
   memcpy(s->faces, from->faces, (size_t)s->nfaces * sizeof *s->faces);
   memcpy(s->loop, from->loop, (size_t)loop * sizeof *s->loop);
@@ -421,8 +466,24 @@ NsStatus ns_solid_make_hull(NsSolid *s, int n, const double *points, double radi
   return status;
 }
 
+/* Of a cylinder: R^2 / 4 + L^2 / 12 of its mass across the axis, and R^2 / 4 more along it. */
+static double solid_ring_mass(const NsSolidRing *ring, double *centre, double *inertia) {
+  static const int pairs[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  const double *a = ring->axes[1];
+  double way[3], square = ring->R * ring->R;
+  ns_sub3(ring->ends[1], ring->ends[0], way);
+  double length = ns_length3(way), volume = acos(-1) * square * length, across = square / 4 + length * length / 12;
+  ns_add3(ring->ends[0], 0.5, way, centre);
+  for (int i = 0; i < 6; i++) {
+    int j = pairs[i][0], k = pairs[i][1];
+    inertia[i] = volume * ((j == k ? across : 0) + (square / 2 - across) * a[j] * a[k]);
+  }
+  return volume;
+}
+
 double ns_solid_mass(const NsSolid *s, double *centre, double *inertia) {
   double volume = 0, first[3] = {0}, second[3][3] = {{0}};
+  if (s->ring.R > 0) return solid_ring_mass(&s->ring, centre, inertia);
   for (int f = 0; f < s->nfaces; f++)
     for (int k = 1; k + 1 < s->faces[f].count; k++) { /* tetrahedra with the corner `s->centre` */
       double corner[3][3], across[3];

@@ -1,7 +1,8 @@
 /*
 ** solid.h
 ** Convex solids: a polytope, which may be a point, a segment or a flat polygon, and all points that are at most `radius` from it. A sphere is a
-** rounded point, a capsule a rounded segment. Points are in the axes of the body.
+** rounded point, a capsule a rounded segment. A cylinder is a prism whose corners are on its rims, with the true round surface beside it. Points are in
+** the axes of the body.
 */
 #pragma once
 
@@ -24,12 +25,24 @@ typedef struct NsSolidFace {
 
 enum { NS_SOLID_CORNERS = 128 }; /* the most corners of a face */
 
+/* The round surface of a cylinder: ends[0] and ends[1] are the centres of its rims, each with its axis, a unit vector that points out of the solid. */
+typedef struct NsSolidRing {
+  double R, ends[2][3], axes[2][3]; /* R: 0 when the solid has no such surface */
+} NsSolidRing;
+
+/*
+** The prism of a cylinder of n sides: corners i < n are on the first rim, n + i on the second one; faces 0 and 1 are the caps, 2 + i the sides; edges
+** i and n + i are on the rims, 2 n + i along the axis.
+*/
+enum { NS_SOLID_SIDES = 24 };
+
 typedef struct NsSolid {
   int nvertices, nedges, nfaces;
   double *vertices; /* 3 each */
   NsSolidEdge *edges;
   NsSolidFace *faces;
   int *loop;
+  NsSolidRing ring;
   double radius, centre[3], around; /* around: of a ball around the centre that holds the solid */
   NsArena arena;
 } NsSolid;
@@ -38,7 +51,7 @@ typedef struct NsSolid {
 ** X(NAME): contact/solid/NAME.c defines `const NsSolidClass ns_solid_NAME`, and ns.contact.NAME makes it. To add a solid: write its file, and add its
 ** name here.
 */
-#define NS_SOLID_LIST(X) X(sphere) X(box) X(capsule) X(hull)
+#define NS_SOLID_LIST(X) X(sphere) X(box) X(capsule) X(cylinder) X(hull)
 
 enum { NS_SOLID_NUMBERS = 4 };
 
@@ -54,14 +67,20 @@ extern const NsSolidClass *const ns_solid_classes[]; /* ended by NULL */
 
 /*
 ** Each makes a solid in place; the caller releases its arena, also after a failure. NS_ENOMEM.
-** move: a copy of a solid at another place of the body. polygon: the convex hull of points in the plane (z = 0), whose faces are its sides; one point, or two. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane, or a face has too many corners.
+** move: a copy of a solid at another place of the body. prism: of a cylinder, with n corners at rising angles on each rim.
+**  polygon: the convex hull of points in the plane (z = 0), whose faces are its sides; one point, or two. hull: the convex hull of n points, flat faces as polygons; NS_EARG when they are not finite, or all in a plane, or a face has too many corners.
 */
 NsStatus ns_solid_move(NsSolid *solid, const NsSolid *from, const NsPose *pose);
 NsStatus ns_solid_make_segment(NsSolid *solid, const double *from, const double *to, double radius);
 NsStatus ns_solid_make_point(NsSolid *solid, const double *at, double radius);
+NsStatus ns_solid_make_prism(NsSolid *solid, const NsSolidRing *ring, int n, const double *angles);
 NsStatus ns_solid_make_triangle(NsSolid *solid, const double *corners);
 NsStatus ns_solid_make_polygon(NsSolid *solid, int n, const double *points, double radius, NsError *err);
 NsStatus ns_solid_make_hull(NsSolid *solid, int n, const double *points, double radius, NsError *err);
+
+/* The point of a cylinder that is farthest along d; the directions (2) that angles on its rims count from. */
+void ns_solid_farthest(const NsSolidRing *ring, const double *d, double *point);
+void ns_solid_ring_frame(const NsSolidRing *ring, double *u, double *v);
 
 /* The volume, the centre of mass and the inertia (xx, yy, zz, xy, xz, yz, products with their sign) about it, for density 1, without the rounding. */
 double ns_solid_mass(const NsSolid *solid, double *centre, double *inertia);

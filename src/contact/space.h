@@ -37,6 +37,22 @@ static inline double ns_unit3(double *a) {
   return length;
 }
 
+/* Two unit vectors u, v, so that u, v, a are a right-handed frame, for a unit vector a. */
+static inline void ns_frame3(const double *a, double *u, double *v) {
+  int least = fabs(a[0]) <= fabs(a[1]) && fabs(a[0]) <= fabs(a[2]) ? 0 : fabs(a[1]) <= fabs(a[2]) ? 1 : 2;
+  ns_cross3((const double[]){least == 0, least == 1, least == 2}, a, v);
+  ns_unit3(v);
+  ns_cross3(v, a, u);
+}
+/* out: the unit vector orthogonal to a that is nearest to d; where d is along a to rounding, that of ns_frame3. Returns |d x a|. */
+static inline double ns_rim3(const double *a, const double *d, double *out) {
+  double other[3], length;
+  ns_add3(d, -ns_dot3(d, a), a, out);
+  length = ns_unit3(out);
+  if (!(length > 1e-12 * ns_length3(d))) ns_frame3(a, out, other), length = 0;
+  return length;
+}
+
 static inline void ns_turn(const NsPose *pose, const double *c, double *out) {
   for (int i = 0; i < 3; i++) out[i] = pose->R[i] * c[0] + pose->R[3 + i] * c[1] + pose->R[6 + i] * c[2];
 }

@@ -6,11 +6,11 @@
 
 #include "base/memory.h"
 
-const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},
-                                      {"point_line", "line_point", false, false},
-                                      {"point_point", "point_point", true, false},
-                                      {"line_line", "line_line", true, false},
-                                      {"line_face", "face_line", false, true}};
+const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},   {"point_line", "line_point", false, false},
+                                      {"point_point", "point_point", true, false}, {"line_line", "line_line", true, false},
+                                      {"line_face", "face_line", false, true},     {"ring_face", "face_ring", false, true},
+                                      {"ring_line", "line_ring", false, false},    {"ring_point", "point_ring", false, false},
+                                      {"ring_ring", "ring_ring", true, false}};
 
 /* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face. */
 static const double tie = 1e-7, rim = 1e-9;
@@ -257,10 +257,10 @@ static NsTouch *touch_new(NsNarrow *w) {
   return t;
 }
 
-/* The features' numbers as one: kind and order, then 20 bits each. */
+/* The features' numbers as one: the kind, then 20 bits each, the first of the last ones for the order. */
 static void touch_name(NsTouch *t, NsTouchKind kind, bool swapped, int a, int b, int c) {
   t->kind = kind, t->swapped = swapped;
-  t->id = (uint64_t)kind << 61 | (uint64_t)swapped << 60 | (uint64_t)a << 40 | (uint64_t)b << 20 | (uint64_t)c;
+  t->id = (uint64_t)kind << 60 | (uint64_t)a << 40 | (uint64_t)b << 20 | (uint64_t)swapped << 19 | (uint64_t)c;
 }
 
 static void touch_along(const Side *x, int edge, double *along) {
@@ -600,7 +600,7 @@ static NsStatus narrow_apart(NsNarrow *w, const Side *x, const Side *y, const Ax
   return touch_nearest(w, x, y, &near, reach);
 }
 
-NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   Side x, y;
   Axis faces;
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
@@ -631,7 +631,7 @@ static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Neare
   else ns_add3(near->pb, axis->gap, axis->n, near->pa);
 }
 
-NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
+NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
   Side x, y;
   Nearest near;
   Axis faces;

@@ -11,7 +11,7 @@
 #include "contact/space.h"
 
 /*
-** The features of the first body and of the second one. A corner on an edge: the point at which an edge of the first body crosses the border of
+** The features of the first body and of the second one. A ring is a rim of a cylinder; the side of a cylinder is a line, its axis, that is rounded by R. A corner on an edge: the point at which an edge of the first body crosses the border of
 ** a face of the second one.
 */
 typedef enum NsTouchKind {
@@ -19,7 +19,11 @@ typedef enum NsTouchKind {
   NS_TOUCH_POINT_LINE,
   NS_TOUCH_POINT_POINT,
   NS_TOUCH_LINE_LINE,
-  NS_TOUCH_LINE_FACE
+  NS_TOUCH_LINE_FACE,
+  NS_TOUCH_RING_FACE,
+  NS_TOUCH_RING_LINE,
+  NS_TOUCH_RING_POINT,
+  NS_TOUCH_RING_RING
 } NsTouchKind;
 /*
 ** What each kind is: the name of its relation, and with the features of both bodies exchanged; alike: then it is the same kind, with its data exchanged;
@@ -32,7 +36,8 @@ typedef struct NsTouchForm {
 extern const NsTouchForm ns_touch_forms[];
 
 /*
-** corner, along: a point of the first body and, of an edge, its direction. point, normal: a point of the second one, and the normal of the
+** corner, along: a point of the first body and, of an edge, its direction; of a ring its centre and its axis, which points out of the solid, and R1 is its
+** radius (of a second ring: point, normal, R2). point, normal: a point of the second one, and the normal of the
 ** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding.
 ** swapped: the first body is that of the second solid. id: the features; the same pair has the same id.
 */
@@ -68,8 +73,15 @@ typedef struct NsPlaced {
 */
 NsStatus ns_narrow_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
 
+/* Caps whose axis has a smaller sine with the normal of a face stand on it, with points of their rims that do not move along these. */
+extern const double ns_ring_standing;
+
 /*
 ** The distance of two solids, below 0 when they overlap: then the shortest way out. pa, pb: where; n: the unit vector from b to a. So the distance
 ** grows by n . (va - vb) with the velocities of these points. NS_ENOMEM.
 */
 NsStatus ns_narrow_distance(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);
+
+/* The same of prisms in place of cylinders. Gaps and normals of touches of cylinders are these, too, within 0.01 of R: relations have the exact ones. */
+NsStatus ns_narrow_prism_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
+NsStatus ns_narrow_prisms(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);

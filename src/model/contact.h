@@ -11,7 +11,7 @@
 #include "base/function.h"
 
 /*
-** X(NAME): model/shape/NAME.c (features.c: those of corners, edges and faces) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
+** X(NAME): model/shape/NAME.c (features.c: those of corners, edges, faces and rims) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
 ** its file, and add its name here. The first one is the callback computeh, which sets the frame itself.
 */
 #define NS_SHAPE_LIST(X)                                                                                                       \
@@ -27,7 +27,14 @@
   X(point_point)                                                                                                               \
   X(line_line)                                                                                                                 \
   X(line_face)                                                                                                                 \
-  X(face_line)
+  X(face_line)                                                                                                                 \
+  X(ring_face)                                                                                                                 \
+  X(face_ring)                                                                                                                 \
+  X(ring_line)                                                                                                                 \
+  X(line_ring)                                                                                                                 \
+  X(ring_point)                                                                                                                \
+  X(point_ring)                                                                                                                \
+  X(ring_ring)
 
 enum {
 #define X(name) NS_SHAPE_AT_##name,

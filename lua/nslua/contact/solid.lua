@@ -1,7 +1,7 @@
 -- nslua.contact.solid: shapes of bodies in space.
 --
 --   ns.contact.sphere(R)   ns.contact.box(lx, ly, lz)   ns.contact.capsule(R, length)
---   ns.contact.hull(points)
+--   ns.contact.cylinder(R, length)   ns.contact.hull(points)
 --   ns.contact.mesh(points, triangles)   ns.contact.heightfield(heights, dx, dy)
 --   ns.contact.compound { shape, ... }
 --   shape:placed { x, y, z, e0, e1, e2, e3 }                 -- the same shape elsewhere in its body
@@ -196,12 +196,29 @@ return function(contact, support, parts)
     return volume, centre, { { xx, xy, xz }, { xy, yy, yz }, { xz, yz, zz } }
   end
 
+  -- The lowest points of a solid over a plane: its corners, or of each rim the point that is lowest.
+  local function lowest(solid, n)
+    local rims, list = support.rims(solid), {}
+    if not rims then return support.corners(solid) end
+    for i, rim in ipairs(rims) do
+      local c, a, R = rim[1], rim[2], rim[3]
+      local up = a[1] * n[1] + a[2] * n[2] + a[3] * n[3]
+      local x, y, z = n[1] - up * a[1], n[2] - up * a[2], n[3] - up * a[3]
+      local length = sqrt(x * x + y * y + z * z)
+      local part = length > 0 and R / length or 0
+      list[i] = { c[1] - part * x, c[2] - part * y, c[3] - part * z, 0 }
+    end
+    return list
+  end
+
   -- The distance of a shape and a plane: its lowest corner.
   local function plane_distance(a, plane)
     local n, best, at = plane.normal, huge, nil
-    for _, c in ipairs(a:corners()) do
-      local d = plane:distance(c[1], c[2], c[3]) - (c[4] or 0)
-      if d < best then best, at = d, c end
+    for _, part in ipairs(a.parts) do
+      for _, c in ipairs(a.mesh and a.mesh.points or lowest(part, n)) do
+        local d = plane:distance(c[1], c[2], c[3]) - (c[4] or 0)
+        if d < best then best, at = d, c end
+      end
     end
     local R = at[4] or 0
     local on_a = { at[1] - R * n[1], at[2] - R * n[2], at[3] - R * n[3] }

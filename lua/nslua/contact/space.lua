@@ -208,6 +208,7 @@ return function(ns, contact, parts)
         at = parts.support.shape(self.scene, q, { { 0, 0, 0, added.R } }, added.R, 0)
       else
         added.corners = not shape.mesh and parts.support.corners(part)
+        added.rims = not shape.mesh and parts.support.rims(part)
         at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
       end
       self.added[at] = added
@@ -262,6 +263,14 @@ return function(ns, contact, parts)
         return shared(self, name, function() return contact.sphere_plane(shape.R, plane, self.rows) end)
       end, shape.ds
     end
+    local rim = shape.rims and shape.rims[k]
+    if rim then
+      return ("%s %d rim %d plane %d"):format(shape.kind, shape.number, k, l), function()
+        return class_of_rows[self.rows] { shape = "ring_face", R = rim[3], corner = rim[1], along = rim[2],
+          point = plane.point, normal = plane.normal, name = "rim and plane" }
+      end, shape.ds
+    end
+    if shape.rims then k = 6 * (k - 3) + 1 end -- of the corners on the rims every sixth one touches planes
     local c = shape.corners[k]
     return ("%s %d %s %d plane %d"):format(shape.kind, shape.number, shape.corner, k, l), function()
       local at = { c[1], c[2], c[3] }

@@ -157,8 +157,6 @@ local function hull_of(robot, element)
   return shape
 end
 
-local SIDES = 32 -- of the prism that stands for a cylinder: its corners are on the circle
-
 local geometries = {
   box = function(robot, element)
     local s = numbers(robot, element, "size", 3)
@@ -172,12 +170,7 @@ local geometries = {
     return ns.contact.capsule(size(robot, element, "radius"), size(robot, element, "length"))
   end,
   cylinder = function(robot, element)
-    local R, half, points = size(robot, element, "radius"), size(robot, element, "length") / 2, {}
-    for k = 1, SIDES do
-      local x, y = R * cos(2 * math.pi * k / SIDES), R * sin(2 * math.pi * k / SIDES)
-      points[2 * k - 1], points[2 * k] = { x, y, -half }, { x, y, half }
-    end
-    return ns.contact.hull(points)
+    return ns.contact.cylinder(size(robot, element, "radius"), size(robot, element, "length"))
   end,
   mesh = hull_of,
 }

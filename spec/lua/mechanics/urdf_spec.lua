@@ -65,7 +65,8 @@ describe("ns.mechanics.load", function()
     local text = ARM:gsub('<sphere radius="0.1"/>', ('<mesh filename="file://%s" scale="2 2 2"/>'):format(off))
     local arm, nsds = load(text)
     os.remove(off)
-    assert.same({ "box", "hull", "hull" }, { tostring(arm.shapes.world), tostring(arm.shapes.upper), tostring(arm.shapes.forearm) })
+    assert.same({ "box", "cylinder", "hull" },
+      { tostring(arm.shapes.world), tostring(arm.shapes.upper), tostring(arm.shapes.forearm) })
     local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), reach = 0.1 }
     arm:add_to(space)
     space:update()

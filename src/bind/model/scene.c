@@ -54,9 +54,24 @@ static NsSceneBall *scene_balls(lua_State *L, int idx, int *count) {
     lua_rawgeti(L, idx, k + 1);
     nsl_table_numbers(L, -1, 4, numbers, 1, "scene", "ball");
     lua_pop(L, 1);
-    balls[k] = (NsSceneBall){{numbers[0], numbers[1], numbers[2]}, numbers[3]};
+    balls[k] = (NsSceneBall){.at = {numbers[0], numbers[1], numbers[2]}, .radius = numbers[3]};
   }
   return balls;
+}
+
+/* What of a solid touches half-spaces: its corners, or its two rims and, of the prism's corners on them, every sixth one. */
+static void scene_solid_balls(lua_State *L, NsSceneShape *shape, const NsSolid *solid) {
+  const NsSolidRing *ring = &solid->ring;
+  int rims = ring->R > 0 ? 2 : 0, every = ring->R > 0 ? 6 : 1;
+  shape->nballs = rims + solid->nvertices / every;
+  shape->balls = lua_newuserdatauv(L, (size_t)shape->nballs * sizeof *shape->balls, 0);
+  for (int i = 0; i < shape->nballs; i++) {
+    NsSceneBall *ball = &shape->balls[i];
+    int corner = every * (i - rims), end = i < rims ? i : corner / NS_SOLID_SIDES;
+    *ball = (NsSceneBall){.radius = solid->radius, .ring = i < rims ? ring->R : 0};
+    memcpy(ball->at, i < rims ? ring->ends[i] : solid->vertices + 3 * (ptrdiff_t)corner, sizeof ball->at);
+    if (rims > 0) memcpy(ball->axis, ring->axes[end], sizeof ball->axis);
+  }
 }
 
 /*
@@ -79,12 +94,7 @@ static int bind_scene_shape(lua_State *L) {
   if (lua_istable(L, 3)) {
     shape.balls = scene_balls(L, 3, &shape.nballs);
   } else if (solid) {
-    shape.nballs = solid->solid.nvertices;
-    shape.balls = lua_newuserdatauv(L, (size_t)shape.nballs * sizeof *shape.balls, 0);
-    for (int i = 0; i < shape.nballs; i++) {
-      memcpy(shape.balls[i].at, solid->solid.vertices + 3 * (ptrdiff_t)i, sizeof shape.balls[i].at);
-      shape.balls[i].radius = solid->solid.radius;
-    }
+    scene_solid_balls(L, &shape, &solid->solid);
   }
   nsl_check_status(L, ns_scene_add(scene, &shape), "scene");
   int number = ns_scene_shapes(scene);
@@ -188,7 +198,7 @@ static int bind_scene_contact(lua_State *L) {
   lua_pushinteger(L, c->first + 1);
   lua_pushinteger(L, c->second < 0 ? c->second : c->second + 1);
   if (!c->touch) return lua_pushinteger(L, (lua_Integer)c->part + 1), 3;
-  int a = (int)(c->part >> 40 & 0xfffff), b = (int)(c->part >> 20 & 0xfffff), border = (int)(c->part & 0xfffff);
+  int a = (int)(c->part >> 40 & 0xfffff), b = (int)(c->part >> 20 & 0xfffff), border = (int)(c->part & 0x7ffff);
   const char *name = c->mirrored ? ns_touch_forms[c->touch->kind].mirrored : ns_touch_forms[c->touch->kind].name;
   lua_pushfstring(L, "%s %d %d %d %d", name, c->triangle + 1, a + 1, b + 1, border + 1);
   scene_push_touch(L, c->touch, c->mirrored);

@@ -149,6 +149,24 @@ static int solid_surface(lua_State *L) {
   return 2;
 }
 
+/* rims(solid): of a cylinder, { centre, axis out of the solid, R } of its two rims; nil of others. */
+static int solid_rims(lua_State *L) {
+  const NsSolidRing *ring = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid.ring;
+  if (!(ring->R > 0)) return 0;
+  lua_createtable(L, 2, 0);
+  for (int end = 0; end < 2; end++) {
+    lua_createtable(L, 3, 0);
+    nsl_push_list(L, 3, ring->ends[end], 1);
+    lua_rawseti(L, -2, 1);
+    nsl_push_list(L, 3, ring->axes[end], 1);
+    lua_rawseti(L, -2, 2);
+    lua_pushnumber(L, ring->R);
+    lua_rawseti(L, -2, 3);
+    lua_rawseti(L, -2, end + 1);
+  }
+  return 1;
+}
+
 /* counts(solid): corners, edges, faces. */
 static int solid_counts(lua_State *L) {
   const NsSolid *s = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
@@ -198,11 +216,17 @@ static void solid_push_classes(lua_State *L) {
 void nsl_open_solid(lua_State *L) {
   static const luaL_Reg solid_meta[] = {{"__gc", solid_gc}, {NULL, NULL}}, mesh_meta[] = {{"__gc", mesh_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"solid", solid_new},       {"polygon", solid_polygon},
-                                       {"move", solid_move},       {"mesh", mesh_new},
-                                       {"corners", solid_corners}, {"mass", solid_mass},
-                                       {"counts", solid_counts},   {"distance", solid_distance},
-                                       {"surface", solid_surface}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"solid", solid_new},
+                                       {"polygon", solid_polygon},
+                                       {"move", solid_move},
+                                       {"mesh", mesh_new},
+                                       {"corners", solid_corners},
+                                       {"mass", solid_mass},
+                                       {"counts", solid_counts},
+                                       {"distance", solid_distance},
+                                       {"surface", solid_surface},
+                                       {"rims", solid_rims},
+                                       {NULL, NULL}};
   nsl_register_type(L, &solid_type, solid_meta, none);
   nsl_register_type(L, &mesh_type, mesh_meta, none);
   lua_getfield(L, -1, "contact_support");

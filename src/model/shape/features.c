@@ -81,6 +81,122 @@ static int features_line_line(const NsContact *c, Features *f) {
   return 0;
 }
 
+/* ---- rims of cylinders: `corner` is the centre, `along` the axis, which points out of the solid, R1 the radius ---- */
+
+/* The lowest point of the rim over the face. */
+static int features_ring_face(const NsContact *c, Features *f) {
+  double down[3], low[3], way[3];
+  for (int k = 0; k < 3; k++) down[k] = -f->normal[k];
+  ns_rim3(f->along, down, low);
+  ns_add3(f->corner, c->R1, low, f->p1);
+  ns_sub3(f->p1, f->point, way);
+  f->gap = ns_dot3(way, f->normal);
+  memcpy(f->n, f->normal, sizeof f->n);
+  ns_add3(f->p1, -f->gap, f->n, f->p2);
+  return 0;
+}
+
+/* p: the point of the rim at an angle; t: its derivative. */
+typedef struct FeaturesRim {
+  const double *centre;
+  double R, u[3], v[3];
+} FeaturesRim;
+
+static void features_rim(const FeaturesRim *rim, double angle, double *p, double *t) {
+  for (int k = 0; k < 3; k++) {
+    p[k] = rim->centre[k] + rim->R * (cos(angle) * rim->u[k] + sin(angle) * rim->v[k]);
+    t[k] = rim->R * (cos(angle) * rim->v[k] - sin(angle) * rim->u[k]);
+  }
+}
+
+/* The point p2 of the other feature that is nearest to p1, and its direction there. */
+typedef void FeaturesNearest(const NsContact *c, Features *f, double *direction);
+
+static void features_near_line(const NsContact *c, Features *f, double *direction) {
+  double way[3];
+  (void)c;
+  ns_sub3(f->p1, f->point, way);
+  ns_add3(f->point, ns_dot3(way, f->normal), f->normal, f->p2);
+  memcpy(direction, f->normal, sizeof f->normal);
+}
+static void features_near_ring(const NsContact *c, Features *f, double *direction) {
+  double way[3], out[3];
+  ns_sub3(f->p1, f->point, way);
+  ns_rim3(f->normal, way, out);
+  ns_add3(f->point, c->R2, out, f->p2);
+  ns_cross3(f->normal, out, direction);
+}
+
+/* Half of the derivative of the squared distance by the angle; p1 and p2 are set. */
+static double features_rim_slope(const NsContact *c, Features *f, const FeaturesRim *rim, double angle,
+                                 FeaturesNearest *nearest, double *t, double *direction, double *square) {
+  double way[3];
+  features_rim(rim, angle, f->p1, t);
+  nearest(c, f, direction);
+  ns_sub3(f->p1, f->p2, way);
+  *square = ns_dot3(way, way);
+  return ns_dot3(way, t);
+}
+
+/* The point of the rim nearest to the other feature, from the best one of some angles, by bisection. t, direction: of the two curves there. */
+static void features_rim_nearest(const NsContact *c, Features *f, FeaturesNearest *nearest, double *t, double *direction) {
+  enum { ANGLES = 32, HALVES = 56 };
+  const double step = 2 * acos(-1) / ANGLES;
+  double best = INFINITY, at = 0, square;
+  FeaturesRim rim = {.centre = f->corner, .R = c->R1};
+  ns_frame3(f->along, rim.u, rim.v);
+  for (int k = 0; k < ANGLES; k++) {
+    (void)features_rim_slope(c, f, &rim, k * step, nearest, t, direction, &square);
+    if (square < best) best = square, at = k * step;
+  }
+  double low = at - step, high = at + step;
+  for (int k = 0; k < HALVES; k++) {
+    double middle = low + (high - low) / 2;
+    if (features_rim_slope(c, f, &rim, middle, nearest, t, direction, &square) > 0) high = middle;
+    else low = middle;
+  }
+}
+
+/* The normal is orthogonal to both curves and points into the cylinder: so the gap goes through 0. `round`: the rounding of the second feature. */
+static int features_rim_gap(const NsContact *c, Features *f, FeaturesNearest *nearest, double round) {
+  double t[3], direction[3], inwards[3], way[3];
+  features_rim_nearest(c, f, nearest, t, direction);
+  ns_sub3(f->p1, f->p2, way);
+  ns_sub3(f->corner, f->p1, inwards);
+  ns_add3(inwards, -c->R1, f->along, inwards);
+  ns_unit3(t);
+  ns_cross3(t, direction, f->n);
+  if (!(ns_unit3(f->n) > 1e-5)) { /* the curves are parallel: they have no common normal */
+    memcpy(f->n, way, sizeof way);
+    if (!(ns_unit3(f->n) > 0)) return 1;
+  }
+  double sign = ns_dot3(f->n, inwards) < 0 ? -1 : 1;
+  for (int k = 0; k < 3; k++) f->n[k] *= sign;
+  f->gap = ns_dot3(way, f->n) - round;
+  ns_add3(f->p2, round, f->n, f->p2);
+  return 0;
+}
+
+static int features_ring_line(const NsContact *c, Features *f) {
+  return features_rim_gap(c, f, features_near_line, c->R2);
+}
+static int features_ring_ring(const NsContact *c, Features *f) {
+  return features_rim_gap(c, f, features_near_ring, 0);
+}
+
+static int features_ring_point(const NsContact *c, Features *f) {
+  double out[3], way[3];
+  ns_sub3(f->point, f->corner, way);
+  ns_rim3(f->along, way, out);
+  ns_add3(f->corner, c->R1, out, f->p1);
+  ns_sub3(f->p1, f->point, f->n);
+  double distance = ns_unit3(f->n);
+  if (!(distance > 0)) return 1;
+  ns_add3(f->point, c->R2, f->n, f->p2);
+  f->gap = distance - c->R2;
+  return 0;
+}
+
 typedef int FeaturesGap(const NsContact *contact, Features *f);
 
 /* mirrored: the data of `corner` belong to the second body, or of the world. */
@@ -118,6 +234,11 @@ static int features_gap(NsContact *c, const double *q, double *gap, FeaturesGap 
 #define ROUND2                                                                                                                 \
   { "R2", NS_SHAPE_ROUNDING, offsetof(NsContact, R2) }
 
+#define RADIUS1                                                                                                                \
+  { "R1", NS_SHAPE_RADIUS, offsetof(NsContact, R1) }
+#define RING                                                                                                                   \
+  { "R", NS_SHAPE_RADIUS, offsetof(NsContact, R1) }
+
 #define FEATURES(shape, between, mirrored, moves, why, ...)                                                                    \
   static int shape##_gap(NsContact *contact, const double *q, double *gap) {                                                   \
     return features_gap(contact, q, gap, features_##between, mirrored);                                                        \
@@ -136,3 +257,10 @@ FEATURES(point_point, point_point, false, false, together, ROUND1, ROUND2, CORNE
 FEATURES(line_line, line_line, false, false, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL)
 FEATURES(line_face, line_face, false, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
 FEATURES(face_line, line_face, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
+FEATURES(ring_face, ring_face, false, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
+FEATURES(face_ring, ring_face, true, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
+FEATURES(ring_line, ring_line, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(line_ring, ring_line, true, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(ring_point, ring_point, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
+FEATURES(point_ring, ring_point, true, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
+FEATURES(ring_ring, ring_ring, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)

@@ -1,0 +1,351 @@
+/*
+** ring.c
+** Touches of cylinders: those of their prisms, whose corners and edges become rims and sides. Their distances, by prisms that are refined.
+*/
+#include "contact/touch.h"
+
+const double ns_ring_standing = 0.03;
+
+/* What a feature of a solid is on the true surface: a rim, the axis of a side, or the feature itself. */
+typedef enum RingForm { RING_POINT, RING_LINE, RING_FACE, RING_RIM } RingForm;
+typedef struct RingFeature {
+  const NsSolid *solid;
+  RingForm form;
+  int number;
+} RingFeature;
+
+static RingFeature ring_corner(const NsSolid *s, int i) {
+  return s->ring.R > 0 ? (RingFeature){s, RING_RIM, i / NS_SOLID_SIDES} : (RingFeature){s, RING_POINT, i};
+}
+static RingFeature ring_edge(const NsSolid *s, int e) {
+  if (!(s->ring.R > 0)) return (RingFeature){s, RING_LINE, e};
+  return e < 2 * NS_SOLID_SIDES ? (RingFeature){s, RING_RIM, e / NS_SOLID_SIDES} : (RingFeature){s, RING_LINE, 0};
+}
+static RingFeature ring_face(const NsSolid *s, int f) {
+  return s->ring.R > 0 && f >= 2 ? (RingFeature){s, RING_LINE, 0} : (RingFeature){s, RING_FACE, f};
+}
+
+/* A point of the feature, its direction (of a point: zeros), and its rounding. */
+static double ring_data(const RingFeature *f, double *point, double *direction) {
+  const NsSolid *s = f->solid;
+  bool round = s->ring.R > 0;
+  memset(direction, 0, 3 * sizeof *direction);
+  if (round && f->form != RING_FACE) {
+    int end = f->form == RING_RIM ? f->number : 0;
+    memcpy(point, s->ring.ends[end], 3 * sizeof *point);
+    memcpy(direction, s->ring.axes[end], 3 * sizeof *direction);
+    return s->ring.R;
+  }
+  if (f->form == RING_FACE) {
+    const NsSolidFace *face = &s->faces[f->number];
+    memcpy(direction, face->normal, 3 * sizeof *direction);
+    ns_add3(s->vertices + 3 * (ptrdiff_t)s->loop[face->first], s->radius, face->normal, point);
+    return 0;
+  }
+  int corner = f->form == RING_LINE ? s->edges[f->number].from : f->number;
+  memcpy(point, s->vertices + 3 * (ptrdiff_t)corner, 3 * sizeof *point);
+  if (f->form == RING_LINE) {
+    ns_sub3(s->vertices + 3 * (ptrdiff_t)s->edges[f->number].to, point, direction);
+    ns_unit3(direction);
+  }
+  return s->radius;
+}
+
+/* The form of a point that is beside a rim: over the cap, beside the side, or beyond both. `at`: the point in the axes of the cylinder. */
+static RingFeature ring_near_point(RingFeature rim, const double *at) {
+  const NsSolidRing *ring = &rim.solid->ring;
+  double way[3], out[3];
+  ns_sub3(at, ring->ends[rim.number], way);
+  double beyond = ns_dot3(way, ring->axes[rim.number]);
+  ns_add3(way, -beyond, ring->axes[rim.number], out);
+  if (ns_length3(out) < ring->R) return (RingFeature){rim.solid, RING_FACE, rim.number};
+  return beyond < 0 ? (RingFeature){rim.solid, RING_LINE, 0} : rim;
+}
+
+/* Exchanges the order of the touch's bodies; its data are written later. */
+static void ring_turn(NsTouch *t, RingFeature *one, RingFeature *other) {
+  RingFeature first = *one;
+  *one = *other, *other = first, t->swapped = !t->swapped;
+  for (int k = 0; k < 3; k++) t->n[k] = -t->n[k];
+}
+
+/* The length of the feature, an edge or a side. */
+static double ring_length(const RingFeature *f) {
+  const NsSolid *s = f->solid;
+  double way[3];
+  if (s->ring.R > 0) ns_sub3(s->ring.ends[1], s->ring.ends[0], way);
+  else ns_sub3(s->vertices + 3 * (ptrdiff_t)s->edges[f->number].to, s->vertices + 3 * (ptrdiff_t)s->edges[f->number].from, way);
+  return ns_length3(way);
+}
+
+/* The feature at the end of a line that the place `at` along it is beyond; the line itself when it is not. */
+static RingFeature ring_end(RingFeature line, double at) {
+  double length = ring_length(&line);
+  if (at > 0 && at < length) return line;
+  int end = at >= length;
+  if (line.solid->ring.R > 0) return (RingFeature){line.solid, RING_RIM, end};
+  const NsSolidEdge *edge = &line.solid->edges[line.number];
+  return (RingFeature){line.solid, RING_POINT, end ? edge->to : edge->from};
+}
+
+/* The features of two lines of directions x and y in space at which their common normal meets them. */
+static void ring_feet(const NsTouch *t, const double *x, const double *y, RingFeature *one, RingFeature *other, NsPlaced a,
+                      NsPlaced b) {
+  double p[3], q[3], way[3], cosine = ns_dot3(x, y), square = 1 - cosine * cosine;
+  ns_place(a.pose, t->corner, p), ns_place(b.pose, t->point, q);
+  ns_sub3(q, p, way);
+  double u = ns_dot3(way, x), v = ns_dot3(way, y);
+  *one = ring_end(*one, (u - v * cosine) / square), *other = ring_end(*other, (u * cosine - v) / square);
+}
+
+/* The touch of two features: a rim is named first, a face last, and equal forms in the order of the solids. False: there is none. */
+static bool ring_pair(NsTouch *t, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b) {
+  static const NsTouchKind kinds[4][4] = {
+      [RING_POINT] = {NS_TOUCH_POINT_POINT, NS_TOUCH_POINT_LINE, NS_TOUCH_POINT_FACE, NS_TOUCH_RING_POINT},
+      [RING_LINE] = {NS_TOUCH_POINT_LINE, NS_TOUCH_LINE_LINE, NS_TOUCH_LINE_FACE, NS_TOUCH_RING_LINE},
+      [RING_RIM] = {NS_TOUCH_RING_POINT, NS_TOUCH_RING_LINE, NS_TOUCH_RING_FACE, NS_TOUCH_RING_RING}};
+  static const int rank[4] = {1, 2, 3, 0};
+  bool turned = false;
+  if (one.form == RING_FACE && other.form == RING_FACE) return false;
+  if (rank[one.form] > rank[other.form] || (one.form == other.form && t->swapped)) {
+    NsPlaced first = a;
+    a = b, b = first;
+    ring_turn(t, &one, &other);
+  }
+  t->kind = kinds[one.form][other.form];
+  t->R1 = ring_data(&one, t->corner, t->along), t->R2 = ring_data(&other, t->point, t->normal);
+  memset(t->side, 0, sizeof t->side);
+  if (t->kind == NS_TOUCH_LINE_LINE) {
+    double x[3], y[3], across[3];
+    ns_turn(a.pose, t->along, x), ns_turn(b.pose, t->normal, y);
+    ns_cross3(x, y, across);
+    /* the axis of a first rim points the other way along the solid */
+    double sign = one.solid->ring.R > 0 ? -1 : 1, back = other.solid->ring.R > 0 ? -1 : 1;
+    for (int k = 0; k < 3; k++) x[k] *= sign, y[k] *= back;
+    if (!(ns_length3(across) > 1e-3)) return false;
+    RingFeature first = one, second = other;
+    ring_feet(t, x, y, &first, &second, a, b);
+    if (first.form != RING_LINE && second.form != RING_LINE) return false; /* other features are nearer */
+    if (first.form != RING_LINE || second.form != RING_LINE) return ring_pair(t, first, second, a, b);
+    turned = ns_dot3(across, t->n) < 0;
+    for (int k = 0; k < 3 && turned; k++) t->along[k] = -t->along[k];
+  }
+  t->id = (uint64_t)t->kind << 60 | (uint64_t)one.number << 40 | (uint64_t)other.number << 20 |
+          (uint64_t)(t->swapped || turned) << 19;
+  return true;
+}
+
+/* Whether an edge or a corner of the prism stands with its cap on the face of the other solid. */
+static bool ring_stands(const RingFeature *rim, const NsPose *pose, const double *n) {
+  double axis[3], across[3];
+  ns_turn(pose, rim->solid->ring.axes[0], axis);
+  ns_cross3(axis, n, across);
+  return ns_length3(across) < ns_ring_standing;
+}
+
+/* Whether the lowest point of a rim is over the face of the other solid, or beside it by `slack` of the radius at most. */
+static bool ring_over(const RingFeature *rim, const NsPose *pose, const NsSolid *s, int f, const NsPose *at, double slack) {
+  const NsSolidFace *face = &s->faces[f];
+  const int *loop = s->loop + face->first;
+  double down[3], out[3], low[3], edge[3], way[3];
+  ns_turn(at, face->normal, way), ns_turn_back(pose, way, down);
+  for (int k = 0; k < 3; k++) down[k] = -down[k];
+  ns_rim3(rim->solid->ring.axes[rim->number], down, out);
+  ns_add3(rim->solid->ring.ends[rim->number], rim->solid->ring.R, out, low);
+  ns_place(pose, low, way), ns_place_back(at, way, low);
+  if (s->ring.R > 0) return ring_near_point((RingFeature){s, RING_RIM, f}, low).form == RING_FACE;
+  for (int k = 0; k < face->count; k++) {
+    const double *u = s->vertices + 3 * (ptrdiff_t)loop[k];
+    ns_sub3(s->vertices + 3 * (ptrdiff_t)loop[(k + 1) % face->count], u, edge);
+    ns_cross3(edge, face->normal, out);
+    ns_sub3(low, u, way);
+    if (ns_dot3(way, out) > slack * rim->solid->ring.R * ns_length3(out)) return false;
+  }
+  return true;
+}
+
+/* The edge that is the border of a face; a rim of a cylinder, when the face is its cap. */
+static RingFeature ring_border(const NsSolid *s, int f, int border) {
+  const NsSolidFace *face = &s->faces[f];
+  const int *loop = s->loop + face->first;
+  int a = loop[border], b = loop[(border + 1) % face->count], e = 0;
+  if (s->ring.R > 0) return (RingFeature){s, RING_RIM, f};
+  while (e + 1 < s->nedges &&
+         !((s->edges[e].from == a && s->edges[e].to == b) || (s->edges[e].from == b && s->edges[e].to == a)))
+    e++;
+  return (RingFeature){s, RING_LINE, e};
+}
+
+/* The touch of an edge that is nearly parallel to a cap and crosses the chord of its rim: it lies on the cap. False: it is not so. */
+static bool ring_on_cap(NsTouch *t, RingFeature rim, int chord, RingFeature edge, NsPlaced p, NsPlaced q) {
+  double x[3], y[3], side[3];
+  if (edge.form != RING_LINE) return false;
+  const NsSolid *s = rim.solid;
+  RingFeature cap = {s, RING_FACE, rim.number};
+  ring_data(&edge, x, y);
+  ns_turn(q.pose, y, x), ns_turn(p.pose, s->ring.axes[rim.number], y);
+  if (!(fabs(ns_dot3(x, y)) < 0.1) || fabs(ns_dot3(t->n, y)) < 0.95) return false;
+  int k = rim.number ? chord : (2 * NS_SOLID_SIDES - 2 - chord) % NS_SOLID_SIDES;
+  const int *loop = s->loop + s->faces[rim.number].first;
+  const double *u = s->vertices + 3 * (ptrdiff_t)loop[k];
+  t->swapped = !t->swapped;
+  for (int i = 0; i < 3; i++) t->n[i] = y[i];
+  t->kind = NS_TOUCH_LINE_FACE;
+  t->R1 = ring_data(&edge, t->corner, t->along);
+  (void)ring_data(&cap, t->point, t->normal);
+  memcpy(t->point, u, sizeof t->point);
+  ns_sub3(s->vertices + 3 * (ptrdiff_t)loop[(k + 1) % NS_SOLID_SIDES], u, side);
+  ns_cross3(side, t->normal, t->side);
+  ns_unit3(t->side);
+  t->id = (uint64_t)t->kind << 60 | (uint64_t)edge.number << 40 | (uint64_t)cap.number << 20 | (uint64_t)t->swapped << 19 |
+          (uint64_t)k;
+  return true;
+}
+
+/* Makes the touch of two solids one of the true surfaces. False: there is none. few: of the corners that stand on a face every sixth one is enough. */
+static bool ring_smooth(NsTouch *t, NsPlaced a, NsPlaced b, bool few) {
+  NsPlaced p = t->swapped ? b : a, q = t->swapped ? a : b;
+  int i = (int)(t->id >> 40 & 0xfffff), j = (int)(t->id >> 20 & 0xfffff), border = (int)(t->id & 0x7ffff);
+  bool line = t->kind == NS_TOUCH_LINE_LINE || t->kind == NS_TOUCH_LINE_FACE;
+  bool face = t->kind == NS_TOUCH_POINT_FACE || t->kind == NS_TOUCH_LINE_FACE;
+  double slack = few ? 0.15 : 1e-6; /* a corner of the prism may be over a triangle beside that of the lowest point */
+  if (t->kind == NS_TOUCH_LINE_LINE) border = 0;
+  RingFeature one = line ? ring_edge(p.solid, i) : ring_corner(p.solid, i);
+  RingFeature other = face                              ? ring_face(q.solid, j)
+                      : t->kind == NS_TOUCH_POINT_POINT ? ring_corner(q.solid, j)
+                                                        : ring_edge(q.solid, j);
+  bool plain = other.form == RING_FACE, crosses = t->kind == NS_TOUCH_LINE_FACE;
+  if (plain && one.form == RING_RIM && ring_stands(&one, p.pose, t->n)) return !few || crosses || i % 6 == 0;
+  if (plain && crosses && one.form == RING_LINE && q.solid->ring.R > 0) {
+    if (ring_stands(&other, q.pose, t->n)) return true;
+    other.form = RING_RIM; /* an edge beside the rim of a cap */
+  } else if (plain && crosses) {
+    if (one.form == RING_RIM) {
+      bool over = ring_over(&one, p.pose, q.solid, j, q.pose, slack);
+      RingFeature edge = over ? other : ring_border(q.solid, j, border);
+      return ring_on_cap(t, one, i % NS_SOLID_SIDES, edge, p, q) || ring_pair(t, one, edge, p, q);
+    }
+    t->R1 = p.solid->ring.R > 0 ? p.solid->ring.R : p.solid->radius;
+    (void)ring_data(&one, t->corner, t->along);
+    t->id &= ~((uint64_t)0xfffff << 40);
+    t->id |= (uint64_t)one.number << 40;
+    return true;
+  } else if (crosses && (border == 0 || border == 2)) {
+    other = (RingFeature){q.solid, RING_RIM, border / 2};
+  }
+  if (t->kind == NS_TOUCH_LINE_LINE && one.form == RING_RIM && ring_on_cap(t, one, i % NS_SOLID_SIDES, other, p, q))
+    return true;
+  if (t->kind == NS_TOUCH_LINE_LINE && other.form == RING_RIM && one.form == RING_LINE) {
+    t->swapped = true;
+    if (ring_on_cap(t, other, j % NS_SOLID_SIDES, one, q, p)) return true;
+    t->swapped = false;
+  }
+  double at[3];
+  if (one.form == RING_POINT && other.form == RING_RIM) {
+    ns_place(p.pose, p.solid->vertices + 3 * (ptrdiff_t)i, at), ns_place_back(q.pose, at, at);
+    other = ring_near_point(other, at);
+  } else if (one.form == RING_RIM && other.form == RING_POINT) {
+    ns_place(q.pose, q.solid->vertices + 3 * (ptrdiff_t)j, at), ns_place_back(p.pose, at, at);
+    one = ring_near_point(one, at);
+  }
+  if (one.form == RING_RIM && other.form == RING_FACE && !ring_over(&one, p.pose, q.solid, other.number, q.pose, slack))
+    return false;
+  return ring_pair(t, one, other, p, q);
+}
+
+static void ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b) {
+  int kept = 0;
+  for (int i = 0; i < w->n; i++) {
+    NsTouch t = w->touches[i];
+    bool known = !ring_smooth(&t, a, b, w->all);
+    for (int k = 0; k < kept && !known; k++) {
+      NsTouch *other = &w->touches[k];
+      known = other->id == t.id;
+      if (known) other->gap = fmin(other->gap, t.gap);
+    }
+    if (!known) w->touches[kept++] = t;
+  }
+  w->n = kept;
+}
+
+/* A prism lies within its cylinder by the height of its sides' arcs. */
+static double ring_within(const NsSolid *s) {
+  return s->ring.R * (1 - cos(acos(-1) / NS_SOLID_SIDES));
+}
+
+NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+  NsStatus status = ns_narrow_prism_touches(w, a, b, reach + ring_within(a.solid) + ring_within(b.solid));
+  if (status == NS_OK && (a.solid->ring.R > 0 || b.solid->ring.R > 0)) ring_touches(w, a, b);
+  return status;
+}
+
+/* ---- distances of cylinders ---- */
+
+/* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */
+enum { NARROW_ANGLES = 96, NARROW_FIRST = 12 };
+typedef struct Narrowed {
+  NsPlaced at;
+  NsSolid prism;
+  int n;
+  double angles[NARROW_ANGLES];
+} Narrowed;
+
+static void narrowed_begin(Narrowed *x, NsPlaced at) {
+  *x = (Narrowed){.at = at, .n = NARROW_FIRST};
+  for (int i = 0; i < x->n; i++) x->angles[i] = 2 * acos(-1) * i / x->n;
+}
+
+/* The prism with the present corners. */
+static NsStatus narrowed_make(Narrowed *x, NsPlaced *use) {
+  ns_arena_release(&x->prism.arena);
+  *use = (NsPlaced){x->at.solid->ring.R > 0 ? &x->prism : x->at.solid, x->at.pose};
+  return x->at.solid->ring.R > 0 ? ns_solid_make_prism(&x->prism, &x->at.solid->ring, x->n, x->angles) : NS_OK;
+}
+
+/*
+** Adds the angle at which the cylinder is farthest along d, a direction in space, unless there are too many. Returns by how much the cylinder goes beyond the prism there; 0: it is
+** a solid without a round surface, or the corner is there already.
+*/
+static double narrowed_refine(Narrowed *x, const double *d) {
+  const NsSolidRing *ring = &x->at.solid->ring;
+  if (!(ring->R > 0)) return 0;
+  double own[3], u[3], v[3], out[3], most = -1;
+  ns_turn_back(x->at.pose, d, own);
+  double across = ns_rim3(ring->axes[1], own, out);
+  ns_solid_ring_frame(ring, u, v);
+  double angle = atan2(ns_dot3(out, v), ns_dot3(out, u));
+  if (angle < 0) angle += 2 * acos(-1);
+  int i = x->n;
+  for (int k = 0; k < x->n; k++) most = fmax(most, cos(x->angles[k] - angle));
+  if (!(1 - most > 1e-13)) return 0;
+  if (x->n == NARROW_ANGLES) return across * ring->R * (1 - most);
+  for (; i > 0 && x->angles[i - 1] > angle; i--) x->angles[i] = x->angles[i - 1];
+  x->angles[i] = angle, x->n++;
+  return across * ring->R * (1 - most);
+}
+
+/* Prisms get corners where the normal finds their cylinders beyond them, until that is rounding: so the answer is the shortest way of all. */
+NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
+  if (!(a.solid->ring.R > 0) && !(b.solid->ring.R > 0)) return ns_narrow_prisms(w, a, b, distance, pa, pb, n);
+  Narrowed x, y;
+  NsPlaced one, other;
+  NsStatus status = NS_OK;
+  narrowed_begin(&x, a), narrowed_begin(&y, b);
+  double beyond = INFINITY;
+  for (bool full = false; status == NS_OK && !full && beyond > 1e-13 * fmin(a.solid->around, b.solid->around);) {
+    double back[3];
+    full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES;
+    status = narrowed_make(&x, &one);
+    if (status == NS_OK) status = narrowed_make(&y, &other);
+    if (status == NS_OK) status = ns_narrow_prisms(w, one, other, distance, pa, pb, n);
+    for (int k = 0; k < 3; k++) back[k] = -n[k];
+    if (status != NS_OK) break;
+    double one_more = narrowed_refine(&x, back), other_more = narrowed_refine(&y, n);
+    beyond = one_more + other_more;
+    if (!full) continue; /* as of cylinders in each other with one axis: all normals are as good */
+    *distance -= beyond;
+    ns_add3(pa, one_more, back, pa), ns_add3(pb, other_more, n, pb);
+  }
+  ns_arena_release(&x.prism.arena), ns_arena_release(&y.prism.arena);
+  return status;
+}
