@@ -276,6 +276,34 @@ describe("contact frames", function()
   end)
 end)
 
+-- Edges along x and y that cross at (s, t, 0), with a gap of -0.01.
+describe("lines that end", function()
+  local function edges(s, t, shape)
+    local function at(z) return ns.NewtonEulerDS({ 0, 0, z, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3)) end
+    local first, second = at(-0.01), at(0)
+    local options = shape == "line_face" and { corner = { 0, -t, 0 }, along = { 0, 1, 0 }, point = { -s, 0, 0 },
+      normal = { 0, 0, 1 }, side = { 0, -1, 0 }, L1 = 2, L2 = 1 } or
+      { corner = { -s, 0, 0 }, along = { 1, 0, 0 }, point = { 0, -t, 0 }, normal = { 0, 1, 0 }, L1 = 1, L2 = 2 }
+    options.shape = shape
+    local relation = ns.NewtonEuler1DR(options)
+    return start(relation, 1, first, second):y(0)[1], relation:pc1(), relation:pc2()
+  end
+
+  it("touch up to half of their length behind an end; from there on the gap grows by the way to the crossing", function()
+    for _, shape in ipairs { "line_line", "line_face" } do
+      for _, inside in ipairs { { 0.5, 1 }, { -0.49, 1 }, { 1.49, 1 }, { 0.5, -0.99 }, { 0.5, 2.99 } } do
+        assert.near(-0.01, edges(inside[1], inside[2], shape), 1e-14, shape)
+      end
+      for _, far in ipairs { { -1.5, 1, 1 }, { 2.5, 1, 1 }, { 0.5, -1.25, 0.25 }, { 0.5, 3.25, 0.25 }, { -1.5, 3.5, 1.5 } } do
+        assert.near(far[3] - 0.01, edges(far[1], far[2], shape), 1e-14, shape)
+      end
+    end
+    local _, pc1, pc2 = edges(1000, 1000, "line_line")
+    assert.near(-998.5, pc1[1], 1e-12)
+    assert.near(-997, pc2[2], 1e-12)
+  end)
+end)
+
 describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
   local function message(f, ...)
     local good, text = pcall(f, ...)
@@ -306,7 +334,7 @@ describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
       { shape = "corner_plane", R = 0.1, corner = { 1, 0, 0 }, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }))
     assert.equal("NewtonEuler3DR: expected h or shape, got both", with("h", print))
     assert.equal("NewtonEuler3DR: unknown option 'radius' " ..
-      "(known: h, z, name, shape, R, R1, R2, corner, along, point, normal, side)", with("radius", 1))
+      "(known: h, z, name, shape, R, R1, R2, L1, L2, corner, along, point, normal, side)", with("radius", 1))
     assert.equal("NewtonEuler1DR: R1: expected a positive number, got nil",
       message(ns.NewtonEuler1DR, { shape = "sphere_sphere", R2 = 1 }))
     local ready = ns.NewtonEuler3DR(plane)

@@ -27,8 +27,8 @@ describe("a simulation that projects", function()
     simu:nextStep()
     near = -1
     local text = message(simu.computeOneStep, simu)
-    assert.equal("TimeSteppingCombinedProjection: the problem of the projection has no solution: ended on a ray "
-      .. "(t=0.2 step 2 newton 1)", text)
+    assert.equal("TimeSteppingCombinedProjection: the problem of the projection has no solution: ended on a ray; "
+      .. "'interaction 2' is violated most (t=0.2 step 2 newton 1)", text)
     assert.near(0.1, ds:q()[1], 1e-15)
     assert.equal(0, ds:q()[2])
     near = 1
@@ -47,12 +47,12 @@ describe("a simulation that projects", function()
     local simu, ds = start(1.2, 1e-13, 2)
     assert.truthy(message(simu.computeOneStep, simu)
       :find("^TimeSteppingCombinedProjection: the projection did not converge in 2 iterations: "
-      .. "violation [%d.e-]+, tolerance 1e%-13 %(t=0.1 step 1 newton %d+%)$"))
+      .. "violation [%d.e-]+ of 'interaction 1', tolerance 1e%-13 %(t=0.1 step 1 newton %d+%)$"))
     assert.same({ 1.2, 0 }, ds:q():totable())
     simu, ds = start(1.001, 1e-5, 1)
     assert.truthy(message(simu.computeOneStep, simu)
       :find("^TimeSteppingCombinedProjection: the combined projection did not converge in 1 iterations: "
-      .. "violation [%d.e-]+, tolerance 1e%-05 %(t=0.1 step 1 newton %d+%)$"))
+      .. "violation [%d.e-]+ of 'interaction 1', tolerance 1e%-05 %(t=0.1 step 1 newton %d+%)$"))
     assert.same({ 1.001, 0 }, ds:q():totable())
     simu:setConstraintTolerance(1e-6, 20)
     simu:computeOneStep()

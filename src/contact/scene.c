@@ -164,8 +164,9 @@ static void scene_exchange(NsTouch *t) {
     t->corner[k] = t->point[k], t->point[k] = corner;
     t->along[k] = t->normal[k], t->normal[k] = along;
   }
-  double R = t->R1;
+  double R = t->R1, L = t->L1;
   t->R1 = t->R2, t->R2 = R;
+  t->L1 = t->L2, t->L2 = L;
 }
 
 /* The reach of two shapes, with the ways by which they lead. */

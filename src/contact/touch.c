@@ -21,6 +21,8 @@ static const double tie = 1e-7, rim = 1e-9;
 static const double beside = 1.5, alike = 0.99;
 /* Edges whose angle has a smaller sine than this count as parallel: their ends touch, too; below the second one they have no common normal. */
 static const double alongside = 0.1, parallel = 1e-5;
+/* Part of their length by which edges may cross beside an end. */
+static const double beside_end = 0.05;
 
 /* A solid at its place: corners and normals of the faces in space. */
 typedef struct Side {
@@ -263,9 +265,10 @@ static void touch_name(NsTouch *t, NsTouchKind kind, bool swapped, int a, int b,
   t->id = (uint64_t)kind << 60 | (uint64_t)a << 40 | (uint64_t)b << 20 | (uint64_t)swapped << 19 | (uint64_t)c;
 }
 
-static void touch_along(const Side *x, int edge, double *along) {
+/* Returns the length. */
+static double touch_along(const Side *x, int edge, double *along) {
   ns_sub3(x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].to, x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].from, along);
-  ns_unit3(along);
+  return ns_unit3(along);
 }
 
 /* The corner i of y and the face f of x, moved out by x's rounding. */
@@ -329,10 +332,11 @@ static NsStatus touch_line_line(NsNarrow *w, const Side *x, int e, const Side *y
   touch_name(t, NS_TOUCH_LINE_LINE, turned, e, f, 0);
   t->swapped = false; /* `turned` is only a part of its name */
   t->R1 = x->s->radius, t->R2 = y->s->radius, t->gap = gap;
-  memcpy(t->corner, x->s->vertices + 3 * (ptrdiff_t)x->s->edges[e].from, sizeof t->corner);
+  int start = turned ? x->s->edges[e].to : x->s->edges[e].from;
+  memcpy(t->corner, x->s->vertices + 3 * (ptrdiff_t)start, sizeof t->corner);
   memcpy(t->point, y->s->vertices + 3 * (ptrdiff_t)y->s->edges[f].from, sizeof t->point);
-  touch_along(x, e, t->along);
-  touch_along(y, f, t->normal);
+  t->L1 = touch_along(x, e, t->along);
+  t->L2 = touch_along(y, f, t->normal);
   for (int k = 0; k < 3 && turned; k++) t->along[k] = -t->along[k]; /* along x normal points to the first body */
   memcpy(t->at, q, sizeof t->at);
   for (int k = 0; k < 3; k++) t->n[k] = turned ? -across[k] : across[k];
@@ -410,12 +414,12 @@ static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const 
   touch_name(t, NS_TOUCH_LINE_FACE, y->second, e, f, k);
   t->R1 = y->s->radius, t->gap = gap;
   memcpy(t->corner, y->s->vertices + 3 * (ptrdiff_t)y->s->edges[e].from, sizeof t->corner);
-  touch_along(y, e, t->along);
+  t->L1 = touch_along(y, e, t->along);
   memcpy(t->normal, face->normal, sizeof t->normal);
   ns_add3(u, x->s->radius, face->normal, t->point);
   ns_sub3(x->s->vertices + 3 * (ptrdiff_t)loop[(k + 1) % face->count], u, edge);
   ns_cross3(edge, face->normal, t->side);
-  ns_unit3(t->side);
+  t->L2 = ns_unit3(t->side);
   memcpy(t->at, at, sizeof t->at);
   memcpy(t->n, n, sizeof t->n);
   return NS_OK;
@@ -537,6 +541,21 @@ static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const N
   return touch_point_line(w, y, near->at[1] == 2 ? near->b : -1 - b, x, a, reach);
 }
 
+/*
+** Whether two edges cross: their lines are nearest to each other within the edges, or just beside an end. `steep`: not when they are nearly
+** parallel, where a small turn moves this place far.
+*/
+static bool touch_edges_cross(const Side *x, int i, const Side *y, int j, bool steep) {
+  const double *p, *q;
+  double d[3], e[3], way[3];
+  side_edge(x, i, &p, d), side_edge(y, j, &q, e);
+  ns_sub3(p, q, way);
+  double a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e), det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
+  double s = (b * g - c * f) / det, t = (a * g - b * f) / det;
+  if (steep && det < alongside * alongside * a * c) return false;
+  return s > -beside_end && s < 1 + beside_end && t > -beside_end && t < 1 + beside_end;
+}
+
 /* All pairs of edges that cross with a gap of at least `least`, in the order of edges; not those with the normal `other` (NULL: none). */
 static NsStatus touch_lines(NsNarrow *w, const Side *x, const Side *y, double least, const double *other, double reach) {
   NsStatus status = NS_OK;
@@ -544,6 +563,7 @@ static NsStatus touch_lines(NsNarrow *w, const Side *x, const Side *y, double le
     for (int j = 0; j < y->s->nedges && status == NS_OK; j++) {
       double n[3];
       if (!(axis_of_pair(x, i, y, j, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
+      if (!touch_edges_cross(x, i, y, j, other != NULL)) continue;
       status = touch_line_line(w, x, i, y, j, n, reach);
     }
   return status;

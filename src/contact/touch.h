@@ -38,13 +38,14 @@ extern const NsTouchForm ns_touch_forms[];
 /*
 ** corner, along: a point of the first body and, of an edge, its direction; of a ring its centre and its axis, which points out of the solid, and R1 is its
 ** radius (of a second ring: point, normal, R2). point, normal: a point of the second one, and the normal of the
-** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding.
+** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding. L1: the
+** length of the edge, from corner on; L2: of the second edge, or of the border, from point on.
 ** swapped: the first body is that of the second solid. id: the features; the same pair has the same id.
 */
 typedef struct NsTouch {
   NsTouchKind kind;
   bool swapped;
-  double R1, R2, corner[3], along[3], point[3], normal[3], side[3];
+  double R1, R2, L1, L2, corner[3], along[3], point[3], normal[3], side[3];
   uint64_t id;
   int triangle;            /* of a mesh; else 0 */
   double gap, at[3], n[3]; /* now: also where it is in space, and the normal there, which points to the first body */

@@ -123,15 +123,18 @@ typedef struct NsScheme {
 typedef struct NsSchemeSettle {
   /*
   ** The largest violation at the iterate: |y| of an equation, -y of a contact. It is divided by the size of the row (the
-  ** largest term of C q, or the largest way h |H v|); with `absolute` it is not divided.
+  ** largest term of C q, or the largest way h |H v|); with `absolute` it is not divided. *where: its interaction; NULL: nobody asks.
   */
-  double (*violation)(const NsScheme *scheme, bool absolute);
+  double (*violation)(const NsScheme *scheme, bool absolute, int *where);
 
   /* Forms the problem of the shift, in nu, at the iterate. NS_ECALLBACK, NS_ENOMEM. */
   NsStatus (*positions)(NsScheme *scheme, const NsStepProblem **problem, NsError *err);
 
-  /* Shifts the coordinates by the solution nu, and evaluates the relations there. */
-  NsStatus (*shift)(NsScheme *scheme, const double *nu, NsError *err);
+  /*
+  ** Shifts the coordinates by the solution nu, and evaluates the relations there. A combined projection takes W^-1 H' (sum of nu) with the
+  ** present H; with `adds` it adds W^-1 H' nu to its shift, which converges where H turns fast.
+  */
+  NsStatus (*shift)(NsScheme *scheme, const double *nu, bool adds, NsError *err);
 
   /*
   ** Contacts that penetrate by more than the tolerance, or have nu > 0, take part in the velocity problem until the end of the

@@ -54,7 +54,7 @@ static NsStatus shift_once(NsStepEquations *T, NsError *err) {
   if (status != NS_OK) return status;
   for (int i = 0; i < problem->n; i++) projection->gaps[i] = -problem->q[i];
   if (problem->n > 0) ns_lu_solve(projection->lu, 1, projection->gaps, problem->n);
-  return settle->shift(T->lin, projection->gaps, err);
+  return settle->shift(T->lin, projection->gaps, false, err);
 }
 
 NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err) {
@@ -64,7 +64,7 @@ NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err) {
   if (status == NS_OK) status = T->of->unsettled(T->lin, err);
   for (T->projection.rounds = 1; status == NS_OK; T->projection.rounds++) {
     bool last = T->projection.rounds == MOST_SHIFTS ||
-                !(settle->violation(T->lin, options->settles_absolute) > options->settles);
+                !(settle->violation(T->lin, options->settles_absolute, NULL) > options->settles);
     status = shift_once(T, err);
     if (last) break;
   }

@@ -59,7 +59,8 @@ typedef struct NsContactFrame {
 typedef struct NsContact {
   int shape; /* index in ns_shape_classes */
   int rows, nx;
-  double R1, R2, corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
+  double R1, R2, L1, L2;                                    /* L1, L2: lengths of edges; 0: without an end */
+  double corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
   NsContactFrame frame;
 } NsContact;
 
@@ -73,7 +74,7 @@ typedef struct NsShapeNumber {
   NsShapeKind kind;
   size_t offset; /* in NsContact */
 } NsShapeNumber;
-enum { NS_SHAPE_NUMBERS = 6 };
+enum { NS_SHAPE_NUMBERS = 8 };
 
 struct NsShapeCurve; /* model/shape/shape.h */
 

@@ -15,6 +15,9 @@
 /* Default tolerance of solutions. With frictional contacts NS_CONTACTS_TOLERANCE is used instead. */
 #define DEFAULT_TOLERANCE 1e-11
 
+/* Tolerance of the shifts of a projection, which measures what they have reached: each leaves this part of the violation at most. */
+static const double shift_tolerance = 1e-6;
+
 typedef struct Kind {
   const char *name;
   unsigned handles; /* NS_NEEDS_... of the laws that it takes */
@@ -340,6 +343,7 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
 NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p) {
   NsSolverInfo info;
   NsMixedProblem mixed = mixed_problem(p);
+  ns_mixed_options(problem->positions)->tolerance = shift_tolerance;
   return ns_mixed_solve(problem->positions, &mixed, NULL, problem->shift, problem->shifted, &info);
 }
 

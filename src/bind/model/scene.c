@@ -181,6 +181,7 @@ static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
   nsl_set_string(L, "shape", mirrored ? form->mirrored : form->name);
   nsl_set_number(L, form->face ? "R" : "R1", t->R1);
   if (!form->face) nsl_set_number(L, "R2", t->R2);
+  if (t->L1 > 0) nsl_set_number(L, "L1", t->L1), nsl_set_number(L, "L2", t->L2);
   for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
     const double *x = points[k].value;
     if (k != 0 && k != 2 && x[0] == 0 && x[1] == 0 && x[2] == 0) continue; /* the kind has no such direction */

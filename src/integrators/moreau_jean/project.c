@@ -64,7 +64,7 @@ static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, doub
   return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
 }
 
-static double project_violation(const NsScheme *scheme, bool absolute) {
+static double project_violation(const NsScheme *scheme, bool absolute, int *where) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   double most = 0;
   for (int e = 0; e < mj->layout.nedges; e++) {
@@ -72,7 +72,10 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
     for (int i = 0; i < constrained_rows(edge); i++) {
       double y = mj->y[edge->base.row + i], nu = mj->settle.nu[edge->base.row + i];
       if (edge->base.unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
-      most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
+      y = fabs(measured(mj, edge, i, y, absolute));
+      if (!(y > most)) continue;
+      most = y;
+      if (where) *where = e;
     }
   }
   return most;
@@ -109,12 +112,12 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
 }
 
-/* shift = W^-1 H' (multipliers of the problem; in a combined projection: their sums). */
-static void form_shift(NsMoreauJean *mj, const double *nu) {
-  memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
+/* shift = W^-1 H' (multipliers of the problem; `summed`: their sums); `adds`: is added to it. */
+static void form_shift(NsMoreauJean *mj, const double *nu, bool summed, bool adds) {
+  if (!adds) memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    const double *of = mj->settle.combined ? mj->settle.nu + edge->base.row : nu + edge->base.active;
+    const double *of = summed ? mj->settle.nu + edge->base.row : nu + edge->base.active;
     for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
       const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
       const double *X = edge->base.X[p];
@@ -135,10 +138,10 @@ static void add_multipliers(NsMoreauJean *mj, const double *nu) {
   }
 }
 
-static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) {
+static NsStatus project_shift(NsScheme *scheme, const double *nu, bool adds, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->settle.combined) add_multipliers(mj, nu);
-  form_shift(mj, nu);
+  form_shift(mj, nu, mj->settle.combined && !adds, mj->settle.combined && adds);
   if (mj->settle.combined) ns_mj_move_coordinates(mj);
   for (int d = 0; d < mj->layout.nnodes && !mj->settle.combined; d++) {
     const NsMjNode *node = &mj->nodes[d];

@@ -3,6 +3,9 @@
 ** Corners, edges and faces of two bodies, or of a body and the world, that touch (contact/touch.h finds them). Points and edges may be rounded.
 ** `corner` and `along` are in the axes of the body whose feature is named first, `point`, `normal` and `side` in those of the other one; of
 ** face_point, line_point and face_line the first body has the features that are named first in the name, and its data are point, normal, side.
+** An edge has the length L1 from `corner` on; the second edge, or the border, L2 from `point` on. Edges that are nearly parallel cross far away
+** from the bodies, where their lines may have passed each other without an overlap: beyond `beyond` of its length behind an end an edge
+** touches at that place, and the gap grows by the rest of the way to the crossing.
 */
 #include "model/shape/shape.h"
 
@@ -13,6 +16,16 @@ typedef struct Features {
   double corner[3], along[3], point[3], normal[3], side[3];
   double p1[3], p2[3], n[3], gap;
 } Features;
+
+/* Part of its length by which an edge goes on behind its ends. A half: a step's slide opens no contact at an end, and levers stay short. */
+static const double beyond = 0.5;
+
+/* Shortens the way s along an edge of length L (0: without ends) to where it touches; returns how much. */
+static double features_shorten(double L, double *s) {
+  double given = *s;
+  if (L > 0) *s = fmin((1 + beyond) * L, fmax(-beyond * L, given));
+  return fabs(given - *s);
+}
 
 /* The signed distance of p1 from the face, less the rounding. */
 static int features_face(const NsContact *c, Features *f) {
@@ -33,11 +46,18 @@ static int features_point_face(const NsContact *c, Features *f) {
 
 /* The point of the edge above the border. */
 static int features_line_face(const NsContact *c, Features *f) {
-  double way[3], slope = ns_dot3(f->along, f->side);
+  double way[3], border[3], slope = ns_dot3(f->along, f->side);
   ns_sub3(f->corner, f->point, way);
   if (!(fabs(slope) > 0)) return 1;
-  ns_add3(f->corner, -ns_dot3(way, f->side) / slope, f->along, f->p1);
-  return features_face(c, f);
+  double s = -ns_dot3(way, f->side) / slope, far = features_shorten(c->L1, &s);
+  ns_add3(f->corner, s, f->along, f->p1);
+  ns_sub3(f->p1, f->point, way);
+  ns_cross3(f->normal, f->side, border);
+  double t = ns_dot3(way, border);
+  far += features_shorten(c->L2, &t);
+  features_face(c, f);
+  f->gap += far;
+  return 0;
 }
 
 /* The frame along the way from p2 to p1, which are on the axes of the rounding. */
@@ -73,9 +93,11 @@ static int features_line_line(const NsContact *c, Features *f) {
   if (!(sine > 0)) return 1;
   ns_sub3(f->corner, f->point, way);
   double a = ns_dot3(way, f->along), b = ns_dot3(way, f->normal), square = sine * sine;
-  ns_add3(f->corner, (b * cosine - a) / square, f->along, f->p1);
-  ns_add3(f->point, (b - a * cosine) / square, f->normal, f->p2);
-  f->gap = ns_dot3(way, f->n) - c->R1 - c->R2;
+  double s = (b * cosine - a) / square, t = (b - a * cosine) / square;
+  double far = features_shorten(c->L1, &s) + features_shorten(c->L2, &t);
+  ns_add3(f->corner, s, f->along, f->p1);
+  ns_add3(f->point, t, f->normal, f->p2);
+  f->gap = ns_dot3(way, f->n) + far - c->R1 - c->R2;
   ns_add3(f->p1, -c->R1, f->n, f->p1);
   ns_add3(f->p2, c->R2, f->n, f->p2);
   return 0;
@@ -238,6 +260,10 @@ static int features_gap(NsContact *c, const double *q, double *gap, FeaturesGap 
   { "R1", NS_SHAPE_RADIUS, offsetof(NsContact, R1) }
 #define RING                                                                                                                   \
   { "R", NS_SHAPE_RADIUS, offsetof(NsContact, R1) }
+#define LENGTH1                                                                                                                \
+  { "L1", NS_SHAPE_ROUNDING, offsetof(NsContact, L1) }
+#define LENGTH2                                                                                                                \
+  { "L2", NS_SHAPE_ROUNDING, offsetof(NsContact, L2) }
 
 #define FEATURES(shape, between, mirrored, moves, why, ...)                                                                    \
   static int shape##_gap(NsContact *contact, const double *q, double *gap) {                                                   \
@@ -254,9 +280,9 @@ FEATURES(face_point, point_face, true, false, NULL, ROUND, CORNER, POINT, NORMAL
 FEATURES(point_line, point_line, false, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
 FEATURES(line_point, point_line, true, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
 FEATURES(point_point, point_point, false, false, together, ROUND1, ROUND2, CORNER, POINT)
-FEATURES(line_line, line_line, false, false, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL)
-FEATURES(line_face, line_face, false, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
-FEATURES(face_line, line_face, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE)
+FEATURES(line_line, line_line, false, false, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL, LENGTH1, LENGTH2)
+FEATURES(line_face, line_face, false, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
+FEATURES(face_line, line_face, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
 FEATURES(ring_face, ring_face, false, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
 FEATURES(face_ring, ring_face, true, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
 FEATURES(ring_line, ring_line, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)

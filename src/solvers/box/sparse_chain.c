@@ -13,14 +13,15 @@
 #include "solvers/box/interior.h"
 #include "solvers/box/newton.h"
 #include "solvers/box/sparse_box.h"
+#include "solvers/box/sparse_proximal.h"
 #include "solvers/box/sparse_search.h"
 #include "solvers/box/sparse_sets.h"
 #include "solvers/box/sparse_sweeps.h"
 #include "solvers/chain.h"
 #include "solvers/residual.h"
 
-const NsMethod *const ns_sparse_methods[] = {
-    &ns_sparse_sets, &ns_sparse_sweeps, &ns_sparse_gradients, &ns_box_newton_min, &ns_box_newton_fb, &ns_box_interior, NULL};
+const NsMethod *const ns_sparse_methods[] = {&ns_sparse_sets,   &ns_sparse_sweeps, &ns_sparse_gradients, &ns_box_newton_min,
+                                             &ns_box_newton_fb, &ns_box_interior,  &ns_sparse_proximal,  NULL};
 
 static bool sparse_large(const NsSearch *search) {
   return ((const NsBoxSearch *)search)->n >= NS_SPARSE_LARGE;
@@ -45,6 +46,7 @@ static const NsChainStep sparse_steps[] = {
     {.method = &ns_box_newton_min},
     {.method = &ns_box_newton_fb, .tells = true},
     {.method = &ns_box_interior, .when = sparse_small},
+    {.method = &ns_sparse_proximal, .when = sparse_positive},
     {.method = &ns_sparse_sweeps, .when = sparse_positive, .mode = NS_SWEEPS_FEW},
     {0},
 };
