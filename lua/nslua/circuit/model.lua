@@ -229,8 +229,8 @@ end
 
 -- The parts of an unknown: coefficients of the states, of lambda and, by name, of the sources. Raises when it is not
 -- determined.
-local function terms_of(self, unknown)
-  local of, by = reduction.expression(self.solved, unknown)
+local function terms_of(self, unknown, place)
+  local of, by = reduction.expression(self.solved, unknown, place)
   local x, lambda = {}, {}
   for i = 1, #self.states do x[i] = 0 end
   for i = 1, #self.lambdas do lambda[i] = 0 end
@@ -251,13 +251,14 @@ local function expression(self, unknown)
   return x, lambda, input_of(by, self.stamps.functions)
 end
 
--- The matrices A, B, C, D, and for each row of x' and y the coefficients of the sources, by name.
-function model.matrices(self)
+-- The matrices A, B, C, D, and for each row of x' and y the coefficients of the sources, by name. place: 1 or nil: as
+-- doubles; 2: what doubles leave of them.
+function model.matrices(self, place)
   local m = { A = {}, B = {}, C = {}, D = {}, b = {}, e = {} }
   for i, state in ipairs(self.states) do
-    m.A[i], m.B[i], m.b[i] = terms_of(self, self.stamps.rate_of[state.name])
+    m.A[i], m.B[i], m.b[i] = terms_of(self, self.stamps.rate_of[state.name], place)
   end
-  for k, one in ipairs(self.lambdas) do m.C[k], m.D[k], m.e[k] = terms_of(self, one.y) end
+  for k, one in ipairs(self.lambdas) do m.C[k], m.D[k], m.e[k] = terms_of(self, one.y, place) end
   return m
 end
 

@@ -196,15 +196,16 @@ function reduction.reduce(rows, class_of, switches, rate_of, slope_of, only)
 end
 
 -- The coefficients of an unknown that is solved for: its value is the sum of of[k] times unknown k and by[s] times
--- source s.
-function reduction.expression(solved, unknown)
+-- source s. place: 1 or nil: as doubles; 2: what doubles leave of them.
+function reduction.expression(solved, unknown, place)
   local row = solved[unknown]
-  if not row then return { [unknown] = 1 }, {} end
+  place = place or 1
+  if not row then return { [unknown] = place == 1 and 1 or 0 }, {} end
   local of, by, own = {}, {}, row.of[unknown]
   for key, value in pairs(row.of) do
-    if key ~= unknown then of[key] = exact.negative_quotient(value, own)[1] end
+    if key ~= unknown then of[key] = exact.negative_quotient(value, own)[place] end
   end
-  for key, value in pairs(row.by) do by[key] = -exact.negative_quotient(value, own)[1] end
+  for key, value in pairs(row.by) do by[key] = -exact.negative_quotient(value, own)[place] end
   return of, by
 end
 

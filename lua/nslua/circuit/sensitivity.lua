@@ -42,29 +42,33 @@ local function find(circuit, who, name)
   return part, field, value
 end
 
--- The matrices of the model with another value of a part; solved for the same unknowns as `base`.
+-- The matrices of the model with another value of a part, solved for the same unknowns as `base`; and what doubles
+-- leave of them.
 local function matrices_at(circuit, base, part, field, value)
   local kept = rawget(part, field) -- a piece has the value of its part where it has none
   part[field] = value
-  local good, result = pcall(function()
+  local good, result, rest = pcall(function()
     local numbers = model.numbers(circuit, base)
-    return model.matrices(numbers)
+    return model.matrices(numbers), model.matrices(numbers, 2)
   end)
   part[field] = kept
   if not good then error(result, 0) end
-  return result
+  return result, rest
 end
 
--- The derivatives of the matrices by a part: differences of order 4, entry by entry.
+-- The derivatives of the matrices by a part: differences of order 4, entry by entry. A conductance of 1 nS beside one
+-- of 100 S changes an entry by less than a double tells: the differences have the rest, too.
 local function slopes(circuit, base, part, field, value)
   local h = value ~= 0 and math.abs(value) * PART or 1
-  local at = {}
-  for _, k in ipairs { -2, -1, 1, 2 } do at[k] = matrices_at(circuit, base, part, field, value + k * h) end
+  local at, rest = {}, {}
+  for _, k in ipairs { -2, -1, 1, 2 } do at[k], rest[k] = matrices_at(circuit, base, part, field, value + k * h) end
   local function difference(name, i, j)
     local function f(k) return at[k][name][i][j] or 0 end
-    local d = (8 * (f(1) - f(-1)) - (f(2) - f(-2))) / (12 * h)
-    local terms = 8 * (math.abs(f(1)) + math.abs(f(-1))) / (12 * h)
-    return math.abs(d) > 2.0 ^ -44 * terms and d or 0 -- else rounding
+    local function change(k)
+      return (f(k) - f(-k)) + ((rest[k][name][i][j] or 0) - (rest[-k][name][i][j] or 0))
+    end
+    local d, terms = 8 * change(1) - change(2), 8 * (math.abs(f(1)) + math.abs(f(-1)))
+    return math.abs(d) > 2.0 ^ -84 * terms and d / (12 * h) or 0 -- else rounding of two doubles
   end
   return difference
 end

@@ -102,6 +102,23 @@ describe("nslua.circuit.sensitivity", function()
     end
   end)
 
+  -- 1e-9 S beside 100 S: the matrices change by less than their rounding. The derivative is that at 1e-5 S, which differences tell.
+  it("goes by conductances that matrices do not show #once", function()
+    local name, options = "Q2.conductance", { stop = 6e-5, step = 1e-5 }
+    local function bridge(conductance)
+      return ns.circuit():voltage("V1", "in", "0", 12)
+        :mosfet("Q1", "in", "x", { period = 1e-4, duty = 0.4 }, { resistance = 0.01, conductance = 1e-9 })
+        :mosfet("Q2", "x", "0", { period = 1e-4, duty = 0.5, delay = 0.45e-4 }, { resistance = 0.01, conductance = conductance })
+        :inductor("L1", "x", "out", 1e-4):capacitor("C1", "out", "0", 1e-5):resistor("R1", "out", "0", 20)
+    end
+    local function derivative(conductance)
+      local _, _, S = bridge(conductance):run { stop = options.stop, step = options.step, sensitivities = { name } }
+      return S[name]["i.L1"][#S[name]]
+    end
+    compare(bridge, 1e-5, name, options, 1e-3)
+    assert.near(derivative(1e-5), derivative(1e-9), 1e-3 * math.abs(derivative(1e-5)))
+  end)
+
   it("goes through the ends of currents of thyristors #once", function()
     for _, case in ipairs { { "one", "R1", 10, 0.025 }, { "one", "L1", 0.02, 0.025 }, { "phase", "L1", 0.02, 0.016 },
       { "three", "L1", 0.01, 0.007 } } do
