@@ -257,6 +257,7 @@ static void ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b) {
   int kept = 0;
   for (int i = 0; i < w->n; i++) {
     NsTouch t = w->touches[i];
+    t.L1 = t.L2 = 0; /* of edges of the prism; where a side ends its rim is a feature of its own */
     bool known = !ring_smooth(&t, a, b, w->all);
     for (int k = 0; k < kept && !known; k++) {
       NsTouch *other = &w->touches[k];
