@@ -21,6 +21,8 @@
 #include "solvers/mcp/mcp_map.h"
 #include "solvers/scale.h"
 #include "solvers/box/sparse_path.h"
+#include "solvers/box/sparse_proximal.h"
+#include "solvers/box/sparse_search.h"
 
 /* The objects of one call, in its arena. */
 typedef struct SolverParts {
@@ -31,6 +33,7 @@ typedef struct SolverParts {
   NsSparseMap *map;
   NsMcpJacobian jacobian;
   NsSparsePath *path;
+  NsSparseSearch search;
   NsLu *lu;
   NsBox *box;
 } SolverParts;
@@ -42,6 +45,7 @@ static void spec_solvers_free(void *object) {
   ns_sparse_map_free(c->map);
   ns_mcp_jacobian_release(&c->jacobian);
   ns_sparse_path_free(c->path);
+  ns_sparse_search_release(&c->search);
   ns_sparse_free(c->sparse);
   ns_sparse_free(c->other);
   ns_lu_free(c->lu);
@@ -324,6 +328,22 @@ static int spec_solvers_sparse_path(lua_State *L) {
   return 1;
 }
 
+/* sparse_proximal{M, q, lower, upper}: the method alone: its steps, and the best candidate with its error. */
+static int spec_solvers_sparse_proximal(lua_State *L) {
+  SolverParts *c = spec_solvers_new_call(L);
+  NsBoxProblem p = box_fields(L);
+  NsBoxOptions options = {.tolerance = 1e-11};
+  void *work;
+  nsl_internal_check(L, ns_sparse_from_dense(&c->sparse, p.n, p.n, p.M, leading(p.n)));
+  nsl_internal_check(L, ns_sparse_search_take(&c->search, &c->call->arena, c->sparse, &options, true));
+  nsl_internal_check(L, ns_sparse_proximal.reserve(&work, &c->search.box.base));
+  ns_sparse_search_begin(&c->search, p.q, p.lower, p.upper, NULL);
+  NsOutcome out = ns_sparse_proximal.run(work, &c->search.box.base, 0);
+  give_table(L);
+  nsl_internal_give(L, p.n, "status! steps: error. z*", out.status, out.iterations, c->search.box.base.least, c->search.best_z);
+  return 1;
+}
+
 static NsStatus spec_solvers_read_block(lua_State *L, SolverParts *c, int dim) {
   if (lua_getfield(L, 1, "i") == LUA_TNIL) {
     double *M;
@@ -367,8 +387,8 @@ static int spec_solvers_block(lua_State *L) {
 void nsl_internal_solvers(lua_State *L) {
 #define ROW(name)                                                                                                              \
   { #name, spec_solvers_##name }
-  static const luaL_Reg functions[] = {ROW(box),         ROW(scale),   ROW(balance),     ROW(components),   ROW(active),
-                                       ROW(minor_sign),  ROW(fischer), ROW(fischer_box), ROW(mcp_jacobian), ROW(box_map),
-                                       ROW(sparse_path), ROW(block),   {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      ROW(box),         ROW(scale),        ROW(balance), ROW(components),  ROW(active),          ROW(minor_sign), ROW(fischer),
+      ROW(fischer_box), ROW(mcp_jacobian), ROW(box_map), ROW(sparse_path), ROW(sparse_proximal), ROW(block),      {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }
