@@ -42,18 +42,14 @@ local function find(circuit, who, name)
   return part, field, value
 end
 
--- The matrices of the model with another value of a part, solved for the same unknowns as `base`; and what doubles
--- leave of them.
-local function matrices_at(circuit, base, part, field, value)
+-- The numbers of the model with another value of a part; solved for the same unknowns as `base`.
+local function numbers_at(circuit, base, part, field, value)
   local kept = rawget(part, field) -- a piece has the value of its part where it has none
   part[field] = value
-  local good, result, rest = pcall(function()
-    local numbers = model.numbers(circuit, base)
-    return model.matrices(numbers), model.matrices(numbers, 2)
-  end)
+  local good, result = pcall(model.numbers, circuit, base)
   part[field] = kept
   if not good then error(result, 0) end
-  return result, rest
+  return result
 end
 
 -- The derivatives of the matrices by a part: differences of order 4, entry by entry. A conductance of 1 nS beside one
@@ -61,7 +57,10 @@ end
 local function slopes(circuit, base, part, field, value)
   local h = value ~= 0 and math.abs(value) * PART or 1
   local at, rest = {}, {}
-  for _, k in ipairs { -2, -1, 1, 2 } do at[k], rest[k] = matrices_at(circuit, base, part, field, value + k * h) end
+  for _, k in ipairs { -2, -1, 1, 2 } do
+    local numbers = numbers_at(circuit, base, part, field, value + k * h)
+    at[k], rest[k] = model.matrices(numbers), model.matrices(numbers, 2)
+  end
   local function difference(name, i, j)
     local function f(k) return at[k][name][i][j] or 0 end
     local function change(k)
@@ -336,7 +335,7 @@ function sensitivity.parameter(circuit, name)
     if number - number ~= 0 or above and number <= 0 then
       fail("parameter: %s: expected a %s, got %g", name, above and "number above 0" or "finite number", number)
     end
-    local list = matrices_at(circuit, made.numbers, part, field, number)
+    local list = model.matrices(numbers_at(circuit, made.numbers, part, field, number))
     part[field] = number
     made.ds:setAPtr(list.A)
     inputs(made.ds, list.b, "setbPtr")
