@@ -7,7 +7,7 @@ require "nslua.sweep.settings" -- it keeps the words that the script was started
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, adjoint = true, engine = true,
   process_support = true, thin_support = true, curve_support = true, compile_support = true, solution_methods = true,
   result_meta = true,
-  result_fields_meta = true, file_support = true, on = true, number_support = true,
+  result_fields_meta = true, file_support = true, on = true, pcall = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
   worker_support = true, journal_support = true, exchange_support = true, mode = true,
   discrete_support = true, contact_support = true }

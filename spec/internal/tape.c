@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "ad/bytecode.h"
 #include "ad/tape_source.h"
 #include "base/memory.h"
 #include "io/compiler.h"
@@ -189,11 +190,39 @@ static int tape_native(lua_State *L) {
   return 2;
 }
 
+/* bytecode(dump [, first [, most]]) -> { copy, lines, numbers, texts } of the instructions, or the name of a status. */
+static int bytecode(lua_State *L) {
+  size_t size, length;
+  const char *dump = luaL_checklstring(L, 1, &size);
+  NsBytecode code = {(int)luaL_optinteger(L, 2, 1), 0, ns_bytecode_most(size), (int)luaL_optinteger(L, 3, 10000), NULL};
+  code.at = lua_newuserdatauv(L, (size_t)code.room * sizeof *code.at + 1, 0);
+  unsigned char *to = lua_newuserdatauv(L, ns_bytecode_space(size), 0);
+  NsStatus status = ns_bytecode_copy(&code, (const unsigned char *)dump, size, to, &length);
+  if (status != NS_OK) return lua_pushstring(L, ns_status_name(status)), 1;
+  lua_newtable(L);
+  lua_pushlstring(L, (const char *)to, length), lua_setfield(L, -2, "copy");
+  const char *const lists[] = {"lines", "numbers", "texts"};
+  for (int k = 0; k < 3; k++) {
+    lua_newtable(L);
+    for (int i = 0; i < code.count; i++) {
+      const NsInstruction *at = &code.at[i];
+      if (k == 0) lua_pushinteger(L, at->line);
+      else if (k == 1 && at->number == at->number) lua_pushnumber(L, at->number);
+      else if (k == 2 && at->text) lua_pushlstring(L, at->text, at->length);
+      else continue;
+      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+    lua_setfield(L, -2, lists[k]);
+  }
+  return 1;
+}
+
 void nsl_internal_tape(lua_State *L) {
   static const luaL_Reg functions[] = {{"tape", tape},
                                        {"tape_source", tape_source},
                                        {"tape_native", tape_native},
                                        {"tape_operations", tape_operations},
+                                       {"bytecode", bytecode},
                                        {"compiler_build", compiler_build},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);

@@ -4,6 +4,9 @@
 
 local where = {}
 
+-- As Lua's own; a watch of a compiled callback knows by it that what is caught here is raised again.
+local pcall = require "nslua.core".pcall
+
 local directory = debug.getinfo(1, "S").source:match "^(.*[/\\])base[/\\]where%.lua$" or "\0"
 
 -- Whether a frame is of nslua's own code, of which debug.getinfo has told the source and the kind ("S").

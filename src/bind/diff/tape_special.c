@@ -117,16 +117,9 @@ static int watched_write(lua_State *L) {
   return watched_call(L);
 }
 
-/* Whether the function of Lua that runs is one of nslua.base.where, which raise what they catch with another name. */
-static bool special_raises_again(lua_State *L) {
-  lua_Debug ar;
-  return lua_getstack(L, 1, &ar) && lua_getinfo(L, "S", &ar) && strstr(ar.source, "nslua/base/where.lua");
-}
-
-/* A protected call does not hide that the trace can not go on. */
+/* A protected call does not hide that the trace can not go on; pcall of the core does, since its callers raise what they catch. */
 static int watched_pcall(lua_State *L) {
   int count = watched_call(L);
-  if (count > 1 && special_raises_again(L)) return count;
   nsl_watch_check(L);
   const char *text = count > 1 && !lua_toboolean(L, 1) && lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
   if (!strstr(text, "compile: ") && !strstr(text, "traced")) return count;
@@ -199,6 +192,7 @@ static const struct {
                 {"_G", "setmetatable", watched_write, 0},
                 {"_G", "pcall", watched_pcall, 0},
                 {"_G", "xpcall", watched_pcall, 0},
+                {"nslua.core", "pcall", watched_call, 0},
                 {"coroutine", "resume", watched_resume, 0},
                 {"table", "insert", watched_write, 0},
                 {"table", "remove", watched_write, 0},

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "ad/bytecode.h"
 #include "bind/diff/tape_watch.h"
 
 #define NSL_NO_EFFECTS ": a compiled callback must have no side effects"
@@ -18,7 +19,7 @@ typedef struct NslPending {
 
 struct NslWatch {
   NslTracer *tracer;
-  NslCode code;
+  NsBytecode code;
   bool lenient, exact;
   const void *made_in; /* the frame that has just made a table, in the register `made` */
   int made, pending;

@@ -16,10 +16,58 @@ static const char line_key = 0;
 
 /* ---- copies ---- */
 
-/* Pushes the copy of the function at idx; false, and nothing is pushed, when its bytecode has another format. */
+/* A place for a dump; at NULL: only its size is wanted. */
+typedef struct Dump {
+  unsigned char *at;
+  size_t size;
+} Dump;
+
+static int watch_take_dump(lua_State *L, const void *bytes, size_t n, void *data) {
+  Dump *dump = data;
+  (void)L;
+  if (dump->at && n > 0) memcpy(dump->at + dump->size, bytes, n);
+  dump->size += n;
+  return 0;
+}
+
+/* Makes space for the instructions of a dump; the table at `keep` keeps the memory alive. */
+static void watch_grow(lua_State *L, NsBytecode *code, int keep, size_t size) {
+  int more = ns_bytecode_most(size);
+  if (code->room - code->count >= more) return;
+  code->room = 2 * code->room + more;
+  NsInstruction *at = lua_newuserdatauv(L, (size_t)code->room * sizeof *at, 0);
+  if (code->count > 0) memcpy(at, code->at, (size_t)code->count * sizeof *at);
+  code->at = at;
+  lua_rawseti(L, keep, 0);
+}
+
+/*
+** Pushes a copy of the function at idx with numbered lines, with no variables of its own yet (upvalues); false, and nothing is pushed, when its
+** bytecode has another format. keep: the index of a table that holds the memory.
+*/
+static bool push_copy(lua_State *L, NsBytecode *code, int keep, int idx) {
+  Dump dump = {NULL, 0};
+  size_t length;
+  lua_pushvalue(L, idx);
+  (void)lua_dump(L, watch_take_dump, &dump, 0);
+  size_t size = dump.size;
+  dump = (Dump){lua_newuserdatauv(L, size + ns_bytecode_space(size), 0), 0};
+  lua_rawseti(L, keep, (lua_Integer)lua_rawlen(L, keep) + 1);
+  (void)lua_dump(L, watch_take_dump, &dump, 0);
+  watch_grow(L, code, keep, size);
+  lua_pop(L, 1);
+  NsStatus status = ns_bytecode_copy(code, dump.at, size, dump.at + size, &length);
+  if (status == NS_ETOOLARGE)
+    luaL_error(L, "compile: the callback and the functions that it calls have more than %d instructions", code->most);
+  if (status == NS_OK && luaL_loadbufferx(L, (const char *)dump.at + size, length, "=", "b") == LUA_OK) return true;
+  if (status == NS_OK) lua_pop(L, 1);
+  return false;
+}
+
+/* Pushes the copy of the function at idx; false, and nothing is pushed, when there is none. */
 static bool push_numbered(lua_State *L, NslWatch *w, int watch, int idx) {
   lua_getiuservalue(L, watch, NSL_WATCH_DUMPS);
-  bool good = nsl_push_copy(L, &w->code, lua_gettop(L), idx);
+  bool good = push_copy(L, &w->code, lua_gettop(L), idx);
   lua_remove(L, good ? -2 : -1);
   return good;
 }
@@ -131,9 +179,9 @@ static void watch_return(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
 
 /* x == y, of which one is a traced number, both with plain numbers. */
 static void watch_equal(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
-  const NslInstruction *i = &w->code.at[at];
-  bool two = (i->code & 0x7f) == NSL_OP_EQ;
-  unsigned reg[] = {nsl_operand_a(i->code), nsl_operand_b(i->code)};
+  const NsInstruction *i = &w->code.at[at];
+  bool two = ns_opcode(i->code) == NS_OP_EQ;
+  unsigned reg[] = {ns_operand_a(i->code), ns_operand_b(i->code)};
   int node[] = {register_node(L, w, ar, reg[0]), two ? register_node(L, w, ar, reg[1]) : -1}, of[] = {node[0], node[1]};
   if (node[0] < 0 && node[1] < 0) return;
   for (int k = 0; k < 1 + two; k++) {
@@ -144,7 +192,7 @@ static void watch_equal(lua_State *L, NslWatch *w, lua_Debug *ar, int at) {
   if (!two && !isnan(i->number)) of[1] = nsl_constant_node(L, w->tracer, i->number);
   if (of[0] < 0 || of[1] < 0) return; /* a number is not a string */
   nsl_guard(L, w->tracer, nsl_watch_record(L, w, NS_TAPE_EQUAL, of[0], of[1]));
-  int jump = at + 2 + (int)(w->code.at[at + 1].code >> 7) - 0xffffff;
+  int jump = at + 2 + ns_jump_of(w->code.at[at + 1].code);
   for (int k = 0; k < 1 + two; k++) {
     if (node[k] < 0 || (k == 1 && reg[0] == reg[1])) continue;
     lua_pushnumber(L, ns_tape_node(w->tracer->tape, node[k]).value);
@@ -210,7 +258,7 @@ static int watch_any_global(lua_State *L) {
 /* _ENV as a value: which globals are read by it is not known. */
 static void watch_environment(lua_State *L, lua_Debug *ar, uint32_t i) {
   lua_getinfo(L, "f", ar);
-  const char *name = lua_getupvalue(L, -1, (int)nsl_operand_b(i) + 1);
+  const char *name = lua_getupvalue(L, -1, (int)ns_operand_b(i) + 1);
   if (strcmp(name, "_ENV") == 0) watch_any_global(L);
   lua_pop(L, 2);
 }
@@ -259,7 +307,7 @@ static void watch_callee(lua_State *L, lua_Debug *ar, unsigned reg) {
 
 /* A call: what is called, and the functions among the arguments of a function of C. */
 static void watch_call(lua_State *L, lua_Debug *ar, uint32_t i, bool exact) {
-  unsigned reg = nsl_operand_a(i), count = nsl_operand_b(i);
+  unsigned reg = ns_operand_a(i), count = ns_operand_b(i);
   if (!lua_getlocal(L, ar, (int)reg + 1)) return;
   bool plain = lua_iscfunction(L, -1);
   lua_pop(L, 1);
@@ -282,13 +330,13 @@ static bool watch_differs(lua_State *L, int a, int b) {
 
 /* An assignment to a variable: refused when the script has it outside. */
 static void watch_upvalue(lua_State *L, lua_Debug *ar, uint32_t i) {
-  int top = lua_gettop(L), upvalue = (int)nsl_operand_b(i) + 1;
+  int top = lua_gettop(L), upvalue = (int)ns_operand_b(i) + 1;
   lua_getinfo(L, "f", ar);
   const NslWatch *w = nsl_watch_push(L);
   lua_getiuservalue(L, -1, NSL_WATCH_OUTSIDE);
   bool outside = lua_rawgetp(L, -1, lua_upvalueid(L, top + 1, upvalue)) != LUA_TNIL;
   const char *name = lua_getupvalue(L, top + 1, upvalue);
-  lua_getlocal(L, ar, (int)nsl_operand_a(i) + 1);
+  lua_getlocal(L, ar, (int)ns_operand_a(i) + 1);
   if (outside && !w->lenient && watch_differs(L, -1, -2)) {
     lua_pushfstring(L, "compile: the callback assigns to the variable '%s' outside of it%s", name, NSL_NO_EFFECTS);
     nsl_watch_refuse(L);
@@ -308,13 +356,13 @@ static void watch_element(lua_State *L, lua_Debug *ar, unsigned reg) {
 }
 
 /* name.key = value, where name is an upvalue: a global, or a field of a table of the script. */
-static void watch_field(lua_State *L, lua_Debug *ar, const NslInstruction *i, bool exact) {
+static void watch_field(lua_State *L, lua_Debug *ar, const NsInstruction *i, bool exact) {
   int top = lua_gettop(L);
   lua_getinfo(L, "f", ar);
-  const char *name = lua_getupvalue(L, top + 1, (int)nsl_operand_a(i->code) + 1);
-  bool constant = nsl_takes_constant(i->code);
+  const char *name = lua_getupvalue(L, top + 1, (int)ns_operand_a(i->code) + 1);
+  bool constant = ns_takes_constant(i->code);
   if (i->text && lua_istable(L, -1) && nsl_watch_is_outside(L, -1) &&
-      (constant || lua_getlocal(L, ar, (int)nsl_operand_c(i->code) + 1))) {
+      (constant || lua_getlocal(L, ar, (int)ns_operand_c(i->code) + 1))) {
     int type = constant ? LUA_TNIL : lua_type(L, -1);
     lua_pushlstring(L, i->text, i->length);
     lua_rawget(L, top + 2);
@@ -342,36 +390,36 @@ static void watch_step(lua_State *L, lua_Debug *ar) {
   nsl_watch_check(L);
   if (w->made_in) watch_made(L, w, ar);
   if (w->pending > 0) watch_return(L, w, ar, at);
-  const NslInstruction *i = &w->code.at[at];
-  switch (i->code & 0x7f) {
-    case NSL_OP_EQ:
-    case NSL_OP_EQK:
-    case NSL_OP_EQI: watch_equal(L, w, ar, at); break;
-    case NSL_OP_GETTABLE:
-      if (w->exact) watch_globals(L, ar, nsl_operand_b(i->code));
-      watch_key(L, w, ar, at, nsl_operand_c(i->code), nsl_operand_a(i->code) == nsl_operand_c(i->code));
+  const NsInstruction *i = &w->code.at[at];
+  switch (ns_opcode(i->code)) {
+    case NS_OP_EQ:
+    case NS_OP_EQK:
+    case NS_OP_EQI: watch_equal(L, w, ar, at); break;
+    case NS_OP_GETTABLE:
+      if (w->exact) watch_globals(L, ar, ns_operand_b(i->code));
+      watch_key(L, w, ar, at, ns_operand_c(i->code), ns_operand_a(i->code) == ns_operand_c(i->code));
       break;
-    case NSL_OP_SETI:
-    case NSL_OP_SETFIELD:
-      if (w->exact) watch_element(L, ar, nsl_operand_a(i->code));
+    case NS_OP_SETI:
+    case NS_OP_SETFIELD:
+      if (w->exact) watch_element(L, ar, ns_operand_a(i->code));
       break;
-    case NSL_OP_NEWTABLE:
+    case NS_OP_NEWTABLE:
       w->made_in = ar->i_ci;
-      w->made = (int)nsl_operand_a(i->code) + 1;
+      w->made = (int)ns_operand_a(i->code) + 1;
       break;
-    case NSL_OP_SETTABLE:
-      if (w->exact) watch_element(L, ar, nsl_operand_a(i->code));
-      watch_key(L, w, ar, at, nsl_operand_b(i->code), false);
+    case NS_OP_SETTABLE:
+      if (w->exact) watch_element(L, ar, ns_operand_a(i->code));
+      watch_key(L, w, ar, at, ns_operand_b(i->code), false);
       break;
-    case NSL_OP_FORPREP: watch_loop(L, w, ar, nsl_operand_a(i->code)); break;
-    case NSL_OP_CALL:
-    case NSL_OP_TAILCALL: watch_call(L, ar, i->code, w->exact); break;
-    case NSL_OP_TFORCALL: watch_callee(L, ar, nsl_operand_a(i->code)); break;
-    case NSL_OP_GETUPVAL:
+    case NS_OP_FORPREP: watch_loop(L, w, ar, ns_operand_a(i->code)); break;
+    case NS_OP_CALL:
+    case NS_OP_TAILCALL: watch_call(L, ar, i->code, w->exact); break;
+    case NS_OP_TFORCALL: watch_callee(L, ar, ns_operand_a(i->code)); break;
+    case NS_OP_GETUPVAL:
       if (w->exact) watch_environment(L, ar, i->code);
       break;
-    case NSL_OP_SETUPVAL: watch_upvalue(L, ar, i->code); break;
-    case NSL_OP_SETTABUP:
+    case NS_OP_SETUPVAL: watch_upvalue(L, ar, i->code); break;
+    case NS_OP_SETTABUP:
       if (!w->lenient) watch_field(L, ar, i, w->exact);
       break;
     default: break;

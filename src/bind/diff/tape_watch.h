@@ -4,7 +4,6 @@
 */
 #pragma once
 
-#include "bind/diff/tape_copy.h"
 #include "bind/diff/trace_numbers.h"
 
 /*

@@ -131,6 +131,10 @@ int nsl_get_method(lua_State *L, int idx, const char *name) {
 
 void nsl_open_support(lua_State *L) {
   nsl_set_cfunction(L, "on", object_on);
+  lua_getglobal(L, "pcall");
+  lua_CFunction protected_call = lua_tocfunction(L, -1);
+  lua_pushcclosure(L, protected_call, 1);
+  lua_setfield(L, -2, "pcall");
 }
 
 /* ---- types ---- */

@@ -8,7 +8,7 @@
 
 /* X(name) stands for nsl_open_name, in the file whose banner tells what it adds. */
 #define NSL_OPEN_LIST(X)                                                                                                       \
-  X(support) /* on(name, f) */                                                                                                 \
+  X(support) /* on(name, f); pcall, for what raises again what it catches */                                                   \
   X(vector)                                                                                                                    \
   X(matrix)                                                                                                                    \
   X(elementwise) /* methods of vectors and matrices */                                                                         \
