@@ -51,7 +51,10 @@ end
 -- upvalue. Its own fields, the fields of its class, and the columns of a solution are in user values.
 local function add_object(names, object, meta)
   local index = rawget(meta, "__index")
-  if type(index) == "table" then add_chain(names, index) end
+  if type(index) == "table" then
+    add_chain(names, index)
+    index = (debug.getmetatable(index) or {}).__index -- the function of a matrix that has its rows there
+  end
   for i = 1, 8 do
     local label, value = nil, nil
     if type(index) == "function" then label, value = debug.getupvalue(index, i) end

@@ -382,3 +382,123 @@ describe("a callback with mistaken parameters", function()
     assert.equal("attempt to index a function value (local 'f')", failure "function() local f = print; return f.x end")
   end)
 end)
+
+describe("an argument that is read often", function()
+  -- What can be asked of a vector, as words.
+  local questions = load([[
+local ns = require "nslua"
+return {
+  function(x) return x[1], x[2], x[1.0], math.type(x[1]), #x, 1 / x[3] end,
+  function(x) return x[0] end,
+  function(x) return x[4] end,
+  function(x) return x[-1] end,
+  function(x) return x[1.5] end,
+  function(x) return x["1"] end,
+  function(x) return x[nil] end,
+  function(x) return x[0 / 0] end,
+  function(x) return x[{}] end,
+  function(x) return x.nrom end,
+  function(x) return x:foo() end,
+  function(x) x[1] = 2 end,
+  function(x) x[9] = 2 end,
+  function(x) x.y = 2 end,
+  function(x) x:assign { 1, 2, 3 } end,
+  function(x) x:fill(1) end,
+  function(x) return x:norm(), x:sum(), x:dot(x), x:slice(2, 3)[1], x(-2), x:cross(x), x:totable()[2] end,
+  function(x) return x + 1, 2 * x, -x, x .. "", x == x, x == x:copy(), tostring(x), type(x), getmetatable(x) end,
+  function(x) local s = 0 for i, v in ipairs(x) do s = s + i * v end return s end,
+  function(x) local s = 0 for i, v in pairs(x) do s = s + i * v end return s end,
+  function(x) return rawlen(x), select("#", table.unpack(x, 1, #x)), table.unpack(x, 1, #x) end,
+  function(x) return rawget(x, 1) end,
+  function(x) return next(x) end,
+  function(x) return x() end,
+  function(x) return ns.eye(3):dot(x) end,
+  function(x) return ns.isvector(x), ns.maximum(x, 0), ns.matrix(x):rows(), ns.vector(x) end,
+  function(x) return setmetatable(x, nil) end,
+  function(x) return x < x end,
+}]], "@questions.lua")()
+
+  local function answers(x)
+    local told = {}
+    for k, question in ipairs(questions) do
+      local all = table.pack(pcall(question, x))
+      for i = 1, all.n do all[i] = tostring(all[i]) end
+      told[k] = table.concat(all, " ")
+    end
+    return told
+  end
+
+  -- A system of three unknowns whose callback hands its argument to `look` from call to call.
+  local function system(look)
+    local ds = ns.FirstOrderNonLinearDS { x0 = { 1.5, -2, -0.0 }, name = "plant", jacobianfx = function() end,
+      f = function(t, x, _, f) return look(t, x, f) end }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(1)), ds
+  end
+
+  it("answers as before, and has the numbers of each call", function()
+    local calls, kept, first, metatable = 0, nil, nil, nil
+    local simu = system(function(_, x)
+      calls = calls + 1
+      if calls == 1 then
+        first, kept, metatable = answers(x), x, debug.getmetatable(x)
+        for _ = 1, 40 do assert(x[1] == 1.5 and x[2] == -2 and 1 / x[3] == -math.huge) end
+        assert(metatable ~= debug.getmetatable(x), "it is read from a table")
+        assert.same(first, answers(x))
+      end
+      assert(rawequal(x, kept))
+      local sum = x[1] + x[2] + x[3]
+      assert(sum == x:sum() and x[1] == x:totable()[1] and x[3] == x:slice(3, 3)[1])
+      return { x[2], -x[1], x[3] + 1 }
+    end)
+    for _ = 1, 50 do
+      simu:computeOneStep()
+      local now = kept:copy()
+      for i = 1, 3 do assert.equal(now[i], kept[i]) end
+      simu:nextStep()
+    end
+    assert.is_true(calls > 50)
+    assert.is_nil(rawget(debug.getmetatable(kept).__index, 4))
+  end)
+
+  it("answers in a fault at the line of the script", function()
+    local look = load("return function(t, x)\nlocal n = 2 * x[1]\nif t > 0.5 then x[1] = n end\nend", "@look.lua")()
+    local simu = system(look)
+    local good, err = pcall(simu.run, simu)
+    assert.is_false(good)
+    assert.matches("^look.lua:3: dynamical system 'plant' computef: t=0.51 step 51 newton %d: x is read%-only$", err)
+  end)
+
+  it("is collected with its system", function()
+    local weak = setmetatable({}, { __mode = "k" })
+    do
+      local simu = system(function(_, x, f)
+        weak[x] = true
+        for i = 1, 3 do f[i] = x[i] end
+      end)
+      simu:run()
+    end
+    assert.truthy(next(weak))
+    collectgarbage() collectgarbage()
+    assert.is_nil(next(weak))
+  end)
+
+  it("makes no garbage #once", function()
+    for _, jacobian in ipairs { function() end, false } do
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 1.5, -2, 0.25 }, jacobianfx = jacobian or nil,
+        f = function(_, x, _, f) f[1], f[2], f[3] = x[2] * 0.1, -x[1], x[3] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(1))
+      for _ = 1, 200 do simu:computeOneStep() simu:nextStep() end
+      collectgarbage()
+      collectgarbage "stop"
+      local before = collectgarbage "count"
+      for _ = 1, 200 do simu:computeOneStep() simu:nextStep() end
+      local after = collectgarbage "count"
+      collectgarbage "restart"
+      assert.is_true(after - before < 0.1, after - before)
+    end
+  end)
+end)

@@ -17,6 +17,9 @@ describe("completion at the prompt", function()
     session.declare("text", "words")
     session.declare("td", ns.TimeDiscretisation(0, 0.1))
     session.declare("v", ns.vector { 1, 2 })
+    local read = ns.zeros(2)
+    for _ = 1, 500 do assert(read[1]) end
+    session.declare("read", read)
     local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
     function Clutch:computeh() end
     function Clutch:my_own() end
@@ -76,6 +79,7 @@ describe("completion at the prompt", function()
     lists("at close display h t0", "td:")
     inserts("splay", "td:di")
     offers("assign", "v:")
+    offers("assign", "read:")
     offers("upper", "text:")
     inserts("_own", "clutch:my")
     offers("setName", "clutch:set")

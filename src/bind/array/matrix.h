@@ -9,13 +9,15 @@
 
 /*
 ** Entry (i, j), from 0, is data[i + j * ld]. Owner, version and label as in NslVector. User value 1 anchors the owner, user
-** value 2 caches the row views (so E[i][j] = v allocates only once).
+** value 2 caches the row views (so E[i][j] = v allocates only once). After many reads of a matrix with storage of its own (`reads`),
+** Lua takes its rows from that cache.
 */
 typedef struct NslMatrix {
   NslHead head;
   double *data;
   int rows, cols, ld;
   bool readonly;
+  short reads;
   const char *label;
   uint64_t *version;
   uint64_t own_version;

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "linalg/dense.h"
@@ -171,12 +172,81 @@ int nsl_element_method(lua_State *L, const char *type) {
   return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ? 1 : nsl_no_such_method(L, type, lua_upvalueindex(1), 2);
 }
 
+void nsl_index_by_table(lua_State *L, lua_CFunction index) {
+  int table = lua_gettop(L);
+  nsl_need_stack(L, 6);
+  lua_getmetatable(L, 1);
+  lua_createtable(L, 0, 16);
+  for (lua_pushnil(L); lua_next(L, table + 1);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, table + 2);
+  }
+  lua_pushvalue(L, table);
+  lua_setfield(L, table + 2, "__index");
+  lua_createtable(L, 0, 2);
+  lua_getfield(L, table + 1, "__metatable");
+  lua_setfield(L, -2, "__metatable");
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, index, 2);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, table);
+  lua_setmetatable(L, 1);
+  lua_settop(L, table);
+}
+
+/* How many elements of an argument of callbacks are mirrored at most, and after how many reads. */
+enum { MIRRORED = 64, OFTEN = 64 };
+
+static int vector_index(lua_State *L);
+
+/* The __index of the table of an argument (upvalue 2), for what is not there. */
+static int mirrored_index(lua_State *L) {
+  NslVector *v = lua_touserdata(L, lua_upvalueindex(2));
+  lua_Unsigned i = lua_isinteger(L, 2) ? (lua_Unsigned)lua_tointeger(L, 2) - 1 : MIRRORED;
+  if (i < MIRRORED && i < (lua_Unsigned)v->n && lua_istable(L, 1)) {
+    lua_settop(L, 2);
+    lua_pushnumber(L, v->data[i]);
+    lua_copy(L, 3, 2);
+    lua_rawseti(L, 1, (lua_Integer)i + 1);
+    v->mirrored |= UINT64_C(1) << i;
+    return 1;
+  }
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_replace(L, 1);
+  return vector_index(L);
+}
+
+/* The argument at 1 is read often: its elements are kept in a table as well. */
+static void mirror(lua_State *L, NslVector *v) {
+  lua_createtable(L, v->n < MIRRORED ? v->n : MIRRORED, 0);
+  nsl_index_by_table(L, mirrored_index);
+  lua_setiuservalue(L, 1, 1);
+  v->reads = 0;
+}
+
+void nsl_vector_load(lua_State *L, NslVector *v, const double *from) {
+  size_t size = (size_t)v->n * sizeof *from;
+  if (size == 0 || memcmp(v->data, from, size) == 0) return;
+  memcpy(v->data, from, size);
+  if (!v->mirrored) return;
+  lua_getiuservalue(L, -1, 1);
+  for (uint64_t left = v->mirrored; left; left &= left - 1) {
+    int i = __builtin_ctzll(left);
+    lua_pushnumber(L, from[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_pop(L, 1);
+}
+
 static int vector_index(lua_State *L) {
   NslVector *v = self_vector(L);
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
     if (!good || i >= (lua_Unsigned)v->n || vector_is_dead(v)) return vector_not_there(L, v);
+    if (v->reads && ++v->reads > OFTEN) mirror(L, v);
     return lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]), 1;
   }
   if (type != LUA_TSTRING) return bad_index(L, v);

@@ -167,8 +167,8 @@ int nsl_callback_entries(const NslCallback *cb) {
   return cb->entries;
 }
 
-static void callback_copy(double *to, const double *from, int n) {
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+static NslVector *argument_vector(const NslCallee *callee, char arg) {
+  return arg == 'x' ? callee->x : arg == 'l' ? callee->lambda : arg == 'v' ? callee->rate : callee->z;
 }
 
 static int argument_place(char arg) {
@@ -177,14 +177,11 @@ static int argument_place(char arg) {
 
 /* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
 static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
-  NslCallee *callee = cb->callee;
   int count = 0;
   for (const char *a = cb->slot->args; *a; a++, count++) {
-    if (*a == 'x') callback_copy(callee->x->data, at->x, callee->n);
-    else if (*a == 'l') callback_copy(callee->lambda->data, at->lambda, callee->m);
-    else if (*a == 'v') callback_copy(callee->rate->data, at->lambda, callee->n);
-    else if (at->z) callback_copy(callee->z->data, at->z, callee->nz);
+    const double *from = *a == 'x' ? at->x : *a == 'z' ? at->z : at->lambda;
     lua_rawgeti(L, sheet, argument_place(*a));
+    if (from) nsl_vector_load(L, argument_vector(cb->callee, *a), from);
   }
   return count;
 }
@@ -213,11 +210,8 @@ static int assign_returned(lua_State *L) {
 
 /* Copies the parameters back to their owner, since the callback may have written them. */
 static void return_z(const NslCallback *cb, const NslPoint *at) {
-  if (at->z && strchr(cb->slot->args, 'z')) callback_copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
-}
-
-static uint64_t output_version(const NslCallback *cb) {
-  return cb->vector ? *cb->vector->version : *cb->matrix->version;
+  const NslVector *z = cb->callee->z;
+  if (at->z && z->n > 0 && strchr(cb->slot->args, 'z')) memcpy((double *)at->z, z->data, (size_t)z->n * sizeof *at->z);
 }
 
 /* Calls a Lua callback, which fills the output's own storage. Returns 0, or negative with the error kept. */
@@ -239,12 +233,16 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
   lua_rawgeti(L, sheet, nsl_function_place(slot));
   if (cb->backing == NSL_METHOD) lua_rawgeti(L, sheet, NSL_SHEET_SELF), nargs++;
-  if (!nsl_timeless(cb->slot)) lua_pushnumber(L, at->t), nargs++;
+  if (cb->timed) lua_pushnumber(L, at->t), nargs++;
   nargs += callback_push_arguments(L, cb, at, sheet);
   lua_rawgeti(L, sheet, nsl_output_place(slot));
-  uint64_t version = output_version(cb);
-  if (lua_pcall(L, nargs, 2, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
-  bool returned = !lua_isnil(L, -2) || !lua_isnil(L, -1), filled = output_version(cb) != version;
+  const uint64_t *version = cb->vector ? cb->vector->version : cb->matrix->version, was = *version;
+  if (lua_pcall(L, nargs, LUA_MULTRET, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
+  bool returned = lua_gettop(L) > sheet, filled = *version != was;
+  if (returned) {
+    lua_settop(L, sheet + 2);
+    returned = !lua_isnil(L, -2) || !lua_isnil(L, -1);
+  }
   cb->silent = !returned && !filled;
   if (returned) {
     lua_pushcfunction(L, assign_returned);
@@ -368,7 +366,6 @@ static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
   }
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
-  cb->timed = !nsl_timeless(slot);
   cb->entries = rows * cols;
   cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
   const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');

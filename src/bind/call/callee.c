@@ -26,6 +26,7 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
   for (int i = 0; i < kind->nslots; i++) {
     callee->callbacks[i].callee = callee;
     callee->callbacks[i].slot = &kind->slots[i];
+    callee->callbacks[i].timed = !nsl_timeless(&kind->slots[i]);
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
@@ -96,6 +97,7 @@ int nsl_dimension(const NslCallee *callee, char letter) {
 static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
   NslVector *v = nsl_push_vector(L, n, label);
   v->readonly = readonly;
+  v->reads = readonly ? 1 : 0;
   put_in_sheet(L, idx, place, -1);
   lua_pop(L, 1);
   return v;

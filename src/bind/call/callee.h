@@ -34,7 +34,7 @@ struct NslCallback {
   double *out; /* the `entries` numbers of the output */
   int entries;
   struct NslTrace *trace; /* compiled: made for these sizes; NULL until the first call. The function keeps it alive */
-  bool timed;             /* the traced function takes the time */
+  bool timed;             /* it takes the time */
   int inputs;             /* number of non-empty arguments of the traced function, out of those that the slot lists */
   char letter[4];         /* the letters of these arguments, and their sizes (count) */
   int count[4];

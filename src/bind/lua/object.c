@@ -116,16 +116,19 @@ static void guard_methods(lua_State *L, const char *type) {
 }
 
 int nsl_get_method(lua_State *L, int idx, const char *name) {
+  int top = lua_gettop(L);
   idx = lua_absindex(L, idx);
   int type = luaL_getmetafield(L, idx, "__index");
   if (type == LUA_TNIL) return lua_pushnil(L), LUA_TNIL;
-  if (type == LUA_TTABLE) {
+  bool methods = type == LUA_TTABLE && luaL_getmetafield(L, -1, "__metatable") == LUA_TNIL; /* else see nsl_index_by_table */
+  if (methods) {
     lua_pushstring(L, name);
     type = lua_rawget(L, -2);
   } else {
     type = lua_getfield(L, idx, name);
   }
-  lua_remove(L, -2);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
   return type;
 }
 
