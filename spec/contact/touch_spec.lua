@@ -227,4 +227,37 @@ describe("touches", function()
     assert.equal("point_line", (touching(c.sphere(0.2), { 1, 0.3, 1.2, 1, 0, 0, 0 }, ridge)))
     assert.equal("point_face", (touching(c.sphere(0.2), { 0.7, 0.3, 0.7 + 0.2 / s, 1, 0, 0, 0 }, ridge)))
   end)
+
+  it("have the gap that the distance tells, of cylinders with all others, also over bent meshes", function()
+    math.randomseed(5)
+    local tried = 0
+    for case = 1, campaign(60, 0.5) do
+      local heights = {}
+      for i = 1, 4 do
+        heights[i] = {}
+        for j = 1, 4 do heights[i][j] = numbers.uniform(-0.4, 0.4) end
+      end
+      local one, other = random_shape(5), random_shape(case % 5 + 1)
+      if case % 6 == 0 then other = c.heightfield(heights, 0.7, 0.7):placed { -1, -1, 0 } end
+      if case % 6 > 0 and case % 4 == 0 then one, other = other, one end
+      local q, wanted = random_place(0.8), numbers.uniform(1e-4, 5e-3)
+      local d, n
+      q[3] = q[3] + 3
+      local length = math.sqrt(q[4] ^ 2 + q[5] ^ 2 + q[6] ^ 2 + q[7] ^ 2)
+      for k = 4, 7 do q[k] = q[k] / length end
+      for _ = 1, 40 do -- towards the other one, up to the gap
+        local answer = table.pack(c.distance(one:placed(q), other))
+        d, n = answer[1], answer[4]
+        if math.abs(d - wanted) < 1e-12 then break end
+        for k = 1, 3 do q[k] = q[k] + (wanted - d) * n[k] end
+      end
+      if math.abs(d - wanted) < 1e-9 then
+        local kinds, gaps = touching(one, q, other, 0.02)
+        assert.is_true(#gaps > 0 and #gaps < 12, ("case %d: %s"):format(case, kinds))
+        assert.near(d, math.min(table.unpack(gaps)), 1e-7)
+        tried = tried + 1
+      end
+    end
+    assert.is_true(tried > 40)
+  end)
 end)

@@ -6,6 +6,9 @@
 
 const double ns_ring_standing = 0.03;
 
+/* Parts of the size of the smaller solid. same: gaps that differ by less are one; close: features that come so near to a point are those there. */
+static const double ring_same = 1e-8, ring_close = 1e-3;
+
 /* What a feature of a solid is on the true surface: a rim, the axis of a side, or the feature itself. */
 typedef enum RingForm { RING_POINT, RING_LINE, RING_FACE, RING_RIM } RingForm;
 typedef struct RingFeature {
@@ -253,20 +256,98 @@ static bool ring_smooth(NsTouch *t, NsPlaced a, NsPlaced b, bool few) {
   return ring_pair(t, one, other, p, q);
 }
 
-static void ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b) {
-  int kept = 0;
-  for (int i = 0; i < w->n; i++) {
+/* The gap, the place and the normal of the touch, by its features. False: there is none. */
+static bool ring_measure(NsTouch *t, NsPlaced a, NsPlaced b) {
+  const NsPose *one = t->swapped ? b.pose : a.pose, *other = t->swapped ? a.pose : b.pose;
+  NsFeatures f = {.R1 = t->R1, .R2 = t->R2, .L1 = t->L1, .L2 = t->L2};
+  ns_place(one, t->corner, f.corner), ns_turn(one, t->along, f.along);
+  ns_place(other, t->point, f.point), ns_turn(other, t->normal, f.normal), ns_turn(other, t->side, f.side);
+  if (ns_features_gap(t->kind, &f)) return false;
+  t->gap = f.gap;
+  memcpy(t->at, f.p1, sizeof t->at), memcpy(t->n, f.n, sizeof t->n);
+  return true;
+}
+
+/* The features of a solid that come within `near` of a point of its core, in space; at most `most`. Returns how many. */
+static int ring_features(NsPlaced a, const double *place, double near, int most, RingFeature *list) {
+  const NsSolid *s = a.solid;
+  const NsSolidRing *ring = &s->ring;
+  double at[3], way[3], out[3];
+  int n = 0;
+  ns_place_back(a.pose, place, at);
+  for (int end = 0; end < 2 && ring->R > 0; end++) {
+    ns_sub3(at, ring->ends[end], way);
+    double beyond = ns_dot3(way, ring->axes[end]);
+    ns_add3(way, -beyond, ring->axes[end], out);
+    bool beside = fabs(ns_length3(out) - ring->R) < near, level = fabs(beyond) < near;
+    if (beside && end == 0) list[n++] = (RingFeature){s, RING_LINE, 0};
+    if (level) list[n++] = (RingFeature){s, RING_FACE, end};
+    if (level && beside) list[n++] = (RingFeature){s, RING_RIM, end};
+  }
+  if (ring->R > 0) return n;
+  for (int i = 0; i < s->nvertices && n < most; i++) {
+    ns_sub3(at, s->vertices + 3 * (ptrdiff_t)i, way);
+    if (ns_length3(way) < near) list[n++] = (RingFeature){s, RING_POINT, i};
+  }
+  for (int e = 0; e < s->nedges && n < most; e++) {
+    RingFeature edge = {s, RING_LINE, e};
+    double point[3], along[3];
+    ring_data(&edge, point, along);
+    ns_sub3(at, point, way);
+    double part = fmax(0, fmin(ring_length(&edge), ns_dot3(way, along)));
+    ns_add3(way, -part, along, way);
+    if (ns_length3(way) < near) list[n++] = edge;
+  }
+  for (int f = 0; f < s->nfaces && n < most; f++) {
+    ns_sub3(at, s->vertices + 3 * (ptrdiff_t)s->loop[s->faces[f].first], way);
+    if (fabs(ns_dot3(way, s->faces[f].normal)) < near) list[n++] = (RingFeature){s, RING_FACE, f};
+  }
+  return n;
+}
+
+/* Adds the touch of the features at which two solids are nearest: among those there the pair whose gap is nearest to the distance. */
+static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, double *pa, double *pb, const double *n,
+                             double size) {
+  enum { MOST = 24 };
+  RingFeature one[MOST], other[MOST];
+  NsTouch best = {0};
+  double near = ring_close * size + fabs(d),
+         least = ring_close * size; /* features whose lines come nearer beyond their ends are better than none */
+  ns_add3(pa, a.solid->radius, n, pa), ns_add3(pb, -b.solid->radius, n, pb);
+  int count = ring_features(a, pa, near, MOST, one), others = ring_features(b, pb, near, MOST, other);
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < others; j++) {
+      NsTouch t = {0};
+      memcpy(t.n, n, sizeof t.n);
+      if (!ring_pair(&t, one[i], other[j], a, b) || !ring_measure(&t, a, b)) continue;
+      if (!(fabs(t.gap - d) < least) || (ns_dot3(t.n, n) > 0) == t.swapped) continue;
+      least = fabs(t.gap - d), best = t;
+    }
+  if (least == ring_close * size) return NS_OK;
+  NsTouch *t = ns_narrow_add(w);
+  if (!t) return NS_ENOMEM;
+  *t = best;
+  return NS_OK;
+}
+
+/* Makes the touches of prisms those of the true surfaces, and adds the nearest one when it is not among them. */
+static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+  int kept = 0, n = w->n;
+  double size = fmin(a.solid->around, b.solid->around), d, pa[3], pb[3], normal[3], nearest = INFINITY;
+  NsStatus status = ns_narrow_distance(w, a, b, &d, pa, pb, normal);
+  for (int i = 0; i < n && status == NS_OK; i++) {
     NsTouch t = w->touches[i];
     t.L1 = t.L2 = 0; /* of edges of the prism; where a side ends its rim is a feature of its own */
-    bool known = !ring_smooth(&t, a, b, w->all);
-    for (int k = 0; k < kept && !known; k++) {
-      NsTouch *other = &w->touches[k];
-      known = other->id == t.id;
-      if (known) other->gap = fmin(other->gap, t.gap);
-    }
+    bool known = !ring_smooth(&t, a, b, w->all) || !ring_measure(&t, a, b);
+    /* where the features go on beyond the solids they can come nearer */
+    if (known || !(t.gap >= (d > 0 ? d : 1.5 * d) - ring_same * size) || t.gap > reach) continue;
+    for (int k = 0; k < kept && !known; k++) known = w->touches[k].id == t.id;
     if (!known) w->touches[kept++] = t;
+    nearest = fmin(nearest, t.gap);
   }
   w->n = kept;
+  bool missing = status == NS_OK && d <= reach && nearest > d + ring_same * size;
+  return missing ? ring_nearest(w, a, b, d, pa, pb, normal, size) : status;
 }
 
 /* A prism lies within its cylinder by the height of its sides' arcs. */
@@ -276,8 +357,8 @@ static double ring_within(const NsSolid *s) {
 
 NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   NsStatus status = ns_narrow_prism_touches(w, a, b, reach + ring_within(a.solid) + ring_within(b.solid));
-  if (status == NS_OK && (a.solid->ring.R > 0 || b.solid->ring.R > 0)) ring_touches(w, a, b);
-  return status;
+  bool round = a.solid->ring.R > 0 || b.solid->ring.R > 0;
+  return status == NS_OK && round && w->near ? ring_touches(w, a, b, reach) : status;
 }
 
 /* ---- distances of cylinders ---- */

@@ -248,7 +248,7 @@ static void nearest_faces(const Side *x, const Side *y, Nearest *best) {
 
 /* ---- touches ---- */
 
-static NsTouch *touch_new(NsNarrow *w) {
+NsTouch *ns_narrow_add(NsNarrow *w) {
   if (w->n == w->capacity) {
     NsTouch *more = ns_resize(w->touches, 2 * (size_t)w->capacity + 16, sizeof *more);
     if (!more) return NULL;
@@ -277,7 +277,7 @@ static NsStatus touch_point_face(NsNarrow *w, const Side *x, int f, const Side *
   const double *n = side_normal(x, f), *p = side_vertex(y, i);
   double gap = ns_dot3(n, p) - ns_dot3(n, side_vertex(x, x->s->loop[face->first])) - x->s->radius - y->s->radius;
   if (!(gap <= reach)) return NS_OK;
-  NsTouch *t = touch_new(w);
+  NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
   touch_name(t, NS_TOUCH_POINT_FACE, y->second, i, f, 0);
   t->R1 = y->s->radius, t->gap = gap;
@@ -302,7 +302,7 @@ static NsStatus touch_point_line(NsNarrow *w, const Side *x, int e, const Side *
   }
   double gap = ns_length3(way) - x->s->radius - y->s->radius;
   if (!(gap <= reach)) return NS_OK;
-  NsTouch *t = touch_new(w);
+  NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
   touch_name(t, e < 0 ? NS_TOUCH_POINT_POINT : NS_TOUCH_POINT_LINE, y->second, i, e < 0 ? -1 - e : e, 0);
   t->R1 = y->s->radius, t->R2 = x->s->radius, t->gap = gap;
@@ -327,7 +327,7 @@ static NsStatus touch_line_line(NsNarrow *w, const Side *x, int e, const Side *y
   bool turned = ns_dot3(across, n) < 0;
   double gap = (turned ? -1 : 1) * ns_dot3(across, way) - x->s->radius - y->s->radius;
   if (!(gap <= reach)) return NS_OK;
-  NsTouch *t = touch_new(w);
+  NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
   touch_name(t, NS_TOUCH_LINE_LINE, turned, e, f, 0);
   t->swapped = false; /* `turned` is only a part of its name */
@@ -409,7 +409,7 @@ static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const 
   const double *n = side_normal(x, f), *u = x->s->vertices + 3 * (ptrdiff_t)loop[k];
   double gap = ns_dot3(n, at) - ns_dot3(n, side_vertex(x, loop[0])) - x->s->radius - y->s->radius, edge[3];
   if (!(gap <= reach) || e < 0) return NS_OK;
-  NsTouch *t = touch_new(w);
+  NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
   touch_name(t, NS_TOUCH_LINE_FACE, y->second, e, f, k);
   t->R1 = y->s->radius, t->gap = gap;
@@ -626,7 +626,8 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
   Axis axis = narrow_axis(&x, &y, tie * size, reach + rounding, &faces);
-  if (axis.gap > reach + rounding) return NS_OK;
+  w->near = axis.gap <= reach + rounding;
+  if (!w->near) return NS_OK;
   bool inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
   return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
 }

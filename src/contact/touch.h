@@ -51,15 +51,27 @@ typedef struct NsTouch {
   double gap, at[3], n[3]; /* now: also where it is in space, and the normal there, which points to the first body */
 } NsTouch;
 
+/*
+** The features of a touch in space, and between them p1 on the first one, p2 on the second one, and n from p2 to p1. ns_features_gap writes these; 1:
+** there is no gap, as of parallel edges.
+*/
+typedef struct NsFeatures {
+  double R1, R2, L1, L2, corner[3], along[3], point[3], normal[3], side[3];
+  double p1[3], p2[3], n[3], gap;
+} NsFeatures;
+int ns_features_gap(NsTouchKind kind, NsFeatures *f);
+
 /* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
 typedef struct NsNarrow {
-  bool all; /* asked for: faces have all of their touches */
+  bool all;  /* asked for: faces have all of their touches */
+  bool near; /* of the last search: no axis has found a gap above the reach */
   int n, capacity, room;
   NsTouch *touches; /* n */
   double *numbers;  /* room */
 } NsNarrow;
 
 void ns_narrow_free(NsNarrow *narrow);
+NsTouch *ns_narrow_add(NsNarrow *narrow); /* one more touch, of zeros; NULL: there is no memory */
 
 /* A solid at its place. */
 typedef struct NsPlaced {
@@ -83,6 +95,6 @@ extern const double ns_ring_standing;
 */
 NsStatus ns_narrow_distance(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);
 
-/* The same of prisms in place of cylinders. Gaps and normals of touches of cylinders are these, too, within 0.01 of R: relations have the exact ones. */
+/* The same of prisms in place of cylinders. */
 NsStatus ns_narrow_prism_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
 NsStatus ns_narrow_prisms(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);
