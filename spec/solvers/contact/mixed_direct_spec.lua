@@ -58,6 +58,21 @@ describe("the direct attempt at few contacts", function()
     done("direct attempts at contacts", count)
   end)
 
+  it("sweeps on where Newton's method fails, so that towers and tables with more legs than they need are solved, too", function()
+    local count, done = campaign(60, 0.05)
+    local direct = 0
+    math.randomseed(77)
+    for k = 1, count do
+      local p = problem(({ "tower", "table_legs", "rank_deficient" })[k % 3 + 1], 2, 4 + k % 7)
+      local a = solve(p)
+      assert.is_true(a.success, a.message)
+      assert.is_true(random_friction.residual(p, a.r) <= 1e-10)
+      if a.solver == "direct" then direct = direct + 1 end
+    end
+    assert.is_true(direct >= 0.95 * count, direct .. " of " .. count)
+    done("direct attempts at towers and tables", count)
+  end)
+
   it("has the same bits in units of each contact, ordinary and extreme ones", function()
     math.randomseed(72)
     local seen = {}

@@ -61,8 +61,12 @@ enum { ROUNDINGS = 16 };
 
 double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
   double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(cone->dim, rho, r, u, force, velocity);
-  double normal = ns_smaller(force[0], rho * velocity[0]), e = contact_residual(cone, mu, rho, force, velocity);
-  return unit * sqrt(ns_larger(e, normal * normal));
+  return unit * ns_friction_near_error(cone, mu, rho, force, velocity);
+}
+
+double ns_friction_near_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double normal = ns_smaller(r[0], rho * u[0]);
+  return sqrt(ns_larger(contact_residual(cone, mu, rho, r, u), normal * normal));
 }
 
 double ns_friction_own_error(double error, double terms, double forces, double data) {

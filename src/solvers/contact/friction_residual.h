@@ -18,9 +18,10 @@ double ns_friction_scale(const NsFriction *p, const double *r);
 
 /*
 ** The error of one contact: max(|r - P(r, u)| with the step rho, |min(r_n, rho u_n)|). With the first term alone, an error u_n < 0 would
-** count less by a factor 1 + mu^2. Computed without overflow.
+** count less by a factor 1 + mu^2. Computed without overflow; the second one: r and rho u are so near 1 that no square leaves the range.
 */
 double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u);
+double ns_friction_near_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u);
 
 /*
 ** The relative error of a contact in balanced units (mixed_scale.h): e / s, with e = `error` and s = min(terms, max(forces,

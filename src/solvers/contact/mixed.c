@@ -210,6 +210,17 @@ static bool may_be_direct(const NsMixed *s, const NsMixedKinds *kinds, const dou
   return s->options.contacts && !s->options.method && s->options.max_iterations == 0 && kinds->uniform && !guess;
 }
 
+/* Whether the first column joins all groups, without a search for components. */
+static bool joined_by_first(const NsMixedProblem *p) {
+  int g = 0;
+  for (int row = 0; p->W && g < p->ngroups; row += p->groups[g++].dim) {
+    bool any = false;
+    for (int i = 0; i < p->groups[g].dim; i++) any |= p->W[row + i] != 0;
+    if (!any) return false;
+  }
+  return g == p->ngroups;
+}
+
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsMixedKinds kinds;
   int large = 0;
@@ -217,22 +228,25 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess
   NsStatus status = ns_mixed_look(p, &kinds);
   if (status) return refuse_data(p, status, z, w, info);
   if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);
-  if (!finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
-  bool direct = may_be_direct(s, &kinds, guess);
+  bool direct = may_be_direct(s, &kinds, guess), ordinary = direct && ns_mixed_direct_ordinary(p), tried = false;
+  if (!ordinary && !finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
   if (direct && separates(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     *info = (NsSolverInfo){.status = NS_OK, .warm = true, .solver = "guess"};
     return NS_OK;
   }
+  if (ordinary && p->n <= NS_MIXED_DIRECT && joined_by_first(p)) {
+    if (ns_mixed_direct(p, NULL, NULL, p->ngroups, z, w, info)) return NS_OK;
+    tried = true;
+  }
   if (reserve_groups(s, p->n)) return refuse_data(p, NS_ENOMEM, z, w, info);
   find_groups(s, p);
   NsSolverTotal total = ns_solver_total("none");
   direct = direct && (p->n <= NS_MIXED_DIRECT || s->parts.count > 1);
-  bool ordinary = direct && ns_mixed_direct_ordinary(p);
   for (int c = 0; c < s->parts.count; c++) {
     NsSolverInfo own;
     const int *group = s->parts.member + s->parts.start[c];
-    if (!ordinary || !ns_mixed_direct(p, s->first, group, ns_components_size(&s->parts, c), z, w, &own))
+    if (!direct || !ordinary || tried || !ns_mixed_direct(p, s->first, group, ns_components_size(&s->parts, c), z, w, &own))
       own = solve_component(s, p, c, direct && !ordinary, guess, &large, z, w);
     ns_solver_add(&total, &own);
   }
