@@ -4,12 +4,14 @@
 */
 #include "internal.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/forest.h"
 #include "base/interrupt.h"
+#include "base/signal.h"
 #include "base/memory.h"
 
 static int status_count(lua_State *L) {
@@ -196,6 +198,42 @@ static int interrupt_clear(lua_State *L) {
   return 0;
 }
 
+static _Thread_local int signals_told, signals_stopped;
+static _Thread_local void *signal_script;
+
+static void spec_signal_stop(void *script) {
+  signals_stopped++;
+  signal_script = script;
+}
+
+static void spec_signal_told(void) {
+  signals_told++;
+}
+
+static bool spec_signal_prompted(void) {
+  return false;
+}
+
+/*
+** signal(): a SIGINT in a run within a run: how often the hooks are told of it and stop, whether they stop the inner run, what the ends of the
+** two runs say, and whether the host's handler is back.
+*/
+static int spec_signal(lua_State *L) {
+  static const NsSignalHooks hooks = {spec_signal_stop, spec_signal_told, spec_signal_prompted};
+  char outer, inner;
+  struct sigaction before, after;
+  signals_told = signals_stopped = 0;
+  sigaction(SIGINT, NULL, &before);
+  void *first = ns_signal_begin(&hooks, &outer, false), *second = ns_signal_begin(&hooks, &inner, false);
+  raise(SIGINT);
+  lua_pushinteger(L, signals_told), lua_pushinteger(L, signals_stopped);
+  lua_pushboolean(L, signal_script == &inner && second == &outer && !first);
+  lua_pushboolean(L, ns_signal_end(second)), lua_pushboolean(L, ns_signal_end(first));
+  sigaction(SIGINT, NULL, &after);
+  lua_pushboolean(L, before.sa_handler == after.sa_handler);
+  return 6;
+}
+
 static int interrupted(lua_State *L) {
   return lua_pushboolean(L, ns_interrupted()), 1;
 }
@@ -233,6 +271,7 @@ void nsl_internal_base(lua_State *L) {
                                        {"interrupt_raise", interrupt_raise},
                                        {"interrupt_clear", interrupt_clear},
                                        {"interrupted", interrupted},
+                                       {"signal", spec_signal},
                                        {"forest", forest},
                                        {NULL, NULL}};
   nsl_register_type(L, &arena_type, meta, methods);

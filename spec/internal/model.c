@@ -4,10 +4,13 @@
 */
 #include "internal.h"
 
+#include <string.h>
+
 #include "bind/array/sparse.h"
 #include "bind/model/model.h"
 #include "integrators/triplets.h"
 #include "model/components.h"
+#include "model/native.h"
 
 typedef NsStatus (*Derivative)(const NsRelation *, const NsRelationPoint *, const double *, double *, double *, NsError *);
 
@@ -166,6 +169,40 @@ static int graph_components(lua_State *L) {
   return 2;
 }
 
+/* ---- native callbacks ---- */
+
+/* Functions of four signatures, which write what they were given. */
+static void native_matrix(double t, unsigned rows, unsigned cols, double *out, unsigned nz, double *z) {
+  memcpy(out, (double[]){t, rows, cols, nz, z[0]}, 5 * sizeof *out);
+}
+
+static void native_type1(unsigned nin, double *in, unsigned nout, double *out, unsigned nz, double *z) {
+  memcpy(out, (double[]){nin, in[0], nout, nz, z[0]}, 5 * sizeof *out);
+}
+
+static void native_value(double t, unsigned n, double *x, unsigned m, double *lambda, unsigned nout, double *out, unsigned nz,
+                         double *z) {
+  memcpy(out, (double[]){t, n, x[0], m, lambda[0], nout, nz, z[0]}, 8 * sizeof *out);
+}
+
+static void native_qvt(unsigned n, const double *q, unsigned again, const double *v, double t, double *out, unsigned nz,
+                       double *z) {
+  memcpy(out, (double[]){n, q[0], again, v[0], t, nz, z[0]}, 7 * sizeof *out);
+}
+
+/* native(name, by_lambda): the output of a call at t = 0.5, x = 1 (n = 2), lambda = 3 (m = 4), z = 5 (nz = 6), nout = 9, 7 rows, 8 columns. */
+static int native(lua_State *L) {
+  static const char *const names[] = {"MATRIX", "TYPE1", "VALUE", "QVT", NULL};
+  static const NsNative kinds[] = {NS_NATIVE_MATRIX, NS_NATIVE_TYPE1, NS_NATIVE_VALUE, NS_NATIVE_QVT};
+  const NsSymbol functions[] = {(NsSymbol)native_matrix, (NsSymbol)native_type1, (NsSymbol)native_value, (NsSymbol)native_qvt};
+  double x = 1, lambda = 3, z = 5, *out = nsl_push_vector(L, 9, NULL)->data;
+  NsNativeCall call = {.t = 0.5, .x = &x, .lambda = &lambda, .z = &z, .out = out, .n = 2, .m = 4, .nz = 6, .nout = 9};
+  int k = luaL_checkoption(L, 1, NULL, names);
+  call.rows = 7, call.cols = 8, call.by_lambda = lua_toboolean(L, 2);
+  for (int i = 0; i < 9; i++) out[i] = -1;
+  return ns_native_call(kinds[k], functions[k], &call), 1;
+}
+
 void nsl_internal_model(lua_State *L) {
   nsl_set_cfunction(L, "graph_components", graph_components);
   nsl_set_cfunction(L, "relation_bias", relation_bias);
@@ -173,4 +210,5 @@ void nsl_internal_model(lua_State *L) {
   nsl_set_cfunction(L, "relation_second", relation_second);
   nsl_set_cfunction(L, "relation_curvature", spec_relation_curvature);
   nsl_set_cfunction(L, "triplets", triplets);
+  nsl_set_cfunction(L, "native", native);
 }

@@ -95,7 +95,8 @@ describe("Lua states in threads of one process", function()
     local shared = { -- of core.so: name -> why two threads may have it
       requests = "atomic", allocations = "atomic", inside = "atomic", last = "atomic",
       runs = "under the lock, atomics for the handler",
-      lock = "a lock", running = "under the lock", installed = "under the lock", host_action = "under the lock",
+      lock = "a lock", hooks = "under the lock, the same in each", running = "under the lock",
+      installed = "under the lock", host_action = "under the lock",
       allocate = "set before there are threads", allocator_context = "set before there are threads",
       plain_norm = "atomic, the same in each", signal_came = "a signal is the process's", listeners = "atomic",
       before_listening = "the first listener's, of the process", worker_stops = "a worker has one thread",

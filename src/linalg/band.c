@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "linalg/norm.h"
 #include "linalg/work.h"
 
 struct NsBandLu {

@@ -6,35 +6,9 @@
 #pragma once
 
 #include "base/field.h"
+#include "model/native.h"
 
 enum { NS_NAME_SIZE = 64 }; /* bytes of an object's name, including the final zero byte */
-
-/* The C signature of a native callback, as in Siconos' plug-ins. Each size precedes its vector; `out` is the result. */
-typedef enum NsNative {
-  NS_NATIVE_DS_F,     /* (double t, unsigned n, const double *x, double *out, unsigned nz, double *z) */
-  NS_NATIVE_TIME,     /* (double t, unsigned n, double *out, unsigned nz, double *z) */
-  NS_NATIVE_MATRIX,   /* (double t, unsigned rows, unsigned cols, double *out, unsigned nz, double *z) */
-  NS_NATIVE_TYPE1,    /* (unsigned nin, double *in, unsigned nout, double *out, unsigned nz, double *z) */
-  NS_NATIVE_TYPE2H,   /* (unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out) */
-  NS_NATIVE_TYPE2G,   /* (unsigned m, double *lambda, unsigned nout, double *out) */
-  NS_NATIVE_VALUE,    /* (double t, unsigned nx, double *x, unsigned m, double *lambda, unsigned nout, double *out,
-                         unsigned nz, double *z) */
-  NS_NATIVE_JACOBIAN, /* (double t, unsigned nx, double *x, unsigned m, double *lambda, double *out, unsigned nz,
-                         double *z) */
-  NS_NATIVE_MASS,     /* (unsigned n, const double *q, double *out, unsigned nz, double *z) */
-  NS_NATIVE_FINT,     /* (double t, unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NS_NATIVE_MEXT,     /* (double t, double *out, unsigned nz, double *z) */
-  NS_NATIVE_MINT,     /* (double t, double *q, double *v, double *out, unsigned nz, double *z) */
-  NS_NATIVE_FGYR,     /* (unsigned n, const double *q, const double *v, double *out, unsigned nz, double *z) */
-  NS_NATIVE_Q,        /* (unsigned nq, const double *q, unsigned m, double *out, unsigned nz, double *z) */
-  NS_NATIVE_QT,       /* (unsigned nq, const double *q, double t, unsigned m, double *out, unsigned nz, double *z) */
-  NS_NATIVE_QL,       /* (unsigned nq, const double *q, unsigned m, const double *lambda, double *out, unsigned nz,
-                         double *z) */
-  NS_NATIVE_QV,       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double *out, unsigned nz,
-                         double *z) */
-  NS_NATIVE_QVT       /* (unsigned nq, const double *q, unsigned nq, const double *qdot, double t, double *out,
-                         unsigned nz, double *z) */
-} NsNative;
 
 /*
 ** A callback of a class. `args` has one letter for each argument between the time and the output: 'x', 'l' (lambda), 'v'

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "integrators/step_tangent.h"
-#include "linalg/dense.h"
 #include "model/difference.h"
 #include "ode/saltation.h"
 

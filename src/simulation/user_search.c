@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simulation/step.h"
 
 enum {
   MAX_CORRECTIONS = 8, /* of the time of an event, each with a repeated step; three are usual */

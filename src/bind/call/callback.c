@@ -258,57 +258,14 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   return 0;
 }
 
-typedef const double *In;
-typedef void DsF(double, unsigned, In, double *, unsigned, double *);
-typedef void OfTime(double, unsigned, double *, unsigned, double *);
-typedef void MatrixOfTime(double, unsigned, unsigned, double *, unsigned, double *);
-typedef void Type1(unsigned, double *, unsigned, double *, unsigned, double *);
-typedef void Type2H(unsigned, double *, unsigned, double *, unsigned, double *);
-typedef void Type2G(unsigned, double *, unsigned, double *);
-typedef void Value(double, unsigned, double *, unsigned, double *, unsigned, double *, unsigned, double *);
-typedef void Jacobian(double, unsigned, double *, unsigned, double *, double *, unsigned, double *);
-typedef void Mass(unsigned, In, double *, unsigned, double *);
-typedef void Fint(double, unsigned, In, In, double *, unsigned, double *);
-typedef void Mext(double, double *, unsigned, double *);
-typedef void Mint(double, double *, double *, double *, unsigned, double *);
-typedef void Fgyr(unsigned, In, In, double *, unsigned, double *);
-typedef void OfQ(unsigned, In, unsigned, double *, unsigned, double *);
-typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
-typedef void OfQL(unsigned, In, unsigned, In, double *, unsigned, double *);
-typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, double *);
-
-/* Calls a native callback; its signature declares the inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
   const NslCallee *callee = cb->callee;
-  double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = cb->out;
-  unsigned n = (unsigned)callee->n, m = (unsigned)callee->m, nz = at->z ? (unsigned)callee->nz : 0,
-           nout = (unsigned)nsl_callback_entries(cb);
-  memset(out, 0, nout * sizeof *out);
-  NslSymbol f = cb->symbol;
-  bool by_lambda = cb->slot->args[0] == 'l';
-  switch (cb->slot->native) {
-    case NS_NATIVE_DS_F: ((DsF *)f)(at->t, n, x, out, nz, z); break;
-    case NS_NATIVE_TIME: ((OfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows), out, nz, z); break;
-    case NS_NATIVE_MATRIX:
-      ((MatrixOfTime *)f)(at->t, (unsigned)nsl_dimension(callee, cb->slot->rows),
-                          (unsigned)nsl_dimension(callee, cb->slot->cols), out, nz, z);
-      break;
-    case NS_NATIVE_TYPE1: ((Type1 *)f)(by_lambda ? m : n, by_lambda ? lambda : x, nout, out, nz, z); break;
-    case NS_NATIVE_TYPE2H: ((Type2H *)f)(n, x, m, lambda, nout, out); break;
-    case NS_NATIVE_TYPE2G: ((Type2G *)f)(m, lambda, nout, out); break;
-    case NS_NATIVE_VALUE: ((Value *)f)(at->t, n, x, m, lambda, nout, out, nz, z); break;
-    case NS_NATIVE_JACOBIAN: ((Jacobian *)f)(at->t, n, x, m, lambda, out, nz, z); break;
-    case NS_NATIVE_MASS: ((Mass *)f)(n, x, out, nz, z); break;
-    case NS_NATIVE_FINT: ((Fint *)f)(at->t, n, x, lambda, out, nz, z); break;
-    case NS_NATIVE_MEXT: ((Mext *)f)(at->t, out, nz, z); break;
-    case NS_NATIVE_MINT: ((Mint *)f)(at->t, x, lambda, out, nz, z); break;
-    case NS_NATIVE_FGYR: ((Fgyr *)f)(n, x, lambda, out, nz, z); break;
-    case NS_NATIVE_Q: ((OfQ *)f)(n, x, m, out, nz, z); break;
-    case NS_NATIVE_QT: ((OfQT *)f)(n, x, at->t, m, out, nz, z); break;
-    case NS_NATIVE_QL: ((OfQL *)f)(n, x, m, lambda, out, nz, z); break;
-    case NS_NATIVE_QV: ((OfQL *)f)(n, x, n, lambda, out, nz, z); break;
-    case NS_NATIVE_QVT: ((OfQVT *)f)(n, x, n, lambda, at->t, out, nz, z); break;
-  }
+  const NsSlot *slot = cb->slot;
+  NsNativeCall call = {.t = at->t, .x = (double *)at->x, .lambda = (double *)at->lambda, .z = (double *)at->z, .out = cb->out};
+  call.n = (unsigned)callee->n, call.m = (unsigned)callee->m, call.nz = at->z ? (unsigned)callee->nz : 0;
+  call.nout = (unsigned)cb->entries, call.by_lambda = slot->args[0] == 'l';
+  call.rows = (unsigned)nsl_dimension(callee, slot->rows), call.cols = (unsigned)nsl_dimension(callee, slot->cols);
+  ns_native_call(slot->native, cb->symbol, &call);
 }
 
 /* ---- compiled callbacks ---- */

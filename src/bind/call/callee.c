@@ -160,9 +160,9 @@ static int library_gc(lua_State *L) {
 ** Looks up a symbol in a shared library, which the callee at idx keeps open. Raises with the names of the library and the
 ** symbol.
 */
-static NslSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, const char *name) {
+static NsSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, const char *name) {
   NsError err = {NS_OK, ""};
-  NslSymbol symbol = NULL;
+  NsSymbol symbol = NULL;
   NslLibrary *handle = nsl_new(L, &library_type, sizeof *handle, 0);
   if (ns_library_open(&handle->library, path, &err) != NS_OK) nsl_raise(L, &err);
   if (ns_library_symbol(handle->library, name, &symbol, &err) != NS_OK) nsl_raise(L, &err);
@@ -171,7 +171,7 @@ static NslSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, 
   return symbol;
 }
 
-static void set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol) {
+static void set_symbol(lua_State *L, int idx, int slot, NsSymbol symbol) {
   NslCallee *callee = lua_touserdata(L, idx);
   callee->callbacks[slot].backing = NSL_LIBRARY;
   callee->callbacks[slot].symbol = symbol;

@@ -19,8 +19,6 @@ enum { NSL_MAX_SLOTS = 10, NSL_MAX_FUNCTIONS = 4 };
 /* Where a callback comes from. METHOD: a field or class function, which gets self first. COMPILED: made by ns.compile. */
 typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD } NslBacking;
 
-typedef NsSymbol NslSymbol;
-
 typedef struct NslCallee NslCallee;
 
 /* One callback of one object. */
@@ -28,7 +26,7 @@ struct NslCallback {
   NslCallee *callee;
   const NsSlot *slot;
   NslBacking backing;
-  NslSymbol symbol;  /* used by NSL_LIBRARY */
+  NsSymbol symbol;   /* used by NSL_LIBRARY */
   NslVector *vector; /* the output is a vector or a matrix, anchored in the sheet; the other pointer is NULL */
   NslMatrix *matrix;
   double *out; /* the `entries` numbers of the output */

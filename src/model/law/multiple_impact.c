@@ -4,7 +4,6 @@
 ** (integrators/motion/collision.h); the impact of a contact alone is Newton's.
 */
 #include <math.h>
-#include <string.h>
 
 #include "linalg/lu.h"
 #include "model/impact.h"

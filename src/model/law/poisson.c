@@ -4,7 +4,6 @@
 ** 0 <= u _|_ P - (1 + e) P_c >= 0.
 ** Glocker and Pfeiffer, Multiple impacts with friction in rigid multibody systems, Nonlinear Dynamics 7 (1995), 471.
 */
-#include <math.h>
 
 #include "model/impact.h"
 

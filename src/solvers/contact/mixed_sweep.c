@@ -13,7 +13,6 @@
 #include "solvers/contact/mixed_sweep.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
