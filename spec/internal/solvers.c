@@ -21,7 +21,7 @@
 #include "solvers/mcp/mcp_map.h"
 #include "solvers/scale.h"
 #include "solvers/box/sparse_path.h"
-#include "solvers/box/sparse_proximal.h"
+#include "solvers/box/methods.h"
 #include "solvers/box/sparse_search.h"
 
 /* The objects of one call, in its arena. */

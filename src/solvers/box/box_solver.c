@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "linalg/dense.h"
 #include "solvers/balance.h"
-#include "solvers/box/dense_chain.h"
+#include "solvers/box/methods.h"
 #include "solvers/box/dense_search.h"
 #include "solvers/box/one_variable.h"
 #include "solvers/components.h"

@@ -1,41 +1,19 @@
 /*
 ** dense_chain.c
-** The list of methods and the chains. A new method is one line in the list, and one in a chain if it is to be used by default.
+** The chains of methods for dense problems. A new method is one line in the list of methods.h, and one in a chain if it is to be used by default.
 */
-#include "solvers/box/dense_chain.h"
+#include "solvers/box/methods.h"
 
 #include <math.h>
 
-#include "solvers/box/banded_sets.h"
-#include "solvers/box/branch.h"
 #include "solvers/box/dense_search.h"
-#include "solvers/box/enumerate.h"
-#include "solvers/box/game.h"
-#include "solvers/box/interior.h"
-#include "solvers/box/newton.h"
-#include "solvers/box/pgs.h"
-#include "solvers/box/pivot.h"
 #include "solvers/box/principal.h"
-#include "solvers/box/proximal.h"
-#include "solvers/box/warm_start.h"
 
-/* The order of the names in messages. */
 const NsMethod *const ns_box_methods[] = {
-    &ns_box_active_set,   /* principal pivots from the guess, all wrong components at once */
-    &ns_box_guess,        /* the guess */
-    &ns_box_lemke,        /* paths of Lemke */
-    &ns_box_pgs,          /* Gauss-Seidel */
-    &ns_box_enumerate,    /* all active sets */
-    &ns_box_principal,    /* principal pivots one by one */
-    &ns_box_newton_min,   /* semismooth Newton on the natural map */
-    &ns_box_newton_fb,    /* and on the Fischer-Burmeister function */
-    &ns_box_interior,     /* interior points */
-    &ns_box_predict,      /* the active set after a few sweeps */
-    &ns_box_lemke_howson, /* games */
-    &ns_box_proximal,     /* the proximal point method */
-    &ns_box_banded,       /* block principal pivots on a band */
-    &ns_box_branch,       /* branch and bound */
-    NULL,
+#define X(name) &ns_box_##name,
+    NS_BOX_METHOD_LIST(X)
+#undef X
+        NULL,
 };
 
 /*

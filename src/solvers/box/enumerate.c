@@ -2,13 +2,23 @@
 ** enumerate.c
 ** Tries every active set in turn.
 */
-#include "solvers/box/enumerate.h"
+#include "solvers/box/methods.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
 #include "solvers/box/dense_search.h"
+
+/* ENUMERATED: largest number of variables. STORED: number of solutions that are kept. */
+enum { ENUMERATED = 20, STORED = 64 };
+
+/* What an enumeration saw. */
+typedef struct Enumeration {
+  int tried;    /* active sets solved */
+  int singular; /* of these, skipped with a block that is singular to rounding */
+  int found;    /* different solutions, counted up to STORED */
+} Enumeration;
 
 /* Whether component i can be at `place`: a fixed one has one place, others between and each finite bound. */
 static bool enumerate_allowed(const NsBoxProblem *p, int i, signed char place) {
@@ -71,9 +81,9 @@ static double enumerate_distance(const double *x, const double *y, int n) {
 }
 
 /* Stores a solution if it is new (componentwise, to 1e-9 of the largest component). */
-static void remember(double *store, const double *z, int n, NsEnumeration *seen) {
+static void remember(double *store, const double *z, int n, Enumeration *seen) {
   double size = 0;
-  if (seen->found == NS_ENUMERATE_STORE) return;
+  if (seen->found == STORED) return;
   for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]));
   for (int k = 0; k < seen->found; k++) {
     double gap = 0;
@@ -84,12 +94,20 @@ static void remember(double *store, const double *z, int n, NsEnumeration *seen)
   seen->found++;
 }
 
-NsStatus ns_enumerate(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set, double *z,
-                      double *w, NsEnumeration *seen) {
+/*
+** Tries the active sets of p in order (n <= ENUMERATED; at most 3^n sets, 2^n for one-sided bounds). A branch is skipped
+** when the places chosen so far give some w_i the wrong sign for all z in the box. z, w (n) become the solution nearest to
+** `near` (n) in the 2-norm, the first one on a tie. Singular blocks are skipped: of a continuum of solutions only those points
+** appear that are the unique solution of their active set (its vertices). `work` holds (STORED + 2) n doubles,
+** `set` n places. NS_OK; NS_ENOSOL: no set fits and none was singular, so there is no solution; NS_ESINGULAR: none fits, but
+** some were skipped; NS_ETOOLARGE; NS_EINTR. Cottle, Pang and Stone 1992, section 1.3.
+*/
+static NsStatus enumerate_sets(NsActive *a, const NsBoxProblem *p, const double *near, double *work, signed char *set,
+                               double *z, double *w, Enumeration *seen) {
   int n = p->n;
   double *candidate = work, *wc = work + n, *store = work + 2 * n, best = INFINITY, backward;
-  *seen = (NsEnumeration){0};
-  if (n > NS_ENUMERATE_MAX) return NS_ETOOLARGE;
+  *seen = (Enumeration){0};
+  if (n > ENUMERATED) return NS_ETOOLARGE;
   if (n == 0) return NS_OK;
   set[n - 1] = NS_AT_LOWER - 1;
   for (bool more = enumerate_advance(p, set, n - 1); more; more = enumerate_advance(p, set, 0)) {
@@ -119,7 +137,7 @@ static NsStatus enumerate_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   AllSets *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  m->stored = ns_arena_matrix(s->arena, NS_ENUMERATE_STORE + 2, s->nmax < NS_ENUMERATE_MAX ? s->nmax : NS_ENUMERATE_MAX);
+  m->stored = ns_arena_matrix(s->arena, STORED + 2, s->nmax < ENUMERATED ? s->nmax : ENUMERATED);
   m->near = ns_arena_doubles(s->arena, s->nmax);
   m->z = ns_arena_doubles(s->arena, s->nmax);
   m->w = ns_arena_doubles(s->arena, s->nmax);
@@ -132,10 +150,10 @@ static NsOutcome enumerate_run(void *work, NsSearch *search, int mode) {
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
   NsOutcome out = {NS_ENOCONV, false, 0, "enumerate"};
-  NsEnumeration seen = {0};
+  Enumeration seen = {0};
   (void)mode;
   for (int i = 0; i < p->n; i++) m->near[i] = ns_dense_near(s, i);
-  out.status = ns_enumerate(s->active, fair, m->near, m->stored, m->set, m->z, m->w, &seen);
+  out.status = enumerate_sets(s->active, fair, m->near, m->stored, m->set, m->z, m->w, &seen);
   out.iterations = seen.tried;
   s->found = seen.found;
   s->solution = m->stored + 2 * (size_t)p->n;
@@ -151,5 +169,6 @@ static NsOutcome enumerate_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/* Enumerates the scaled problem; the answer is the solution nearest to the guess. */
 const NsMethod ns_box_enumerate = {
     .name = "enumerate", .takes = NS_TAKES_DENSE, .reserve = enumerate_reserve, .run = enumerate_run};

@@ -3,6 +3,7 @@
 ** The two sides of a bimatrix game, from the pattern of its matrix.
 */
 #include "solvers/box/game.h"
+#include "solvers/box/methods.h"
 
 #include <math.h>
 
@@ -151,5 +152,6 @@ static NsOutcome game_run(void *work, NsSearch *search, int mode) {
   return out.status = NS_ENOCONV, out;
 }
 
+/* Lemke-Howson paths (pivot.h) for games, each end polished; NS_ENOCONV at once for other problems. */
 const NsMethod ns_box_lemke_howson = {
     .takes = NS_TAKES_DENSE, .reserve = game_reserve, .release = game_release, .run = game_run};

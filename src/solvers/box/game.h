@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "solvers/box/box.h"
-#include "solvers/method.h"
 
 /* The side of each variable, and the connected parts of the problem. */
 typedef struct NsGame {
@@ -15,6 +14,3 @@ typedef struct NsGame {
   int *queue;   /* the variables, part by part */
   int parts;
 } NsGame;
-
-/* Lemke-Howson paths (pivot.h) for games, each end polished; NS_ENOCONV at once for other problems. */
-extern const NsMethod ns_box_lemke_howson;

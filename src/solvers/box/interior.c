@@ -2,7 +2,7 @@
 ** interior.c
 ** Newton on the perturbed complementarity conditions, reduced to z.
 */
-#include "solvers/box/interior.h"
+#include "solvers/box/methods.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,6 +10,13 @@
 #include "base/interrupt.h"
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
+
+/* Vectors for problems of up to nmax variables. */
+typedef struct BoxInterior {
+  double *a, *b;        /* multipliers of the lower and the upper bounds, w = a - b */
+  double *da, *db, *dz; /* their steps */
+  double *residual, *barrier, *ones, *ca, *cb, *z;
+} BoxInterior;
 
 /* SHORT_STEPS: consecutive steps shorter than 1e-6 after which the method gives up. */
 enum { SHORT_STEPS = 8 };
@@ -19,11 +26,6 @@ enum { SHORT_STEPS = 8 };
 ** a script asked for the method; in its second attempt, for problems whose active set shows late.
 */
 static const double chain_accuracy = 1e-12, asked_accuracy = 1e-11, late_accuracy = 1e-14;
-
-static void interior_take(NsInterior *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->a, &s->b, &s->da, &s->db, &s->dz, &s->ca, &s->residual, &s->barrier, &s->ones, &s->cb};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
-}
 
 static bool box_interior_fixed(const NsBoxMap *map, int i) {
   return map->lower[i] == map->upper[i];
@@ -38,7 +40,7 @@ static bool box_interior_above(const NsBoxMap *map, int i) {
 }
 
 /* Moves z inside the bounds and sets all multipliers to the size of the data. */
-static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
+static void box_interior_start(BoxInterior *s, const NsBoxMap *map, double *z) {
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
   if (size == 0) size = 1;
@@ -55,7 +57,7 @@ static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
 }
 
 /* residual = M z + q - a + b, 0 for fixed variables; returns its largest entry. *mu: the mean product. */
-static double box_interior_measure(NsInterior *s, const NsBoxMap *map, const double *z, double *mu) {
+static double box_interior_measure(BoxInterior *s, const NsBoxMap *map, const double *z, double *mu) {
   double worst = 0, sum = 0;
   int pairs = 0;
   map->product(map->self, z, s->residual);
@@ -69,7 +71,7 @@ static double box_interior_measure(NsInterior *s, const NsBoxMap *map, const dou
   return worst;
 }
 
-static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const double *z) {
+static NsStatus box_interior_factor(BoxInterior *s, const NsBoxMap *map, const double *z) {
   for (int i = 0; i < map->n; i++) {
     s->ones[i] = box_interior_fixed(map, i) ? 0 : 1;
     s->barrier[i] = box_interior_fixed(map, i) ? 1 : 0;
@@ -80,7 +82,7 @@ static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const do
 }
 
 /* The step towards products equal to `target`, minus the second-order terms in ca, cb. */
-static void solve_step(NsInterior *s, const NsBoxMap *map, const double *z, double target) {
+static void solve_step(BoxInterior *s, const NsBoxMap *map, const double *z, double target) {
   for (int i = 0; i < map->n; i++) {
     s->dz[i] = -s->residual[i];
     if (box_interior_below(map, i)) s->dz[i] += (target - s->ca[i]) / (z[i] - map->lower[i]) - s->a[i];
@@ -99,7 +101,7 @@ static double box_interior_room(double x, double dx, double length) {
 }
 
 /* The largest step, at most 1, that keeps all slacks and multipliers positive. */
-static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, const double *z, double length) {
+static double box_interior_longest(const BoxInterior *s, const NsBoxMap *map, const double *z, double length) {
   for (int i = 0; i < map->n; i++) {
     if (box_interior_below(map, i))
       length = box_interior_room(s->a[i], s->da[i], box_interior_room(z[i] - map->lower[i], s->dz[i], length));
@@ -110,7 +112,7 @@ static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, con
 }
 
 /* The mean product after a step of length t. */
-static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, const double *z, double t) {
+static double box_interior_predict(const BoxInterior *s, const NsBoxMap *map, const double *z, double t) {
   double sum = 0;
   int pairs = 0;
   for (int i = 0; i < map->n; i++) {
@@ -122,7 +124,7 @@ static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, con
 }
 
 /* Takes a predictor-corrector step. Returns its length. */
-static double box_interior_step(NsInterior *s, const NsBoxMap *map, double mu, double *z) {
+static double box_interior_step(BoxInterior *s, const NsBoxMap *map, double mu, double *z) {
   for (int i = 0; i < map->n; i++) s->ca[i] = s->cb[i] = 0;
   solve_step(s, map, z, 0);
   double t = box_interior_longest(s, map, z, 1), ratio = mu > 0 ? box_interior_predict(s, map, z, t) / mu : 0;
@@ -147,7 +149,7 @@ static double box_interior_step(NsInterior *s, const NsBoxMap *map, double mu, d
 ** steps became too short (M is not monotone, or there is no solution); NS_EINTR. Wright, Primal-Dual Interior-Point Methods,
 ** 1997, chapters 8 and 10; Mehrotra, SIAM J. Optim. 2, 1992.
 */
-static NsStatus interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
+static NsStatus interior_solve(BoxInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
                                int *iterations) {
   double mu, size = 0;
   int too_short = 0;
@@ -170,25 +172,20 @@ static NsStatus interior_solve(NsInterior *s, const NsBoxMap *map, double tolera
 
 /* ---- the method ---- */
 
-typedef struct SmoothInterior {
-  NsInterior interior;
-  double *z;
-} SmoothInterior;
-
 static NsStatus interior_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
-  SmoothInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  BoxInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  interior_take(&m->interior, s->arena, s->nmax);
-  m->z = ns_arena_doubles(s->arena, s->nmax);
+  double **vectors[] = {&m->a, &m->b, &m->da, &m->db, &m->dz, &m->ca, &m->residual, &m->barrier, &m->ones, &m->cb, &m->z};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(s->arena, s->nmax);
   return NS_OK;
 }
 
-static NsOutcome interior_attempt(SmoothInterior *m, NsBoxSearch *s, double accuracy) {
+static NsOutcome interior_attempt(BoxInterior *m, NsBoxSearch *s, double accuracy) {
   NsOutcome out = {NS_ENOCONV, false, 0, ns_box_interior.name};
   const NsBoxMap *map = s->map(s);
   s->start_inside(s, m->z);
-  out.status = interior_solve(&m->interior, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
+  out.status = interior_solve(m, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
   out.status = s->finish(s, m->z, out.status);
   return out;
 }
@@ -201,5 +198,6 @@ static NsOutcome interior_run(void *work, NsSearch *search, int mode) {
   return interior_attempt(work, s, late_accuracy);
 }
 
+/* Interior point from the guess, then the active set at its end; dense and sparse M. NS_INTERIOR_ONCE: one attempt only. */
 const NsMethod ns_box_interior = {
     .name = "interior", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = interior_reserve, .run = interior_run};

@@ -2,7 +2,7 @@
 ** newton.c
 ** Semismooth Newton; the two functions differ only in the value and derivatives of one component.
 */
-#include "solvers/box/newton.h"
+#include "solvers/box/methods.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,6 +12,13 @@
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
+typedef enum BoxFunction { NS_NEWTON_MIN, NS_NEWTON_FB } BoxFunction;
+
+/* Vectors for problems of up to nmax variables. */
+typedef struct BoxNewton {
+  double *F, *d, *e, *w, *step, *w_step, *trial, *w_trial, *gradient, *z;
+} BoxNewton;
+
 /*
 ** MEMORY: number of last merit values whose largest is the reference of the line search (Grippo, Lampariello and Lucidi).
 ** HALVINGS: of a step, until 2^-40 of it is left.
@@ -20,11 +27,6 @@ enum { MEMORY = 5, HALVINGS = 40 };
 
 /* accuracy: largest |F| over the largest rho |q| at which Newton stops. 1e-12: the active set is then solved directly. */
 static const double accuracy = 1e-12;
-
-static void newton_take(NsNewton *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->F, &s->d, &s->e, &s->w, &s->step, &s->w_step, &s->trial, &s->w_trial, &s->gradient};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
-}
 
 /* The value of one component's function and its derivatives with respect to z_i and w_i, both >= 0. */
 typedef struct Component {
@@ -60,7 +62,7 @@ static Component burmeister(double z, double w, double l, double u, double rho) 
 }
 
 /* s->F = F at z, w, with d and e if wanted. Returns |F|^2 / 2; *largest: the max norm. */
-static double box_newton_evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, const double *z, const double *w,
+static double box_newton_evaluate(BoxNewton *s, const NsBoxMap *map, BoxFunction function, const double *z, const double *w,
                                   bool derivatives, double *largest) {
   double sum = 0;
   *largest = 0;
@@ -78,7 +80,7 @@ static double box_newton_evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunc
 }
 
 /* Factors diag(d) + diag(e) M; adds more and more to d while this is singular. */
-static NsStatus box_newton_factor(NsNewton *s, const NsBoxMap *map, double largest) {
+static NsStatus box_newton_factor(BoxNewton *s, const NsBoxMap *map, double largest) {
   NsStatus status = map->factor(map->self, s->d, s->e);
   double added = 0, wanted = ns_smaller(1e-3, 1e-3 * largest) + 1e-12;
   for (int k = 0; k < 4 && status == NS_ESINGULAR; k++, wanted *= 100) {
@@ -90,20 +92,20 @@ static NsStatus box_newton_factor(NsNewton *s, const NsBoxMap *map, double large
 }
 
 /* gradient = (diag(d) + M' diag(e)) F, with the derivatives before regularisation. */
-static void compute_gradient(NsNewton *s, const NsBoxMap *map) {
+static void compute_gradient(BoxNewton *s, const NsBoxMap *map) {
   for (int i = 0; i < map->n; i++) s->trial[i] = s->e[i] * s->F[i];
   map->product_transposed(map->self, s->trial, s->gradient);
   for (int i = 0; i < map->n; i++) s->gradient[i] += s->d[i] * s->F[i];
 }
 
-static double slope_along(const NsNewton *s, int n) {
+static double slope_along(const BoxNewton *s, int n) {
   double slope = 0;
   for (int i = 0; i < n; i++) slope += s->gradient[i] * s->step[i];
   return slope;
 }
 
 /* Moves z along the step as far as the Armijo rule allows. False: no length is allowed. */
-static bool box_newton_search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double allowed, double slope,
+static bool box_newton_search(BoxNewton *s, const NsBoxMap *map, BoxFunction function, double allowed, double slope,
                               double *z) {
   double t = 1, largest;
   int n = map->n;
@@ -134,7 +136,7 @@ static bool box_newton_finite(const double *x, int n) {
 }
 
 /* One step from z with F, d, e in s: the Newton step, else steepest descent. */
-static NsStatus box_newton_advance(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double merit, double allowed,
+static NsStatus box_newton_advance(BoxNewton *s, const NsBoxMap *map, BoxFunction function, double merit, double allowed,
                                    double largest, double *z) {
   int n = map->n;
   compute_gradient(s, map);
@@ -161,7 +163,7 @@ static NsStatus box_newton_advance(NsNewton *s, const NsBoxMap *map, NsNewtonFun
 ** approach to the solution of nonlinear complementarity problems, Math. Program. 75, 1996; Grippo, Lampariello and Lucidi,
 ** SIAM J. Numer. Anal. 23, 1986.
 */
-static NsStatus newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double tolerance, int max_iterations,
+static NsStatus newton_solve(BoxNewton *s, const NsBoxMap *map, BoxFunction function, double tolerance, int max_iterations,
                              double *z, int *iterations) {
   double merits[MEMORY] = {0}, largest;
   for (*iterations = 0;; ++*iterations) {
@@ -180,28 +182,22 @@ static NsStatus newton_solve(NsNewton *s, const NsBoxMap *map, NsNewtonFunction 
 
 /* ---- the method ---- */
 
-/* A workspace: the iterate and what Newton needs. */
-typedef struct SmoothNewton {
-  NsNewton newton;
-  double *z;
-} SmoothNewton;
-
 static NsStatus newton_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
-  SmoothNewton *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  BoxNewton *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  newton_take(&m->newton, s->arena, s->nmax);
-  m->z = ns_arena_doubles(s->arena, s->nmax);
+  double **vectors[] = {&m->F, &m->d, &m->e, &m->w, &m->step, &m->w_step, &m->trial, &m->w_trial, &m->gradient, &m->z};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(s->arena, s->nmax);
   return NS_OK;
 }
 
-static NsOutcome newton_run(SmoothNewton *m, NsBoxSearch *s, NsNewtonFunction function, const char *name) {
+static NsOutcome newton_run(BoxNewton *m, NsBoxSearch *s, BoxFunction function, const char *name) {
   NsOutcome out = {NS_ENOCONV, false, 0, name};
   const NsBoxMap *map = s->map(s);
   double size = 0;
   s->start(s, m->z);
   for (int i = 0; i < map->n; i++) size = ns_larger(size, map->rho[i] * fabs(map->q[i]));
-  out.status = newton_solve(&m->newton, map, function, accuracy * (size > 0 ? size : 1), ns_box_limit(s, s->limit), m->z,
+  out.status = newton_solve(m, map, function, accuracy * (size > 0 ? size : 1), ns_box_limit(s, s->limit), m->z,
                             &out.iterations);
   out.status = s->finish(s, m->z, out.status);
   return out;
@@ -217,6 +213,7 @@ static NsOutcome newton_fb_run(void *work, NsSearch *search, int mode) {
   return newton_run(work, (NsBoxSearch *)search, NS_NEWTON_FB, ns_box_newton_fb.name);
 }
 
+/* Newton on either function from the guess, then the active set at its end. For dense and sparse M. */
 const NsMethod ns_box_newton_min = {
     .name = "newton_min", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = newton_reserve, .run = newton_min_run};
 const NsMethod ns_box_newton_fb = {

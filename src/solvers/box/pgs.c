@@ -2,7 +2,7 @@
 ** pgs.c
 ** Projected successive over-relaxation with w updated by columns.
 */
-#include "solvers/box/pgs.h"
+#include "solvers/box/methods.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -101,6 +101,7 @@ static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/* Sweeps, then the active set at their end. NS_EARG: a diagonal entry is not positive. */
 const NsMethod ns_box_pgs = {.name = "psor",
                              .aliases = (const char *const[]){"pgs", NULL},
                              .takes = NS_TAKES_DENSE,
@@ -140,4 +141,5 @@ static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/* For large symmetric M with a positive diagonal: the active set after 6 to 14 sweeps, once it stops changing. */
 const NsMethod ns_box_predict = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = predict_run};

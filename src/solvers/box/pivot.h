@@ -39,11 +39,3 @@ typedef struct NsGameStart {
 */
 NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
                        double *z, signed char *set, int *pivots);
-
-/*
-** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is the first path's
-** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others; NS_LEMKE_COVERS: short
-** ones with many covering vectors.
-*/
-extern const NsMethod ns_box_lemke;
-enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2, NS_LEMKE_COVERS = 3 };

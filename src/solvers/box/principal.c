@@ -2,6 +2,7 @@
 ** principal.c
 ** A tableau of pairs (z_i, w_i): basic = T nonbasic + constant; row k and column k belong to the same pair.
 */
+#include "solvers/box/methods.h"
 #include "solvers/box/principal.h"
 
 #include <float.h>
@@ -426,5 +427,6 @@ static NsOutcome principal_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/* Principal pivoting, its set polished; the mode is the rule. NS_PRINCIPAL_IN_ORDER: without polish, at most 2 n pivots. */
 const NsMethod ns_box_principal = {
     .name = "principal", .takes = NS_TAKES_DENSE, .reserve = principal_reserve, .run = principal_run};

@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "solvers/box/active.h"
-#include "solvers/method.h"
 
 /* Which of the wrong components is exchanged. */
 typedef enum NsPrincipalRule {
@@ -48,6 +47,3 @@ void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax);
 */
 NsStatus ns_principal_solve(NsPrincipal *s, const NsBoxProblem *p, NsPrincipalRule rule, int max_pivots, double *tableau,
                             double *z, signed char *set, int *pivots);
-
-/* Principal pivoting, its set polished; the mode is the rule. NS_PRINCIPAL_IN_ORDER: without polish, at most 2 n pivots. */
-extern const NsMethod ns_box_principal;

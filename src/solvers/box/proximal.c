@@ -2,7 +2,7 @@
 ** proximal.c
 ** Steps of the proximal point method, each solved by active sets, else by principal pivots.
 */
-#include "solvers/box/proximal.h"
+#include "solvers/box/methods.h"
 
 #include <string.h>
 
@@ -96,4 +96,10 @@ static NsOutcome proximal_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** Each step solves the scaled problem with M + shift I and q - shift z. This matrix is regular where M is singular, and
+** positive definite where M is monotone; there the method converges. The shift decreases from step to step. Every point is a
+** candidate. Ends after 60 steps, or when a step has no solution. Rockafellar, Monotone operators and the proximal point
+** algorithm, SIAM J. Control Optim. 14, 1976.
+*/
 const NsMethod ns_box_proximal = {.takes = NS_TAKES_DENSE, .reserve = proximal_reserve, .run = proximal_run};

@@ -10,13 +10,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solvers/box/interior.h"
-#include "solvers/box/newton.h"
+#include "solvers/box/methods.h"
 #include "solvers/box/sparse_box.h"
-#include "solvers/box/sparse_proximal.h"
 #include "solvers/box/sparse_search.h"
-#include "solvers/box/sparse_sets.h"
-#include "solvers/box/sparse_sweeps.h"
 #include "solvers/chain.h"
 #include "solvers/residual.h"
 

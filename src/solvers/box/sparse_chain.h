@@ -26,7 +26,7 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s);
 ** Solves for q, lower, upper (n, finite and not crossed); guess may be NULL. z, w (n) and info as for ns_box_solve
 ** (NsSolverInfo.residual is the natural residual with rho = 1 / M_ii). The default chain:
 **   1. z = 0 if that is a solution and there is no guess;
-**   2. without a guess sweeps with conjugate gradients, where they suit (sparse_sweeps.h); then the active set of the guess,
+**   2. without a guess sweeps with conjugate gradients, where they suit (sparse_sweeps.c); then the active set of the guess,
 **      moving all wrong components while their number falls;
 **   3. semismooth Newton on the natural map, then on the Fischer-Burmeister function;
 **   4. interior point; 5. sweeps if the diagonal is positive.

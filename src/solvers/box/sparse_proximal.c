@@ -2,7 +2,7 @@
 ** sparse_proximal.c
 ** Steps of the proximal point method, each solved by active sets with KLU.
 */
-#include "solvers/box/sparse_proximal.h"
+#include "solvers/box/methods.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,4 +104,10 @@ static NsOutcome sparse_proximal_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** For chains: steps as in proximal.c, on rows that their diagonal has scaled. An active set is one factorisation; all wrong components move at
+** once, and only the last one when their number has not fallen for some sets (Kostreva, Linear Algebra Appl. 21, 1978: it ends for P-matrices).
+** So rows that depend on each other are no obstacle, as the four touches of two faces. NS_EARG: a diagonal entry is not positive. NS_ENOCONV: the
+** error no longer falls, or a step has no solution.
+*/
 const NsMethod ns_sparse_proximal = {.takes = NS_TAKES_SPARSE, .reserve = ns_box_point_reserve, .run = sparse_proximal_run};

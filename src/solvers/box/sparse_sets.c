@@ -2,7 +2,7 @@
 ** sparse_sets.c
 ** A method that follows active sets.
 */
-#include "solvers/box/sparse_sets.h"
+#include "solvers/box/methods.h"
 
 #include "solvers/box/sparse_search.h"
 
@@ -25,4 +25,8 @@ static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** Follows active sets (ns_sparse_follow_sets) from the set of the guess, or of 0 without a guess. For many variables without a
+** guess it tries only few sets: when a free boundary has far to move, each set moves it by one point.
+*/
 const NsMethod ns_sparse_sets = {.takes = NS_TAKES_SPARSE, .reserve = ns_box_point_reserve, .run = sparse_sets_run};

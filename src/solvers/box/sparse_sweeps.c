@@ -2,7 +2,7 @@
 ** sparse_sweeps.c
 ** Sweeps that update M z + q column by column.
 */
-#include "solvers/box/sparse_sweeps.h"
+#include "solvers/box/methods.h"
 
 #include <float.h>
 #include <math.h>
@@ -60,6 +60,10 @@ static NsOutcome sparse_sweeps_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** Sweeps as in pgs.c, each O(non-zeros), then the active set at their end; only that set is factored. NS_EARG: a diagonal
+** entry is not positive. Mode NS_SWEEPS_FEW: few sweeps, for the end of a chain. Cryer, SIAM J. Control 9, 1971.
+*/
 const NsMethod ns_sparse_sweeps = {.name = "psor",
                                    .aliases = (const char *const[]){"pgs", NULL},
                                    .takes = NS_TAKES_SPARSE | NS_WITHOUT_FACTORS,
@@ -206,4 +210,11 @@ static NsOutcome gradients_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** For chains: rounds of two sweeps, then conjugate gradients on the variables that they leave between bounds, preconditioned by the diagonal.
+** NS_ENOCONV at once unless the diagonal is positive, factors of the rows make M symmetric, and a factorisation costs more than some hundred
+** products (obstacle problems in space fill in). Ends at an exact answer, at a direction without curvature, or after 4000 steps. Polyak, USSR
+** Comput. Math. Math. Phys. 9, 1969; More and Toraldo, On the solution of large quadratic programming problems with bound constraints, SIAM J.
+** Optim. 1, 1991.
+*/
 const NsMethod ns_sparse_gradients = {.takes = NS_TAKES_SPARSE, .reserve = gradients_reserve, .run = gradients_run};

@@ -2,7 +2,7 @@
 ** warm_start.c
 ** The active set of the guess, and the guess.
 */
-#include "solvers/box/warm_start.h"
+#include "solvers/box/methods.h"
 
 #include <float.h>
 
@@ -55,5 +55,13 @@ static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/*
+** Principal pivoting from the active set of the guess, in the given units (every step commutes with scaling by powers of two).
+** Moves all wrong components while their number falls, then only the first. The outcome is `warm` if the first set was right.
+** Assumes nothing. Ends after a few repairs, which is enough from one time step to the next. Kostreva, Block pivot methods for
+** solving the complementarity problem, Linear Algebra Appl. 21, 1978; Judice and Pires, A block principal pivoting algorithm
+** for large-scale strictly monotone linear complementarity problems, Comput. Oper. Res. 21, 1994.
+*/
 const NsMethod ns_box_active_set = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = active_set_run};
+/* The clamped guess, if it is right to rounding: for problems whose solution is not unique, where other methods may fail. */
 const NsMethod ns_box_guess = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = guess_run};

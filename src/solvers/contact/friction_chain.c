@@ -8,8 +8,6 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/contact/friction_first_order.h"
-#include "solvers/contact/friction_newton.h"
 #include "solvers/contact/friction_nsgs.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/residual.h"

@@ -13,7 +13,7 @@
 ** Acary, Cadoux, Lemarechal and Malick, ZAMM 91, 2011; Mazhar, Heyn, Negrut and Tasora, ACM Trans. Graphics 34,
 ** 2015; O'Donoghue and Candes, Found. Comput. Math. 15, 2015; Khobotov, USSR Comput. Math. 27, 1987.
 */
-#include "solvers/contact/friction_first_order.h"
+#include "solvers/contact/friction_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -258,6 +258,10 @@ static NsOutcome projections_run(void *work, NsSearch *search, int mode) {
   return projections_keep(work, f, mode == 0 && limit > 0 ? limit : STEPS);
 }
 
+/*
+** Modes. 0: max_iterations steps (0: 20000) from the guess. SHARE: the steps of one round from the best candidate; after a run
+** without progress, a long run from zero. LONG: a long run from the best candidate.
+*/
 const NsMethod ns_friction_first_order = {.name = "first_order",
                                           .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                           .reserve = projections_reserve,

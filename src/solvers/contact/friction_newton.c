@@ -14,7 +14,7 @@
 ** answer. Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM
 ** Trans. Graphics 30, 2011.
 */
-#include "solvers/contact/friction_newton.h"
+#include "solvers/contact/friction_search.h"
 
 #include <float.h>
 #include <math.h>
@@ -502,6 +502,12 @@ static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
   }
 }
 
+/*
+** Modes. 0: max_iterations steps (0: 200) from the guess. SHARE: the steps of one round, from the best candidate. PRESSED: as
+** much work as all before, from a point where every contact has a large normal force. LONG: 200 steps from the last point of
+** the first-order method, or from the best candidate. ROUGHENED: continuation from small friction coefficients. ALL_PRESSED:
+** from many points with large forces.
+*/
 const NsMethod ns_friction_newton = {.name = "newton",
                                      .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                      .reserve = alart_curnier_reserve,

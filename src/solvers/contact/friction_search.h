@@ -41,3 +41,8 @@ static inline NsOutcome ns_friction_keep(NsFrictionSearch *s, const NsSolverInfo
   ns_mixed_keep(&s->mixed, info, measure);
   return ns_mixed_outcome(&s->mixed, info->status, info);
 }
+
+/* Methods (and ns_friction_nsgs, in friction_nsgs.h) and their modes other than 0, which are told at the definitions. */
+extern const NsMethod ns_friction_first_order, ns_friction_newton;
+enum { NS_FIRST_ORDER_SHARE = 1, NS_FIRST_ORDER_LONG };
+enum { NS_FRICTION_SHARE = 1, NS_FRICTION_PRESSED, NS_FRICTION_LONG, NS_FRICTION_ROUGHENED, NS_FRICTION_ALL_PRESSED };

@@ -19,7 +19,6 @@
 #include "solvers/contact/mixed_interior.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/contact/mixed_plane.h"
-#include "solvers/contact/mixed_single.h"
 #include "solvers/contact/mixed_sweep.h"
 
 /*

@@ -59,3 +59,6 @@ static inline NsOutcome ns_mixed_outcome(const NsMixedSearch *s, NsStatus status
 static inline void ns_mixed_copy(const NsMixedSearch *s, double *to, const double *from) {
   memcpy(to, from, (size_t)s->v.p.n * sizeof *to);
 }
+
+/* Methods that need no iteration, in mixed_single.c. */
+extern const NsMethod ns_mixed_single, ns_mixed_guess;

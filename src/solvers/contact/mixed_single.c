@@ -6,7 +6,7 @@
 ** Assumptions: the problem is one contact.
 ** Termination: at once. Without a solution, the next method starts from a projected step.
 */
-#include "solvers/contact/mixed_single.h"
+#include "solvers/contact/mixed_search.h"
 
 static NsOutcome single_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
@@ -31,8 +31,10 @@ static NsOutcome mixed_guess_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, NS_OK, &info);
 }
 
+/* One contact by its cone (cone.h); has one mode. */
 const NsMethod ns_mixed_single = {
     .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .needs = "one contact", .run = single_run};
 
+/* Takes the guess as a candidate; has one mode. */
 const NsMethod ns_mixed_guess = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                  .run = mixed_guess_run};

@@ -2,7 +2,6 @@
 ** bracket.c
 ** Bracketing for one variable, as a method.
 */
-#include "solvers/mcp/bracket.h"
 
 #include <math.h>
 
@@ -42,4 +41,5 @@ static NsOutcome bracket_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
+/* For one variable (scalar.h). Always finds a solution of a continuous F between finite bounds. */
 const NsMethod ns_mcp_bracket = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .run = bracket_run};

@@ -9,10 +9,7 @@
 
 #include "base/memory.h"
 #include "solvers/chain.h"
-#include "solvers/mcp/bracket.h"
-#include "solvers/mcp/josephy.h"
 #include "solvers/mcp/mcp_search.h"
-#include "solvers/mcp/semismooth.h"
 #include "solvers/residual.h"
 
 const NsMethod *const ns_mcp_methods[] = {&ns_mcp_josephy, &ns_mcp_semismooth, &ns_mcp_bracket, NULL};

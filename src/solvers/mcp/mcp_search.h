@@ -91,3 +91,6 @@ int ns_mcp_not_finite(int n, const double *x);
 /* clamp: x within the scaled bounds of variable i. unscale: `to` = z in the user's units, within the user's bounds. */
 double ns_mcp_clamp(const NsMcpSearch *s, int i, double x);
 void ns_mcp_unscale(const NsMcpSearch *s, const double *z, double *to);
+
+/* The methods; each starts where its mode says. */
+extern const NsMethod ns_mcp_josephy, ns_mcp_semismooth, ns_mcp_bracket;

@@ -2,7 +2,6 @@
 ** semismooth.c
 ** Newton directions of the natural map and of the Fischer-Burmeister map.
 */
-#include "solvers/mcp/semismooth.h"
 
 #include "solvers/mcp/mcp_search.h"
 
@@ -43,5 +42,11 @@ static NsOutcome semismooth_run(void *work, NsSearch *search, int mode) {
   return (NsOutcome){status, false, 0, ns_mcp_semismooth.name};
 }
 
+/*
+** Each direction is the Newton direction of the natural map max(min(z - l, f), z - u), an active-set step. If the line search
+** rejects it: the Newton direction of the Fischer-Burmeister map with increasing regularisation. Each takes one linear system
+** (KLU for sparse J). The mode says where the attempt starts (mcp_search.h). De Luca, Facchinei and Kanzow, A semismooth
+** equation approach to the solution of nonlinear complementarity problems, Math. Prog. 75, 1996.
+*/
 const NsMethod ns_mcp_semismooth = {
     .name = "semismooth", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = semismooth_reserve, .run = semismooth_run};
