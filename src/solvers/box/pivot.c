@@ -693,11 +693,6 @@ static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
-/*
-** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is the first path's
-** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others; NS_LEMKE_COVERS: short
-** ones with many covering vectors.
-*/
 const NsMethod ns_box_lemke = {.name = "lemke",
                                .aliases = (const char *const[]){"pivot", NULL},
                                .takes = NS_TAKES_DENSE,
