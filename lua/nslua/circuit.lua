@@ -21,7 +21,7 @@ local values = require "nslua.network.values"
 local sensitivity = require "nslua.circuit.sensitivity"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
 local finite, positive = values.finite, values.positive
 local check_name, node_name, options_of = drawing.check_name, drawing.node_name, drawing.options
 local who_of = drawing.who_of
@@ -158,9 +158,7 @@ return function(ns)
       local who = who_of(kind, name)
       local o = options_of(who, options, known)
       local part = lines(who, o)
-      if o.body ~= nil and type(o.body) ~= "boolean" then
-        fail("%s: body: expected true or false, got %s", who, describe(o.body))
-      end
+      optional(o.body, "boolean", "%s: body: expected true or false", who)
       part.gate = values.gate(gate, who)
       if o.body then return with_body(self, "igbt module", kind, name, a, b, part) end
       return add(self, kind, name, { a, b }, part)

@@ -19,7 +19,7 @@ local motions = require "nslua.driveline.motions"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 local finite, positive, who_of = values.finite, values.positive, drawing.who_of
 
 local function at_least(value, least, who, name)
@@ -54,7 +54,7 @@ end
 -- A curve over the size of a speed: a function, or points { speeds =, values = }.
 local function curve_of(value, who)
   if value == nil or type(value) == "function" then return value end
-  if type(value) ~= "table" then fail("%s: curve: expected a function or a table, got %s", who, describe(value)) end
+  expect(value, "table", "%s: curve: expected a function or a table", who)
   local o = values.fields(value, "speeds values", who)
   return values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve").f
 end
@@ -271,9 +271,7 @@ return function(ns, noun, domain)
       part.stiffness = positive(o.stiffness, who, "stiffness")
       part.damping = at_least(o.damping or 0, 0, who, "damping")
       part.exponent, part.soft = positive(o.exponent or 1, who, "exponent"), o.soft
-      if o.soft ~= nil and type(o.soft) ~= "boolean" then
-        fail("%s: soft: expected true or false, got %s", who, describe(o.soft))
-      end
+      optional(o.soft, "boolean", "%s: soft: expected true or false", who)
     else
       part.restitution = at_least(o.restitution or 0, 0, who, "restitution")
       if part.restitution > 1 then fail("%s: restitution: expected at most 1, got %g", who, part.restitution) end

@@ -3,7 +3,7 @@ local arguments = require "nslua.base.arguments"
 local variables = require "nslua.fmi.variables"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, expect, optional = arguments.fail, arguments.expect, arguments.optional
 
 local fmi = {}
 
@@ -58,7 +58,7 @@ end
 
 -- The model that a script for other tools returns.
 function fmi.model(description)
-  if type(description) ~= "table" then fail("fmi.model: expected a table, got %s", describe(description)) end
+  expect(description, "table", "fmi.model: expected a table")
   description = arguments.options(description, "fmi.model")
   local kind = kind_of(description)
   local others = ""
@@ -69,9 +69,7 @@ function fmi.model(description)
     if description[key] ~= nil then fail("fmi.model: %s does not go with %s", key, kind.keys:match "%S+") end
   end
   for _, key in ipairs { "save", "restore" } do
-    if description[key] ~= nil and type(description[key]) ~= "function" then
-      fail("fmi.model: %s: expected a function, got %s", key, describe(description[key]))
-    end
+    optional(description[key], "function", "fmi.model: %s: expected a function", key)
   end
   local model = setmetatable({ name = description.name, texts = texts_of(description),
     experiment = experiment_of(description),
@@ -88,7 +86,7 @@ function fmi.export(...) return require "nslua.fmi.export"(...) end
 
 -- The path of a file that was packed with the script, in a unit and outside of one.
 function fmi.resource(name)
-  if type(name) ~= "string" then fail("fmi.resource: name: expected a string, got %s", describe(name)) end
+  expect(name, "string", "fmi.resource: name: expected a string")
   local directory = require "nslua.fmi.unit_script".directory
   if not directory then
     local caller = debug.getinfo(2, "S") -- nil where the call is the first one of a coroutine

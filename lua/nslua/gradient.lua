@@ -10,7 +10,7 @@ local core = require "nslua.core"
 local where = require "nslua.base.where"
 local stepped = require "nslua.gradient.stepped"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
 local back = core.adjoint
 
 local CHANGED = "gradient: the simulation was run again, or changed, by a function of the cost"
@@ -24,9 +24,7 @@ local function take_options(simu, options)
   end
   options = arguments.options(options, ":gradient")
   for _, name in ipairs { "cost", "terminal" } do
-    if options[name] ~= nil and type(options[name]) ~= "function" then
-      fail("gradient: %s: expected a function, got %s", name, describe(options[name]))
-    end
+    optional(options[name], "function", "gradient: %s: expected a function", name)
   end
   if not options.cost and not options.terminal then fail("gradient: expected cost, or terminal, or both") end
   if options.parameters == nil then fail("gradient: parameters: expected a list of parameters, got nil") end

@@ -14,7 +14,7 @@ local html = require "nslua.web.html"
 local screen = require "nslua.notebook.screen"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 
 local notebook = {} -- ns.notebook
 local functions = { notebook = notebook } -- the others are functions of ns
@@ -31,7 +31,7 @@ function Rich:__tostring() return self.text end
 local types = { html = "text/html", latex = "text/latex", markdown = "text/markdown", svg = "image/svg+xml" }
 for name, mime in pairs(types) do
   notebook[name] = function(text)
-    if type(text) ~= "string" then fail("%s: text: expected a string, got %s", name, describe(text)) end
+    expect(text, "string", "%s: text: expected a string", name)
     return setmetatable({ mime = mime, text = text }, Rich)
   end
 end
@@ -104,9 +104,7 @@ function functions.progress(what, label)
   if not is_number and type(what) ~= "table" and type(what) ~= "userdata" then
     fail("progress: expected a number of steps, or a list, got %s", describe(what))
   end
-  if label ~= nil and type(label) ~= "string" then
-    fail("progress: label: expected a string, got %s", describe(label))
-  end
+  optional(label, "string", "progress: label: expected a string")
   local n, clock = is_number and what or #what, screen.clock
   local start, shown, handle = clock and clock(), 0, nil
   local function show(k)
@@ -176,7 +174,7 @@ end
 
 -- interact{a = {0, 1}, ..., f}: controls below which f(p) is called, with p.a and so on, when one is moved.
 function functions.interact(spec)
-  if type(spec) ~= "table" then fail("interact: expected a table, got %s", describe(spec)) end
+  expect(spec, "table", "interact: expected a table")
   local set = controls_of(spec)
   if not screen.show then
     fail "interact: it needs a notebook (nslua kernel install); ns.animation.interact makes a page with all pictures"

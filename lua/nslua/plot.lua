@@ -83,9 +83,7 @@ local function check_subplot(options)
   if options.projection ~= nil and options.projection ~= "3d" and options.projection ~= "polar" then
     fail('subplot: projection: expected "3d" or "polar", got %s', data.describe(options.projection))
   end
-  if options.polar ~= nil and type(options.polar) ~= "boolean" then
-    fail("subplot: polar: expected a boolean, got %s", data.describe(options.polar))
-  end
+  data.optional(options.polar, "boolean", "subplot: polar: expected a boolean")
   for _, name in ipairs { "sharex", "sharey" } do
     if options[name] and getmetatable(options[name]) ~= Axes then
       fail("subplot: %s: expected axes, got %s", name, data.describe(options[name]))
@@ -248,9 +246,7 @@ end
 
 -- The commands of a picture with the options transparent and facecolor.
 local function saved_commands(fig, who, kind, dpi, options)
-  if options.transparent ~= nil and type(options.transparent) ~= "boolean" then
-    fail("%s: transparent: expected a boolean, got %s", who, data.describe(options.transparent))
-  end
+  data.optional(options.transparent, "boolean", "%s: transparent: expected a boolean", who)
   local face = options.facecolor and style.color(who, options.facecolor) or fig.face
   local old = fig.face
   fig.transparent, fig.face = options.transparent, face
@@ -275,7 +271,7 @@ end
 
 -- savefig(file [, {dpi =}]): writes a .png, .svg or .pdf file, completely or not at all.
 function Figure:savefig(file, options)
-  if type(file) ~= "string" then fail("savefig: file: expected a string, got %s", data.describe(file)) end
+  data.expect(file, "string", "savefig: file: expected a string")
   options = data.options("savefig", options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end

@@ -19,7 +19,7 @@ local tasks_of = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
 local worker = require "nslua.sweep.worker"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local support = core.worker_support
 
 local sweeps = {}
@@ -43,8 +43,7 @@ local function positive(value, who, name)
 end
 
 local function callable(value, who, name)
-  if type(value) ~= "function" then fail("%s: %s: expected a function, got %s", who, name, describe(value)) end
-  return value
+  return expect(value, "function", "%s: %s: expected a function", who, name)
 end
 
 local function one_of(value, list, who, name)
@@ -95,7 +94,7 @@ local function read_options(given, who)
   local resume = optional(o, "resume", check_resume, who, o.file)
   if settings.resume ~= nil and not (settings.part and resume == "failed") then resume = settings.resume end
   local with = o.with
-  if with ~= nil and type(with) ~= "table" then fail("%s: with: expected a table, got %s", who, describe(with)) end
+  arguments.optional(with, "table", "%s: with: expected a table", who)
   local shown = optional(o, "progress", check_progress, who)
   return {
     run = o.run,

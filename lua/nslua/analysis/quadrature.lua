@@ -9,7 +9,7 @@
 local arguments = require "nslua.base.arguments"
 
 local abs, huge = math.abs, math.huge
-local fail = arguments.fail
+local fail, expect = arguments.fail, arguments.expect
 
 -- The points of the rule on [-1, 1] from 0 on, with their weights. The Gauss weights are 0 at points of the
 -- extension.
@@ -61,7 +61,7 @@ local function integrand(f, over)
   return function(u)
     local x, slope = over.x(u)
     local y = f(x)
-    if type(y) ~= "number" then fail("quad: f(%g): expected a number, got %s", x, arguments.describe(y)) end
+    expect(y, "number", "quad: f(%g): expected a number", x)
     if y - y ~= 0 then fail("quad: f(%g) is %s", x, y ~= y and "nan" or "infinite") end
     return y * slope
   end

@@ -19,6 +19,16 @@ function arguments.describe(value)
   return type(value) == "string" and "'" .. value .. "'" or type(value)
 end
 
+-- Returns a value of this type of Lua. For others it raises the text, as "%s: file: expected a string", and what it
+-- got.
+function arguments.expect(value, kind, text, ...)
+  if type(value) == kind then return value end
+  fail("%s, got %s", format(text, ...), arguments.describe(value))
+end
+
+-- As expect(), for a value that may be nil.
+function arguments.optional(value, ...) return value ~= nil and arguments.expect(value, ...) or value end
+
 -- The content of a file; or nil and the reason, which does not name the file.
 function arguments.content(path)
   local handle, message = io.open(path, "rb")
@@ -38,10 +48,18 @@ function arguments.is_callable(f)
 end
 
 function arguments.number(value, who, name)
-  if type(value) ~= "number" or value ~= value then
-    fail("%s: %s: expected a number, got %s", who, name, arguments.describe(value))
-  end
-  return value
+  if type(value) == "number" and value == value then return value end
+  fail("%s: %s: expected a number, got %s", who, name, arguments.describe(value))
+end
+
+function arguments.finite(value, who, name)
+  if arguments.number(value, who, name) - value == 0 then return value end
+  fail("%s: %s: expected a finite number, got %s", who, name, arguments.describe(value))
+end
+
+function arguments.positive(value, who, name)
+  if arguments.number(value, who, name) > 0 and value < math.huge then return value end
+  fail("%s: %s: expected a number above 0, got %s", who, name, arguments.describe(value))
 end
 
 function arguments.integer(value, least, who, name)

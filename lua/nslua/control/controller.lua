@@ -12,7 +12,7 @@ local sensor = require "nslua.control.sensor"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 
 local controller = {}
 
@@ -238,11 +238,9 @@ controller.Actuator = controller.class { name = "Actuator",
   end,
   prepare = function(self, _, who)
     local law = self.options.law
-    if type(law) ~= "function" then fail("%s: law: expected a function law(t, y, s), got %s", who, describe(law)) end
+    expect(law, "function", "%s: law: expected a function law(t, y, s)", who)
     local state = self.options.state
-    if state ~= nil and type(state) ~= "table" then
-      fail("%s: state: expected a table, got %s", who, describe(state))
-    end
+    optional(state, "table", "%s: state: expected a table", who)
     for _, key in ipairs { "u", "out", "queue", "last" } do
       if state and state[key] ~= nil then fail("%s: state: '%s' is one of the controller's own", who, key) end
     end

@@ -10,7 +10,7 @@ local core = require "nslua.core"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local who = "Hysteresis"
 
@@ -26,16 +26,12 @@ local function states_of(simulation)
   return core.concatenate(parts)
 end
 
-local function threshold(value, name)
-  local x = arguments.number(value, who, name)
-  if x == x and math.abs(x) < math.huge then return x end
-  fail("%s: %s: expected a finite number, got %s", who, name, describe(x))
-end
+local function threshold(value, name) return arguments.finite(value, who, name) end
 
 -- The values of the output, as vectors of one length.
 local function values_of(values)
   if values == nil then values = { on = 1, off = 0 } end
-  if type(values) ~= "table" then fail("%s: values: expected { on =, off = }, got %s", who, describe(values)) end
+  expect(values, "table", "%s: values: expected { on =, off = }", who)
   local list = {}
   for _, name in ipairs { "on", "off" } do
     local value = values[name]
@@ -68,12 +64,9 @@ local function Hysteresis(simulation, options)
   if getmetatable(simulation) ~= "TimeStepping" then
     fail("%s: expected a simulation, got %s", who, describe(simulation))
   end
-  local o, message = option_tables.check(options, "name input on off values start", who)
-  if not o then fail("%s", message) end
+  local o = option_tables.need(options, "name input on off values start", who, fail)
   local input, on, off = o.input, threshold(o.on, "on"), threshold(o.off, "off")
-  if type(input) ~= "function" then
-    fail("%s: input: expected a function of (t, x), got %s", who, describe(input))
-  end
+  expect(input, "function", "%s: input: expected a function of (t, x)", who)
   if on == off then
     fail("%s: off: expected another value than on, got %g twice; a relay has one (ns.RelayNSL)", who, on)
   end

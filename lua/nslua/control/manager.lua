@@ -7,7 +7,7 @@ local names = require "nslua.base.names"
 local plant = require "nslua.control.plant"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
 
 local manager = {}
 
@@ -158,9 +158,7 @@ function Simulation:run(options)
   if getmetatable(self) ~= Simulation then
     fail "run: expected a control simulation before a colon, as in sim:run(...)"
   end
-  if options ~= nil and type(options) ~= "table" then
-    fail("run: options: expected a table, got %s", describe(options))
-  end
+  optional(options, "table", "run: options: expected a table")
   for key, value in pairs(options or {}) do own[key] = value end
   self.solution = where.pass(self.simulation.run, self.simulation, own)
   return self.solution

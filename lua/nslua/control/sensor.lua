@@ -7,7 +7,7 @@ local plant = require "nslua.control.plant"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
 
 local sensor = {}
 
@@ -27,9 +27,7 @@ function sensor.LinearSensor(ds, C, D, options)
   if not (arguments.number(dropout, who, "dropout") >= 0 and dropout < 1) then
     fail("%s: dropout: expected a probability below 1, got %s", who, describe(dropout))
   end
-  if options.name ~= nil and type(options.name) ~= "string" then
-    fail("%s: name: expected a string, got %s", who, describe(options.name))
-  end
+  optional(options.name, "string", "%s: name: expected a string", who)
   arguments.integer(options.seed or 0, 0, who, "seed")
   return setmetatable({ ds = ds, C = C, D = D, size = p, name = options.name, delay = options.delay,
     noise = options.noise and system.sizes(options.noise, p, who, "noise"),

@@ -8,7 +8,7 @@ local core = require "nslua.core"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local fail, floor, huge = arguments.fail, math.floor, math.huge
+local fail, floor, huge, expect = arguments.fail, math.floor, math.huge, arguments.expect
 
 local signals = {}
 
@@ -17,18 +17,7 @@ local known = setmetatable({}, { __mode = "k" }) -- signal -> { edges, next, gat
 -- Times closer than this part of the period (or of the time) are the same: a grid has times that are rounded.
 local SAME = 2 ^ -40
 
-local function options_of(value, names, who)
-  local result, message = option_tables.check(value, names, who)
-  if not result then fail("%s", message) end
-  return result
-end
-
-local function positive(value, who, name)
-  if not (arguments.number(value, who, name) > 0 and value < huge) then
-    fail("%s: %s: expected a number above 0, got %s", who, name, arguments.describe(value))
-  end
-  return value
-end
+local function options_of(value, names, who) return option_tables.need(value, names, who, fail) end
 
 local function constant(value) return function() return value end end
 
@@ -50,7 +39,7 @@ end
 -- The signal of pieces(t) -> end of the piece that t is in, value(t) of that piece.
 local function make(who, pieces, info)
   local function signal(t)
-    if type(t) ~= "number" then fail("%s: t: expected a number, got %s", who, arguments.describe(t)) end
+    expect(t, "number", "%s: t: expected a number", who)
     local from, to = core.discrete_support.interval()
     local anchor = from and from <= t and t <= to and from or t
     if before_jumps then anchor = t - 4 * SAME * ((info.period or 0) + math.abs(t)) end
@@ -89,7 +78,7 @@ end
 
 -- The options of something periodic.
 local function timing(o, who)
-  return positive(o.period, who, "period"), arguments.number(o.delay or 0, who, "delay")
+  return arguments.positive(o.period, who, "period"), arguments.number(o.delay or 0, who, "delay")
 end
 
 signals.periodic = periodic
@@ -144,9 +133,7 @@ end
 function signals.pwm(options)
   local who = "pwm"
   local o = options_of(options, "duty carrier", who)
-  if type(o.carrier) ~= "table" then
-    fail("%s: carrier: expected a table { period = }, got %s", who, arguments.describe(o.carrier))
-  end
+  expect(o.carrier, "table", "%s: carrier: expected a table { period = }", who)
   local c = options_of(o.carrier, "period low high delay", who .. ": carrier")
   local period, delay = timing(c, who)
   local low, high = arguments.number(c.low or 0, who, "carrier: low"), c.high or 1
@@ -159,9 +146,7 @@ function signals.pwm(options)
     end
     duty = constant(duty)
   end
-  if type(duty) ~= "function" then
-    fail("%s: duty: expected a number or a function of time, got %s", who, arguments.describe(duty))
-  end
+  expect(duty, "function", "%s: duty: expected a number or a function of time", who)
   local function above(base, s)
     return arguments.number(duty(base + s), who, "duty") - (low + (high - low) * (s / period))
   end

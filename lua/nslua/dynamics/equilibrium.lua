@@ -9,7 +9,7 @@ local scaled = require "nslua.dynamics.scaled"
 local terms = require "nslua.dynamics.model_terms"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, expect = arguments.fail, arguments.expect
 local format = core.number_support.format
 
 local equilibria = {}
@@ -325,9 +325,7 @@ local function relative_residual(root, J, x0)
 end
 
 local function of_rhs(options, who, guess)
-  if type(options.rhs) ~= "function" then
-    fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
-  end
+  expect(options.rhs, "function", "%s: rhs: expected a function f(t, x)", who)
   local t, args = options.t or 0, options.args or {}
   local x0 = core.vector(arguments.numbers(guess, nil, who, "guess"))
   local function f(x) return options.rhs(t, x, table.unpack(args)) end

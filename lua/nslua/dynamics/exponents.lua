@@ -36,12 +36,6 @@ local function dimension_of(list)
   return #list
 end
 
-local function positive(options, name, who)
-  local value = arguments.number(options[name], who, name)
-  if value <= 0 or value == math.huge then fail("%s: %s: expected a number above 0, got %g", who, name, value) end
-  return value
-end
-
 local WINDOWS = 1e6 -- at most so many of them, in the time and in the transient: minutes
 
 -- What is left of a direction below this part of its length counts as 0: where sliding begins it is 0 to rounding.
@@ -199,7 +193,8 @@ function exponents.lyapunov(options)
     fail("%s: workers: they share out values =, which is not there", who)
   end
   local flow, x, p = sections.start(options, who, values and values[1] or nil)
-  local time, window = positive(options, "time", who), positive(options, "window", who)
+  local time, window = arguments.positive(options.time, who, "time"),
+    arguments.positive(options.window, who, "window")
   local o = { window = window, count = math.floor(time / window + 0.5) }
   if o.count < 2 then fail("%s: window: expected at most half of time = %g, got %g", who, time, window) end
   if o.count > WINDOWS then

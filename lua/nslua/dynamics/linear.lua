@@ -10,7 +10,7 @@ local spectrum = require "nslua.dynamics.spectrum"
 local terms = require "nslua.dynamics.model_terms"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local format = core.number_support.format
 
 local linear = {}
@@ -565,14 +565,12 @@ end
 
 local function of_model(options, who)
   local at = options.at
-  if type(at) ~= "table" then
-    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
-  end
+  expect(at, "table", "%s: at: expected an equilibrium or { x =, t = }", who)
   local models, list = terms.models(options, who, at.t), {}
   local points, modes = points_of(models, options, who), modes_of(models, options, who)
   local t = at.t or models[1].nsds:t0()
   local inputs = options.inputs or {}
-  if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
+  expect(inputs, "table", "%s: inputs: expected a list", who)
   for k, model in ipairs(models) do
     list[k] = of_family(model, t, points[k], modes[k], inputs, options, #models == 1, who)
     if list[k].result then return list[k].result end
@@ -598,9 +596,7 @@ end
 
 local function of_rhs(options, who)
   local at = options.at
-  if type(options.rhs) ~= "function" then
-    fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
-  end
+  expect(options.rhs, "function", "%s: rhs: expected a function f(t, x)", who)
   if type(at) ~= "table" or at.x == nil then
     fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
   end

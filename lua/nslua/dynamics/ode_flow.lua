@@ -3,7 +3,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local format = core.number_support.format
 
 local ode = {}
@@ -31,7 +31,7 @@ local function event_list(events, who)
     (events.direction or events.apply or events.terminal or events.name)) then
     events = { events }
   end
-  if type(events) ~= "table" then fail("%s: events: expected a function or a list, got %s", who, describe(events)) end
+  expect(events, "table", "%s: events: expected a function or a list", who)
   local list = {}
   for i, event in ipairs(events) do
     local g = type(event) == "function" and event or type(event) == "table" and (event.g or event[1])

@@ -13,7 +13,7 @@ local newton = require "nslua.dynamics.newton"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local format = core.number_support.format
 
 local orbits = {}
@@ -30,9 +30,7 @@ local UNKNOWNS = 4096
 local function drift_of(options, n, who)
   local drifts, keep, all = {}, {}, {}
   local list = options.drift or {}
-  if type(list) ~= "table" then
-    fail("%s: drift: expected a list of numbers of states, got %s", who, describe(list))
-  end
+  expect(list, "table", "%s: drift: expected a list of numbers of states", who)
   for _, i in ipairs(list) do
     if math.type(i) ~= "integer" or i < 1 or i > n then
       fail("%s: drift: expected numbers of states from 1 to %d, got %s", who, n, describe(i))

@@ -9,7 +9,7 @@ local flows = require "nslua.dynamics.flow"
 local linear = require "nslua.dynamics.linear"
 local spectrum = require "nslua.dynamics.spectrum"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local sampled = {}
 
@@ -132,7 +132,7 @@ end
 -- The inputs: parameters of a run, and the places of w that are held from outside.
 local function inputs_of(inputs, flow, who)
   local parameters, held = {}, {}
-  if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
+  expect(inputs, "table", "%s: inputs: expected a list", who)
   for k, input in ipairs(inputs) do
     local place
     for i, name in ipairs(flow.names or {}) do
@@ -167,9 +167,7 @@ function sampled.linearise(options)
   options = arguments.options(options, who)
   equilibria.kinds(options, who)
   local at = options.at
-  if type(at) ~= "table" then
-    fail("%s: at: expected an orbit, an equilibrium or { x = }, got %s", who, describe(at))
-  end
+  expect(at, "table", "%s: at: expected an orbit, an equilibrium or { x = }", who)
   if options.mode ~= nil then fail("%s: mode: it is for models without clocks", who) end
   local orbit = at.orbit or rawget(at, "monodromy") and at or nil
   local flow, w = flow_at(options, orbit and orbit.x0 or at.x, "at.x", who)

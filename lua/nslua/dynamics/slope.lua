@@ -11,11 +11,7 @@ local who = "orbit:slope"
 
 -- The size of the parameter, for differences.
 local function size_of(options, p)
-  if options.size ~= nil then
-    local size = arguments.number(options.size, who, "size")
-    if not (size > 0 and size < math.huge) then fail("%s: size: expected a number above 0, got %g", who, size) end
-    return size
-  end
+  if options.size ~= nil then return arguments.positive(options.size, who, "size") end
   return p ~= 0 and math.abs(p) or 1
 end
 

@@ -3,7 +3,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local equations = { name = "equations", text = "a model by equations", keys = "rhs events method rtol atol" }
 
@@ -14,7 +14,7 @@ local SIGNS = { up = 1, down = -1, both = 0 }
 local function event_of(given, i)
   if type(given) == "function" then given = { g = given } end
   local what = ("%s: events[%d]"):format(WHO, i)
-  if type(given) ~= "table" then fail("%s: expected a table with g, got %s", what, describe(given)) end
+  expect(given, "table", "%s: expected a table with g", what)
   for _, key in ipairs { "g", "apply" } do
     if given[key] ~= nil and type(given[key]) ~= "function" or key == "g" and not given.g then
       fail("%s: %s: expected a function, got %s", what, key, describe(given[key]))
@@ -35,9 +35,7 @@ end
 
 -- Checks the description; returns what open() needs.
 function equations.declare(description)
-  if type(description.rhs) ~= "function" then
-    fail("%s: rhs: expected a function, got %s", WHO, describe(description.rhs))
-  end
+  expect(description.rhs, "function", "%s: rhs: expected a function", WHO)
   if type(description.states) ~= "table" or next(description.states) == nil then
     fail("%s: states: expected at least one, with its start value", WHO)
   end
@@ -150,9 +148,7 @@ function equations.indicators(object)
   local out = {}
   for i, event in ipairs(object.model.events) do
     out[i] = event.g(object.t, object.x, object.v)
-    if type(out[i]) ~= "number" then
-      fail("%s: %s: g: expected a number, got %s", WHO, event.name, describe(out[i]))
-    end
+    expect(out[i], "number", "%s: %s: g: expected a number", WHO, event.name)
   end
   return out
 end

@@ -8,7 +8,7 @@ local packed = require "nslua.fmi.packed"
 local scripts = require "nslua.fmi.unit_script"
 local variables = require "nslua.fmi.variables"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 local hash_of = require "nslua.sweep.tasks".hash_of
 local read = scripts.read
 
@@ -65,7 +65,7 @@ local function add_modules(archive, names)
 end
 
 local function add_files(archive, list, directory)
-  if type(list) ~= "table" then fail("%s: files: expected a list of names, got %s", WHO, describe(list)) end
+  expect(list, "table", "%s: files: expected a list of names", WHO)
   for i, name in ipairs(list) do
     if type(name) ~= "string" or name:find "^/" or name:find "%.%." then
       fail("%s: files[%d]: expected a name in the script's directory, got %s", WHO, i, describe(name))
@@ -178,7 +178,7 @@ local function identifier_of(name)
 end
 
 local function check_names(script, file)
-  if type(script) ~= "string" then fail("%s: script: expected the name of a file, got %s", WHO, describe(script)) end
+  expect(script, "string", "%s: script: expected the name of a file", WHO)
   if type(file) ~= "string" or not file:find "[^/]%.fmu$" then
     fail("%s: file: expected a name that ends in .fmu, got %s", WHO, describe(file))
   end
@@ -195,9 +195,7 @@ return function(script, file, options)
     variables.text(options.name, WHO .. ": name")
     if not options.name:find "%S" then fail("%s: name: expected a name, got %s", WHO, describe(options.name)) end
   end
-  if options.libraries ~= nil and type(options.libraries) ~= "boolean" then
-    fail("%s: libraries: expected true or false, got %s", WHO, describe(options.libraries))
-  end
+  optional(options.libraries, "boolean", "%s: libraries: expected true or false", WHO)
   local path, engine, platform = engine_library()
   local model, modules = run_script(script)
   local name = options.name or model.name or name_of(script):gsub("%.lua$", "")

@@ -3,7 +3,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local modes = require "nslua.fmi.modes_exchange"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local format = core.number_support.format
 
 local kind = { name = "simulation", text = "a simulation", keys = "setup" }
@@ -16,9 +16,7 @@ local WHO = "fmi.model"
 local SAME = 1e-6
 
 function kind.declare(description)
-  if type(description.setup) ~= "function" then
-    fail("%s: setup: expected a function, got %s", WHO, describe(description.setup))
-  end
+  expect(description.setup, "function", "%s: setup: expected a function", WHO)
   if description.states ~= nil then fail("%s: states go with rhs; a simulation has its own", WHO) end
   return { setup = description.setup }
 end

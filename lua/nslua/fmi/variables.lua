@@ -5,7 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local option_tables = require "nslua.base.option_tables"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 
 local variables = {}
 
@@ -43,7 +43,7 @@ local is = {
 
 -- Checks a text of the description: modelDescription.xml is in UTF-8.
 function variables.text(value, what)
-  if type(value) ~= "string" then fail("%s: expected a text, got %s", what, describe(value)) end
+  expect(value, "string", "%s: expected a text", what)
   local _, at = utf8.len(value)
   if at then fail("%s: expected a text in UTF-8; byte %d is not", what, at) end
   return value
@@ -62,7 +62,7 @@ end
 
 -- The entries of a part in its order: a list as written, a table by name in the order of the names.
 local function entries_of(part, group, given)
-  if type(given) ~= "table" then fail("%s: %s: expected a table, got %s", WHO, part, describe(given)) end
+  expect(given, "table", "%s: %s: expected a table", WHO, part)
   local list, names = {}, {}
   for i, entry in ipairs(given) do
     if type(entry) ~= "table" or type(entry.name) ~= "string" then
@@ -108,9 +108,7 @@ local function variability_of(entry, causality, kind, what)
 end
 
 local function check_function(entry, key, what)
-  if entry[key] ~= nil and type(entry[key]) ~= "function" then
-    fail("%s: %s: expected a function, got %s", what, key, describe(entry[key]))
-  end
+  optional(entry[key], "function", "%s: %s: expected a function", what, key)
 end
 
 local function check_limits(entry, record, what)

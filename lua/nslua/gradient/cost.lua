@@ -5,11 +5,11 @@ local where = require "nslua.base.where"
 
 local cost = {}
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, expect = arguments.fail, arguments.expect
 local abs = math.abs
 
 local function number_of(value, who, t)
-  if type(value) ~= "number" then fail("gradient: %s: expected a number, got %s", who, describe(value)) end
+  expect(value, "number", "gradient: %s: expected a number", who)
   if value - value ~= 0 then
     fail("gradient: %s is %s at t=%.10g", who, value ~= value and "nan" or "infinite", t)
   end

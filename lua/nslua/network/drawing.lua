@@ -11,7 +11,7 @@ local signals = require "nslua.control.signals"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe, finite = arguments.fail, arguments.describe, values.finite
+local fail, describe, finite, optional = arguments.fail, arguments.describe, values.finite, arguments.optional
 
 local drawing = {}
 
@@ -76,9 +76,7 @@ end
 function drawing.new(Class, options)
   local noun = Class.__name
   local o = drawing.options(noun, options, "name")
-  if o.name ~= nil and type(o.name) ~= "string" then
-    fail("%s: name: expected a string, got %s", noun, describe(o.name))
-  end
+  optional(o.name, "string", "%s: name: expected a string", noun)
   return setmetatable({ parts = {}, named = {}, nodes = {}, seen = {}, name = o.name or noun, made = false }, Class)
 end
 
@@ -138,12 +136,8 @@ local function run_options(options, tran)
   local start, stop = finite(o.start or 0, "simulation", "start"), finite(o.stop or tran.stop, "simulation", "stop")
   local step = values.positive(o.step or tran.step, "simulation", "step")
   if stop <= start then fail("simulation: stop: expected a time after start = %g, got %g", start, stop) end
-  if o.method ~= nil and type(o.method) ~= "function" then
-    fail("simulation: method: expected a function such as ns.EventDriven, got %s", describe(o.method))
-  end
-  if o.integrator ~= nil and type(o.integrator) ~= "userdata" then
-    fail("simulation: integrator: expected an integrator, got %s", describe(o.integrator))
-  end
+  optional(o.method, "function", "simulation: method: expected a function such as ns.EventDriven")
+  optional(o.integrator, "userdata", "simulation: integrator: expected an integrator")
   return start, stop, step, o.method, o.integrator
 end
 

@@ -20,22 +20,11 @@ local arguments = require "nslua.base.arguments"
 local option_tables = require "nslua.base.option_tables"
 local signals = require "nslua.control.signals"
 
-local fail, floor, pi = arguments.fail, math.floor, math.pi
-
-local function finite(value, who, name)
-  arguments.number(value, who, name)
-  if value - value ~= 0 then
-    fail("%s: %s: expected a finite number, got %s", who, name, arguments.describe(value))
-  end
-  return value
-end
+local fail, finite, optional = arguments.fail, arguments.finite, arguments.optional
+local floor, pi = math.floor, math.pi
 
 -- The fields of a table, or an error where one is none of those known.
-local function fields(value, known, who)
-  local result, message = option_tables.check(value, known, who)
-  if not result then fail("%s", message) end
-  return result
-end
+local function fields(value, known, who) return option_tables.need(value, known, who, fail) end
 
 local function positive(value, who, name)
   if finite(value, who, name) <= 0 then fail("%s: %s: expected a positive number, got %g", who, name, value) end
@@ -206,9 +195,7 @@ function values.gate(value, who)
   if type(value) == "function" then
     local function on(t)
       local is_on = value(t)
-      if is_on ~= nil and type(is_on) ~= "boolean" then
-        fail("%s: gate: t=%g: expected true or false, got %s", who, t, arguments.describe(is_on))
-      end
+      optional(is_on, "boolean", "%s: gate: t=%g: expected true or false", who, t)
       return is_on == true
     end
     return {

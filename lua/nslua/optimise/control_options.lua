@@ -2,7 +2,7 @@
 local arguments = require "nslua.base.arguments"
 local trouble = require "nslua.optimise.control_trouble"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local huge = math.huge
 local who = "optimal_control"
 
@@ -13,7 +13,7 @@ local function names_of(list, what, optional)
   end
   local seen = {}
   for i, name in ipairs(list) do
-    if type(name) ~= "string" then fail("%s: %s[%d]: expected a name, got %s", who, what, i, describe(name)) end
+    expect(name, "string", "%s: %s[%d]: expected a name", who, what, i)
     if seen[name] then fail("%s: %s: '%s' is there twice", who, what, name) end
     seen[name] = true
   end
@@ -34,7 +34,7 @@ end
 local function intervals(given, names, what)
   local out, known = {}, {}
   if given == nil then return out end
-  if type(given) ~= "table" then fail("%s: %s: expected a table by names, got %s", who, what, describe(given)) end
+  expect(given, "table", "%s: %s: expected a table by names", who, what)
   for i, name in ipairs(names) do known[name] = i end
   for key, value in pairs(given) do
     local name = known[key] and key or names[key]
@@ -48,20 +48,18 @@ end
 
 local function need_function(f, what, optional)
   if f == nil and optional then return nil end
-  if type(f) ~= "function" then fail("%s: %s: expected a function, got %s", who, what, describe(f)) end
+  expect(f, "function", "%s: %s: expected a function", who, what)
   return trouble.named(f, what)
 end
 
 local function read_relays(given)
   local list = {}
-  if given ~= nil and type(given) ~= "table" then
-    fail("%s: relays: expected a list of { name =, of = }, got %s", who, describe(given))
-  end
+  arguments.optional(given, "table", "%s: relays: expected a list of { name =, of = }", who)
   for i, r in ipairs(given or {}) do
     local what = ("relays[%d]"):format(i)
-    if type(r) ~= "table" then fail("%s: %s: expected { name =, of = }, got %s", who, what, describe(r)) end
+    expect(r, "table", "%s: %s: expected { name =, of = }", who, what)
     local name, of = r.name or r[1], r.of or r[2]
-    if type(name) ~= "string" then fail("%s: %s: name: expected a name, got %s", who, what, describe(name)) end
+    expect(name, "string", "%s: %s: name: expected a name", who, what)
     local low, high = r.low or -1, r.high or 1
     if type(low) ~= "number" or type(high) ~= "number" or low >= high then
       fail("%s: %s: low: expected a number below high", who, what)
@@ -94,7 +92,7 @@ local function read_guess(given)
 end
 
 local function read(options)
-  if type(options) ~= "table" then fail("%s: expected a table of options, got %s", who, describe(options)) end
+  expect(options, "table", "%s: expected a table of options", who)
   local o = arguments.options(options, who)
   local p = { states = names_of(o.states, "states"), controls = names_of(o.controls, "controls", true),
     relays = read_relays(o.relays), rhs = need_function(o.rhs, "rhs"), cost = need_function(o.cost, "cost", true),

@@ -14,7 +14,7 @@ local spread = require "nslua.sweep.spread"
 local tasks = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local who = "fit"
 
 -- relative step of the central differences of runs: about (rtol of a run)^(1/3), so that the errors of the difference
@@ -149,7 +149,7 @@ local function names_of(given, start)
   start = problem.point(start, nil, who, "start")
   for k = 1, #start do
     local name = type(given) == "table" and given[k] or ("p%d"):format(k)
-    if type(name) ~= "string" then fail("%s: parameters[%d]: expected a name, got %s", who, k, describe(name)) end
+    expect(name, "string", "%s: parameters[%d]: expected a name", who, k)
     list[k] = { name = name, start = start[k], set = function() end }
   end
   return list
@@ -182,9 +182,7 @@ local function starts_of(o, x, names, low, high)
   if o.starts == nil then return list end
   if tasks.is_design(o.starts) then return add_design(list, o.starts, names) end
   if type(o.starts) ~= "number" then
-    if type(o.starts) ~= "table" then
-      fail("%s: starts: expected a number, a list of points or a design, got %s", who, describe(o.starts))
-    end
+    expect(o.starts, "table", "%s: starts: expected a number, a list of points or a design", who)
     for i, p in ipairs(o.starts) do
       list[i + 1] = problem.point(p, #x, who, ("starts[%d]"):format(i))
     end
@@ -312,7 +310,7 @@ local function make_result(best, model, list, data)
 end
 
 local function fit(options)
-  if type(options) ~= "table" then fail("%s: expected a table of options, got %s", who, describe(options)) end
+  expect(options, "table", "%s: expected a table of options", who)
   local o = arguments.options(options, who)
   if (o.simulation == nil) == (o.model == nil) then fail("%s: expected a simulation or a model, one of both", who) end
   local data = measured.read(o.data, o.noise)

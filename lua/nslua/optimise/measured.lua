@@ -2,7 +2,7 @@
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, expect = arguments.fail, arguments.expect
 local who = "fit"
 
 local measured = {}
@@ -27,11 +27,11 @@ end
 -- known = whether there is noise }. Without noise there may be one column only: columns of different units can't be
 -- added.
 function measured.read(data, noise)
-  if type(data) ~= "table" then fail("%s: data: expected a table { t =, NAME = }, got %s", who, describe(data)) end
+  expect(data, "table", "%s: data: expected a table { t =, NAME = }", who)
   local t = arguments.increasing(data.t, 1, who, "data.t")
   local names = {}
   for name in pairs(data) do
-    if type(name) ~= "string" then fail("%s: data: expected names of columns, got %s", who, describe(name)) end
+    expect(name, "string", "%s: data: expected names of columns", who)
     if name ~= "t" then names[#names + 1] = name end
   end
   table.sort(names)

@@ -13,7 +13,7 @@ local optimality = require "nslua.optimise.optimality"
 local problem = require "nslua.optimise.problem"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local support = core.optimise_support
 local abs, huge = math.abs, math.huge
 
@@ -91,7 +91,7 @@ local function power_of_two(size) return 2.0 ^ (math.floor(math.log(size, 2)) + 
 -- The constraints as { kind, functions, m }, from a list of them or from a single one.
 local function take_constraints(given, x, who)
   if given == nil then return {} end
-  if type(given) ~= "table" then fail("%s: constraints: expected a list, got %s", who, describe(given)) end
+  expect(given, "table", "%s: constraints: expected a list", who)
   if given.type ~= nil or given.fun ~= nil then given = { given } end
   local out = {}
   for i, c in ipairs(given) do

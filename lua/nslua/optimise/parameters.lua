@@ -5,7 +5,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local parameters = {}
 
@@ -61,7 +61,7 @@ end
 
 -- The parameter { name =, set =, start =, entry = } of { object, field }; what: its name in messages.
 function parameters.number(entry, what, who)
-  if type(entry) ~= "table" then fail("%s: %s: expected { object, field }, got %s", who, what, describe(entry)) end
+  expect(entry, "table", "%s: %s: expected { object, field }", who, what)
   local get, set = accessors(entry, what, who)
   return { name = entry.name or name_of(entry), set = set, start = entry.start or get(), entry = entry }
 end

@@ -3,7 +3,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local huge = math.huge
 
 local problem = {}
@@ -38,16 +38,14 @@ end
 -- { { low, high }, ... }.
 function problem.bounds(bounds, n, who, pairwise)
   bounds = bounds == nil and {} or bounds
-  if type(bounds) ~= "table" then fail("%s: bounds: expected a table, got %s", who, describe(bounds)) end
+  expect(bounds, "table", "%s: bounds: expected a table", who)
   local low, high = bounds.lower, bounds.upper
   if low == nil and high == nil and #bounds > 0 then
     if pairwise then
       low, high = {}, {}
       if #bounds ~= n then fail("%s: bounds: expected %d pairs, got %d", who, n, #bounds) end
       for i, pair in ipairs(bounds) do
-        if type(pair) ~= "table" then
-          fail("%s: bounds[%d]: expected a pair { low, high }, got %s", who, i, describe(pair))
-        end
+        expect(pair, "table", "%s: bounds[%d]: expected a pair { low, high }", who, i)
         low[i], high[i] = pair[1] or pair.lower or -huge, pair[2] or pair.upper or huge
       end
     else
@@ -73,7 +71,7 @@ end
 -- f with the extra arguments after x.
 local function with_arguments(f, args, who)
   if args == nil then return f end
-  if type(args) ~= "table" then fail("%s: args: expected a list, got %s", who, describe(args)) end
+  expect(args, "table", "%s: args: expected a list", who)
   if #args == 0 then return f end
   return function(x) return f(x, table.unpack(args)) end
 end

@@ -472,7 +472,7 @@ end
 -- implicit(f, {bounds = {x0, x1, y0, y1, z0, z1}, n = 24, ...}): the surface f(x, y, z) = 0 in the box.
 function Axes:implicit(f, options)
   to_3d(self, "implicit")
-  if type(f) ~= "function" then fail("implicit: f: expected a function, got %s", data.describe(f)) end
+  data.expect(f, "function", "implicit: f: expected a function")
   options = data.options("implicit", options)
   local b, n = options.bounds or { -1, 1, -1, 1, -1, 1 }, options.n or 24
   if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s",

@@ -34,6 +34,13 @@ end
 
 local describe = data.describe
 
+-- Raises the text and what it got, unless x is of this type of Lua.
+function data.expect(x, kind, text, ...)
+  if type(x) ~= kind then fail("%s, got %s", number.format(text, ...), describe(x)) end
+end
+
+function data.optional(x, ...) if x ~= nil then data.expect(x, ...) end end
+
 -- Whether t is a table of options: it is not empty and has no element 1.
 function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
@@ -44,10 +51,8 @@ end
 function data.options(who, options, known)
   known = known or option_names["axes:" .. who] or option_names["figure:" .. who] or option_names["plot." .. who]
   if options == nil then return {} end
-  if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
-  local result, message = option_tables.check(options, known, who)
-  if not result then fail("%s", message) end
-  return result
+  data.expect(options, "table", "%s: options: expected a table", who)
+  return option_tables.need(options, known, who, fail)
 end
 
 -- Raises unless x is nil: it is an argument too many, or a table of options for a function without options.
@@ -65,7 +70,7 @@ function data.column(who, what, x)
   if type(x) ~= "table" then fail("%s: %s: expected a vector or a table of numbers, got %s", who, what,
     describe(x)) end
   for i = 1, #x do
-    if type(x[i]) ~= "number" then fail("%s: %s[%d]: expected a number, got %s", who, what, i, describe(x[i])) end
+    data.expect(x[i], "number", "%s: %s[%d]: expected a number", who, what, i)
   end
   return core.vector(x)
 end
@@ -147,7 +152,7 @@ end
 
 function data.text(who, what, x)
   if type(x) == "number" then x = number.tostring(x) end
-  if type(x) ~= "string" then fail("%s: %s: expected a text, got %s", who, what, describe(x)) end
+  data.expect(x, "string", "%s: %s: expected a text", who, what)
   return x
 end
 

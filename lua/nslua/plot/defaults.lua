@@ -11,7 +11,7 @@ local function at_least(least)
 end
 
 local function boolean(who, name, x)
-  if type(x) ~= "boolean" then fail("%s: %s: expected a boolean, got %s", who, name, data.describe(x)) end
+  data.expect(x, "boolean", "%s: %s: expected a boolean", who, name)
   return x
 end
 

@@ -82,9 +82,7 @@ function methods:hist2d(x, y, options)
   x, y = column("hist2d", "x", x), column("hist2d", "y", y)
   data.same_length("hist2d", { "x", "y" }, { x, y })
   local bins, range, edges = options.bins or 10, options.range or {}, {}
-  if type(range) ~= "table" then
-    fail("hist2d: range: expected {{x0, x1}, {y0, y1}}, got %s", data.describe(range))
-  end
+  data.expect(range, "table", "hist2d: range: expected {{x0, x1}, {y0, y1}}")
   for k, values in ipairs { x, y } do
     local own = type(bins) == "table" and bins[k] or bins
     if type(own) == "number" then

@@ -111,9 +111,7 @@ for _, axis in ipairs { "x", "y", "z" } do
     if options ~= nil and places == nil then return self end
     local list = {}
     places = column(tick_name, "places", places)
-    if labels ~= nil and type(labels) ~= "table" then
-      fail("%s: labels: expected a table, got %s", tick_name, data.describe(labels))
-    end
+    data.optional(labels, "table", "%s: labels: expected a table", tick_name)
     if labels and #labels ~= #places then
       fail("%s: %d places and %d labels", tick_name, #places, #labels)
     end
@@ -145,7 +143,7 @@ function Axes:grid(on, options)
     data.nothing("grid", options)
     on, options = nil, on
   end
-  if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
+  data.optional(on, "boolean", "grid: expected a boolean")
   options = data.options("grid", options)
   self.show_grid = on ~= false
   self.grid_look = {
@@ -217,9 +215,7 @@ function Axes:legend(list, more)
   local loc, anchor = place_of(options.loc or "best"), anchor_of(options.bbox_to_anchor)
   if anchor and loc == "best" then loc = "upper left" end
   if options.labels ~= nil then
-    if type(options.labels) ~= "table" then
-      fail("legend: labels: expected a table, got %s", data.describe(options.labels))
-    end
+    data.expect(options.labels, "table", "legend: labels: expected a table")
     local k = 0
     for _, artist in ipairs(self.artists) do
       if not kinds[artist.kind].words and not artist.note and options.labels[k + 1] then
@@ -228,9 +224,7 @@ function Axes:legend(list, more)
       end
     end
   end
-  if options.frameon ~= nil and type(options.frameon) ~= "boolean" then
-    fail("legend: frameon: expected a boolean, got %s", data.describe(options.frameon))
-  end
+  data.optional(options.frameon, "boolean", "legend: frameon: expected a boolean")
   self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1),
     fontsize = artists.fontsize("legend", options.fontsize or default_legend()), anchor = anchor,
     title = options.title and text("legend", "title", options.title), frame = options.frameon,
@@ -259,9 +253,7 @@ local shows = { x = { "bottom", "labelbottom" }, y = { "left", "labelleft" } }
 
 local function flag(who, options, name)
   local x = options[name]
-  if x ~= nil and type(x) ~= "boolean" then
-    fail("%s: %s: expected a boolean, got %s", who, name, data.describe(x))
-  end
+  data.optional(x, "boolean", "%s: %s: expected a boolean", who, name)
   return x
 end
 

@@ -161,7 +161,7 @@ local places = { bottom = true, top = true, center = true }
 -- The texts of a list, as texts; nil for nil.
 local function texts_of(what, list, n)
   if list == nil then return nil end
-  if type(list) ~= "table" then fail("table: %s: expected a list, got %s", what, data.describe(list)) end
+  data.expect(list, "table", "table: %s: expected a list", what)
   if n and #list ~= n then fail("table: %s: expected %d texts, got %d", what, n, #list) end
   local result = {}
   for i = 1, #list do result[i] = text("table", what, list[i]) end

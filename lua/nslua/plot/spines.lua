@@ -59,9 +59,7 @@ local function change(axes, who, side, what)
   local look = axes.spine_looks[side] or {}
   axes.spine_looks[side] = look
   if what.visible ~= nil then
-    if type(what.visible) ~= "boolean" then
-      fail("%s: visible: expected a boolean, got %s", who, data.describe(what.visible))
-    end
+    data.expect(what.visible, "boolean", "%s: visible: expected a boolean", who)
     look.shown = what.visible
   end
   if what.position ~= nil then look.place = place_of(who, what.position) end

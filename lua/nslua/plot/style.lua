@@ -154,7 +154,7 @@ end
 
 -- A format string: {color =, linestyle =, marker =}, in any order, each at most once. A marker alone means no line.
 function style.format(who, s)
-  if type(s) ~= "string" then fail("%s: format: expected a string, got %s", who, data.describe(s)) end
+  data.expect(s, "string", "%s: format: expected a string", who)
   local found, rest = {}, s
   local function take(key, value, length)
     if found[key] then rest = nil return end

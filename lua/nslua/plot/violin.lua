@@ -58,7 +58,7 @@ end
 local function flag(options, name, usual)
   local x = options[name]
   if x == nil then return usual end
-  if type(x) ~= "boolean" then fail("violinplot: %s: expected a boolean, got %s", name, data.describe(x)) end
+  data.expect(x, "boolean", "violinplot: %s: expected a boolean", name)
   return x
 end
 

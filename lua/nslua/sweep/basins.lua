@@ -7,7 +7,7 @@ local sweeps = require "nslua.sweep"
 local tasks = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
 
-local fail = arguments.fail
+local fail, expect = arguments.fail, arguments.expect
 
 local basins = {}
 
@@ -143,7 +143,7 @@ function basins.basins(given)
   local who = "basins"
   local o = arguments.options(given, who)
   local tolerance = o.tolerance == nil and 0.01 or arguments.number(o.tolerance, who, "tolerance")
-  if type(o.run) ~= "function" then fail("%s: run: expected a function, got %s", who, arguments.describe(o.run)) end
+  expect(o.run, "function", "%s: run: expected a function", who)
   local run, starts = o.run, tasks.of(o.parameters, who .. ": parameters")
   if starts.axes["end"] or starts.axes.label then
     fail("%s: parameters: 'end' and 'label' are the names of results: rename the parameter", who)

@@ -7,14 +7,14 @@ local names = require "nslua.base.names"
 local sobol = require "nslua.sweep.sobol"
 local tasks = require "nslua.sweep.tasks"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local design = {}
 
 function design.grid(values) return tasks.grid(values, "design.grid") end
 
 function design.list(rows)
-  if type(rows) ~= "table" then fail("design.list: expected a list of rows, got %s", describe(rows)) end
+  expect(rows, "table", "design.list: expected a list of rows")
   return tasks.list(rows, "design.list")
 end
 
@@ -38,11 +38,11 @@ end
 -- A design of n points, whose numbers in [0, 1) fill(dimension, name) lists for each parameter, in their order.
 local function of_ranges(who, n, ranges, options, most, fill)
   n = arguments.integer(n, 1, who, "n")
-  if type(ranges) ~= "table" then fail("%s: expected a table of ranges by name, got %s", who, describe(ranges)) end
+  expect(ranges, "table", "%s: expected a table of ranges by name", who)
   options = arguments.options(options, who)
   local list, columns = {}, {}
   for name in pairs(ranges) do
-    if type(name) ~= "string" then fail("%s: expected names of parameters as keys, got %s", who, describe(name)) end
+    expect(name, "string", "%s: expected names of parameters as keys", who)
     list[#list + 1] = name
   end
   if #list == 0 then fail("%s: there are no parameters", who) end

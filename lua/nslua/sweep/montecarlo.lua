@@ -5,7 +5,7 @@ local statistics = require "nslua.analysis.statistics"
 local sweeps = require "nslua.sweep"
 local where = require "nslua.base.where"
 
-local fail = arguments.fail
+local fail, expect = arguments.fail, arguments.expect
 local format = core.number_support.format
 
 local montecarlo = {}
@@ -94,9 +94,7 @@ end
 
 local function read_options(given)
   local o, who = arguments.options(given, "montecarlo"), "montecarlo"
-  if type(o.run) ~= "function" then
-    fail("montecarlo: run: expected a function, got %s", arguments.describe(o.run))
-  end
+  expect(o.run, "function", "montecarlo: run: expected a function")
   local shares = o.quantiles and arguments.numbers(o.quantiles, nil, who, "quantiles") or { 0.05, 0.5, 0.95 }
   for i, share in ipairs(shares) do share_of(share, ("quantiles[%d]"):format(i)) end
   local samples = o.samples == nil and 1000 or arguments.integer(o.samples, 2, who, "samples")

@@ -8,7 +8,7 @@ local jobs = require "nslua.sweep.jobs"
 local option_tables = require "nslua.base.option_tables"
 
 local support, files = core.worker_support, core.process_support
-local fail = arguments.fail
+local fail, expect = arguments.fail, arguments.expect
 local format = core.number_support.format
 
 -- Seconds before the time limit of a job at which it stops: 10 for checkpoints, the others for a slow disk.
@@ -179,9 +179,7 @@ function on_slurm.options(given, who)
   who = who .. ": with"
   local o = option_tables.need(given, "sbatch throttle requeues patience", who, fail)
   local list = o.sbatch == nil and {} or o.sbatch
-  if type(list) ~= "table" then
-    fail("%s: sbatch: expected a list of words, got %s", who, arguments.describe(list))
-  end
+  expect(list, "table", "%s: sbatch: expected a list of words", who)
   for i, word in ipairs(list) do
     if type(word) ~= "string" or not word:find "^%-" then
       fail("%s: sbatch[%d]: expected an option of sbatch, got %s", who, i, arguments.describe(word))

@@ -8,7 +8,7 @@ local designs = require "nslua.sweep.design"
 local sweeps = require "nslua.sweep"
 local tasks = require "nslua.sweep.tasks"
 
-local fail = arguments.fail
+local fail, expect = arguments.fail, arguments.expect
 
 local sensitivity = {}
 
@@ -60,9 +60,7 @@ end
 function sensitivity.sobol_indices(given)
   local who = "sobol_indices"
   local o = arguments.options(given, who)
-  if type(o.ranges) ~= "table" then
-    fail("%s: ranges: expected a table, got %s", who, arguments.describe(o.ranges))
-  end
+  expect(o.ranges, "table", "%s: ranges: expected a table", who)
   local n = o.n == nil and 1024 or arguments.integer(o.n, 2, who, "n")
   local seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed")
   local design, names = points(n, o.ranges, seed)

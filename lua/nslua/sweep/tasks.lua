@@ -7,7 +7,7 @@ local core = require "nslua.core"
 local record = require "nslua.sweep.record"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 
 local tasks = {}
 
@@ -148,7 +148,7 @@ end
 
 -- All combinations of the values; the last name varies fastest.
 function tasks.grid(axes, who)
-  if type(axes) ~= "table" then fail("%s: expected a table of values by name, got %s", who, describe(axes)) end
+  expect(axes, "table", "%s: expected a table of values by name", who)
   local names, count = sorted_names(axes, who), 1
   if #names == 0 then fail("%s: there are no parameters", who) end
   local lists, steps, total = {}, {}, 1.0 -- a product of integers would wrap around
@@ -180,7 +180,7 @@ local function of_rows(next_row, who)
   for row in next_row do
     count = count + 1
     check_count(count, who)
-    if type(row) ~= "table" then fail("%s: row %d: expected a table, got %s", who, count, describe(row)) end
+    expect(row, "table", "%s: row %d: expected a table", who, count)
     local here = sorted_names(row, ("%s: row %d"):format(who, count))
     names = names or here
     if table.concat(here, ",") ~= table.concat(names, ",") then
@@ -211,9 +211,7 @@ end
 function tasks.of(parameters, who)
   if getmetatable(parameters) == Tasks then return parameters end
   if type(parameters) == "function" then return of_rows(parameters, who) end
-  if type(parameters) ~= "table" then
-    fail("%s: expected values by name, a list of rows, a design or a function, got %s", who, describe(parameters))
-  end
+  expect(parameters, "table", "%s: expected values by name, a list of rows, a design or a function", who)
   if parameters[1] ~= nil then return tasks.list(parameters, who) end
   return tasks.grid(parameters, who)
 end
