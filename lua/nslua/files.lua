@@ -9,6 +9,7 @@
 --   ns.save("both.npz", { A = A, b = b })
 
 local core = require "nslua.core"
+local lists = require "nslua.base.lists"
 local results = require "nslua.results"
 local series = require "nslua.base.series"
 local where = require "nslua.base.where"
@@ -39,15 +40,13 @@ end
 
 -- :attributes(): the attributes of a .h5 file, numbers and texts by name; an empty table for other files.
 function methods.attributes(self)
-  local copy = {}
-  for name, value in pairs(check(self).attributes) do copy[name] = value end
+  local copy = lists.copy(check(self).attributes)
   return copy
 end
 
 -- :unread(): for each name in the file that was not read, the reason.
 function methods.unread(self)
-  local copy = {}
-  for name, reason in pairs(check(self).unread) do copy[name] = reason end
+  local copy = lists.copy(check(self).unread)
   return copy
 end
 

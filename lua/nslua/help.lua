@@ -4,6 +4,7 @@
 -- help(x) prints a text. help.text(x [, width]) returns it, or nil and a text about what is near. x is a name
 -- ("solve_ivp", "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns,
 -- or an object; nil or ns itself: the index of names.
+local lists = require "nslua.base.lists"
 local pages = require "nslua.help.pages"
 local porting = require "nslua.base.names"
 
@@ -128,9 +129,7 @@ local function apropos(b, plain)
     elseif (known.entry.summary or ""):lower():find(plain, 1, true) then by_text[#by_text + 1] = one end
   end
   for _, name in ipairs(b.names) do offer(name, b.entries[name]) end
-  local methods = {}
-  for method in pairs(b.methods) do methods[#methods + 1] = method end
-  table.sort(methods)
+  local methods = lists.keys(b.methods)
   for _, method in ipairs(methods) do
     for _, known in ipairs(b.methods[method]) do offer(known.signature:match "^[%w_]+:[%w_]+" or method, known) end
   end

@@ -11,6 +11,7 @@ local arguments = require "nslua.base.arguments"
 local bundle = require "nslua.notebook.bundle"
 local cell = require "nslua.notebook.cell"
 local html = require "nslua.web.html"
+local lists = require "nslua.base.lists"
 local screen = require "nslua.notebook.screen"
 local where = require "nslua.base.where"
 
@@ -159,11 +160,8 @@ local function control(name, given)
 end
 
 local function controls_of(spec)
-  local set, names = { controls = {}, call = spec[1] }, {}
-  for name in pairs(spec) do
-    if type(name) == "string" then names[#names + 1] = name end
-  end
-  table.sort(names)
+  local set = { controls = {}, call = spec[1] }
+  local names = lists.keys(spec, function(key) return type(key) == "string" end)
   if type(set.call) ~= "function" then
     fail("interact: expected a function of the parameters in the table, got %s", describe(spec[1]))
   end

@@ -19,6 +19,7 @@
 -- The environment variables NSLUA_DPI and NSLUA_PICTURE set the dots per inch (144 when it is not set) and the kind
 -- of the files, "png" (when it is not set), "svg" or "pdf"; NSLUA_SCENES=no leaves out pictures in space.
 -- The directory is made when it does not exist. An error prints a message and ends the script with status 1.
+local lists = require "nslua.base.lists"
 
 local pictures = {}
 
@@ -50,9 +51,7 @@ end
 function pictures.draw(directory, list, scenes)
   if not directory then return end
   local dpi, kind = tonumber(os.getenv "NSLUA_DPI"), os.getenv "NSLUA_PICTURE" or "png"
-  local plot, names = require "nslua.plot", {}
-  for name in pairs(list) do names[#names + 1] = name end
-  table.sort(names)
+  local plot, names = require "nslua.plot", lists.keys(list)
   make_directory(directory)
   for _, name in ipairs(names) do
     local file = directory:gsub("/+$", "") .. "/" .. name .. "." .. kind

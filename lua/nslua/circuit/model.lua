@@ -2,6 +2,7 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local lists = require "nslua.base.lists"
 local parts = require "nslua.circuit.parts"
 local reduction = require "nslua.circuit.reduction"
 local signals = require "nslua.control.signals"
@@ -91,19 +92,19 @@ end
 -- ---- from expressions to matrices ----
 
 local function names_in(of, class_of, ...)
-  local list, wanted = {}, {}
-  for _, class in ipairs { ... } do wanted[class] = true end
-  for unknown in pairs(of) do
-    if wanted[class_of[unknown]] then list[#list + 1] = unknown:match "^%a+%.(.*)$" end
+  local names = {}
+  for _, class in ipairs { ... } do
+    for unknown in pairs(of) do
+      if class_of[unknown] == class then names[unknown:match "^%a+%.(.*)$"] = true end
+    end
   end
-  table.sort(list)
-  return list
+  return table.concat(lists.keys(names), ", ")
 end
 
 local function told(stamps, word, row, source)
   local class_of = stamps.class_of
-  local switches = table.concat(names_in(row.of, class_of, "switch", "given"), ", ")
-  local states = table.concat(names_in(row.of, class_of, "state"), ", ")
+  local switches = names_in(row.of, class_of, "switch", "given")
+  local states = names_in(row.of, class_of, "state")
   if word == "slope" then
     fail("circuit: %s and a source form a loop of capacitors or a cut of inductors: it needs the derivative of the "
       .. "source, which jumps; add a resistance (%s)", states, source)

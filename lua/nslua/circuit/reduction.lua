@@ -12,6 +12,7 @@
 -- Switched Circuits, ch. 6). Which entries are 0 is known exactly, so that no unit and no small leak matters.
 
 local exact = require "nslua.circuit.exact"
+local lists = require "nslua.base.lists"
 
 local abs = math.abs
 
@@ -118,12 +119,8 @@ end
 -- solved for its partner then needs another. seen: the numbers that were tried. Returns whether it succeeded; the
 -- rows are as before when it has not. (An augmenting path, as for matchings.)
 function Tableau:take_over(i, seen)
-  local names = {}
-  for unknown in pairs(self.open[i].of) do
-    if self.class_of[unknown] == "switch" then names[#names + 1] = unknown end
-  end
-  table.sort(names)
-  for _, unknown in ipairs(names) do
+  local function is_switch(unknown) return self.class_of[unknown] == "switch" end
+  for _, unknown in ipairs(lists.keys(self.open[i].of, is_switch)) do
     local partner = self.partner[unknown]
     if self:is_free(unknown) then
       self:solve(i, unknown)

@@ -7,6 +7,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local line = require "nslua.control.line"
+local lists = require "nslua.base.lists"
 local plant = require "nslua.control.plant"
 local sensor = require "nslua.control.sensor"
 local system = require "nslua.control.system"
@@ -173,11 +174,8 @@ local function take_options(self, class, given)
     elseif class.options[key] ~= nil or COMMON[key] then
       self.options[key] = value
     else
-      local known = { "B" }
-      for name in pairs(class.options) do known[#known + 1] = name end
-      for name in pairs(COMMON) do known[#known + 1] = name end
-      table.sort(known)
-      fail("%s: unknown option '%s' (known: %s)", class.name, tostring(key), table.concat(known, ", "))
+      local known = lists.keys(lists.copy(class.options, COMMON))
+      fail("%s: unknown option '%s' (known: %s)", class.name, tostring(key), "B, " .. table.concat(known, ", "))
     end
   end
 end

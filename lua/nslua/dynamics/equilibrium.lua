@@ -30,9 +30,9 @@ local SAME = 1e-7
 
 -- The sizes of y and lambda of row i: the sums of their terms.
 local function sizes(model, point, i)
-  local at, y, lambda = point.at, math.abs(point.at.y[i]), math.huge
+  local at, lambda = point.at, math.huge
+  local y = math.abs(at.y[i]) + at.C[i]:abs():dot(point.x:abs())
   for j = 1, model.n do
-    y = y + math.abs(at.C[i][j] * point.x[j])
     local slope = math.abs(at.B[j][i])
     if slope > 0 then lambda = math.min(lambda, point.system.terms[j] / slope) end
   end
@@ -148,27 +148,17 @@ end
 -- The solution of the mixed complementarity problem of a first-order model, and its mode; nil: none.
 local function complementarity(model, t, x, lambda)
   local n, m = model.n, model.m
-  local lower, upper, z0 = core.zeros(n + m), core.zeros(n + m), core.zeros(n + m)
-  for i = 1, n + m do
-    local row = model.rows[i - n]
-    lower[i], upper[i] = row and row.lower or -math.huge, row and row.upper or math.huge
-    z0[i] = row and lambda[i - n] or x[i]
-  end
+  local lower, upper = core.full(n + m, -math.huge), core.full(n + m, math.huge)
+  for i, row in ipairs(model.rows) do lower[n + i], upper[n + i] = row.lower, row.upper end
   local function at(z) return terms.at(model, t, z:slice(1, n), z:slice(n + 1, n + m)) end
-  local good, result = pcall(core.numerics.mcp, { lower = lower, upper = upper, z0 = z0,
+  local good, result = pcall(core.numerics.mcp, { lower = lower, upper = upper, z0 = core.concatenate { x, lambda },
     F = function(z)
-      local here, out = at(z), core.zeros(n + m)
-      for i = 1, n + m do out[i] = i <= n and here.f[i] or here.y[i - n] end
-      return out
+      local here = at(z)
+      return core.concatenate { here.f, here.y }
     end,
     J = function(z)
-      local here, out = at(z), core.zeros(n + m, n + m)
-      for i = 1, n + m do
-        local by_x, by_lambda = i <= n and here.A[i] or here.C[i - n], i <= n and here.B[i] or here.D[i - n]
-        for j = 1, n do out[i][j] = by_x[j] end
-        for j = 1, m do out[i][n + j] = by_lambda[j] end
-      end
-      return out
+      local here = at(z)
+      return core.block { { here.A, here.B }, { here.C, here.D } }
     end })
   if not good or not result.success then return nil end
   local mode = {}
@@ -312,14 +302,10 @@ end
 
 -- The largest |f_i| as a part of its terms: sum_j |J_ij| x_j, with the largest of |x_j| on the way, and the rest.
 local function relative_residual(root, J, x0)
+  local terms_of = J:abs() * core.maximum(root.x:abs(), x0:abs()) + (root.fun - J * root.x):abs()
   local most = 0
   for i = 1, #root.fun do
-    local size, rest = 0, root.fun[i]
-    for j = 1, #root.x do
-      size = size + math.abs(J[i][j]) * math.max(math.abs(root.x[j]), math.abs(x0[j]))
-      rest = rest - J[i][j] * root.x[j]
-    end
-    if root.fun[i] ~= 0 then most = math.max(most, math.abs(root.fun[i]) / (size + math.abs(rest))) end
+    if root.fun[i] ~= 0 then most = math.max(most, math.abs(root.fun[i]) / terms_of[i]) end
   end
   return most
 end
@@ -340,21 +326,14 @@ end
 -- ---- ns.dynamics.equilibrium ----
 
 -- Whether two equilibria are one; scale: the sizes of the states.
-local function same(a, b, scale)
-  for i = 1, #a do
-    if math.abs(a[i] - b[i]) > SAME * scale[i] then return false end
-  end
-  return true
-end
+local function same(a, b, scale) return not (a - b):abs():gt(scale * SAME):any() end
 
 -- The largest |x_i| of the equilibria and of the guesses; a guess may lack the velocities of mechanics.
 local function sizes_of(found, guesses)
   local scale = core.zeros(#found[1].states)
-  for _, e in ipairs(found) do
-    for i = 1, #scale do scale[i] = math.max(scale[i], math.abs(e.states[i])) end
-  end
+  for _, e in ipairs(found) do scale = core.maximum(scale, e.states:abs()) end
   for _, guess in ipairs(guesses) do
-    for i = 1, #guess == #scale and #scale or 0 do scale[i] = math.max(scale[i], math.abs(guess[i])) end
+    if #guess == #scale then scale = core.maximum(scale, core.vector(guess):abs()) end
   end
   return scale
 end

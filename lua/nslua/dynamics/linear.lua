@@ -3,6 +3,7 @@
 -- The multipliers of the active rows follow from y = 0 where D of these rows is regular. Where it is not, the outputs
 -- Z' y that no multiplier moves stay at 0 by their rate (in mechanics their second one): the sliding field.
 local arguments = require "nslua.base.arguments"
+local blocks = require "nslua.dynamics.blocks"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
 local scaled = require "nslua.dynamics.scaled"
@@ -12,6 +13,7 @@ local where = require "nslua.base.where"
 
 local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local format = core.number_support.format
+local pick, put = blocks.pick, blocks.put
 
 local linear = {}
 
@@ -25,28 +27,6 @@ local ON_AXIS = 1e-9
 -- The step of differences by an input, as a part of its size; they are of order 4, and exact where the input is
 -- linear.
 local STEP = 2 ^ -10
-
--- ---- matrices ----
-
-local function filled(rows, cols, f)
-  local out = core.zeros(rows, cols)
-  for i = 1, rows do
-    for j = 1, cols do out[i][j] = f(i, j) end
-  end
-  return out
-end
-
-local function pick(A, rows, cols)
-  return filled(rows and #rows or A:rows(), cols and #cols or A:cols(), function(i, j)
-    return A[rows and rows[i] or i][cols and cols[j] or j]
-  end)
-end
-
-local function stack(A, B)
-  return filled(A:rows() + B:rows(), A:cols(), function(i, j)
-    return i <= A:rows() and A[i][j] or B[i - A:rows()][j]
-  end)
-end
 
 -- ---- the point ----
 
@@ -65,8 +45,7 @@ local function mode_of_point(model, t, x, lambda, who)
         fail("%s: at: the output of '%s' depends on multipliers: give mode =, a word for each row", who, row.name)
       end
     end
-    local size = math.abs(at.y[i])
-    for j = 1, model.n do size = size + math.abs(at.C[i][j] * x[j]) end
+    local size = math.abs(at.y[i]) + at.C[i]:abs():dot(x:abs())
     local active = math.abs(at.y[i]) <= 2 ^ -40 * size or row.lower == -math.huge and row.upper == math.huge
     mode[i] = active and "active" or at.y[i] > 0 and "lower" or "upper"
   end
@@ -181,20 +160,13 @@ local function multipliers(model, at, mode, who)
   if Z:cols() > 0 then
     law.P = law.P - Z * core.inv(Z:transpose() * Z) * Z:transpose()
     law.ZC = Z:transpose() * law.C
-    law.S = stack(D, law.ZC * at.inverse * law.B)
+    law.S = core.vstack(D, law.ZC * at.inverse * law.B)
   end
   local free = scaled.null(law.S)
   if free:cols() > 0 then
-    local pushed = law.B * free
-    for i = 1, pushed:rows() do
-      for j = 1, pushed:cols() do
-        local size = 0
-        for k = 1, #active do size = size + math.abs(law.B[i][k] * free[k][j]) end
-        if math.abs(pushed[i][j]) > scaled.SINGULAR * size then
-          fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: "
-            .. "it has a higher index", who, model.rows[active[1]].name)
-        end
-      end
+    if (law.B * free):abs():gt(law.B:abs() * free:abs() * scaled.SINGULAR):any() then
+      fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: "
+        .. "it has a higher index", who, model.rows[active[1]].name)
     end
   end
   return law
@@ -203,17 +175,14 @@ end
 -- The multipliers' answer to outputs moved by y and forces moved by f (columns): of the active rows.
 local function answer(law, at, y, f)
   local right = law.P * y
-  if law.ZC then right = stack(right, law.ZC * at.inverse * f) end
+  if law.ZC then right = core.vstack(right, law.ZC * at.inverse * f) end
   return scaled.least(law.S, right * -1)
 end
 
 -- The equilibrium multipliers of a sliding point, where only those at bounds are known.
-local function slide(model, law, at, lambda)
+local function slide(law, at, lambda)
   if law.count == 0 then return end
-  local y, f = core.zeros(law.count, 1), core.zeros(model.n, 1)
-  for k, i in ipairs(law.active) do y[k][1] = at.y[i] end
-  for i = 1, model.n do f[i][1] = at.f[i] end
-  local change = answer(law, at, y, f)
+  local change = answer(law, at, pick(at.y:column(), law.active), at.f:column())
   for k, i in ipairs(law.active) do lambda[i] = lambda[i] + change[k][1] end
 end
 
@@ -239,7 +208,7 @@ local function input_of(given, k, who)
   if type(value) ~= "number" and (not i or type(get()) ~= "number") then
     fail("%s: %s: '%s' has several numbers: give the place of one", who, name, field)
   end
-  local function put(number)
+  local function set(number)
     if type(value) == "number" then
       object[setter](object, number)
       return
@@ -247,7 +216,7 @@ local function input_of(given, k, who)
     if j then value[i][j] = number else value[i] = number end
     if field ~= "z" then object[setter](object, value) end
   end
-  return { value = get(), put = put, name = field .. (i and "[" .. i .. "]" or "") .. (j and "[" .. j .. "]" or "") }
+  return { value = get(), put = set, name = field .. (i and "[" .. i .. "]" or "") .. (j and "[" .. j .. "]" or "") }
 end
 
 -- The derivatives of f and y by an input, by differences.
@@ -266,15 +235,10 @@ end
 
 local function check_moved(law, model, y, input, who)
   if not law.Z or law.Z:cols() == 0 then return end
-  local part = law.Z:transpose() * y
-  for k = 1, part:rows() do
-    local size = 0
-    for i = 1, y:rows() do size = size + math.abs(law.Z[i][k] * y[i][1]) end
-    if math.abs(part[k][1]) > scaled.SINGULAR * size then
-      fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too",
-        who,
-        input.name, model.rows[law.active[1]].name)
-    end
+  local Z = law.Z:transpose()
+  if (Z * y):abs():gt(Z:abs() * y:abs() * scaled.SINGULAR):any() then
+    fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too",
+      who, input.name, model.rows[law.active[1]].name)
   end
 end
 
@@ -284,16 +248,15 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
   for k, given in ipairs(list) do
     local input = input_of(given, k, who)
     local f_by, y_by = by_input(model, t, x, lambda, input)
-    local f = filled(model.n, 1, function(i) return f_by[i] end)
+    local f = f_by:column()
     if law.count > 0 then
-      local y = filled(law.count, 1, function(i) return y_by[law.active[i]] end)
+      local y = pick(y_by:column(), law.active)
       check_moved(law, model, y, input, who)
       local change = answer(law, at, y, f)
       f = f + law.B * change
       for i, row in ipairs(law.active) do answers[row][k] = change[i][1] end
     end
-    local rate = at.inverse * f
-    for i = 1, model.n do B[i][k] = rate[i][1] end
+    B:column(k):assign((at.inverse * f):column(1))
   end
   return B, answers
 end
@@ -317,23 +280,19 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding
       describe(outputs))
   end
   local m = #lambda
-  local z = core.zeros(n + m)
-  for i = 1, n + m do z[i] = i <= n and states[i] or lambda[i - n] end
   local J = core.jacobian(function(both)
     local x, l = {}, {}
     for i = 1, n + m do
       if i <= n then x[i] = both[i] else l[i - n] = both[i] end
     end
     return outputs(t, x, l)
-  end, z)
-  local rows, first, last = J:rows(), {}, {}
-  for i = 1, n do first[i] = i end
-  for i = 1, m do last[i] = n + i end
-  local C, D = pick(J, nil, first), core.zeros(rows, by_u:cols())
+  end, core.concatenate { states, lambda })
+  local rows = J:rows()
+  local C, D = J:slice(1, rows, 1, n), core.zeros(rows, by_u:cols())
   if direct and by_u:cols() > 0 then D = C * direct end
   if embedding then C = C * embedding end
   if m > 0 then
-    local by_lambda = pick(J, nil, last)
+    local by_lambda = J:slice(1, rows, n + 1, n + m)
     C = C + by_lambda * by_x
     if by_u:cols() > 0 then D = D + by_lambda * by_u end
   end
@@ -377,27 +336,25 @@ local function of_mechanics(model, law, at, t, x, lambda, inputs, who)
   if law.count > 0 then
     local of_q, of_v = answer(law, at, law.C, at.A), answer(law, at, core.zeros(law.count, n), at.V)
     A, V = A + law.B * of_q, V + law.B * of_v
-    for k, i in ipairs(law.active) do
-      for j = 1, n do by_q[i][j], by_v[i][j] = of_q[k][j], of_v[k][j] end
-    end
+    put(by_q, of_q, law.active)
+    put(by_v, of_v, law.active)
   end
   A, V = at.inverse * A, at.inverse * V
   local l = { A = core.zeros(2 * n, 2 * n), B = core.zeros(2 * n, #inputs) }
   local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
   local by_x = core.zeros(model.m, 2 * n)
-  for i = 1, n do
-    l.A[q[i]][v[i]] = 1
-    for j = 1, n do l.A[v[i]][q[j]], l.A[v[i]][v[j]] = A[i][j], V[i][j] end
-    for k = 1, #inputs do l.B[v[i]][k] = B[i][k] end
-    for r = 1, model.m do by_x[r][q[i]], by_x[r][v[i]] = by_q[r][i], by_v[r][i] end
-  end
+  put(l.A, core.eye(n), q, v)
+  put(l.A, A, v, q)
+  put(l.A, V, v, v)
+  put(l.B, B, v)
+  put(by_x, by_q, nil, q)
+  put(by_x, by_v, nil, v)
   local N
   if law.ZC then
     local one = scaled.null(law.ZC)
     N = core.zeros(2 * n, 2 * one:cols())
-    for i = 1, n do
-      for j = 1, one:cols() do N[q[i]][j], N[v[i]][one:cols() + j] = one[i][j], one[i][j] end
-    end
+    put(N, one, q)
+    put(N:slice(1, 2 * n, one:cols() + 1, 2 * one:cols()), one, v)
   end
   return l, N, by_x, by_u
 end
@@ -407,22 +364,13 @@ local function of_first_order(model, law, at, t, x, lambda, inputs, who)
   if law.count > 0 then
     local change = answer(law, at, law.C, at.A)
     A = A + law.B * change
-    for k, i in ipairs(law.active) do
-      for j = 1, model.n do by_x[i][j] = change[k][j] end
-    end
+    put(by_x, change, law.active)
   end
   local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
   return { A = at.inverse * A, B = B }, law.ZC and scaled.null(law.ZC), by_x, by_u
 end
 
 -- ---- singular M ----
-
--- The rows of A and B in one matrix beside each other.
-local function beside(A, B)
-  return filled(A:rows(), A:cols() + B:cols(), function(i, j)
-    return j <= A:cols() and A[i][j] or B[i][j - A:cols()]
-  end)
-end
 
 -- Unit vectors that complete the columns of `free` to a basis: those of the unknowns that remain when each column in
 -- turn takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with derivatives.
@@ -442,7 +390,7 @@ local function complement(free)
   for i = 1, work:rows() do
     if not taken[i] then units[#units + 1] = i end
   end
-  return filled(work:rows(), #units, function(i, j) return units[j] == i and 1 or 0 end)
+  return pick(core.eye(work:rows()), nil, units)
 end
 
 -- z' = A z + B u of E x' = K x + L u with a singular E, and x = T z + G u: the algebraic equations are solved for as
@@ -468,11 +416,10 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
   local m, L = #active, core.zeros(n + #active, #inputs)
   for k, given in ipairs(inputs) do
     local f, y = by_input(model, t, x, lambda, input_of(given, k, who))
-    for i = 1, n do L[i][k] = f[i] end
-    for i, row in ipairs(active) do L[n + i][k] = y[row] end
+    L:column(k):assign(core.concatenate { f, pick(y:row(), nil, active)[1] })
   end
-  local K = stack(beside(at.A, pick(at.B, nil, active)), beside(pick(at.C, active, nil), pick(at.D, active, active)))
-  local E = filled(n + m, n + m, function(i, j) return i <= n and j <= n and at.M[i][j] or 0 end)
+  local K = core.block { { at.A, pick(at.B, nil, active) }, { pick(at.C, active), pick(at.D, active, active) } }
+  local E = core.block { { at.M, 0 }, { 0, core.zeros(m, m) } }
   local reduced = #model.rows == 0 and m == 0 and without_algebraic(at.M, at.A, L) or without_algebraic(E, K, L)
   if not reduced then
     fail("%s: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1",
@@ -484,10 +431,8 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
   if #inputs > 0 then l.G = G:slice(1, n, 1, #inputs) end
   if options.outputs ~= nil then
     local by_z, by_u = core.zeros(model.m, T:cols()), core.zeros(model.m, #inputs)
-    for i, row in ipairs(active) do
-      for j = 1, T:cols() do by_z[row][j] = T[n + i][j] end
-      for j = 1, #inputs do by_u[row][j] = G[n + i][j] end
-    end
+    put(by_z, T:slice(n + 1, n + m, 1, T:cols()), active)
+    put(by_u, G:slice(n + 1, n + m, 1, #inputs), active)
     l.C, l.D = outputs_of(options.outputs, t, x, lambda, by_z, by_u, who, l.T, l.G)
   end
   l.x, l.t, l.lambda, l.mode = x, t, lambda, mode
@@ -509,7 +454,7 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
   at.inverse = inverse
   local law = multipliers(model, at, mode, who)
   if not given.modes and not given.lambda and law.count > 0 then
-    slide(model, law, at, lambda)
+    slide(law, at, lambda)
     at = terms.at(model, t, x, lambda)
     at.inverse = inverse
     for _, i in ipairs(law.active) do
@@ -525,13 +470,6 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
     who)
   return { A = l.A, B = l.B, N = N, by_x = by_x, by_u = by_u, x = terms.states(model, x), lambda = lambda,
     mode = mode, embedding = terms.embedding(model, x) }
-end
-
--- Puts A into `to`, at the given places of rows and columns (nil: the places of A, beside `from`).
-local function put(to, A, rows, cols, from)
-  for i = 1, A:rows() do
-    for j = 1, A:cols() do to[rows[i]][cols and cols[j] or from + j] = A[i][j] end
-  end
 end
 
 -- The linear models of first order and of mechanics as one: neither acts on the other.
@@ -553,10 +491,10 @@ local function joined(models, list)
   for k, l in ipairs(list) do
     local own = models[k].places
     put(one.A, l.A, own.linear, own.linear)
-    put(one.B, l.B, own.linear, nil, 0)
+    put(one.B, l.B, own.linear)
     put(one.by_x, l.by_x, own.rows, own.linear)
-    put(one.by_u, l.by_u, own.rows, nil, 0)
-    if one.N then put(one.N, bases[k], own.linear, nil, at) end
+    put(one.by_u, l.by_u, own.rows)
+    if one.N then put(one.N:slice(1, n, at + 1, at + bases[k]:cols()), bases[k], own.linear) end
     at = at + bases[k]:cols()
     if one.embedding then put(one.embedding, l.embedding or core.eye(l.A:rows()), own.states, own.linear) end
   end

@@ -3,6 +3,7 @@
 -- The modes of a row with bounds: "lower" and "upper" (lambda is at that bound), "active" (y = 0). In mechanics also
 -- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential
 -- force is free), "limit" (the tangential force is on the friction cone).
+local blocks = require "nslua.dynamics.blocks"
 local core = require "nslua.core"
 local scaled = require "nslua.dynamics.scaled"
 local terms = require "nslua.dynamics.model_terms"
@@ -33,10 +34,7 @@ local function row_equations(model, mode, at, x, lambda)
   for i, row in ipairs(model.rows) do
     local word = mode[i]
     if word == "active" or (word == "stick" or word == "limit") and row.place == 1 then
-      local size = 0
-      for j = 1, model.n do size = size + math.abs(at.C[i][j] * x[j]) end
-      local rest = at.y[i]
-      for j = 1, model.n do rest = rest - at.C[i][j] * x[j] end
+      local size, rest = at.C[i]:abs():dot(x:abs()), at.y[i] - at.C[i]:dot(x)
       list[#list + 1] = { value = at.y[i], x = at.C[i], lambda = at.D[i], terms = size + math.abs(rest) }
     elseif word == "limit" and row.place == 2 then
       local by, mu, normal = core.zeros(model.m), row.mu, lambda[i - 1]
@@ -65,40 +63,29 @@ end
 
 -- The terms of the balance of forces in each state.
 local function balance_terms(model, at, x, lambda, reach)
-  local sizes = core.zeros(model.n)
-  for i = 1, model.n do
-    local rest, size = at.f[i], 0
-    for j = 1, model.n do
-      local part = at.A[i][j] * x[j]
-      rest, size = rest - part, size + math.abs(at.A[i][j]) * reach[j]
-    end
-    for j = 1, model.m do
-      local part = at.B[i][j] * lambda[j]
-      rest, size = rest - part, size + (at.sizes and at.sizes[i][j] * math.abs(lambda[j]) or math.abs(part))
-    end
-    sizes[i] = size + math.abs(rest)
-  end
+  local rest = at.f - at.A * x - at.B * lambda
+  local sizes = at.A:abs() * reach + (at.sizes or at.B:abs()) * lambda:abs() + rest:abs()
   return model.turns and grouped(model, sizes) or sizes
+end
+
+-- The numbers of the rows whose lambda is an unknown.
+local function free_rows(model, mode)
+  local free = {}
+  for i, row in ipairs(model.rows) do
+    if not fixed(row, mode[i]) then free[#free + 1] = i end
+  end
+  return free
 end
 
 -- The system of a Newton step, unscaled: the matrix K, the right-hand side, the terms of each equation, the unknowns.
 local function equations(model, mode, at, x, lambda, reach)
-  local rows, free = row_equations(model, mode, at, x, lambda), {}
-  for i, row in ipairs(model.rows) do
-    if not fixed(row, mode[i]) then free[#free + 1] = i end
+  local free, by_x, by_lambda = free_rows(model, mode), { at.A }, { at.B }
+  local value, sizes = { at.f }, { balance_terms(model, at, x, lambda, reach) }
+  for i, row in ipairs(row_equations(model, mode, at, x, lambda)) do
+    by_x[i + 1], by_lambda[i + 1], value[i + 1], sizes[i + 1] = row.x, row.lambda, { row.value }, { row.terms }
   end
-  local n, count = model.n, model.n + #rows
-  local K, value, sizes = core.zeros(count, n + #free), core.zeros(count), core.zeros(count)
-  local balance = balance_terms(model, at, x, lambda, reach)
-  for i = 1, count do
-    local by_x = i <= n and at.A[i] or rows[i - n].x
-    local by_lambda = i <= n and at.B[i] or rows[i - n].lambda
-    for j = 1, n do K[i][j] = by_x[j] end
-    for j, k in ipairs(free) do K[i][n + j] = by_lambda[k] end
-    value[i] = i <= n and at.f[i] or rows[i - n].value
-    sizes[i] = i <= n and balance[i] or rows[i - n].terms
-  end
-  return { K = K, value = value, terms = sizes, free = free }
+  local K = core.hstack(core.vstack(table.unpack(by_x)), blocks.pick(core.vstack(table.unpack(by_lambda)), nil, free))
+  return { K = K, value = core.concatenate(value), terms = core.concatenate(sizes), free = free }
 end
 
 -- The largest residual as a part of its terms, and its equation.
@@ -113,28 +100,19 @@ end
 
 -- The step with the least change of the states, where there are several: A x + B l = right, with the l of least norm.
 local function least_change(K, right, n)
-  local rows, count, singular = K:rows(), K:cols() - n, scaled.SINGULAR
-  local A, B = core.zeros(rows, n), core.zeros(rows, count)
-  for i = 1, rows do
-    for j = 1, n do A[i][j] = K[i][j] end
-    for j = 1, count do B[i][j] = K[i][n + j] end
-  end
+  local singular, rows = scaled.SINGULAR, K:rows()
+  local A, B = K:slice(1, rows, 1, n), K:slice(1, rows, n + 1, K:cols())
   local x = core.lstsq(A - B * core.lstsq(B, A, singular), right - B * core.lstsq(B, right, singular), singular)
-  local l = core.lstsq(B, right - A * x, singular)
-  local step = core.zeros(n + count)
-  for j = 1, n + count do step[j] = j <= n and x[j] or l[j - n] end
-  return step
+  return core.concatenate { x, (core.lstsq(B, right - A * x, singular)) }
 end
 
 -- The step of least norm in scaled unknowns, and whether it is the only one.
 local function step_of(system, n)
   local K, rows, cols = scaled.matrix(system.K)
-  local right = core.zeros(#rows)
-  for i = 1, #rows do right[i] = -system.value[i] * rows[i] end
+  local right = core.vector(rows):mul(system.value) * -1
   local step, rank = core.lstsq(K, right, scaled.SINGULAR)
   if rank < #cols and #cols > n then step = least_change(K, right, n) end
-  for j = 1, #cols do step[j] = step[j] * cols[j] end
-  return step, rank == #cols
+  return step:mul(cols), rank == #cols
 end
 
 -- ---- the method ----
@@ -144,17 +122,9 @@ local function put_fixed(model, mode, lambda)
 end
 
 local function moved(model, system, x, lambda, step, part)
-  local x1, lambda1 = x:copy(), lambda:copy()
-  for j = 1, model.n do x1[j] = x[j] + part * step[j] end
+  local lambda1 = lambda:copy()
   for j, k in ipairs(system.free) do lambda1[k] = lambda[k] + part * step[model.n + j] end
-  return x1, lambda1
-end
-
-local function finite(v)
-  for i = 1, #v do
-    if v[i] - v[i] ~= 0 then return false end
-  end
-  return true
+  return x + part * step:slice(1, model.n), lambda1
 end
 
 local function solve_from(model, mode, t, x, lambda)
@@ -162,10 +132,7 @@ local function solve_from(model, mode, t, x, lambda)
   x, lambda = x:copy(), lambda:copy()
   put_fixed(model, mode, lambda)
   local function look(at_x, at_lambda)
-    local reach = core.zeros(model.n)
-    for i = 1, model.n do
-      reach[i] = math.max(math.abs(guess[i]), math.abs(at_x[i]), terms.reach(model, i))
-    end
+    local reach = core.maximum(core.maximum(guess:abs(), at_x:abs()), terms.reach(model))
     local at = terms.at(model, t, at_x, at_lambda)
     local system = equations(model, mode, at, at_x, at_lambda, reach)
     local residual, place = worst(system)
@@ -179,7 +146,7 @@ local function solve_from(model, mode, t, x, lambda)
     local better, full
     for k = 0, HALVINGS do
       local x1, lambda1 = moved(model, point.system, point.x, point.lambda, step, 2.0 ^ -k)
-      local next_point = finite(x1) and finite(lambda1) and look(x1, lambda1)
+      local next_point = x1:isfinite() and lambda1:isfinite() and look(x1, lambda1)
       full = full or k == 0 and next_point
       if next_point and next_point.residual < point.residual then
         better = next_point
@@ -201,20 +168,11 @@ end
 
 -- The multipliers of the mode that balance the forces at x best.
 local function balancing(model, mode, t, x, lambda)
-  local out, free = lambda:copy(), {}
+  local out, free = lambda:copy(), free_rows(model, mode)
   put_fixed(model, mode, out)
-  for i, row in ipairs(model.rows) do
-    if not fixed(row, mode[i]) then free[#free + 1] = i end
-  end
   if #free == 0 then return nil end
   local at = terms.at(model, t, x, out)
-  local B = core.zeros(model.n, #free)
-  for i = 1, model.n do
-    for j, k in ipairs(free) do B[i][j] = at.B[i][k] end
-  end
-  local right = core.zeros(model.n, 1)
-  for i = 1, model.n do right[i][1] = -at.f[i] end
-  local change = scaled.least(B, right)
+  local change = scaled.least(blocks.pick(at.B, nil, free), (at.f * -1):column())
   for j, k in ipairs(free) do out[k] = out[k] + change[j][1] end
   return out
 end

@@ -78,12 +78,9 @@ end
 -- The initial states of all systems of a graph.
 local function start_of(nsds, who)
   local list = {}
-  for k = 1, nsds:numberOfDynamicalSystems() do
-    local own = nsds:dynamicalSystem(k):x0()
-    for i = 1, #own do list[#list + 1] = own[i] end
-  end
+  for k = 1, nsds:numberOfDynamicalSystems() do list[k] = nsds:dynamicalSystem(k):x0() end
   if #list == 0 then fail("%s: the model has no systems", who) end
-  return core.vector(list)
+  return core.concatenate(list)
 end
 
 -- The models of an option table: of first order, of mechanics, or both. Each has the places of its states,
@@ -176,28 +173,25 @@ local function size_at(model, k) return (model.first[k + 1] or model.n) - model.
 
 -- The coordinates of system k at x.
 local function coordinates_of(model, k, x)
-  local own = x:slice(model.first[k] + 1, model.first[k] + size_at(model, k)):totable()
+  local own = x:slice(model.first[k] + 1, model.first[k] + size_at(model, k))
   return model.charts[k] and charts.coordinates(model.charts[k], own) or own
 end
 
 -- The coordinates of mechanics at x, of all systems.
 function terms.coordinates(model, x)
   local all = {}
-  for k = 1, #model.first do
-    for _, value in ipairs(coordinates_of(model, k, x)) do all[#all + 1] = value end
-  end
-  return core.vector(all)
+  for k = 1, #model.first do all[k] = coordinates_of(model, k, x) end
+  return core.concatenate(all)
 end
 
--- The states of all systems (in mechanics q and v of each) of the stacked x; v: the velocities, or nil for 0.
-function terms.states(model, x, v)
+-- The states of all systems (in mechanics q and v = 0 of each) of the stacked x.
+function terms.states(model, x)
   if not model.mechanical then return x:copy() end
   local all = {}
-  for k, first in ipairs(model.first) do
-    for _, value in ipairs(coordinates_of(model, k, x)) do all[#all + 1] = value end
-    for i = 1, size_at(model, k) do all[#all + 1] = v and v[first + i] or 0 end
+  for k = 1, #model.first do
+    all[2 * k - 1], all[2 * k] = coordinates_of(model, k, x), core.zeros(size_at(model, k))
   end
-  return core.vector(all)
+  return core.concatenate(all)
 end
 
 -- The derivatives of the states of a model with bodies by the states of the linear model, where each body has 6
@@ -209,21 +203,21 @@ function terms.embedding(model, x)
   for k = 1, #model.first do
     local n, base = size_at(model, k), model.charts[k]
     local own = base and charts.slopes(base, x:slice(model.first[k] + 1, model.first[k] + 6)) or core.eye(n)
-    for i = 1, own:rows() do
-      for j = 1, n do E[row + i][col + j] = own[i][j] end
-    end
-    for i = 1, n do E[row + own:rows() + i][col + n + i] = 1 end
-    row, col = row + own:rows() + n, col + 2 * n
+    local below = row + own:rows()
+    E:slice(row + 1, below, col + 1, col + n):assign(own)
+    E:slice(below + 1, below + n, col + n + 1, col + 2 * n):assign(core.eye(n))
+    row, col = below + n, col + 2 * n
   end
   return E
 end
 
--- The size that coordinate i has at least: 1 for an angle.
-function terms.reach(model, i)
+-- The sizes that the coordinates have at least: 1 for an angle.
+function terms.reach(model)
+  local sizes = core.zeros(model.n)
   for k, first in ipairs(model.first) do
-    if model.charts[k] and i > first + 3 and i <= first + 6 then return 1 end
+    if model.charts[k] then sizes:slice(first + 4, first + 6):fill(1) end
   end
-  return 0
+  return sizes
 end
 
 -- Puts the coordinates of system k, q[from + 1] ..., into x; a body gets its base there.
@@ -250,7 +244,6 @@ function terms.guess(model, given, who, name)
       if list[at] ~= 0 then
         fail("%s: %s: expected a state at rest, got the velocity %g", who, name, list[at])
       end
-      local _ = i
     end
   end
   return x
@@ -265,14 +258,6 @@ end
 
 -- ---- evaluation ----
 
-local function absolute(A)
-  local out = A:copy()
-  for i = 1, out:rows() do
-    for j = 1, out:cols() do out[i][j] = math.abs(out[i][j]) end
-  end
-  return out
-end
-
 -- An element of a product below this part of the sum of its terms is rounding: some 16 of them.
 local CANCELLED = 2 ^ -48
 
@@ -285,7 +270,7 @@ local function cleaned(out, sizes)
   return out
 end
 
-local function product(A, B) return cleaned(A * B, absolute(A) * absolute(B)) end
+local function product(A, B) return cleaned(A * B, A:abs() * B:abs()) end
 
 -- The derivatives of all coordinates by the coordinates of the charts, or those of their rates by the velocities.
 local function chart_map(model, x, name)
@@ -296,9 +281,7 @@ local function chart_map(model, x, name)
     if base then
       map = name == "slopes" and charts.slopes(base, own) or charts.rates(charts.coordinates(base, own))
     end
-    for i = 1, map:rows() do
-      for j = 1, n do all[row + i][first + j] = map[i][j] end
-    end
+    all:slice(row + 1, row + map:rows(), first + 1, first + n):assign(map)
     row = row + map:rows()
   end
   return all
@@ -309,7 +292,7 @@ end
 local function turned(model, at, x, lambda, slopes, rates)
   local force = model.m > 0 and at.C:transpose() * lambda or core.zeros(model.coordinates)
   local T, bend = rates:transpose(), at.G * slopes
-  local out, sizes = at.A * slopes + T * bend, absolute(at.A) * absolute(slopes) + absolute(T) * absolute(bend)
+  local out, sizes = at.A * slopes + T * bend, at.A:abs() * slopes:abs() + T:abs() * bend:abs()
   local row = 0
   for k, first in ipairs(model.first) do
     local E = model.charts[k] and charts.slopes(model.charts[k], x:slice(first + 1, first + 6))
@@ -341,7 +324,7 @@ function terms.at(model, t, x, lambda)
   local T = at.C
   if model.turns then
     local slopes, rates = chart_map(model, x, "slopes"), chart_map(model, x, "rates")
-    at.sizes = (absolute(T) * absolute(rates)):transpose() -- of B: sums of the terms of its elements
+    at.sizes = (T:abs() * rates:abs()):transpose() -- of B: sums of the terms of its elements
     at.A = turned(model, at, x, lambda, slopes, rates)
     at.C, T = product(T, slopes), product(T, rates)
   else

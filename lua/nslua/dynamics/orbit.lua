@@ -9,6 +9,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local kinds = require "nslua.dynamics.orbit_kind"
+local lists = require "nslua.base.lists"
 local newton = require "nslua.dynamics.newton"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
@@ -290,8 +291,7 @@ end
 
 local function add_events(list, run, shift)
   for _, event in ipairs(run.events) do
-    local copy = {}
-    for name, value in pairs(event) do copy[name] = value end
+    local copy = lists.copy(event)
     copy.t = event.t + shift
     list[#list + 1] = copy
   end
@@ -420,8 +420,7 @@ function orbits.orbit(q, u, p, solved)
 end
 
 function Orbit:__tostring()
-  local list = {}
-  for i, m in ipairs(self.multipliers) do list[i] = tostring(m) end
+  local list = lists.map(self.multipliers, function(m) return tostring(m) end)
   local doubt = rawget(self, "doubt")
   return format("%s periodic orbit: T = %.10g, x0 = %s, multipliers %s%s", self.stability, self.T, tostring(self.x0),
     table.concat(list, ", "), doubt and "; " .. doubt or "")

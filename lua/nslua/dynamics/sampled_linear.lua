@@ -3,6 +3,7 @@
 -- in deviations from a point; w: the states of the systems, then what actions write (nslua.dynamics.sampled_flow);
 -- u is held over the period.
 local arguments = require "nslua.base.arguments"
+local blocks = require "nslua.dynamics.blocks"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
 local flows = require "nslua.dynamics.flow"
@@ -10,6 +11,7 @@ local linear = require "nslua.dynamics.linear"
 local spectrum = require "nslua.dynamics.spectrum"
 
 local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local pick = blocks.pick
 
 local sampled = {}
 
@@ -151,17 +153,6 @@ local function inputs_of(inputs, flow, who)
   return parameters, held
 end
 
--- The columns of a matrix by their numbers.
-local function columns(M, list)
-  local out = core.zeros(M:rows(), #list)
-  for j, from in ipairs(list) do
-    for i = 1, M:rows() do out[i][j] = M[i][from] end
-  end
-  return out
-end
-
-local function rows_of(M, list) return columns(M:transpose(), list):transpose() end
-
 function sampled.linearise(options)
   local who = "dynamics.linearise"
   options = arguments.options(options, who)
@@ -183,7 +174,7 @@ function sampled.linearise(options)
   for i = 1, flow.n do
     if not taken[i] and not is_constant(flow, S, i) then states[#states + 1] = i end
   end
-  local l = { A = columns(rows_of(S, states), states), B = core.zeros(#states, m), dt = T, x = w, t = flow.t0,
+  local l = { A = pick(S, states, states), B = core.zeros(#states, m), dt = T, x = w, t = flow.t0,
     lambda = core.zeros(0), mode = {}, constrained = 0, names = flow.names, states = states }
   for k, place in ipairs(held) do
     for r, i in ipairs(states) do l.B[r][k] = place > 0 and S[i][place] or by_p[i][-place] end
@@ -197,7 +188,7 @@ function sampled.linearise(options)
       end
       return outputs(t, x, d)
     end or outputs, flow.t0, w, core.zeros(0), core.zeros(0, flow.n), core.zeros(0, m), who)
-    l.C, l.D = columns(C, states), core.zeros(C:rows(), m)
+    l.C, l.D = pick(C, nil, states), core.zeros(C:rows(), m)
     for k, place in ipairs(held) do
       for r = 1, C:rows() do l.D[r][k] = place > 0 and C[r][place] or 0 end
     end

@@ -9,6 +9,7 @@
 -- grazing be located as any other point. The smooth pieces, guards and resets come from nslua.dynamics.ode_flow or
 -- nslua.dynamics.simulation_pieces. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
 local core = require "nslua.core"
+local lists = require "nslua.base.lists"
 local ode = require "nslua.dynamics.ode_flow"
 local kinds = require "nslua.dynamics.orbit_kind"
 local orbits = require "nslua.dynamics.orbit"
@@ -307,8 +308,7 @@ local function within_period(q, orbit, events, p)
   for i, event in ipairs(events) do list[i] = event end
   if q.kind.returns or #list == 0 then return x0, list end
   local function shifted(event, by)
-    local copy = {}
-    for name, value in pairs(event) do copy[name] = value end
+    local copy = lists.copy(event)
     copy.t = event.t + by
     return copy
   end
@@ -338,8 +338,7 @@ end
 -- An orbit that is only a guess need not obey its equations.
 function sequences.with(q, orbit, p, is_guess)
   local drifts = q.symmetry or #q.keep < #q.all and not q.kind.returns
-  local one = {}
-  for name, value in pairs(q) do one[name] = value end
+  local one = lists.copy(q)
   if drifts then return nil end
   q.flow.piece_sizes, q.flow.parameter_size = q.sizes, q.parameter_size
   local found

@@ -5,6 +5,7 @@
 -- runs end at the wanted time by an event of the script.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local lists = require "nslua.base.lists"
 local parameters = require "nslua.optimise.parameters"
 local sampled = require "nslua.dynamics.sampled_flow"
 
@@ -172,8 +173,7 @@ local function occurrences(sol, t0, model, flow)
       while k < #t and t[k] < event.t do k = k + 1 end
       local last = k
       while last < #t and t[last + 1] == event.t do last = last + 1 end
-      local row = {}
-      for name, value in pairs(event) do row[name] = value end
+      local row = lists.copy(event)
       row.label = label_of(event)
       row.velocity_before, row.velocity_after = event.before, event.after
       row.before, row.after = sol.x:row(k), sol.x:row(last)
@@ -297,8 +297,7 @@ function simulation.guards(flow, x0, t0, t1, p, count)
   local sol = run_to(flow, model, t0, t1, { dense = true })
   local times, guards, nsds = {}, {}, model.simu:nsds()
   for k = 0, count do times[k + 1] = t0 + (t1 - t0) * k / count end
-  local states = {}
-  for k, t in ipairs(times) do states[k] = sol:at(math.min(math.max(t, sol.t[1]), sol.t[#sol.t])) end
+  local states = lists.map(times, function(t) return sol:at(math.min(math.max(t, sol.t[1]), sol.t[#sol.t])) end)
   local column = 1
   for i = 1, nsds:numberOfInteractions() do
     local interaction = nsds:interaction(i)

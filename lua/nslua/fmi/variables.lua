@@ -3,6 +3,7 @@
 -- A record has name, causality, variability, initial, type, start, unit, description, min, max, nominal, quantity,
 -- get, set, and `reference`, its number from 0. Its place among the ScalarVariables is reference + 1.
 local arguments = require "nslua.base.arguments"
+local lists = require "nslua.base.lists"
 local option_tables = require "nslua.base.option_tables"
 
 local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
@@ -63,18 +64,14 @@ end
 -- The entries of a part in its order: a list as written, a table by name in the order of the names.
 local function entries_of(part, group, given)
   expect(given, "table", "%s: %s: expected a table", WHO, part)
-  local list, names = {}, {}
+  local list = {}
   for i, entry in ipairs(given) do
     if type(entry) ~= "table" or type(entry.name) ~= "string" then
       fail("%s: %s[%d]: expected a table with a name, as { name = \"u\", start = 0 }", WHO, part, i)
     end
     list[i] = entry
   end
-  for name in pairs(given) do
-    if type(name) == "string" then names[#names + 1] = name end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(lists.keys(given, function(key) return type(key) == "string" end)) do
     local entry, copy = given[name], { name = name }
     if type(entry) == "table" then
       for key, value in pairs(entry) do copy[key] = value end

@@ -1,5 +1,6 @@
 -- nslua.help.annotations: the names of the reference as LuaCATS annotations, library/nslua.lua, for editors.
 local entries = require "nslua.help.entry"
+local lists = require "nslua.base.lists"
 local pages = require "nslua.help.pages"
 
 local annotations = {}
@@ -173,9 +174,7 @@ local function add_aliases(book, lines)
     end
   end
   for receiver, classes in pairs(receivers) do
-    local names = {}
-    for class in pairs(classes) do names[#names + 1] = class end
-    table.sort(names)
+    local names = lists.keys(classes)
     list[#list + 1] = ("---@alias nslua.%s %s"):format(receiver, table.concat(names, "|"))
   end
   table.sort(list)
@@ -195,9 +194,7 @@ end
 
 local function add_room(book, lines, class, members, prefix, rooms, names)
   lines[#lines + 1] = ("---@class %s"):format(class)
-  local list = {}
-  for name in pairs(members) do list[#list + 1] = name end
-  table.sort(list)
+  local list = lists.keys(members)
   for _, name in ipairs(list) do
     if rooms[name] and prefix == "" then
       lines[#lines + 1] = ("---@field %s nslua.module.%s"):format(name, name)

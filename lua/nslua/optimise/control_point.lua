@@ -2,6 +2,7 @@
 -- vector, and the first guess there.
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local lists = require "nslua.base.lists"
 local where = require "nslua.base.where"
 
 local fail = arguments.fail
@@ -19,8 +20,7 @@ local function named(z, at, names)
 end
 
 local function relay_names(p)
-  local names = {}
-  for i, r in ipairs(p.relays) do names[i] = r.name end
+  local names = lists.map(p.relays, function(r) return r.name end)
   return names
 end
 
@@ -68,8 +68,7 @@ end
 local function guards(p, c)
   return core.compile(function(z)
     local x, u, _, q = unpack_point(p, z, c)
-    local out = {}
-    for i, r in ipairs(p.relays) do out[i] = r.of(x, u, q) + 0 * z[1] end
+    local out = lists.map(p.relays, function(r) return r.of(x, u, q) + 0 * z[1] end)
     return out
   end, { native = false, paths = 1 })
 end

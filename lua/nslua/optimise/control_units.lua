@@ -6,6 +6,7 @@
 -- much as the largest other term.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local lists = require "nslua.base.lists"
 local point_functions = require "nslua.optimise.control_point"
 local where = require "nslua.base.where"
 
@@ -208,15 +209,13 @@ local function find(p)
   if #p.relays > 0 then
     units.guard = sizes_of_values(function(z)
       local x, u, _, q = unpack_sample(p, z, at)
-      local out = {}
-      for i, relay in ipairs(p.relays) do out[i] = relay.of(x, u, q) + 0 * z[1] end
+      local out = lists.map(p.relays, function(relay) return relay.of(x, u, q) + 0 * z[1] end)
       return out
     end, samples, size)
   end
   if p.path then
     units.path = sizes_of_values(function(z)
-      local out = {}
-      for i, value in ipairs(list_of(p.path(unpack_sample(p, z, at)))) do out[i] = value + 0 * z[1] end
+      local out = lists.map(list_of(p.path(unpack_sample(p, z, at))), function(value) return value + 0 * z[1] end)
       return out
     end, samples, size)
   end

@@ -91,4 +91,15 @@ function artists.in_plane(self, who)
   if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
 end
 
+-- A table whose new functions become methods that draw: check(axes, name) goes first, and they return the axes where
+-- they return nothing.
+function artists.drawing(methods, check)
+  return setmetatable({}, { __newindex = function(_, name, method)
+    methods[name] = function(self, ...)
+      check(self, name)
+      return method(self, ...) or self
+    end
+  end })
+end
+
 return artists

@@ -76,6 +76,8 @@ local function to_3d(self, who)
   self.three_d = true
 end
 
+local plane, space = artists.drawing(Axes, in_plane), artists.drawing(Axes, to_3d)
+
 -- Makes these axes three-dimensional. Raises when they hold curves in the plane.
 function Axes:in_space(who)
   if not self.three_d then to_3d(self, who) end
@@ -145,13 +147,11 @@ end
 local steps = { pre = true, post = true, mid = true }
 
 -- step(x, y, ..., {where = "pre"}): pre: y[i] up to x[i]; post: y[i] from x[i] on; mid: around it.
-function Axes:step(...)
-  in_plane(self, "step")
+function plane:step(...)
   local made, options = curves_of(self, "step", table.pack(...), "step")
   local where = options.where or "pre"
   if not steps[where] then fail("step: where: expected one of pre, post, mid, got '%s'", tostring(where)) end
   for _, artist in ipairs(made) do artist.steps = where end
-  return self
 end
 
 local function with_logs(name, x, y)
@@ -216,8 +216,7 @@ end
 function Axes.colormap(_, who, name) return style.map(who, name or defaults["image.cmap"]) end
 
 -- fill(x, y [, {color=, alpha=, edgecolor=, linewidth=, label=}]), or fill(polygon of points {x, y}, ...).
-function Axes:fill(x, y, options)
-  in_plane(self, "fill")
+function plane:fill(x, y, options)
   if type(x) == "table" and type(x[1]) == "table" then
     local px, py = {}, {}
     for i, point in ipairs(x) do px[i], py[i] = point[1], point[2] end
@@ -231,12 +230,10 @@ function Axes:fill(x, y, options)
   end
   if #artist.columns[1] < 3 then fail("fill: expected at least 3 points, got %d", #artist.columns[1]) end
   add(self, artist)
-  return self
 end
 
 -- fill_between(x, y1 [, y2] [, options]): y2 a number or a vector, 0 by default.
-function Axes:fill_between(x, y1, y2, options)
-  in_plane(self, "fill_between")
+function plane:fill_between(x, y1, y2, options)
   if data.is_options(y2) then y2, options = nil, y2 end
   options = data.options("fill_between", options)
   local artist = fill_style(self, "fill_between", options)
@@ -256,7 +253,6 @@ function Axes:fill_between(x, y1, y2, options)
   end
   artist.kind, artist.columns, artist.other = "between", { x, y1 }, y2
   add(self, artist)
-  return self
 end
 
 local FINE, COARSE = 100, 40 -- cells along each side of a grid between bounds: for contours, for surfaces
@@ -270,8 +266,7 @@ end
 -- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y,
 -- or a function of (x, y); for a function x and y may be bounds {x0, x1}, {y0, y1}. levels: a list, or about how
 -- many.
-function Axes:contour(x, y, z, options)
-  in_plane(self, "contour")
+function plane:contour(x, y, z, options)
   options = data.options("contour", options)
   x, y = column("contour", "x", x), column("contour", "y", y)
   if #x < 2 or #y < 2 then fail("contour: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
@@ -292,15 +287,12 @@ function Axes:contour(x, y, z, options)
     artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
     add(self, artist)
   end
-  return self
 end
 
 -- heatmap(x, y, z [, {cmap=, limits=}]): see nslua.plot.cells.
-function Axes:heatmap(x, y, z, options)
-  in_plane(self, "heatmap")
+function plane:heatmap(x, y, z, options)
   add(self, cells.artist(self, x, y, z, options))
   self.sticky = true
-  return self
 end
 
 -- The points of the grid of a field and its values (u, v), as flat lists. f(x, y) returns u and v.
@@ -329,8 +321,7 @@ end
 
 -- quiver(x, y, u, v [, options]) or quiver(x, y, f [, options]): arrows. The longest one is as long as a cell of the
 -- grid is wide, times `scale`.
-function Axes:quiver(x, y, u, v, options)
-  in_plane(self, "quiver")
+function plane:quiver(x, y, u, v, options)
   if type(u) == "function" then options, v = v, nil end
   options = data.options("quiver", options)
   local columns = { field("quiver", x, y, u, v) }
@@ -350,7 +341,6 @@ function Axes:quiver(x, y, u, v, options)
     linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009, unit = factor,
     label = options.label and text("quiver", "label", options.label),
   })
-  return self
 end
 
 local sides = { N = true, S = true, E = true, W = true }
@@ -358,8 +348,7 @@ local sides = { N = true, S = true, E = true, W = true }
 -- quiverkey(x, y, u, label [, {labelpos =, color =}]): an arrow of the length that u has in the last quiver, and a
 -- text beside it. x and y are parts of the panel, 0 to 1. labelpos: "N", "S", "E" or "W" of the arrow.
 -- The axes that quiver gives back may come first, as in matplotlib.
-function Axes:quiverkey(x, y, u, label, options, more)
-  in_plane(self, "quiverkey")
+function plane:quiverkey(x, y, u, label, options, more)
   if getmetatable(x) == Axes then return x:quiverkey(y, u, label, options, more) end
   options = data.options("quiverkey", options)
   local found
@@ -375,13 +364,11 @@ function Axes:quiverkey(x, y, u, label, options, more)
     length = number("quiverkey", "u", u, 0) * found.unit, text = text("quiverkey", "label", label),
     color = options.color and style.color("quiverkey", options.color) or found.color, linewidth = found.linewidth,
   })
-  return self
 end
 
 -- streamplot(x, y, f [, options]) or streamplot(x, y, u, v [, options]) with matrices: lines along the field in the
 -- rectangle of x and y, evenly spaced.
-function Axes:streamplot(x, y, u, v, options)
-  in_plane(self, "streamplot")
+function plane:streamplot(x, y, u, v, options)
   if type(u) == "function" then options, v = v, nil end
   options = data.options("streamplot", options)
   x, y = column("streamplot", "x", x), column("streamplot", "y", y)
@@ -415,14 +402,12 @@ function Axes:streamplot(x, y, u, v, options)
   add(self, { kind = "vectors", columns = { core.vector(arrows[1]), core.vector(arrows[2]) }, color = artist.color,
     vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011,
       fixed = true })
-  return self
 end
 
 -- ---- in space ----
 
 -- plot3D(x, y, z [, format] [, options])
-function Axes:plot3D(x, y, z, format, options)
-  to_3d(self, "plot3D")
+function space:plot3D(x, y, z, format, options)
   if type(format) == "table" then format, options = nil, format end
   options = data.options("plot3D", options)
   local artist = line_style(self, "plot3D", options, format)
@@ -430,7 +415,6 @@ function Axes:plot3D(x, y, z, format, options)
     z) }
   data.same_length("plot3D", { "x", "y", "z" }, artist.columns)
   add(self, artist)
-  return self
 end
 
 local function face_style(self, who, options)
@@ -446,8 +430,7 @@ end
 
 -- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z is a matrix with a row for each y, or a
 -- function of (x, y). x and y are vectors, matrices as large as z or, for a function, bounds.
-function Axes:surface(x, y, z, options)
-  to_3d(self, "surface")
+function space:surface(x, y, z, options)
   options = data.options("surface", options)
   local X, Y = x_or_matrix("surface", "x", x), x_or_matrix("surface", "y", y)
   local Z
@@ -466,12 +449,10 @@ function Axes:surface(x, y, z, options)
   artist.kind, artist.faces = "faces", surface.quads(X, Y, Z)
   artist.columns = surface.columns(artist.faces)
   add(self, artist)
-  return self
 end
 
 -- implicit(f, {bounds = {x0, x1, y0, y1, z0, z1}, n = 24, ...}): the surface f(x, y, z) = 0 in the box.
-function Axes:implicit(f, options)
-  to_3d(self, "implicit")
+function space:implicit(f, options)
   data.expect(f, "function", "implicit: f: expected a function")
   options = data.options("implicit", options)
   local b, n = options.bounds or { -1, 1, -1, 1, -1, 1 }, options.n or 24
@@ -487,7 +468,6 @@ function Axes:implicit(f, options)
   artist.columns = surface.columns(artist.faces)
   artist.extent = { x = { b[1], b[2] }, y = { b[3], b[4] }, z = { b[5], b[6] } }
   add(self, artist)
-  return self
 end
 
 -- view(elevation, azimuth): in degrees, as matplotlib's view_init.
@@ -572,8 +552,7 @@ local heads = { ["->"] = "head", ["-|>"] = "head", ["<-"] = "backhead", ["<|-"] 
 
 -- annotate(s, {xy = {x, y}, xytext = {x, y}, arrowprops =, bbox =}): a text with an arrow from it to xy. arrowprops:
 -- { arrowstyle =, color =, linewidth = }.
-function Axes:annotate(s, options)
-  in_plane(self, "annotate")
+function plane:annotate(s, options)
   options = data.options("annotate", options)
   local x, y = data.point("annotate", "xy", options.xy)
   local tx, ty = x, y
@@ -594,7 +573,6 @@ function Axes:annotate(s, options)
     or "center"),
     valign = options.valign or (ty > y and "bottom" or ty < y and "top" or "center") }, { __index = options })
   text_artist(self, "annotate", s, { core.vector { tx }, core.vector { ty } }, own)
-  return self
 end
 
 local function across(name, direction)
@@ -637,8 +615,9 @@ across("axvline", "y")
 
 -- The files with more methods.
 local more = { "frame", "bars", "fields", "marks", "violin" }
-for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
-for _, methods in ipairs { spines.methods, polar.methods, inset.methods } do
+local all = { spines.methods, polar.methods, inset.methods }
+for _, name in ipairs(more) do all[#all + 1] = require("nslua.plot." .. name) end
+for _, methods in ipairs(all) do
   for name, method in pairs(methods) do Axes[name] = method end
 end
 

@@ -15,6 +15,7 @@ local fail, column, text, number, spread = data.fail, data.column, data.text, da
 local add, line_style, in_plane = artists.add, artists.line_style, artists.in_plane
 
 local methods = {}
+local plane = artists.drawing(methods, artists.in_plane)
 
 -- The least and the largest number of columns, as an extent; nil when there is none.
 local function extent_of(...)
@@ -106,8 +107,7 @@ bars("barh", "y", "height", "left", "xerr")
 local TALL, WIDE = 0.08, 22 -- the room of a label: in parts of the range above a bar; of so many em beside one
 
 -- bar_label([{fmt =, fontsize =, padding =, color =}]): the lengths of all bars, as texts at their ends.
-function methods:bar_label(options)
-  in_plane(self, "bar_label")
+function plane:bar_label(options)
   options = data.options("bar_label", options)
   local fmt, gap, found = text("bar_label", "fmt", options.fmt or "%g"),
     number("bar_label", "padding", options.padding or 2, 0), false
@@ -141,7 +141,6 @@ function methods:bar_label(options)
     end
   end
   if not found then fail("bar_label: these axes hold no bars") end
-  return self
 end
 
 -- The edges of bins for the numbers x.
@@ -165,8 +164,7 @@ local function edges_of(x, options)
 end
 
 -- hist(x [, {bins =, range =, density =, cumulative =, histtype =, color =, alpha =, edgecolor =, label =}])
-function methods:hist(x, options)
-  in_plane(self, "hist")
+function plane:hist(x, options)
   options = data.options("hist", options)
   x = column("hist", "x", x)
   local edges = edges_of(x, options)
@@ -198,7 +196,6 @@ function methods:hist(x, options)
   xs[#xs + 1], ys[#ys + 1] = edges[n + 1], 0
   artist.kind, artist.columns, artist.bases = "line", { core.vector(xs), core.vector(ys) }, { y = 0 }
   add(self, artist)
-  return self
 end
 
 -- The lengths of error bars below and above n points: a number, n numbers or two lists of them.
@@ -230,8 +227,7 @@ end
 
 -- errorbar(x, y [, {yerr =, xerr =, fmt =, capsize =, ecolor =, elinewidth =, and plot's}]): points with bars
 -- of their errors.
-function methods:errorbar(x, y, options)
-  in_plane(self, "errorbar")
+function plane:errorbar(x, y, options)
   options = data.options("errorbar", options)
   x, y = column("errorbar", "x", x), column("errorbar", "y", y)
   data.same_length("errorbar", { "x", "y" }, { x, y })
@@ -250,7 +246,6 @@ function methods:errorbar(x, y, options)
         cap = number("errorbar", "capsize", options.capsize or 0, 0) })
     end
   end
-  return self
 end
 
 -- The numbers that a box stands for: quartiles, ends of the whiskers, what lies outside, the mean.
@@ -287,8 +282,7 @@ end
 
 -- boxplot(x [, {positions =, widths =, labels =, whis =, vert =, showfliers =, showmeans =, color =, label =}]):
 -- x is a list of numbers or of several such lists.
-function methods:boxplot(x, options)
-  in_plane(self, "boxplot")
+function plane:boxplot(x, options)
   options = data.options("boxplot", options)
   local list = data.samples("boxplot", x)
   local at, wide = data.seats("boxplot", options, #list)
@@ -329,8 +323,7 @@ function methods:boxplot(x, options)
 end
 
 -- stem([x,] y [, {bottom =, color =, linestyle =, marker =, ...}]): a line from the bottom to each point.
-function methods:stem(x, y, options)
-  in_plane(self, "stem")
+function plane:stem(x, y, options)
   if y == nil or data.is_options(y) then x, y, options = nil, x, y end
   options = data.options("stem", options)
   y = column("stem", "y", y)
@@ -353,6 +346,4 @@ function methods:stem(x, y, options)
   return self:axhline(bottom, { color = "#808080" })
 end
 
-return function(class)
-  for name, method in pairs(methods) do class[name] = method end
-end
+return methods

@@ -52,7 +52,9 @@ function data.options(who, options, known)
   known = known or option_names["axes:" .. who] or option_names["figure:" .. who] or option_names["plot." .. who]
   if options == nil then return {} end
   data.expect(options, "table", "%s: options: expected a table", who)
-  return option_tables.need(options, known, who, fail)
+  local result, message = option_tables.check(options, known, who)
+  if not result then fail("%s", message) end
+  return result
 end
 
 -- Raises unless x is nil: it is an argument too many, or a table of options for a function without options.

@@ -2,6 +2,7 @@
 -- matplotlib's names. Others may be assigned. Assigning an unknown name or a value that does not fit raises.
 
 local data = require "nslua.plot.data"
+local lists = require "nslua.base.lists"
 local style = require "nslua.plot.style"
 
 local fail = data.fail
@@ -47,9 +48,7 @@ for name, entry in pairs(entries) do values[name] = entry[1] end
 
 local function known(name)
   if entries[name] then return end
-  local names = {}
-  for one in pairs(entries) do names[#names + 1] = one end
-  table.sort(names)
+  local names = lists.keys(entries)
   fail("rcParams: unknown name %s (known: %s)", data.describe(name), table.concat(names, ", "))
 end
 

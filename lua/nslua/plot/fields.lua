@@ -10,9 +10,10 @@ local histogram = require "nslua.analysis.histogram"
 local style = require "nslua.plot.style"
 
 local fail, column, text = data.fail, data.column, data.text
-local add, in_plane = artists.add, artists.in_plane
+local add = artists.add
 
 local methods = {}
+local plane = artists.drawing(methods, artists.in_plane)
 
 -- Raises unless the option is nil or one of a set.
 local function one_of(who, name, value, set, words)
@@ -22,8 +23,7 @@ local function one_of(who, name, value, set, words)
 end
 
 -- pcolormesh([x, y,] z [, {cmap =, vmin =, vmax =}]): x and y are edges or middles of the cells.
-function methods:pcolormesh(x, y, z, options)
-  in_plane(self, "pcolormesh")
+function plane:pcolormesh(x, y, z, options)
   if z == nil then x, y, z, options = nil, nil, x, y end
   options = data.options("pcolormesh", options)
   one_of("pcolormesh", "shading", options.shading, { auto = true, flat = true, nearest = true },
@@ -33,15 +33,13 @@ function methods:pcolormesh(x, y, z, options)
   y = y or core.linspace(0, z:rows(), z:rows() + 1)
   add(self, cells.mesh(self, "pcolormesh", x, y, z, options))
   self.sticky, self.show_grid = true, false
-  return self
 end
 
 local origins = { upper = true, lower = true }
 
 -- imshow(z [, {cmap =, vmin =, vmax =, origin =, extent =, aspect =}]): the first row is at the top, or at the bottom
 -- with origin = "lower".
-function methods:imshow(z, options)
-  in_plane(self, "imshow")
+function plane:imshow(z, options)
   options = data.options("imshow", options)
   one_of("imshow", "interpolation", options.interpolation, { nearest = true, none = true }, "nearest, none")
   z = data.matrix("imshow", "z", z)
@@ -76,8 +74,7 @@ methods.matshow, methods.pcolor = methods.imshow, methods.pcolormesh
 
 -- hist2d(x, y [, {bins =, range =, density =, cmap =, vmin =, vmax =}]): how many of the points lie in each cell.
 -- bins: a number, or one for each axis, or edges for each axis.
-function methods:hist2d(x, y, options)
-  in_plane(self, "hist2d")
+function plane:hist2d(x, y, options)
   options = data.options("hist2d", options)
   x, y = column("hist2d", "x", x), column("hist2d", "y", y)
   data.same_length("hist2d", { "x", "y" }, { x, y })
@@ -111,7 +108,6 @@ function methods:hist2d(x, y, options)
   end
   add(self, cells.mesh(self, "hist2d", edges[1], edges[2], z, options))
   self.sticky, self.show_grid = true, false
-  return self
 end
 
 -- The levels between bands. Those that follow from z reach beyond it on both sides.
@@ -134,8 +130,7 @@ end
 local FINE = 100 -- cells along each side of a grid between bounds
 
 -- contourf(x, y, z [, {levels =, cmap =}]): as contour, with the areas between the lines.
-function methods:contourf(x, y, z, options)
-  in_plane(self, "contourf")
+function plane:contourf(x, y, z, options)
   options = data.options("contourf", options)
   x, y = column("contourf", "x", x), column("contourf", "y", y)
   if #x < 2 or #y < 2 then fail("contourf: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
@@ -153,7 +148,6 @@ function methods:contourf(x, y, z, options)
   add(self, { kind = "bands", columns = { x, y }, bands = list, map = map, range = { first, last },
     levels = levels })
   self.sticky = true
-  return self
 end
 
 local function finite(who, what, list)
@@ -163,8 +157,7 @@ local function finite(who, what, list)
 end
 
 -- colorbar([{label =, ticks =}]): a bar at the right with the colours of what was drawn last with a colour map.
-function methods:colorbar(options)
-  in_plane(self, "colorbar")
+function plane:colorbar(options)
   options = data.options("colorbar", options)
   local found
   for _, artist in ipairs(self.artists) do
@@ -173,9 +166,6 @@ function methods:colorbar(options)
   if not found then fail("colorbar: these axes hold nothing with a colour map") end
   self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label),
     ticks = options.ticks and finite("colorbar", "ticks", options.ticks) }
-  return self
 end
 
-return function(class)
-  for name, method in pairs(methods) do class[name] = method end
-end
+return methods

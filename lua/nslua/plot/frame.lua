@@ -346,6 +346,4 @@ function Axes:set(options)
   return self
 end
 
-return function(class)
-  for name, method in pairs(Axes) do class[name] = method end
-end
+return Axes

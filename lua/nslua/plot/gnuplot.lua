@@ -15,6 +15,7 @@ local kinds = require "nslua.plot.kinds"
 local labels = require "nslua.plot.labels"
 local layout = require "nslua.plot.layout"
 local legend = require "nslua.plot.legend"
+local lists = require "nslua.base.lists"
 local scales = require "nslua.plot.scales"
 local spines = require "nslua.plot.spines"
 local style = require "nslua.plot.style"
@@ -221,8 +222,7 @@ local function place_on(x, l, scale)
 end
 
 local function write_moved_ticks(w, p, axis, list)
-  local places = {}
-  for i, tick in ipairs(list) do places[i] = tick[1] end
+  local places = lists.map(list, function(tick) return tick[1] end)
   spines.write_ticks(w, p, axis, { places, list.minor or {} }, MIDDLE)
 end
 
@@ -606,9 +606,7 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   end
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals.setup[terminal] then
-    local known = {}
-    for name in pairs(terminals.setup) do known[#known + 1] = name end
-    table.sort(known)
+    local known = lists.keys(terminals.setup)
     fail("commands: kind: expected one of %s, got %s", table.concat(known, ", "), data.describe(terminal))
   end
   writer:line "set encoding utf8"

@@ -9,6 +9,7 @@ local fail, column, text, number, spread = data.fail, data.column, data.text, da
 local add, in_plane = artists.add, artists.in_plane
 
 local methods = {}
+local plane = artists.drawing(methods, artists.in_plane)
 
 -- hlines(y, from, to [, options]), vlines(x, from, to [, options]): lines along an axis, from and to numbers or
 -- lists.
@@ -38,8 +39,7 @@ lines("vlines", true)
 
 -- axline({x, y}, {x, y} [, options]) or axline({x, y}, {slope =, ...}): the straight line through two points, or
 -- through one with a slope, across the whole panel.
-function methods:axline(p, q, options)
-  in_plane(self, "axline")
+function plane:axline(p, q, options)
   if data.is_options(q) then q, options = nil, q end
   options = data.options("axline", options)
   local x, y = data.point("axline", "xy1", p)
@@ -55,12 +55,10 @@ function methods:axline(p, q, options)
   artist.kind, artist.direction, artist.ray = "axline", "both", { x, y, dx, dy }
   artist.columns = { core.vector { x }, core.vector { y } }
   add(self, artist)
-  return self
 end
 
 -- stairs(values [, edges] [, {baseline =, fill =, and a line's}]): a value for each interval between edges.
-function methods:stairs(values, edges, options)
-  in_plane(self, "stairs")
+function plane:stairs(values, edges, options)
   if data.is_options(edges) then edges, options = nil, edges end
   options = data.options("stairs", options)
   values = column("stairs", "values", values)
@@ -78,12 +76,10 @@ function methods:stairs(values, edges, options)
   local artist = artists.line_style(self, "stairs", options)
   artist.kind, artist.columns, artist.bases = "line", { core.vector(xs), core.vector(ys) }, { y = base }
   add(self, artist)
-  return self
 end
 
 -- fill_betweenx(y, x1 [, x2] [, options]): what lies between two curves that are functions of y.
-function methods:fill_betweenx(y, x1, x2, options)
-  in_plane(self, "fill_betweenx")
+function plane:fill_betweenx(y, x1, x2, options)
   if data.is_options(x2) then x2, options = nil, x2 end
   options = data.options("fill_betweenx", options)
   y = column("fill_betweenx", "y", y)
@@ -97,8 +93,7 @@ function methods:fill_betweenx(y, x1, x2, options)
 end
 
 -- stackplot(x, y1, y2, ... [, {labels =, colors =, alpha =}]): areas on each other.
-function methods:stackplot(x, ...)
-  in_plane(self, "stackplot")
+function plane:stackplot(x, ...)
   local rest = table.pack(...)
   local options = rest.n > 0 and data.is_options(rest[rest.n]) and table.remove(rest, rest.n) or nil
   options = data.options("stackplot", options)
@@ -118,13 +113,11 @@ function methods:stackplot(x, ...)
       color = options.colors and options.colors[i] })
     low = high
   end
-  return self
 end
 
 -- pie(x [, {labels =, colors =, explode =, startangle =, radius =, autopct =}]): parts of a whole, from the right
 -- against the clock.
-function methods:pie(x, options)
-  in_plane(self, "pie")
+function plane:pie(x, options)
   options = data.options("pie", options)
   x = column("pie", "x", x)
   local sum, radius = 0, number("pie", "radius", options.radius or 1, 0)
@@ -187,8 +180,7 @@ local cell_aligns = { left = true, center = true, right = true }
 
 -- table{ text = rows of texts, col_labels =, row_labels =, loc =, cell_align =, col_widths =, colors =, fontsize = }.
 -- loc: "bottom" (below the panel), "top" (above it) or "center" (in it).
-function methods:table(options)
-  in_plane(self, "table")
+function plane:table(options)
   options = data.options("table", options)
   if type(options.text) ~= "table" or #options.text == 0 then
     fail("table: text: expected a list of rows, got %s", data.describe(options.text))
@@ -210,9 +202,6 @@ function methods:table(options)
       #rows),
     colors = colors_of(options.colors, #rows, cols),
     size = options.fontsize and artists.fontsize("table", options.fontsize) }
-  return self
 end
 
-return function(class)
-  for name, method in pairs(methods) do class[name] = method end
-end
+return methods

@@ -8,6 +8,7 @@ local colors = require "nslua.plot.colors"
 local data = require "nslua.plot.data"
 
 local format = require "nslua.core".number_support.format
+local lists = require "nslua.base.lists"
 
 local style = {}
 
@@ -51,9 +52,7 @@ local markers = {
 }
 
 local function list_of(set)
-  local keys = {}
-  for key in pairs(set) do keys[#keys + 1] = key end
-  table.sort(keys)
+  local keys = lists.keys(set)
   return table.concat(keys, " ")
 end
 

@@ -120,6 +120,4 @@ function methods:violinplot(x, options)
   return artists.name_places(self, at, options.labels, upright)
 end
 
-return function(class)
-  for name, method in pairs(methods) do class[name] = method end
-end
+return methods

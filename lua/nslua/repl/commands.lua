@@ -1,6 +1,7 @@
 -- nslua.repl.commands: the commands of the prompt that act on files and variables: :run, :load, :edit, :vars, :reset.
 -- Each gets the state of the prompt and what was typed after its name. Errors are raised as messages.
 
+local lists = require "nslua.base.lists"
 local pages = require "nslua.help.pages"
 local printer = require "nslua.repl.print"
 
@@ -57,14 +58,9 @@ end
 
 -- The variables of the user by name: the locals of the session, and the globals that were not there at the start.
 local function variables_of(state)
-  local list = {}
-  for name, value in pairs(state.session.names()) do
-    if type(name) == "string" and name:find "^[%a][%w_]*$" and state.given[name] ~= value and name ~= "Out" then
-      list[#list + 1] = name
-    end
-  end
-  table.sort(list)
-  return list
+  return lists.keys(state.session.names(), function(name, value)
+    return type(name) == "string" and name:find "^[%a][%w_]*$" and state.given[name] ~= value and name ~= "Out"
+  end)
 end
 
 local function kind_of(value)

@@ -3,6 +3,7 @@
 -- metamethods, except the ones of nslua's own objects. It loads the parts of nslua that it needs.
 
 local lazy = require "nslua.base.lazy"
+local keys_of = require "nslua.base.lists".keys
 local source = require "nslua.repl.source"
 
 local complete = {}
@@ -196,13 +197,9 @@ end
 -- ---- answers ----
 
 local function sorted(names, prefix)
-  local list = {}
-  for name in pairs(names) do
-    local hidden = name:find "^_" and prefix == ""
-    if name:sub(1, #prefix) == prefix and not hidden then list[#list + 1] = name end
-  end
-  table.sort(list)
-  return list
+  return keys_of(names, function(name)
+    return name:sub(1, #prefix) == prefix and not (name:find "^_" and prefix == "")
+  end)
 end
 
 local function common_prefix(list)
@@ -265,11 +262,7 @@ local function files(word, quote, host)
     if not hidden and not name:find "[%c\"'\\]" then names[directory .. name] = true end
   end
   local function ending(name) return name:sub(-1) == "/" and "" or quote end
-  local list = {}
-  for name in pairs(names) do
-    if name:sub(1, #word) == word then list[#list + 1] = name end
-  end
-  table.sort(list)
+  local list = keys_of(names, function(name) return name:sub(1, #word) == word end)
   return candidates(list, word, ending, #directory)
 end
 

@@ -4,6 +4,7 @@
 -- several numbers is a matrix with a row for each task. What a task does not have is nan.
 local core = require "nslua.core"
 local fail = require "nslua.base.arguments".fail
+local lists = require "nslua.base.lists"
 local record = require "nslua.sweep.record"
 
 local columns = {}
@@ -76,9 +77,7 @@ function columns.gather(tasks, records)
   end
   local names, arrays = { "task" }, { core.linspace(1, count, count) }
   for _, name in ipairs(tasks.names) do names[#names + 1], arrays[#arrays + 1] = name, tasks:column(name) end
-  local results = {}
-  for name in pairs(found) do results[#results + 1] = name end
-  table.sort(results)
+  local results = lists.keys(found)
   for _, name in ipairs(results) do
     local column = found[name]
     local data = column.data

@@ -5,6 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local jobs = require "nslua.sweep.jobs"
+local lists = require "nslua.base.lists"
 local option_tables = require "nslua.base.option_tables"
 
 local support, files = core.worker_support, core.process_support
@@ -48,9 +49,7 @@ end
 
 -- "3 RUNNING, 2 PENDING"
 local function listed(states)
-  local names = {}
-  for state in pairs(states) do names[#names + 1] = state end
-  table.sort(names)
+  local names = lists.keys(states)
   for i, state in ipairs(names) do names[i] = ("%d %s"):format(states[state], state:lower()) end
   return table.concat(names, ", ")
 end

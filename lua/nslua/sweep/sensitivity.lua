@@ -5,6 +5,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local designs = require "nslua.sweep.design"
+local keys_of = require "nslua.base.lists".keys
 local sweeps = require "nslua.sweep"
 local tasks = require "nslua.sweep.tasks"
 
@@ -16,9 +17,7 @@ local REPEATS = 200 -- of the bootstrap: the error of a standard error is then a
 
 -- The points: blocks of n rows: A, B, and for each parameter A with that parameter from B.
 local function points(n, ranges, seed)
-  local names, both = {}, {}
-  for name in pairs(ranges) do names[#names + 1] = name end
-  table.sort(names)
+  local names, both = keys_of(ranges), {}
   for _, name in ipairs(names) do both["A " .. name], both["B " .. name] = ranges[name], ranges[name] end
   local base, columns = designs.sobol(n, both, { seed = seed }), {}
   for _, name in ipairs(names) do

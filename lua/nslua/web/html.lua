@@ -11,6 +11,7 @@ local html = {}
 
 local formulas = require "nslua.web.formulas"
 local format = require "nslua.core".number_support.format
+local lists = require "nslua.base.lists"
 
 local _, here = ...
 local directory = here:match "^(.*[/\\])" or "./"
@@ -68,9 +69,7 @@ local function json_table(t)
     for i = 1, #t do parts[i] = json(t[i]) end
     return "[" .. table.concat(parts, ",") .. "]"
   end
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
+  local keys = lists.keys(t)
   for i, key in ipairs(keys) do parts[i] = json_string(key) .. ":" .. json(t[key]) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
