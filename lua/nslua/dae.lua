@@ -34,6 +34,7 @@
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
 -- chapter VII.
 
+local blocks = require "nslua.base.blocks"
 local core = require "nslua.core"
 local format = core.number_support.format
 local events = require "nslua.dae_events"
@@ -109,12 +110,7 @@ return function(ns, support)
   -- For each unknown, whether its derivative is in no equation.
   local function without_derivative(Fyd)
     local n, list = #Fyd, {}
-    for j = 1, n do
-      list[j] = true
-      for i = 1, n do
-        if Fyd[i][j] ~= 0 then list[j] = false end
-      end
-    end
+    for j = 1, n do list[j] = not Fyd:column(j):any() end
     return list
   end
 
@@ -125,10 +121,7 @@ return function(ns, support)
     local ranks, basis, part = { [0] = #N }, ns.eye(#N), N
     while part do
       local U, s = ns.svd(part, "full")
-      local rank, n = 0, #s
-      for i = 1, n do
-        if s[i] > RANK * s[1] and s[i] > NO_RANK then rank = rank + 1 end
-      end
+      local n, rank = #s, math.tointeger(s:gt(math.max(RANK * s[1], NO_RANK)):sum())
       ranks[#ranks + 1] = rank
       if rank > 0 and rank < n then
         local onto = U:slice(1, n, 1, rank)
@@ -186,14 +179,7 @@ return function(ns, support)
   end
 
   -- The matrix of which row i is multiplied by row[i] and column j by column[j] / time.
-  local function scaled(A, units, time)
-    local B = ns.matrix(A)
-    for i = 1, #B do
-      local to = B[i]
-      for j = 1, #B do to[j] = to[j] * units.row[i] * units.column[j] / time end
-    end
-    return B
-  end
+  local function scaled(A, units, time) return blocks.times(A, units.row, units.column) / time end
 
   -- The largest rate that an equation gives: its largest entry of Fy by its largest of Fyd; 1 when there is none.
   local function fastest_rate(Fy, Fyd)
@@ -234,13 +220,10 @@ return function(ns, support)
     local r = ranks[index]
     local _, across = ranges_of(N:transpose())
     local null = r > 0 and ns.svd(across, "full") or ns.eye(n) -- the columns after r are the null space of N^index
-    local basis = ns.zeros(n, n) -- range of N^index, then its null space
-    for i = 1, n do
-      for j = 1, r do basis[i][j] = range[i][j] end
-      for j = r + 1, n do basis[i][j] = null[i][j] end
-    end
+    local basis = null:slice(1, n, r + 1, n) -- range of N^index, then its null space
+    if r > 0 then basis = ns.hstack(range, basis) end
     local kept = ns.zeros(n, n)
-    for j = r + 1, n do kept[j][j] = 1 end
+    kept:diagonal():slice(r + 1, n):fill(1)
     local part = basis * kept * ns.inv(basis)
     for k = 2, index do
       local before = part
@@ -249,7 +232,7 @@ return function(ns, support)
         local terms = 0 -- of the row: each row is judged by its own terms, and is 0 when it is their rounding
         for l = 1, n do terms = terms + math.abs(N[i][l]) * before[l]:norm(math.huge) end
         if part[i]:norm(math.huge) > NO_ROW * terms then unknowns[i] = k
-        else for j = 1, n do part[i][j] = 0 end end
+        else part[i]:fill(0) end
       end
     end
     return index, unknowns

@@ -8,6 +8,7 @@
 -- Hiskens and Pai, IEEE Trans. Circuits and Systems I 47(2), 2000.
 
 local format = require "nslua.core".number_support.format
+local times = require "nslua.base.blocks".times
 local where = require "nslua.base.where"
 
 return function(ns, support, call)
@@ -31,11 +32,11 @@ return function(ns, support, call)
 
   -- Adds the parameters of one name of the option to self.names and self.columns.
   local function add(self, name, which, algebraic)
-    local function put(text, kind, i, k)
+    local function put(text, column)
       for _, known in ipairs(self.names) do
         if known == text then fail("%s is listed twice", text) end
       end
-      self.names[#self.names + 1], self.columns[#self.columns + 1] = text, { kind = kind, i = i, k = k }
+      self.names[#self.names + 1], self.columns[#self.columns + 1] = text, column
     end
     if type(name) ~= "string" then fail("[%d]: expected a name (%s), got %s", which, EXPECTED, type(name)) end
     local i = math.tointeger(tonumber(name:match "^y0%[(%d+)%]$"))
@@ -43,7 +44,7 @@ return function(ns, support, call)
       if i and (i < 1 or i > self.n) then fail("%s: there are %d unknowns", name, self.n) end
       if i and algebraic[i] then fail("%s: unknown %d is algebraic: the others determine it", name, i) end
       for j = 1, self.n do
-        if (i or j) == j and not algebraic[j] then put(("y0[%d]"):format(j), "y0", j) end
+        if (i or j) == j and not algebraic[j] then put(("y0[%d]"):format(j), { unknown = j }) end
       end
       return
     end
@@ -59,26 +60,21 @@ return function(ns, support, call)
       if k and (k < 1 or k > #list) then fail("%s: the argument has %d numbers", name, #list) end
       for at = k or 1, k or #(list or {}) do
         put(type(self.args[number]) == "number" and ("args[%d]"):format(number)
-          or ("args[%d][%d]"):format(number, at), "args", number, at)
+          or ("args[%d][%d]"):format(number, at), { argument = number, k = at })
       end
     end
   end
 
   -- The arguments with the numbers of the parameters from w, the vector of their values.
   local function args_with(self, w)
-    local list = {}
-    for i, argument in ipairs(self.args) do list[i] = argument end
+    local list, copied = table.move(self.args, 1, #self.args, 1, {}), {}
     for j, column in ipairs(self.columns) do
-      if column.kind == "args" and type(list[column.i]) == "number" then list[column.i] = w[j] end
-    end
-    local copied = {}
-    for j, column in ipairs(self.columns) do
-      if column.kind == "args" and type(self.args[column.i]) ~= "number" then
-        if not copied[column.i] then
-          copied[column.i] = numbers_of(self.args[column.i])
-          list[column.i] = copied[column.i]
-        end
-        list[column.i][column.k] = w[j]
+      local i = column.argument
+      if i and type(self.args[i]) == "number" then list[i] = w[j] end
+      if i and type(self.args[i]) ~= "number" then
+        copied[i] = copied[i] or numbers_of(self.args[i])
+        list[i] = copied[i]
+        list[i][column.k] = w[j]
       end
     end
     return table.unpack(list, 1, #self.args)
@@ -107,15 +103,18 @@ return function(ns, support, call)
   local Follow = {}
   Follow.__index = Follow
 
+  -- Writes F(t, y, y', arguments ...) into `out`.
+  function Follow:write_residual(out, t, y, yd, ...)
+    local list = table.pack(...)
+    list[list.n + 1] = out
+    local values = self.residual(t, y, yd, table.unpack(list, 1, list.n + 1))
+    for i = 1, values ~= nil and self.n or 0 do out[i] = values[i] end
+  end
+
   -- dF/dparameters at (t, y, y'), n x p.
   function Follow:by_parameters(t, y, yd)
     if not self.by_args then return ns.zeros(self.n, self.p) end
-    return ns.jacobian(function(w, out)
-      local list = table.pack(args_with(self, w))
-      list[list.n + 1] = out
-      local values = self.residual(t, y, yd, table.unpack(list, 1, list.n + 1))
-      for i = 1, values ~= nil and self.n or 0 do out[i] = values[i] end
-    end, self.w, self.n)
+    return ns.jacobian(function(w, out) self:write_residual(out, t, y, yd, args_with(self, w)) end, self.w, self.n)
   end
 
   -- The Jacobian of f(t, y, y', args ...), with `count` values, by t, y, y' and the parameters: a matrix with 1 +
@@ -135,9 +134,9 @@ return function(ns, support, call)
   function Follow:matrix_at(t, y, yd)
     local F, Fy, Fyd = call(support.evaluate, self.checker, t, y, yd)
     if not F then fail("%s", Fy) end
-    local M = ns.zeros(self.n, self.n)
-    for i = 1, self.n do
-      for j = 1, self.n do M[i][j] = (self.algebraic[j] and Fy or Fyd)[i][j] end
+    local M = Fyd:copy()
+    for j = 1, self.n do
+      if self.algebraic[j] then M:column(j):assign(Fy:column(j)) end
     end
     return M, Fy
   end
@@ -158,19 +157,9 @@ return function(ns, support, call)
       end
     end
     local row, column = equilibrate(M, self.n)
-    for i = 1, self.n do
-      local line, to = M[i], right[i]
-      for j = 1, self.n do line[j] = line[j] * row[i] * column[j] end
-      for k = 1, m do to[k] = to[k] * row[i] end
-    end
-    local good, X = where.try(ns.solve, M, right)
+    local good, X = where.try(ns.solve, times(M, row, column), times(right, row))
     if not good then fail("the equations are not of index 1 at this point") end
-    for i = 1, self.n do
-      local line = X[i]
-      for k = 1, m do line[k] = line[k] * column[i] end
-      for j = 1, self.n do M[i][j] = M[i][j] / row[i] / column[j] end
-    end
-    return X
+    return times(X, column)
   end
 
   -- The consistent S whose rows of unknowns with a derivative are as in `given`; and the rows of S' of these
@@ -178,11 +167,11 @@ return function(ns, support, call)
   function Follow:consistent_matrix(t, y, yd, given)
     local M, Fy = self:matrix_at(t, y, yd)
     local X = self:complete(M, Fy, self:by_parameters(t, y, yd), given)
-    local S, rate = ns.zeros(self.n, self.p), ns.zeros(self.n, self.p)
+    local S, rate = given:copy(), X:copy()
     for i = 1, self.n do
-      for j = 1, self.p do
-        S[i][j] = (self.algebraic[i] and X or given)[i][j]
-        rate[i][j] = self.algebraic[i] and 0 / 0 or X[i][j]
+      if self.algebraic[i] then
+        S[i] = X[i]
+        rate[i]:fill(0 / 0)
       end
     end
     return S, rate, M, Fy
@@ -213,14 +202,9 @@ return function(ns, support, call)
     local M, Fy
     at.S, at.S_rate, M, Fy = self:consistent_matrix(t, at.y, at.yd, S)
     local by_time = ns.jacobian(function(x, out)
-      local list = table.pack(table.unpack(self.args, 1, #self.args))
-      list[list.n + 1] = out
-      local values = self.residual(x[1], at.y, at.yd, table.unpack(list, 1, list.n + 1))
-      for i = 1, values ~= nil and self.n or 0 do out[i] = values[i] end
+      self:write_residual(out, x[1], at.y, at.yd, table.unpack(self.args, 1, #self.args))
     end, { t }, self.n)
-    local slope = ns.zeros(self.n, 1)
-    for i = 1, self.n do slope[i][1] = at.yd[i] end
-    local X = self:complete(M, Fy, by_time, slope)
+    local X = self:complete(M, Fy, by_time, ns.vector(at.yd):column())
     for i = 1, self.n do
       if self.algebraic[i] then at.rate[i] = X[i][1] else at.rate[i], at.second[i] = at.yd[i], X[i][1] end
     end
@@ -297,12 +281,9 @@ return function(ns, support, call)
     local function values() return (call(support.evaluate, self.checker, at.t, y, yd)) end
     local F = values()
     local D = self:jacobian_of(event.user_apply, at.t, at.y, at.yd)
-    local G = values()
-    for i = 1, self.n do
-      if F[i] ~= G[i] then
-        fail("%s: each call of apply changes the residual (t=%.10g): it is called twice, so it may set a variable, "
-          .. "but not toggle or count", event.text, at.t)
-      end
+    if F ~= values() then
+      fail("%s: each call of apply changes the residual (t=%.10g): it is called twice, so it may set a variable, "
+        .. "but not toggle or count", event.text, at.t)
     end
     local S = ns.zeros(self.n, self.p)
     for i = 1, self.n do
@@ -367,16 +348,16 @@ return function(ns, support, call)
     self.w = ns.zeros(self.p)
     local S = ns.zeros(self.n, self.p)
     for j, column in ipairs(self.columns) do
-      if column.kind == "args" then
-        self.w[j], self.by_args = numbers_of(self.args[column.i])[column.k], true
+      if column.argument then
+        self.w[j], self.by_args = numbers_of(self.args[column.argument])[column.k], true
       else
-        S[column.i][j] = 1
+        S[column.unknown][j] = 1
       end
     end
     local complete = self.highest > 1 and self.consistent_slopes or self.consistent_matrix
     S = complete(self, o.t, o.y, o.yd, S)
     local which = {}
-    for j, column in ipairs(self.columns) do which[j] = column.kind == "args" and { column.i, column.k } end
+    for j, column in ipairs(self.columns) do which[j] = column.argument and { column.argument, column.k } end
     self.touch = call(support.follow, self.solver, S, self.own_rtol,
       self.by_args and function(...) return self:by_parameters(...) end or nil, self.residual, self.args, which,
       self.w)

@@ -7,6 +7,7 @@
 -- Campbell, Least squares completions for nonlinear differential algebraic equations, Numer. Math. 65, 1993;
 -- Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in DAEs, 1996, section 2.5.
 
+local blocks = require "nslua.base.blocks"
 local where = require "nslua.base.where"
 
 return function(ns)
@@ -75,23 +76,13 @@ return function(ns)
     return p, p1, p2
   end
 
-  local function add_terms(size, A, v)
-    for i = 1, #size do
-      local row, sum = A[i], size[i]
-      for j = 1, #v do sum = sum + math.abs(row[j] * v[j]) end
-      size[i] = sum
-    end
-  end
-
   -- dF/dt along the path at s, and the sizes of its terms; nil where F can not be evaluated. `slope(t, p, p1)` is the
   -- derivative by t alone.
   local function rate(self, z, s)
     local p, p1, p2 = on_path(z, s)
     local F, A, B = self.evaluate(self.t + s, p, p1)
     if not F then return nil end
-    local value, size = A * p1 + B * p2, ns.zeros(self.n)
-    add_terms(size, A, p1)
-    add_terms(size, B, p2)
+    local value, size = A * p1 + B * p2, A:abs() * p1:abs() + B:abs() * p2:abs()
     return self.slope and value + self.slope(self.t + s, p, p1) or value, size, A, B
   end
 
@@ -100,14 +91,11 @@ return function(ns)
     local F = self.evaluate(self.t, z.y, z[1])
     local function moved(s)
       local G = self.evaluate(self.t + s, z.y, z[1])
-      local size = ns.zeros(self.n)
-      for i = 1, G and #G or 0 do size[i] = math.abs(G[i]) + math.abs(F[i]) end
-      return G, size
+      return G, G and G:abs() + F:abs()
     end
     local same = true
     for _, part in ipairs { 0.37, -0.11, 1e-3 } do
-      local G = self.evaluate(self.t + part * self.h, z.y, z[1])
-      for i = 1, #F do same = same and G ~= nil and G[i] == F[i] end
+      same = same and self.evaluate(self.t + part * self.h, z.y, z[1]) == F
     end
     if same then return nil end
     local _, h = differentiate(moved, self.h)
@@ -119,14 +107,7 @@ return function(ns)
 
   -- (A - B) / h, without entries that are rounding.
   local function difference(A, B, h)
-    local D = (A - B) / h
-    for i = 1, #D do
-      local to, a, b = D[i], A[i], B[i]
-      for j = 1, #to do
-        if math.abs(a[j] - b[j]) <= 64 * EPSILON * math.max(math.abs(a[j]), math.abs(b[j])) then to[j] = 0 end
-      end
-    end
-    return D
+    return ((A - B) / h):mul((A - B):abs():gt(64 * EPSILON * ns.maximum(A:abs(), B:abs())))
   end
 
   -- The values of the array, a list of vectors, its derivatives by y, y1, ...: blocks[k][m], n x n or 0; and the
@@ -135,38 +116,37 @@ return function(ns)
     local F, A, B = self.evaluate(self.t, z.y, z[1])
     local first = F and rate(self, z, 0)
     if not first then return nil end
-    if self.order == 1 then return { F, first }, { { A, B }, { 0, A, B } }, {} end
+    if self.order == 1 then return { F, first }, { { A, B, 0 }, { 0, A, B } }, {} end
     local second, h, errors = differentiate(function(s) return rate(self, z, s) end, self.h)
     if not second then return nil end
     self.h = math.min(self.h, 2 ^ 8 * h)
     local _, _, A1, B1 = rate(self, z, 4 * h)
     local _, _, A0, B0 = rate(self, z, -4 * h)
     local dA, dB = difference(A1, A0, 8 * h), difference(B1, B0, 8 * h)
-    return { F, first, second }, { { A, B }, { dA, A + dB, B }, { 0, 2 * dA, A + 2 * dB, B } }, errors
+    return { F, first, second }, { { A, B, 0, 0 }, { dA, A + dB, B, 0 }, { 0, 2 * dA, A + 2 * dB, B } }, errors
   end
 
-  -- The rounding error of each row of the array, a list.
-  local function row_errors(self, z, blocks, errors)
+  -- The rounding error of each row of the array.
+  local function row_errors(self, z, parts, errors)
     local list = {}
-    for k = 1, #blocks do
+    for k, row in ipairs(parts) do
       local size = ns.zeros(self.n)
-      for m = 1, #blocks + 1 do
-        local block = blocks[k][m]
-        if block and block ~= 0 then add_terms(size, block, m == 1 and z.y or z[m - 1]) end
+      for m, part in ipairs(row) do
+        if part ~= 0 then size = size + part:abs() * (m == 1 and z.y or z[m - 1]):abs() end
       end
-      for i = 1, self.n do list[#list + 1] = EPSILON * size[i] + (k == 3 and errors[i] or 0) end
+      list[k] = k == 3 and EPSILON * size + ns.vector(errors) or EPSILON * size
     end
-    return list
+    return ns.concatenate(list)
   end
 
   -- ---- linear algebra ----
 
-  -- The entries of J (m x n, lists of rows) that are not 0, as a list {row, column, log2}.
-  local function entries_of(J, m, n)
+  -- The entries of J that are not 0, as a list {row, column, log2}.
+  local function entries_of(J)
     local entries = {}
-    for i = 1, m do
-      for j = 1, n do
-        if J[i][j] ~= 0 then entries[#entries + 1] = { i, j, math.log(math.abs(J[i][j]), 2) } end
+    for i, row in ipairs(J:totable()) do
+      for j, x in ipairs(row) do
+        if x ~= 0 then entries[#entries + 1] = { i, j, math.log(math.abs(x), 2) } end
       end
     end
     return entries
@@ -196,8 +176,9 @@ return function(ns)
   -- Powers of two for the rows and columns of J. First the logarithms of its entries get the least squares, so that
   -- units drop out (Curtis and Reid, On the automatic scaling of matrices for Gaussian elimination, J. Inst. Maths
   -- Applics 10, 1972), then the largest entries of rows and columns become about 1.
-  local function equilibrate(J, m, n)
-    local entries, row, column = entries_of(J, m, n), {}, {}
+  local function equilibrate(J)
+    local entries, row, column = entries_of(J), {}, {}
+    local m, n = J:shape()
     for j = 1, n do column[j] = 0 end
     for _ = 1, SWEEPS do
       balance(entries, 1, column, row, m)
@@ -209,13 +190,7 @@ return function(ns)
     end
     for i = 1, m do row[i] = 2.0 ^ row[i] end
     for j = 1, n do column[j] = 2.0 ^ column[j] end
-    return row, column
-  end
-
-  local function largest(list)
-    local most = 0
-    for j = 1, #list do most = math.max(most, math.abs(list[j])) end
-    return most
+    return ns.vector(row), ns.vector(column)
   end
 
   -- A row of J that is 0, as of a constraint on kept unknowns alone, gets its power of two from its entries for
@@ -223,30 +198,25 @@ return function(ns)
   local function scale_rows_of_kept(J, kept, row)
     local empty, usual = {}, 0
     for i = 1, #J do
-      if largest(J[i]) == 0 then
+      if J[i]:norm(math.huge) == 0 then
         empty[#empty + 1] = i
       else
-        usual = math.max(usual, row[i] * largest(kept[i]))
+        usual = math.max(usual, row[i] * kept[i]:norm(math.huge))
       end
     end
     for _, i in ipairs(empty) do
-      local most = largest(kept[i])
+      local most = kept[i]:norm(math.huge)
       if most > 0 then row[i] = 2.0 ^ math.floor(math.log((usual > 0 and usual or 1) / most, 2) + 0.5) end
     end
   end
 
-  -- The pseudo-inverse of J (m x n, lists of rows): the matrix `inverse` and, with as many columns as J lacks rank,
+  -- The pseudo-inverse of J: the matrix `inverse` and, with as many columns as J lacks rank,
   -- `missing`: the directions that J can't reach; all for rows and columns that are scaled by powers of two.
-  local function decompose(J, m, n, kept)
-    local row, column = equilibrate(J, m, n)
+  local function decompose(J, kept)
+    local m, n = J:shape()
+    local row, column = equilibrate(J)
     scale_rows_of_kept(J, kept, row)
-    local scaled = {}
-    for i = 1, m do
-      local target, from = {}, J[i]
-      for j = 1, n do target[j] = row[i] * from[j] * column[j] end
-      scaled[i] = target
-    end
-    local U, s, V = ns.svd(ns.matrix(scaled), "full")
+    local U, s, V = ns.svd(blocks.times(J, row, column), "full")
     local rank, weight = 0, ns.zeros(n, m)
     for k = 1, #s do
       if s[k] > RANK * s[1] then rank, weight[k][k] = rank + 1, 1 / s[k] end
@@ -258,72 +228,40 @@ return function(ns)
   -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it
   -- is rounding.
   local function solve(D, b)
-    local scaled, left = ns.zeros(D.m), {}
-    for i = 1, D.m do scaled[i] = D.row[i] * b[i] end
-    local x, along = D.inverse * scaled, D.U:transpose() * scaled
-    for j = 1, D.n do x[j] = x[j] * D.column[j] end
-    for k = D.rank + 1, D.m do
-      local size = 0
-      for i = 1, D.m do size = size + math.abs(scaled[i]) end
-      left[k - D.rank] = math.abs(along[k]) > 8 * EPSILON * size and along[k] or 0
-    end
-    return x, left
+    local scaled, left = D.row:mul(b), {}
+    local along, noise = D.U:transpose() * scaled, 8 * EPSILON * scaled:norm(1)
+    for k = D.rank + 1, D.m do left[k - D.rank] = math.abs(along[k]) > noise and along[k] or 0 end
+    return (D.inverse * scaled):mul(D.column), left
   end
 
   -- The error of each unknown of the least solution that follows from these errors of the rows.
   local function solution_errors(D, errors)
-    local list = {}
-    for j = 1, D.n do
-      local from, sum = D.inverse[j], 0
-      for i = 1, D.m do sum = sum + math.abs(from[i]) * D.row[i] * errors[i] end
-      list[j] = sum * D.column[j]
-    end
-    return list
+    return (D.inverse:abs() * D.row:mul(errors)):mul(D.column)
   end
 
   -- ---- Newton's method ----
 
-  -- Flattens the array: values b, and the rows of its Jacobian by the unknowns that are solved for and by those kept.
-  local function flatten(self, values, blocks)
-    local n, b, free, kept = self.n, {}, {}, {}
-    for k = 1, #values do
-      for i = 1, n do
-        local f, g = {}, {}
-        b[#b + 1] = values[k][i]
-        for m = 1, #values + 1 do
-          local block = blocks[k][m]
-          local from = type(block) == "userdata" and block[i] or nil
-          for j = 1, n do
-            local entry = from and from[j] or 0
-            if m > 1 or self.algebraic[j] then f[#f + 1] = entry
-            else g[#g + 1] = entry * self.allowed[j] end
-          end
-        end
-        free[#free + 1], kept[#kept + 1] = f, g
-      end
+  -- Flattens the array: values b, and its Jacobian by the unknowns that are solved for and by those that are kept.
+  local function flatten(self, values, parts)
+    local all, free, kept, allowed = ns.block(parts), {}, {}, {}
+    for j = 1, all:cols() do
+      if j > self.n or self.algebraic[j] then free[#free + 1] = j
+      else kept[#kept + 1], allowed[#allowed + 1] = j, self.allowed[j] end
     end
-    return b, free, kept
+    local K = blocks.times(blocks.pick(all, nil, kept), nil, allowed)
+    return ns.concatenate(values), blocks.pick(all, nil, free), K
   end
 
   -- The least changes of the kept unknowns, in units of what is allowed, that fulfil what the free ones can't.
   -- Returns them, the largest, and what remains.
-  local function project(D, left, kept, count)
-    local rows, rest = D.m - D.rank, 0
+  local function project(D, left, kept)
+    local rows, count, rest = D.m - D.rank, kept:cols(), 0
     if rows == 0 or count == 0 then
       for k = 1, rows do rest = math.max(rest, math.abs(left[k])) end
       return {}, 0, rest
     end
-    local scaled, K = {}, ns.zeros(rows, count)
-    for i = 1, D.m do
-      scaled[i] = {}
-      for j = 1, count do scaled[i][j] = D.row[i] * kept[i][j] end
-    end
-    local along_U = D.U:transpose() * ns.matrix(scaled)
-    for k = 1, rows do
-      local from, to = along_U[D.rank + k], K[k]
-      for j = 1, count do to[j] = from[j] end
-    end
-    local U, s, V = ns.svd(K, "full")
+    local along_U = D.U:transpose() * blocks.times(kept, D.row)
+    local U, s, V = ns.svd(along_U:slice(D.rank + 1, D.m, 1, count), "full")
     local change, most = {}, 0
     for j = 1, count do change[j] = 0 end
     for k = 1, rows do
@@ -341,14 +279,9 @@ return function(ns)
   -- which a good part remains the last one is the hidden equation; the others take part since it follows from them.
   local function name_row(self, D, left)
     local PART = 0.3
-    local sums, most, row = {}, 0, 1
+    local sums, row = D.U:slice(1, D.m, D.rank + 1, D.m) * ns.vector(left), 1
     for i = 1, D.m do
-      sums[i] = 0
-      for k = 1, #left do sums[i] = sums[i] + D.U[i][D.rank + k] * left[k] end
-      most = math.max(most, math.abs(sums[i]))
-    end
-    for i = 1, D.m do
-      if math.abs(sums[i]) > PART * most then row = i end
+      if math.abs(sums[i]) > PART * sums:norm(math.huge) then row = i end
     end
     local times, number = (row - 1) // self.n, (row - 1) % self.n + 1
     if times == 0 then return ("equation %d"):format(number) end
@@ -363,9 +296,7 @@ return function(ns)
   -- The first needed place that the array leaves open; nil when there is none.
   local function left_open(self, D, counted)
     for j, place in ipairs(self.places) do
-      local open = 0
-      for k = D.rank + 1, is_needed(place, counted) and D.n or 0 do open = math.max(open, math.abs(D.V[j][k])) end
-      if open > 1e-5 then return place end
+      if is_needed(place, counted) and D.V[j]:slice(D.rank + 1, D.n):norm(math.huge) > 1e-5 then return place end
     end
   end
 
@@ -373,9 +304,7 @@ return function(ns)
   -- of the unknowns. 0 when there is none.
   local function time_scale(self, z)
     local _, A, B = self.evaluate(self.t, z.y, z[1])
-    local of_y, of_y1, longest = ns.zeros(self.n), ns.zeros(self.n), 0
-    add_terms(of_y, A, z.y)
-    add_terms(of_y1, B, z.y)
+    local of_y, of_y1, longest = A:abs() * z.y:abs(), B:abs() * z.y:abs(), 0
     for i = 1, self.n do
       if of_y[i] > 0 then longest = math.max(longest, of_y1[i] / of_y[i]) end
     end
@@ -385,9 +314,7 @@ return function(ns)
   -- Which unknowns have a derivative in the equations.
   local function with_derivative(self, B)
     local counted = {}
-    for j = 1, self.n do
-      for i = 1, self.n do counted[j] = counted[j] or B[i][j] ~= 0 end
-    end
+    for j = 1, self.n do counted[j] = B:column(j):any() end
     return counted
   end
 
@@ -407,6 +334,9 @@ return function(ns)
 
   -- ---- derivatives by parameters ----
 
+  -- All elements of a matrix, row by row.
+  local function elements_of(M) return ns.vector(M:reshape(1, -1)) end
+
   -- The derivatives of the array by parameters, a list of its rows of p numbers. by(t, y, y1): the derivatives of F,
   -- n x p.
   local function array_by(self, z, by, p)
@@ -414,15 +344,8 @@ return function(ns)
       local y, y1 = on_path(z, s)
       local good, M = where.try(by, self.t + s, y, y1)
       if not good then return nil end
-      local v, size = ns.zeros(self.n * p), ns.zeros(self.n * p)
-      for i = 1, self.n do
-        local row = M[i]
-        for j = 1, p do
-          local k = (i - 1) * p + j
-          v[k], size[k] = row[j], math.abs(row[j])
-        end
-      end
-      return v, size
+      local v = elements_of(M)
+      return v, v:abs()
     end
     local second = self.order > 1 and (differentiate(flat, self.h, true)) or nil
     local parts = { (flat(0)), (differentiate(flat, self.h)), second }
@@ -442,31 +365,17 @@ return function(ns)
       local y, y1 = on_path(z, s)
       local F, A, B = self.evaluate(self.t + s, y, y1)
       if not F then return nil end
-      local v, size = ns.zeros(2 * n * n), ns.zeros(2 * n * n)
-      for k, from in ipairs { A, B } do
-        for i = 1, n do
-          for j = 1, n do
-            local at = ((k - 1) * n + i - 1) * n + j
-            v[at], size[at] = from[i][j], math.abs(from[i][j])
-          end
-        end
-      end
-      return v, size
+      local v = ns.concatenate { elements_of(A), elements_of(B) }
+      return v, v:abs()
     end
     local D, h, off = differentiate(flat, self.h, twice)
     if not D then return nil end
     local _, size = flat(0)
-    local matrices = { ns.zeros(n, n), ns.zeros(n, n) }
-    for k, to in ipairs(matrices) do
-      for i = 1, n do
-        for j = 1, n do
-          local at = ((k - 1) * n + i - 1) * n + j
-          local noise = 16 * (off[at] or 0) + 64 * EPSILON * size[at] / (twice and h ^ 2 or h)
-          if math.abs(D[at]) > noise then to[i][j] = D[at] end
-        end
-      end
+    for i = 1, #D do
+      local noise = 16 * (off[i] or 0) + 64 * EPSILON * size[i] / (twice and h ^ 2 or h)
+      D[i] = math.abs(D[i]) > noise and D[i] or 0
     end
-    return matrices[1], matrices[2]
+    return D:slice(1, n * n):reshape(n, n), D:slice(n * n + 1, 2 * n * n):reshape(n, n)
   end
 
   -- The derivatives of the array by y, y1, ..., exact but for rounding: what Newton's method can do without. nil:
@@ -475,22 +384,22 @@ return function(ns)
     local _, A, B = self.evaluate(self.t, z.y, z[1])
     local dA, dB = rates_of_jacobians(self, z)
     if not dA then return nil end
-    if self.order == 1 then return { { A, B }, { dA, A + dB, B } } end
+    if self.order == 1 then return { { A, B, 0 }, { dA, A + dB, B } } end
     local ddA, ddB = rates_of_jacobians(self, z, true)
     if not ddA then return nil end
-    return { { A, B }, { dA, A + dB, B }, { ddA, 2 * dA + ddB, A + 2 * dB, B } }
+    return { { A, B, 0, 0 }, { dA, A + dB, B, 0 }, { ddA, 2 * dA + ddB, A + 2 * dB, B } }
   end
 
   -- The derivatives of y by parameters (n x p), consistent at first order: the rows of `given` of unknowns that have
   -- a derivative with the least changes, in units of what is allowed, that fulfil the array; the changes of the
   -- algebraic unknowns follow. nil and the reason.
   local function slopes(self, z, given, by)
-    local values, blocks = array_of(self, z), exact_blocks(self, z)
-    if not values or not blocks then return nil, "the equations can not be differentiated" end
-    local p, _, free, kept = given:cols(), flatten(self, values, blocks)
+    local values, parts = array_of(self, z), exact_blocks(self, z)
+    if not values or not parts then return nil, "the equations can not be differentiated" end
+    local p, _, free, kept = given:cols(), flatten(self, values, parts)
     local rows = by and array_by(self, z, by, p)
     if by and not rows then return nil, "the equations can not be differentiated" end
-    local D, S = decompose(free, #free, #free[1], kept), ns.matrix(given)
+    local D, S = decompose(free, kept), ns.matrix(given)
     for j = 1, p do
       local wanted, k = {}, 0
       for i = 1, self.n do
@@ -506,7 +415,7 @@ return function(ns)
         return b
       end
       local _, left = solve(D, right {})
-      local change, _, rest = project(D, left, kept, #wanted)
+      local change, _, rest = project(D, left, kept)
       local x = solve(D, right(change))
       if rest > 1e-6 then return nil, name_row(self, D, left) .. " can not be fulfilled" end
       for i = 1, self.n do
@@ -550,15 +459,15 @@ return function(ns)
     local D, left, most, rest, counted
     local last = math.huge
     for k = 1, ITERATIONS do
-      local values, blocks, errors = array_of(self, z)
+      local values, parts, errors = array_of(self, z)
       if not values then return nil, "the equations can not be differentiated" end
-      local b, free, kept = flatten(self, values, blocks)
-      counted = counted or with_derivative(self, blocks[1][2])
-      D = decompose(free, #free, #free[1], kept)
+      local b, free, kept = flatten(self, values, parts)
+      counted = counted or with_derivative(self, parts[1][2])
+      D = decompose(free, kept)
       local x, change
       x, left = solve(D, b)
-      change, most, rest = project(D, left, kept, #kept[1])
-      local noise = k > 1 and solution_errors(D, row_errors(self, z, blocks, errors)) or nil
+      change, most, rest = project(D, left, kept)
+      local noise = k > 1 and solution_errors(D, row_errors(self, z, parts, errors)) or nil
       local before = last
       last = 0
       for j, place in ipairs(self.places) do

@@ -3,7 +3,7 @@
 -- The multipliers of the active rows follow from y = 0 where D of these rows is regular. Where it is not, the outputs
 -- Z' y that no multiplier moves stay at 0 by their rate (in mechanics their second one): the sliding field.
 local arguments = require "nslua.base.arguments"
-local blocks = require "nslua.dynamics.blocks"
+local blocks = require "nslua.base.blocks"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
 local scaled = require "nslua.dynamics.scaled"

@@ -3,7 +3,7 @@
 -- The modes of a row with bounds: "lower" and "upper" (lambda is at that bound), "active" (y = 0). In mechanics also
 -- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential
 -- force is free), "limit" (the tangential force is on the friction cone).
-local blocks = require "nslua.dynamics.blocks"
+local blocks = require "nslua.base.blocks"
 local core = require "nslua.core"
 local scaled = require "nslua.dynamics.scaled"
 local terms = require "nslua.dynamics.model_terms"

@@ -3,7 +3,7 @@
 -- in deviations from a point; w: the states of the systems, then what actions write (nslua.dynamics.sampled_flow);
 -- u is held over the period.
 local arguments = require "nslua.base.arguments"
-local blocks = require "nslua.dynamics.blocks"
+local blocks = require "nslua.base.blocks"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
 local flows = require "nslua.dynamics.flow"

@@ -1,6 +1,7 @@
 -- nslua.dynamics.scaled: equations whose rows and unknowns have units of their own. They are solved with scaled rows
 -- and unknowns; the scales are powers of two, so that units change no bit.
 local core = require "nslua.core"
+local times = require "nslua.base.blocks".times
 
 -- SINGULAR: singular values of scaled equations below this part of the largest count as 0.
 local scaled = { SINGULAR = 1e-11 }
@@ -27,27 +28,18 @@ function scaled.scales(K)
   return rows, cols
 end
 
--- A with row i times rows[i] and column j times cols[j]; nil: times 1.
-function scaled.times(A, rows, cols)
-  local out = A:copy()
-  for i = 1, A:rows() do
-    for j = 1, A:cols() do out[i][j] = A[i][j] * (rows and rows[i] or 1) * (cols and cols[j] or 1) end
-  end
-  return out
-end
-
 -- K with scaled rows and columns, and these scales.
 function scaled.matrix(K)
   local rows, cols = scaled.scales(K)
-  return scaled.times(K, rows, cols), rows, cols
+  return times(K, rows, cols), rows, cols
 end
 
 -- X of least norm (in scaled unknowns) with K X = R, and the rank of K.
 function scaled.least(K, R)
   if R:cols() == 0 then return core.zeros(K:cols(), 0) end
   local S, rows, cols = scaled.matrix(K)
-  local X, rank = core.lstsq(S, scaled.times(R, rows), scaled.SINGULAR)
-  return scaled.times(X, cols), rank
+  local X, rank = core.lstsq(S, times(R, rows), scaled.SINGULAR)
+  return times(X, cols), rank
 end
 
 -- Whether a square matrix is regular.
@@ -60,7 +52,7 @@ end
 function scaled.null(A)
   if A:rows() == 0 or A:norm(math.huge) == 0 then return core.eye(A:cols()) end
   local S, _, cols = scaled.matrix(A)
-  return scaled.times(core.null(S, scaled.SINGULAR), cols)
+  return times(core.null(S, scaled.SINGULAR), cols)
 end
 
 return scaled
