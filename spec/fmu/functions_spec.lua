@@ -192,7 +192,7 @@ describe("a unit for co-simulation", function()
     assert.equal(q, (other:get "q"))
     assert.equal("OK", c.c:free_state(1))
     assert.equal("Error", other.c:deserialize(bytes:sub(1, 10), 3))
-    assert.equal("one Error logStatusError: fmi2DeSerializeFMUstate: the bytes are not those of a stored state", other:log())
+    assert.equal("one Error logStatusError: fmi2DeSerializeFMUstate: the bytes are no stored state", other:log())
   end)
 
   test("keeps a state inside of a step of the grid", function()

@@ -232,7 +232,7 @@ describe("run{sensitivities}", function()
         local simu = step(nsds, ns.TimeDiscretisation(0, 0.125))
         local good, message = pcall(simu.run, simu, { observe = observe, sensitivities = { "x0", "z" } })
         assert.is_false(good)
-        assert.equal("sensitivities: a function of the script has changed the model during the run: derivatives are those of "
+        assert.equal("sensitivities: a function of the script has changed the model during the run: derivatives belong to "
           .. "one model (t=0.375 step 2)", message)
       end
     end

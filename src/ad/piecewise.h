@@ -23,7 +23,7 @@ typedef struct NsPiece {
 
 /*
 ** A curve over n >= 2 knots, which increase. Piece k (1 .. n) begins at knot k; piece 0 is before the first knot and has its
-** `from`. So the value at a knot and its derivatives are those of the piece behind it. HOLD: u is 0 in the pieces 0 and n.
+** `from`. So a knot has the value and the derivatives of the piece behind it. HOLD: u is 0 in the pieces 0 and n.
 ** The curve stays where it is in memory, because tapes and native code hold its address as a number (NS_TAPE_PIECE): such an
 ** address is a whole number below 2^53. `value` and `slope` are there for native code, which begins with them.
 */

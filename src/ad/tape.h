@@ -121,7 +121,7 @@ void ns_tape_loosen(NsTape *tape, int node);
 /* Evaluates at `in` what will be recorded: call it first. NS_ENOMEM. The next two are for such a tape. */
 NsStatus ns_tape_follow(NsTape *tape, const double *in);
 
-/* The value of a node; flat: its derivatives are 0 by the operations alone, as those of floor(x) + 1 are. */
+/* The value of a node; flat: its derivatives are 0 by the operations alone, as floor(x) + 1 has them. */
 typedef struct NsTapeNode {
   double value;
   bool flat;

@@ -23,8 +23,8 @@ NsStatus ns_mesh_near(NsMesh *mesh, const double *centre, double radius, NsMeshV
 void ns_mesh_corners(const NsMesh *mesh, int triangle, double *corners);
 
 /*
-** The touches of a triangle (the first solid of these) and a body: as ns_narrow_touches, without those at edges and corners where the surface does not
-** bend away, and with those of an edge or a corner for one of its triangles alone.
+** The touches of a triangle (the first solid of these) and a body: as ns_narrow_touches, without touches at edges and corners where the surface does not
+** bend away; the touch of an edge or a corner counts for one of its triangles alone.
 */
 NsStatus ns_mesh_touches(const NsMesh *mesh, int triangle, NsNarrow *narrow, NsPlaced body, double reach);
 

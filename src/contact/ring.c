@@ -1,6 +1,6 @@
 /*
 ** ring.c
-** Touches of cylinders: those of their prisms, whose corners and edges become rims and sides. Their distances, by prisms that are refined.
+** Touches of cylinders: the touches of their prisms, whose corners and edges become rims and sides. Their distances, by prisms that are refined.
 */
 #include "contact/touch.h"
 
@@ -211,7 +211,7 @@ static bool ring_smooth(NsTouch *t, NsPlaced a, NsPlaced b, bool few) {
   int i = (int)(t->id >> 40 & 0xfffff), j = (int)(t->id >> 20 & 0xfffff), border = (int)(t->id & 0x7ffff);
   bool line = t->kind == NS_TOUCH_LINE_LINE || t->kind == NS_TOUCH_LINE_FACE;
   bool face = t->kind == NS_TOUCH_POINT_FACE || t->kind == NS_TOUCH_LINE_FACE;
-  double slack = few ? 0.15 : 1e-6; /* a corner of the prism may be over a triangle beside that of the lowest point */
+  double slack = few ? 0.15 : 1e-6; /* a corner of the prism may be over a triangle beside the one under the lowest point */
   if (t->kind == NS_TOUCH_LINE_LINE) border = 0;
   RingFeature one = line ? ring_edge(p.solid, i) : ring_corner(p.solid, i);
   RingFeature other = face                              ? ring_face(q.solid, j)
@@ -330,7 +330,7 @@ static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, doub
   return NS_OK;
 }
 
-/* Makes the touches of prisms those of the true surfaces, and adds the nearest one when it is not among them. */
+/* Turns the touches of prisms into touches of the true surfaces, and adds the nearest one when it is not among them. */
 static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   int kept = 0, n = w->n;
   double size = fmin(a.solid->around, b.solid->around), d, pa[3], pb[3], normal[3], nearest = INFINITY;

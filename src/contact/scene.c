@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "contact/grid.h"
 
-/* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles that of one at rest. */
+/* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles the time of a heap at rest. */
 static const double scene_skin = 0.2;
 
 struct NsScene {

@@ -50,9 +50,9 @@ typedef struct NsSceneHalf {
 typedef struct NsSceneContact {
   int first, second;
   int triangle;  /* of a mesh; else 0 */
-  uint64_t part; /* the number of the contact among those of the two, from 0, or the features of its touch */
+  uint64_t part; /* the number of the contact among the contacts of the two, from 0, or the features of its touch */
   bool linked;
-  bool mirrored;     /* the features of the touch are those of `second`, and then of `first` */
+  bool mirrored;     /* the features of the touch belong to `second`, and then to `first` */
   NsTouch *touch;    /* NULL: there are no features */
   long seen;         /* the search that has found the touch last */
   const double *gap; /* of a linked contact: its present gap, borrowed */

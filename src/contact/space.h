@@ -44,7 +44,7 @@ static inline void ns_frame3(const double *a, double *u, double *v) {
   ns_unit3(v);
   ns_cross3(v, a, u);
 }
-/* out: the unit vector orthogonal to a that is nearest to d; where d is along a to rounding, that of ns_frame3. Returns |d x a|. */
+/* out: the unit vector orthogonal to a that is nearest to d; where d is along a to rounding, the vector of ns_frame3. Returns |d x a|. */
 static inline double ns_rim3(const double *a, const double *d, double *out) {
   double other[3], length;
   ns_add3(d, -ns_dot3(d, a), a, out);

@@ -40,7 +40,7 @@ extern const NsTouchForm ns_touch_forms[];
 ** radius (of a second ring: point, normal, R2). point, normal: a point of the second one, and the normal of the
 ** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding. L1: the
 ** length of the edge, from corner on; L2: of the second edge, or of the border, from point on.
-** swapped: the first body is that of the second solid. id: the features; the same pair has the same id.
+** swapped: the first body belongs to the second solid. id: the features; the same pair has the same id.
 */
 typedef struct NsTouch {
   NsTouchKind kind;

@@ -309,7 +309,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
   if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
   int phase = size >= sizeof head ? head.phase : 0;
   bool good = phase > 0 && phase <= FMU_ENDED && (phase & (phase - 1)) == 0 && head.size <= size - sizeof head;
-  if (!good) return fmu_log(c, fmi2Error, "fmi2DeSerializeFMUstate: the bytes are not those of a stored state"), fmi2Error;
+  if (!good) return fmu_log(c, fmi2Error, "fmi2DeSerializeFMUstate: the bytes are no stored state"), fmi2Error;
   Stored *stored = malloc(sizeof head + head.size);
   if (!stored) return fmu_log(c, fmi2Error, "fmi2DeSerializeFMUstate: not enough memory"), fmi2Error;
   memcpy(stored, bytes, sizeof head + head.size);

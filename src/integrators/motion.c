@@ -201,7 +201,7 @@ static void place_H(NsMotion *motion, const NsMotionEdge *edge) {
 }
 
 /*
-** The terms of row i of C x where the coordinates are those of rigid bodies: the largest entries of C and of x in each position and each
+** The terms of row i of C x where the coordinates belong to rigid bodies: the largest entries of C and of x in each position and each
 ** quaternion. Which components of these are 0 depends on the axes alone, and in a row of an angle that is 0 all terms may be.
 */
 static double terms_of_bodies(const NsMotionEdge *edge, int i) {

@@ -11,7 +11,7 @@
 #include "base/function.h"
 
 /*
-** X(NAME): model/shape/NAME.c (features.c: those of corners, edges, faces and rims) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
+** X(NAME): model/shape/NAME.c (features.c: the shapes of corners, edges, faces and rims) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
 ** its file, and add its name here. The first one is the callback computeh, which sets the frame itself.
 */
 #define NS_SHAPE_LIST(X)                                                                                                       \

@@ -98,7 +98,7 @@ typedef struct NsLawSlip {
 
 /*
 ** The data of every law. A law with more data has its own struct, whose first member is an NsLaw. Bounds may change between
-** steps (scripts write those of a relay); each step checks them when it begins. The law's arena owns the arrays.
+** steps (scripts write a relay's bounds); each step checks them when it begins. The law's arena owns the arrays.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
 */
 typedef struct NsLaw {
@@ -117,7 +117,7 @@ typedef struct NsLaw {
 
 /*
 ** Rows of a one-step problem that belong together: one row with bounds, or a contact with friction. Rows of a contact are its
-** normal, then those of its discs, equally many each: |lambda_D| <= mu_D lambda_0 (solvers/contact/cone.h).
+** normal, then the rows of its discs, equally many each: |lambda_D| <= mu_D lambda_0 (solvers/contact/cone.h).
 */
 enum { NS_LAW_DISCS = 2 };
 typedef struct NsLawGroup {

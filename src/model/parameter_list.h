@@ -45,7 +45,7 @@ NsStatus ns_parameters_add_x0(NsParameterList *list, NsError *err);
 NsStatus ns_parameters_add_z(NsParameterList *list, NsError *err);
 
 /*
-** Adds the numbers of a field of an object, "clutch.C[1][2]": all, or those of a row or an element (index[0], from 1) and of a column
+** Adds the numbers of a field of an object, "clutch.C[1][2]": all, or the numbers of a row or an element (index[0], from 1) and of a column
 ** (index[1]); NULL: all. Of a system also x0, q0 and velocity0. NS_EARG, with the reason. NS_ENOMEM.
 */
 NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *owner, const char *field,

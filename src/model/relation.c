@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* An entry of Jachq, or a derivative of hDot, is not that of h when they differ by more than this part of them: far more than rounding. */
+/* An entry of Jachq, or a derivative of hDot, belongs to another function than h when they differ by more than this part: far more than rounding. */
 static const double OWN_ENTRY = 1e-9;
 
 const NsRelationClass *const ns_relation_classes[] = {

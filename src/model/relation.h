@@ -171,8 +171,8 @@ size_t ns_relation_bias_room(const NsRelation *relation);
 ** bias (m) += d2/ds2 h(t + s, x + s qdot, lambda, z) at s = 0, with qdot (nx) and lambda fixed; relations of mechanics. For
 ** Lagrangian systems y'' = H a + bias; rigid bodies, where qdot = T(q) v, also add H d(T(q) v)/dt at constant v.
 ** The first available method is used: computeDotJachq times qdot plus the derivative of dh/dt along the line; automatic second
-** derivatives of h along the line (exact); differences (ns_difference) of dh/dx qdot + dh/dt along the line. An hdot whose derivative
-** is not that of dh/dt, as it gives the velocity of a belt, counts in place of that.
+** derivatives of h along the line (exact); differences (ns_difference) of dh/dx qdot + dh/dt along the line. An hdot with another
+** derivative than dh/dt, as one that gives the velocity of a belt, counts in place of dh/dt.
 ** In the rows that `own` marks (NULL: none) the derivative of Jachq replaces the derivative of h; it is exact where Jachq takes dual numbers.
 ** `room`: workspace of ns_relation_bias_room doubles. NS_ECALLBACK.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8.

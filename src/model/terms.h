@@ -26,5 +26,5 @@ typedef struct NsTerms {
 /* Sets nq, nv and m for nsds and family. */
 void ns_terms_measure(NsTerms *at);
 
-/* Fills the arrays. Errors: NS_ENOMEM, and those of the model. The constants of the model are updated for t; its state stays. */
+/* Fills the arrays. Errors: NS_ENOMEM, and the model's errors. The constants of the model are updated for t; its state stays. */
 NsStatus ns_terms_fill(NsTerms *at, NsError *err);

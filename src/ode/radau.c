@@ -202,7 +202,7 @@ static double newton_move(Radau *r, double h, double *moved) {
 
 /*
 ** Simplified Newton iterations; NS_ENOCONV when they diverge, or would not converge within NEWTON_MOST. Integrals follow the other
-** unknowns one iteration later: the rate of convergence is that of the others.
+** unknowns one iteration later: the others set the rate of convergence.
 */
 static NsStatus radau_newton(Radau *r, double h, NsError *err) {
   double before = 0, moved;

@@ -15,7 +15,7 @@ typedef struct NsExchange {
   NsTimeStepping *ts;     /* borrowed: an EventDriven, which makes the workspaces and is never stepped itself */
   NsTimeStepping *owner;  /* borrowed: the simulation of the same graph whose events and clocks of the script act */
   uint64_t graph_version; /* that they are made for; 0: not begun */
-  int n, m;           /* states, guards: first those of the modes, then one for each event of the script that is a root of g */
+  int n, m; /* states, guards: first the guards of the modes, then one for each event of the script that is a root of g */
   int modes, events;  /* guards of the modes; events and clocks of the script */
   double from, h;     /* the time of the last event; a usual length of a step */
   double *x, *g;      /* the states of all systems; the values of all events of the script: workspace */

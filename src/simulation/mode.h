@@ -1,9 +1,9 @@
 /*
 ** mode.h
 ** The motion of a model in a given mode, at every state, whatever the signs of its guards: rates, guards and resets with their derivatives, as
-** ns.dynamics asks for them. The modes are those of an EventDriven; each island has its own (integrators/hybrid/hybrid.h, NsGivenMode).
+** ns.dynamics asks for them. Modes belong to an EventDriven; each island has its own (integrators/hybrid/hybrid.h, NsGivenMode).
 **
-** States x are those of all systems in the graph's order, rows those of all interactions. A mode is one block of bytes.
+** States x belong to all systems in the graph's order, rows to all interactions. A mode is one block of bytes.
 */
 #pragma once
 
@@ -52,7 +52,7 @@ const char *ns_mode_watched(const NsMode *mode, int k, int *row);
 /*
 ** out = a map at (t, x). rate (n): x'. guard (1 number): guard k. reset (n): x after the impact of guard k in which the rows take part as
 ** in `ways`. Behind x there may be `columns` directions of n states and p parameters: behind the value are then the derivatives
-** along these, where *exact. The derivatives of rate and reset have n + p numbers as well: those of the parameters are 0, and what they were.
+** along these, where *exact. The derivatives of rate and reset have n + p numbers as well: for the parameters 0, and what they were.
 ** back: behind x are weights of the numbers of the map in their place, and behind the value the n + p derivatives of the weighted sums. The
 ** matrices are made once for all columns.
 */

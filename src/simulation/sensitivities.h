@@ -79,7 +79,7 @@ void ns_sensitivities_carry(NsSensitivities *s, const double *held);
 
 /*
 ** In a record: an action is at an instant t, before which the places are d; a: its derivatives, see NsSensitivityInstant. NS_ENOMEM. The
-** adjoint pass lets the places have the values that they had; rewind: those of the end of the run again; resume: the adjoint pass goes on.
+** adjoint pass lets the places have the values that they had; rewind: the values of the end of the run again; resume: the adjoint pass goes on.
 */
 NsStatus ns_sensitivities_instant(NsSensitivities *s, double t, const double *d, const double *a, int columns, NsError *err);
 void ns_sensitivities_rewind(NsSensitivities *s);

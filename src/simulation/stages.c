@@ -43,7 +43,7 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
 static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
   if (!ts->sensitivities || ns_sensitivities_same(ts->sensitivities, ts->nsds)) return NS_OK;
   return ns_fail(err, NS_EARG,
-                 "sensitivities: a function of the script has changed the model during the run: derivatives are those of one "
+                 "sensitivities: a function of the script has changed the model during the run: derivatives belong to one "
                  "model (t=%g step %ld)",
                  ts->progress.t, ts->k);
 }

@@ -64,6 +64,6 @@ void nsl_compiled_yield(lua_State *L, int idx, const char *title);
 
 /*
 ** exact(compiled, waits) for nslua.compile: from now on its traces take no sums that a library may take in another order; waits: the first path
-** is compiled before it runs, as those of ns.compile are, not meanwhile.
+** is compiled before it runs, as ns.compile does it, not meanwhile.
 */
 int nsl_compiled_exact(lua_State *L);

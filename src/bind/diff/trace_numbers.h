@@ -27,7 +27,7 @@ NslTracedKind nsl_traced_kind(lua_State *L, int idx);
 /* Pushes a traced number of this kind; returns 1. */
 int nsl_push_kind(lua_State *L, int node, NslTracedKind kind);
 
-/* Ends the doubt by a guard: from here on the path is that of an integer, or of a float. */
+/* Ends the doubt by a guard: from here on the path has an integer, or a float. */
 NslTracedKind nsl_settle_kind(lua_State *L, NslTracedKind kind);
 
 /* Sees to it, by a guard or an error, that an integer, of which *most is known, is one that a double holds exactly. */

@@ -139,7 +139,7 @@ static int support_carries(lua_State *L) {
   return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->sensitivities != NULL), 1;
 }
 
-/* slopes(simulation): the derivatives of the present states, in a record of those of the start, and of the places by the shown parameters. */
+/* slopes(simulation): the derivatives of the present states, in a record by the states at the start, and of the places by the shown parameters. */
 static int support_slopes(lua_State *L) {
   NsSensitivities *s = support_sensitivities(L);
   int places = s->options.places, shown = s->p - places;

@@ -599,7 +599,7 @@ static NsStatus flow_iterate(NsFlow *flow, double t, bool clip, NsError *err) {
   return flow_newton_fails(flow, t, err);
 }
 
-/* Forces may have poles outside of the bounds, as those of gears whose losses are a part of the torque; behind these Newton's method is lost. */
+/* Forces may have poles outside of the bounds, as in gears whose losses are a part of the torque; behind these Newton's method is lost. */
 static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
   flow->still = false;
   NsStatus status = flow_iterate(flow, t, false, err);

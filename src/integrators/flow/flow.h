@@ -32,10 +32,10 @@ typedef struct NsFlowView {
   const bool *beyond; /* m: rows with y = 0 whose lambda acts on nothing, and can not keep y = 0; lambda is beyond its bounds */
   const double *lower, *upper; /* m: bounds of lambda */
   const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
-  const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
-  const NsRowMode *mode;       /* m */
-  const double *lambda_most;   /* m: the largest |lambda| in the run so far */
-  const double *size;          /* nd: the largest |s| in the run so far, at starts, projections and ends of steps */
+  const double *lambda_terms; /* m: the same for lambda: the size of the terms it was computed from; 0 where it is at a bound */
+  const NsRowMode *mode;      /* m */
+  const double *lambda_most;  /* m: the largest |lambda| in the run so far */
+  const double *size;         /* nd: the largest |s| in the run so far, at starts, projections and ends of steps */
 } NsFlowView;
 
 /* Makes the workspace for the present graph; all its systems must be of first order. NS_ENOMEM. */

@@ -140,7 +140,7 @@ void ns_flow_read_bounds(NsFlow *flow);
 NsStatus ns_flow_add_bound_rates(NsFlow *flow, double t, double *ft, double *yt, NsError *err);
 
 /*
-** y of a row with a relay leaves 0 with the rate v, and lambda acts on nothing, as that of a clutch whose input has become 0: no lambda in
+** y of a row with a relay leaves 0 with the rate v, and lambda acts on nothing, as in a clutch whose input has become 0: no lambda in
 ** its bounds is large enough. put_beyond: lambda then is beyond the bound that y leads to, which the guard shows; false: a bound is
 ** infinite, or lambda acts. return_within: lambda of such rows is within the bounds again.
 */

@@ -171,7 +171,7 @@ static bool impulse_acts(const Impulse *z) {
 }
 
 /*
-** The leading terms come first, then those of the next order. Where neither has an impulse, an unknown may count as growing that is
+** The leading terms come first, then the terms of the next order. Where neither has an impulse, an unknown may count as growing that is
 ** finite (a voltage that drives a leak into a capacitor): a short step, in which all terms stand, decides.
 */
 static NsStatus impulse_solve(Impulse *z, double t, NsError *err) {

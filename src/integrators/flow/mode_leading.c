@@ -19,7 +19,7 @@ enum { LINEARISATIONS = 10 };
 
 /*
 ** The short step that decides rows with y = 0 and lambda at a bound, as a part of the step of the grid and of the time in which a
-** state changes by its size: 2^-20, so that terms of first order in it are 1e6 times those of second order, and 1e9 roundings.
+** state changes by its size: 2^-20, so that terms of first order in it are 1e6 times the terms of second order, and 1e9 roundings.
 */
 #define SHORT 0x1p-20
 

@@ -221,9 +221,9 @@ static void size_free_unknowns(NsFlow *flow) {
 }
 
 /*
-** flow->memory.lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
+** flow->memory.lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also the size of its
 ** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes, and for a change
-** of time by a step of the grid. flow->memory.a_size (na): that of the algebraic states: the largest so far, and the same product.
+** of time by a step of the grid. flow->memory.a_size (na): the size of the algebraic states: the largest so far, and the same product.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsFlowRoom *room = &flow->room;

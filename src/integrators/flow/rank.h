@@ -28,7 +28,7 @@ typedef struct NsRank {
 /* Allocates for orders up to nmax in the arena; test arena->failed afterwards. */
 void ns_rank_take(NsRank *f, NsArena *arena, int nmax);
 
-/* Factors A (n x n, column-major, leading dimension lda). terms (leading dimension lda): those of each entry; NULL: |A|. */
+/* Factors A (n x n, column-major, leading dimension lda). terms (leading dimension lda): the sizes of each entry's terms; NULL: |A|. */
 void ns_rank_factor(NsRank *f, const double *A, const double *terms, int lda, int n);
 
 /* Factors A with the pivots of `like`: the same n, order and rank. */

@@ -392,7 +392,7 @@ static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
   return status;
 }
 
-/* Multipliers that differ by more than this part of their size from those of the last step: a script has changed the laws. */
+/* Multipliers that differ from the last step's by more than this part of their size: a script has changed the laws. */
 static const double LAMBDA_JUMPS = 1e-3;
 
 /* Tells the side after an action of a script that has let multipliers jump, in a mode that goes on. */

@@ -26,7 +26,7 @@ void ns_switch_vjp_forget(NsSwitchVjp *vjp);
 /*
 ** out (p) = the derivatives at the last evaluated point (t, x, lambda, sdot) for those parameters with known[j] (p), at fixed states;
 ** out and known of the others are 0. A singular M, index 3 and more, and modes whose rows differ in their index know none.
-** constant: the matrices of the flow are those of the mode; else they are evaluated here. NS_ECALLBACK, NS_ENAN.
+** constant: the flow has the matrices of the mode; else they are evaluated here. NS_ECALLBACK, NS_ENAN.
 */
 NsStatus ns_switch_vjp(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, const NsVjpWeights *weights,
                        double *out, bool *known, NsError *err);

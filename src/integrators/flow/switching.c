@@ -134,7 +134,7 @@ static void switching_destroy(NsScheme *scheme) {
 
 /* ---- the start of a step of the grid ---- */
 
-/* Makes stepper and search for nd differential states and the present options; those of the last step are kept if they fit. */
+/* Makes stepper and search for nd differential states and the present options; the last step's are kept if they fit. */
 static NsStatus switching_take_stepper(NsSwitching *sw, NsError *err) {
   NsOdeJacobian jacobian = sw->run.method->implicit ? switching_jacobian : NULL;
   NsOdeProblem problem = {
@@ -434,7 +434,7 @@ static NsStatus switching_check_longest(const NsSwitching *sw, NsError *err) {
 
 /*
 ** Sliding ends on a surface that becomes tangential where lambda moves the rate of y by less than this part of what it did, and steps
-** are below the same part of that of the grid: lambda is not smooth there. The part is 1000 times rtol, as steps that jump about such
+** are below the same part of the grid's step: lambda is not smooth there. The part is 1000 times rtol, as steps that jump about such
 ** a point were seen up to 100 rtol, and at most 1e-4.
 */
 static const double TANGENTIAL = 1e-4, TANGENTIAL_TOLERANCES = 1000;
@@ -453,7 +453,7 @@ static const double REST = 64;
 
 /*
 ** Passes over the rest of the way to the end of the step of the grid, where a jump at that end is all that is left: data that jump at a
-** time of the grid are not those of the step before, and the next step begins with them.
+** time of the grid differ from the step before, and the next step begins with them.
 */
 static bool switching_passes_rest(NsSwitching *sw) {
   double spacing = DBL_EPSILON * fmax(fabs(sw->run.t_next), sw->run.t_next - sw->run.t_k);

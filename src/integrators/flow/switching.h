@@ -94,7 +94,7 @@ typedef struct NsSwitching {
   double sampled; /* the time at which `flow` has been evaluated along the step; NAN: it has not */
 } NsSwitching;
 
-/* The name of a row for messages: that of its interaction. */
+/* The name of a row for messages: its interaction's name. */
 static inline const char *ns_switch_row_name(const NsSwitching *sw, int row) {
   return sw->run.base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
 }

@@ -144,7 +144,7 @@ NsStatus ns_hybrid_take_stepper(NsHybrid *run, NsOdeProblem problem, bool *anew,
 /* u (unknowns) = the stepper's unknowns v in the units of the model. */
 void ns_hybrid_state(const NsHybrid *run, const double *v, double *u);
 
-/* Makes the dense output of the last step, run->dense, with the rate in `context` (that of the stepper's problem, or of a linearisation). */
+/* Makes the dense output of the last step, run->dense, with the rate in `context` (of the stepper's problem, or of a linearisation). */
 NsStatus ns_hybrid_interpolate(NsHybrid *run, void *context, NsError *err);
 
 /* u (unknowns) = the dense output at t. */

@@ -102,7 +102,7 @@ static bool collision_over(const Collision *c) {
   return true;
 }
 
-/* Sizes of velocities, impulses and indentations of each contact, from those of the largest energy; returns the shortest time of a contact. */
+/* Sizes of velocities, impulses and indentations of each contact, from the sizes at the largest energy; returns the shortest time of a contact. */
 static double collision_sizes(const Collision *c) {
   int n = c->n;
   double shortest = INFINITY;

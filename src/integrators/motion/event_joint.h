@@ -13,7 +13,7 @@ void ns_ed_joint_recall(const NsMotionMode *mode, Friction *friction);
 /* Applies the force of the friction in row `row`, which slips: its own part, and what the equations of the joint bring along. */
 void ns_ed_joint_apply(NsEventDriven *ed, int row);
 
-/* After the forces of the active rows: corrects them until they are those of the reactions, and takes the bounds. NS_ENOSOL. */
+/* After the forces of the active rows: corrects them until they follow the reactions, and takes the bounds. NS_ENOSOL. */
 NsStatus ns_ed_joint_hold(NsEventDriven *ed, NsError *err);
 
 /* In the problem of the next mode: the bound of a relay's force; what unknown k brings along in row i; the force of a relay that slips. */

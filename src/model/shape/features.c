@@ -1,7 +1,7 @@
 /*
 ** features.c
 ** Corners, edges, faces and rims of two bodies, or of a body and the world, that touch (contact/touch.h finds them, contact/features.c has their gaps).
-** `corner` and `along` are in the axes of the body whose feature is named first, `point`, `normal` and `side` in those of the other one; of
+** `corner` and `along` are in the axes of the body whose feature is named first, `point`, `normal` and `side` in the axes of the other one; of
 ** face_point, line_point and face_line the first body has the features that are named first in the name, and its data are point, normal, side.
 ** An edge has the length L1 from `corner` on; the second edge, or the border, L2 from `point` on.
 */

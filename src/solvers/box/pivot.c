@@ -8,9 +8,8 @@
 ** rule below takes exactly the steps of the perturbed problem). There are finitely many bases, so the path ends: with t = 0 (a
 ** solution), or on a ray along which nothing blocks. On a ray z can not move, since the box is bounded; only w and t do, dw =
 ** d dt, and t must increase, since t >= 0. Then for large t every w_i has the sign of d_i, so every z_i is at its starting
-** bound. This is the ray on which the path started, and a path can not return to its start without meeting a basis twice. The
-** proof uses no property of M. Free variables with a nonsingular block M_ff are linear functions of the others and do not
-** affect the proof.
+** bound. This is the ray on which the path started, and a path can not return to its start without meeting a basis twice. No
+** property of M is used; free variables with a nonsingular block M_ff are linear functions of the others.
 */
 #include "solvers/box/methods.h"
 #include "solvers/box/pivot.h"

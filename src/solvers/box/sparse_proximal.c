@@ -17,7 +17,7 @@ enum { STEPS = 60, SETS = 500, IDLE = 5 };
 /* As in proximal.c, for rows whose diagonal is 1. */
 static const double first_shift = 1e-2, shift_falls = 0.1, least_shift = 1e-7;
 
-/* Adds one Newton step, in the components between bounds, for rho (M z + q) + shift (z - at) = 0. s->v is the product of z, and becomes that of the sum. */
+/* Adds one Newton step, in the components between bounds, for rho (M z + q) + shift (z - at) = 0. s->v is the product of z, and becomes the product of the sum. */
 static void proximal_correct(NsSparseSearch *s, double shift, const double *at, double *z) {
   for (int i = 0; i < s->box.n; i++) s->step[i] = s->set[i] == NS_BETWEEN ? -s->rho[i] * s->v[i] - shift * (z[i] - at[i]) : 0;
   s->as_map.solve(s->as_map.self, s->step);

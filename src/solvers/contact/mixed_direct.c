@@ -29,7 +29,7 @@ enum { ROWS = NS_MIXED_DIRECT, CONTACTS = ROWS / 2, SWEEPS = 2, ROUNDS = 4, FACT
 /* alpha: the proximal term, in units of a contact's own block. exact: largest error of a contact over its terms. */
 static const double alpha = 1e-6, exact = 1e-14;
 
-/* far_out: largest energy of a force, over the largest energy of the data, of an answer. 1e4: forces 100 times those of one contact alone. */
+/* far_out: largest energy of a force, over the largest energy of the data, of an answer. 1e4: forces 100 times the force of one contact alone. */
 static const double far_out = 1e4;
 
 /* Terms of contacts within which no square that counts leaves the range of doubles. */
