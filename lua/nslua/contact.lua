@@ -8,7 +8,7 @@
 --   ns.contact.cap_capsule(R1, { a, b }, R2, length)            -- of a cap and the capsule of another body
 --   local contacts = ns.contact.manager { nsds =, law =, reach = }
 --   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
---   contacts:add_capsule(ds, R, length)   contacts:add_polygon(ds, points)
+--   contacts:add_capsule(ds, R, length)   contacts:add_polygon(ds, points)   contacts:add_polyline(nil, points)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
 -- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). The output y of a relation
@@ -138,11 +138,18 @@ return function(ns, core)
 
   -- The shapes in the plane.
   local shapes, parts = {}, { positive = positive, pair = pair, check_line = check_line, fail = fail }
+  parts.support = support
+  -- The point { x, y, 0 } of two finite numbers.
+  function parts.point(who, what, p)
+    local good = (type(p) == "table" or type(p) == "userdata") and finite(p[1]) and finite(p[2])
+    if not good then fail(who, what, "two finite numbers", p, 4) end
+    return { p[1], p[2], 0 }
+  end
   function parts.corner_on_line(point, line)
     if point[3] > 0 then return contact.cap_line(point[3], { point[1], point[2] }, line) end
     return contact.corner_line({ point[1], point[2] }, line)
   end
-  for i, name in ipairs { "disk", "box", "capsule", "polygon" } do
+  for i, name in ipairs { "disk", "box", "capsule", "polygon", "polyline" } do
     shapes[i] = require("nslua.contact.shape." .. name)(ns, contact, parts)
   end
   local relation_of_features = require "nslua.contact.features"(ns)
@@ -179,6 +186,9 @@ return function(ns, core)
     local who = "add_" .. class.kind
     Manager[who] = function(self, ds, ...)
       check_self(who, self, Manager)
+      if class.fixed and ds ~= nil then
+        fail(who, "ds", ("nil, as a %s belongs to the world"):format(class.kind), ds, 2)
+      end
       local q = (ds ~= nil or not class.world) and body(who, ds) or nil
       local shape = class.read(who, ...)
       local given = self.given[class.kind] or {}
@@ -186,6 +196,10 @@ return function(ns, core)
       if class.once then check_new(who, given, ds, class.kind) end
       self.counts[class.kind] = (self.counts[class.kind] or 0) + 1
       shape.class, shape.ds, shape.number = class, ds, self.counts[class.kind]
+      if shape.mesh then
+        self.added[support.shape(self.scene, nil, nil, nil, nil, shape.mesh)] = shape
+        return
+      end
       local balls, corners = {}, {}
       for i, p in ipairs(shape.points) do balls[i], corners[i] = { p[1], p[2], 0, p[3] }, { p[1], p[2], 0 } end
       local solid = where.call(who, support.polygon, corners, shape.R)

@@ -216,6 +216,12 @@ describe("touches", function()
     end
   end)
 
+  it("of a box on a smaller flat mesh are the mesh's corners", function()
+    local kinds, gaps = touching(box, { 0, 0, 0.502, 1, 0, 0, 0 }, c.heightfield(ns.zeros(3, 2), 0.2, 0.4):placed { -0.2, -0.2, 0 })
+    assert.equal(6, #gaps, kinds)
+    for _, gap in ipairs(gaps) do assert.near(0.002, gap, 1e-14) end
+  end)
+
   it("of a ball that rolls over a mesh are one, but in a valley two, at a ridge its edge", function()
     local flat = c.heightfield({ { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, 1, 1)
     for _, at in ipairs { { 0.5, 0.2 }, { 1, 1 }, { 0.7, 0.7 }, { 1, 0.3 } } do

@@ -1,6 +1,7 @@
 /*
 ** mesh.c
-** Meshes of triangles: a tree of boxes finds the near ones; neighbours tell which touches belong to the surface.
+** Meshes of triangles: a tree of boxes finds the near ones; neighbours tell which touches belong to the surface. A polyline is a mesh whose triangles
+** stand on its segments, upright to the plane.
 */
 #include "contact/mesh.h"
 
@@ -21,11 +22,13 @@ typedef struct MeshBox {
 enum { LEAF = 4 };
 
 struct NsMesh {
+  bool polyline;
   int n, ncorners, nboxes;
   double *corners;
-  int *triangles, *beside; /* beside: the triangle beyond the side from corner k to k + 1; -1: none */
-  int *start, *around;     /* the triangles at each corner: around[start[i]], ..., around[start[i + 1] - 1], rising */
-  int *patch;              /* the first triangle of the flat part that a triangle belongs to */
+  int *triangles,
+      *beside; /* beside: the triangle beyond the side from corner k to k + 1, of a polyline beyond corner k; -1: none */
+  int *start, *around; /* the triangles at each corner: around[start[i]], ..., around[start[i + 1] - 1], rising */
+  int *patch;          /* the first triangle of the flat part that a triangle belongs to */
   int *order, *found;
   int nfound;
   MeshBox *boxes;
@@ -179,7 +182,8 @@ static void mesh_note_patches(NsMesh *m) {
   for (int i = 0; i < m->n; i++) m->order[i] = i;
 }
 
-NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntriangles, const int *triangles, NsError *err) {
+static NsStatus mesh_make(NsMesh **mesh, bool polyline, int ncorners, const double *corners, int ntriangles,
+                          const int *triangles, NsError *err) {
   NsMesh *m = *mesh = ns_alloc(1, sizeof *m);
   if (!m) return NS_ENOMEM;
   if (ntriangles < 1) return ns_fail(err, NS_EARG, "mesh: expected triangles, got none");
@@ -188,7 +192,7 @@ NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntr
   for (int i = 0; i < 3 * ntriangles; i++)
     if (triangles[i] < 0 || triangles[i] >= ncorners)
       return ns_fail(err, NS_EARG, "mesh: triangle %d: there is no point %d", i / 3 + 1, triangles[i] + 1);
-  m->n = ntriangles, m->ncorners = ncorners;
+  m->polyline = polyline, m->n = ntriangles, m->ncorners = ncorners;
   m->nboxes = 4 * ntriangles;
   m->corners = ns_arena_matrix(&m->arena, 3, ncorners);
   m->triangles = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
@@ -204,10 +208,35 @@ NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntr
   memcpy(m->triangles, triangles, 3 * (size_t)ntriangles * sizeof *triangles);
   mesh_note_around(m);
   for (int i = 0; i < 3 * ntriangles; i++)
-    m->beside[i] = mesh_sharing(m, i / 3, triangles[i], triangles[i / 3 * 3 + (i + 1) % 3]);
+    m->beside[i] = mesh_sharing(m, i / 3, triangles[i], triangles[polyline ? i : i / 3 * 3 + (i + 1) % 3]);
   mesh_note_patches(m);
   mesh_build(m, 0, 0, ntriangles);
   return NS_OK;
+}
+
+NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntriangles, const int *triangles, NsError *err) {
+  return mesh_make(mesh, false, ncorners, corners, ntriangles, triangles, err);
+}
+
+NsStatus ns_mesh_new_polyline(NsMesh **mesh, int n, const double *points, bool closed, NsError *err) {
+  NsArena arena = {0};
+  int segments = n > 1 ? n - !closed : 0;
+  double *corners = ns_arena_matrix(&arena, 3, n + segments);
+  int *triangles = ns_arena_ints(&arena, 3 * (ptrdiff_t)segments);
+  *mesh = NULL;
+  if (!arena.failed) memcpy(corners, points, 3 * (size_t)n * sizeof *corners);
+  for (int i = 0; i < segments && !arena.failed; i++) { /* corners rise as those of polygons do */
+    int next = (i + 1) % n, *t = triangles + 3 * (ptrdiff_t)i;
+    double *top = corners + 3 * (ptrdiff_t)(n + i), way[3];
+    bool turned = ns_polygon_before(points + 3 * (ptrdiff_t)next, points + 3 * (ptrdiff_t)i);
+    t[0] = turned ? next : i, t[1] = turned ? i : next, t[2] = n + i;
+    memcpy(top, corners + 3 * (ptrdiff_t)i, 3 * sizeof *top);
+    ns_sub3(corners + 3 * (ptrdiff_t)next, top, way);
+    top[2] += ns_length3(way);
+  }
+  NsStatus status = arena.failed ? NS_ENOMEM : mesh_make(mesh, true, n + segments, corners, segments, triangles, err);
+  ns_arena_release(&arena);
+  return status;
 }
 
 /* ---- which touches belong to the surface ---- */
@@ -247,11 +276,14 @@ static bool mesh_owns_side(const NsMesh *m, int t, int k, const double *n) {
 
 static bool mesh_owns_corner(const NsMesh *m, int t, int k, const double *n) {
   int a = m->triangles[3 * t + k];
-  bool bends = false;
   if (m->around[m->start[a]] != t) return false;
+  bool bends = false; /* the surface ends, or falls away from n */
   for (int i = m->start[a]; i < m->start[a + 1]; i++)
     for (int j = 0; j < 3; j++) {
       double way[3];
+      const int *other = m->triangles + 3 * (ptrdiff_t)m->around[i];
+      bool beside = other[j] == a || (!m->polyline && other[(j + 1) % 3] == a);
+      bends = bends || (beside && m->beside[3 * m->around[i] + j] < 0);
       ns_sub3(mesh_corner(m, m->around[i], j), m->corners + 3 * (ptrdiff_t)a, way);
       if (!(ns_unit3(way) > 0)) continue;
       double up = ns_dot3(way, n);
@@ -261,7 +293,7 @@ static bool mesh_owns_corner(const NsMesh *m, int t, int k, const double *n) {
   return bends;
 }
 
-/* Which feature of the triangle a touch has. */
+/* Which feature of the triangle or segment a touch has. */
 static bool mesh_keeps(const NsMesh *m, int triangle, const NsTouch *t) {
   int a = (int)(t->id >> 40 & 0xfffff), b = (int)(t->id >> 20 & 0xfffff), c = (int)(t->id & 0x7ffff);
   double n[3];
@@ -289,14 +321,33 @@ static void mesh_on_patch(const NsMesh *m, NsTouch *t) {
   memcpy(t->point, mesh_corner(m, t->triangle, 0), sizeof t->point);
 }
 
+/* The triangle as a solid; of a polyline its segment. */
+static NsStatus mesh_solid(const NsMesh *m, int triangle, NsSolid *solid) {
+  double corners[9];
+  ns_mesh_corners(m, triangle, corners);
+  return m->polyline ? ns_solid_make_polygon(solid, 2, corners, 0, NULL) : ns_solid_make_triangle(solid, corners);
+}
+
+/* The corners of a body on a segment. Where the chain bends towards the body, a side goes on for the length of the next one: no corner is lost between the two segments. */
+static NsStatus mesh_corners(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced segment, NsPlaced body, double reach) {
+  double beyond[2][2];
+  for (int i = 0; i < 4; i++) {
+    int k = i % 2, other = m->beside[3 * t + k], a = m->triangles[3 * t + k];
+    double way[3] = {0, 0, 0};
+    if (other >= 0) ns_sub3(mesh_corner(m, other, m->triangles[3 * other] == a), mesh_corner(m, t, k), way);
+    bool bends = other < 0 || ns_dot3(way, segment.solid->faces[i / 2].normal) < -flat * ns_length3(way);
+    beyond[i / 2][k] = bends ? 0 : fmin(ns_length3(way), body.solid->around);
+  }
+  return ns_narrow_corners(narrow, segment, body, beyond, reach);
+}
+
 NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlaced body, double reach) {
   NsPose world = ns_pose(NULL, 0, 0);
   NsSolid solid;
-  double corners[9];
-  ns_mesh_corners(m, triangle, corners);
-  NsStatus status = ns_solid_make_triangle(&solid, corners);
+  NsStatus status = mesh_solid(m, triangle, &solid);
   narrow->all = true; /* which of them are kept is known below */
   if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
+  if (status == NS_OK && m->polyline) status = mesh_corners(m, triangle, narrow, (NsPlaced){&solid, &world}, body, reach);
   narrow->all = false;
   int kept = 0;
   for (int i = 0; status == NS_OK && i < narrow->n; i++) {
@@ -337,9 +388,7 @@ NsStatus ns_mesh_nearest(const NsMesh *mesh, const NsSolid *solid, bool first, N
   NsStatus status = NS_OK;
   *near = (NsNearest){.d = INFINITY};
   for (int i = 0; i < ns_mesh_triangles(mesh) && status == NS_OK; i++) {
-    double corners[9];
-    ns_mesh_corners(mesh, i, corners);
-    status = ns_solid_make_triangle(&triangle, corners);
+    status = mesh_solid(mesh, i, &triangle);
     if (status == NS_OK) status = mesh_nearest_of(&narrow, first ? of_mesh : other, first ? other : of_mesh, near);
     ns_arena_release(&triangle.arena);
   }

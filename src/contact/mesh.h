@@ -1,6 +1,6 @@
 /*
 ** mesh.h
-** Meshes: surfaces of triangles that do not move. Their edges and corners touch where the surface bends away from the body: so a body slides over a
+** Meshes: surfaces of triangles, or in the plane polylines of segments, that do not move. Their edges and corners touch where the surface bends away from the body: so a body slides over a
 ** flat part of it as over a plane.
 */
 #pragma once
@@ -11,6 +11,8 @@ typedef struct NsMesh NsMesh;
 
 /* A mesh of n corners (3 numbers each) and triangles (3 numbers of corners each, from 0); both are copied. NS_EARG, NS_ENOMEM. */
 NsStatus ns_mesh_new(NsMesh **mesh, int ncorners, const double *corners, int ntriangles, const int *triangles, NsError *err);
+/* A polyline in the plane: the segments from point to point (3 numbers each, the third one 0), and, when it is closed, back to the first. As above. */
+NsStatus ns_mesh_new_polyline(NsMesh **mesh, int n, const double *points, bool closed, NsError *err);
 void ns_mesh_free(NsMesh *mesh);
 
 int ns_mesh_triangles(const NsMesh *mesh);

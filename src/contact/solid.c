@@ -109,7 +109,7 @@ static bool polygon_turns(const double *a, const double *b, const double *c) {
   return x * v - y * u > 1e-12 * sqrt((x * x + y * y) * (u * u + v * v));
 }
 
-static bool polygon_before(const double *a, const double *b) {
+bool ns_polygon_before(const double *a, const double *b) {
   return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
@@ -136,7 +136,7 @@ NsStatus ns_solid_make_polygon(NsSolid *s, int n, const double *points, double r
   int *sorted = ns_arena_ints(&arena, n), *order = ns_arena_ints(&arena, 2 * (ptrdiff_t)n + 2), count = 0;
   for (int i = 0; !arena.failed && i < n; i++) { /* by insertion */
     int k = i;
-    for (; k > 0 && polygon_before(points + 3 * (ptrdiff_t)i, points + 3 * (ptrdiff_t)sorted[k - 1]); k--)
+    for (; k > 0 && ns_polygon_before(points + 3 * (ptrdiff_t)i, points + 3 * (ptrdiff_t)sorted[k - 1]); k--)
       sorted[k] = sorted[k - 1];
     sorted[k] = i;
   }

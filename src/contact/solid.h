@@ -76,6 +76,7 @@ NsStatus ns_solid_make_point(NsSolid *solid, const double *at, double radius);
 NsStatus ns_solid_make_prism(NsSolid *solid, const NsSolidRing *ring, int n, const double *angles);
 NsStatus ns_solid_make_triangle(NsSolid *solid, const double *corners);
 NsStatus ns_solid_make_polygon(NsSolid *solid, int n, const double *points, double radius, NsError *err);
+bool ns_polygon_before(const double *a, const double *b); /* the order of the corners of a polygon of two points */
 NsStatus ns_solid_make_hull(NsSolid *solid, int n, const double *points, double radius, NsError *err);
 
 /* The point of a cylinder that is farthest along d; the directions (2) that angles on its rims count from. */

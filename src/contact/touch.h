@@ -86,6 +86,12 @@ typedef struct NsPlaced {
 */
 NsStatus ns_narrow_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
 
+/*
+** Adds the touches of the corners of b with a segment of the world in the plane: those over the side on which the centre of b is, and those that have gone
+** through it, or through what the side f goes on by, beyond[f][k] behind the corner k. Those that are known come twice. NS_ENOMEM.
+*/
+NsStatus ns_narrow_corners(NsNarrow *narrow, NsPlaced segment, NsPlaced b, double beyond[2][2], double reach);
+
 /* Caps whose axis has a smaller sine with the normal of a face stand on it, with points of their rims that do not move along these. */
 extern const double ns_ring_standing;
 

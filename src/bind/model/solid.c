@@ -108,6 +108,16 @@ static int mesh_new(lua_State *L) {
   return 1;
 }
 
+/* polyline(points, closed): a mesh of the plane; points { x, y, 0 }. */
+static int mesh_polyline(lua_State *L) {
+  int npoints;
+  NsError err = {NS_OK, ""};
+  const double *points = solid_read_points(L, 1, "polyline", &npoints);
+  NslMesh *self = nsl_new(L, &mesh_type, sizeof *self, 0);
+  nsl_check_status(L, ns_mesh_new_polyline(&self->mesh, npoints, points, lua_toboolean(L, 2), &err), "polyline");
+  return 1;
+}
+
 /* corners(solid): the list of its corners { x, y, z, rounding }. mass(solid): volume, centre, inertia with its six entries. */
 static int solid_corners(lua_State *L) {
   const NsSolid *s = &((NslSolid *)nsl_check(L, 1, &solid_type))->solid;
@@ -216,17 +226,10 @@ static void solid_push_classes(lua_State *L) {
 void nsl_open_solid(lua_State *L) {
   static const luaL_Reg solid_meta[] = {{"__gc", solid_gc}, {NULL, NULL}}, mesh_meta[] = {{"__gc", mesh_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"solid", solid_new},
-                                       {"polygon", solid_polygon},
-                                       {"move", solid_move},
-                                       {"mesh", mesh_new},
-                                       {"corners", solid_corners},
-                                       {"mass", solid_mass},
-                                       {"counts", solid_counts},
-                                       {"distance", solid_distance},
-                                       {"surface", solid_surface},
-                                       {"rims", solid_rims},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"solid", solid_new},       {"polygon", solid_polygon}, {"polyline", mesh_polyline},
+                                       {"move", solid_move},       {"mesh", mesh_new},         {"corners", solid_corners},
+                                       {"mass", solid_mass},       {"counts", solid_counts},   {"distance", solid_distance},
+                                       {"surface", solid_surface}, {"rims", solid_rims},       {NULL, NULL}};
   nsl_register_type(L, &solid_type, solid_meta, none);
   nsl_register_type(L, &mesh_type, mesh_meta, none);
   lua_getfield(L, -1, "contact_support");

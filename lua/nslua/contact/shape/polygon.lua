@@ -1,8 +1,6 @@
 -- nslua.contact.shape.polygon: convex polygons in the plane, which may be rounded. They touch all shapes by corners
 -- and sides.
 
-local huge = math.huge
-
 return function(_, _, parts)
   return {
     kind = "polygon", plural = "polygons", part = "corner",
@@ -14,9 +12,7 @@ return function(_, _, parts)
       end
       local balls, around = {}, 0
       for i, p in ipairs(points) do
-        local good = type(p) == "table" or type(p) == "userdata"
-        for k = 1, 2 do good = good and type(p[k]) == "number" and p[k] == p[k] and math.abs(p[k]) < huge end
-        if not good then parts.fail(who, ("points[%d]"):format(i), "two finite numbers", p, 3) end
+        p = parts.point(who, ("points[%d]"):format(i), p)
         balls[i] = { p[1], p[2], rounding }
         around = math.max(around, math.sqrt(p[1] ^ 2 + p[2] ^ 2) + rounding)
       end

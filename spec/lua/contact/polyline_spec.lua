@@ -1,0 +1,102 @@
+-- nslua.contact.shape.polyline: a flat one is a line, joints are not felt, a curve is reached with order 1.
+local ns = require "nslua"
+
+-- Runs a body with a shape, which add(manager, ds) adds, up to T; returns the body, the manager, and the most contacts.
+local function run(add, q, v, T, h, ground, mu)
+  local ds = ns.LagrangianLinearTIDS(q, v, ns.matrix { { 2, 0, 0 }, { 0, 2, 0 }, { 0, 0, 0.01 } })
+  ds:setFExtPtr { 0, -2 * 9.81, 0 }
+  local nsds, most = ns.NonSmoothDynamicalSystem(0, T), 0
+  nsds:insertDynamicalSystem(ds)
+  local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu or 0.3, 2), reach = 0.05 }
+  add(contacts, ds)
+  ground(contacts)
+  contacts:update()
+  for _ in ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)):steps() do
+    most = math.max(most, contacts:update())
+  end
+  return ds, contacts, most
+end
+
+local shapes = {
+  disk = function(c, ds) c:add_disk(ds, 0.1) end,
+  box = function(c, ds) c:add_box(ds, 0.4, 0.2) end,
+  capsule = function(c, ds) c:add_capsule(ds, 0.1, 0.3) end,
+  polygon = function(c, ds) c:add_polygon(ds, { { -0.2, -0.09 }, { 0.2, -0.09 }, { 0, 0.2 } }, 0.01) end,
+}
+
+-- A parabola y = sign x^2 / 2 of n segments.
+local function parabola(n, sign)
+  local points = {}
+  for i = 0, n do
+    local x = -1.5 + 3 * i / n
+    points[i + 1] = { x, sign * x * x / 2 }
+  end
+  return points
+end
+
+describe("a polyline", function()
+  it("that is flat is a line: what slides, rolls or tips over its joints has the same motion, and as many contacts", function()
+    for name, add in pairs(shapes) do
+      for turn = 0, 1 do -- also on a slope
+        local points, c, s = {}, math.cos(0.1 * turn), math.sin(0.1 * turn)
+        for i = 0, 30 do points[i + 1] = { c * (-2 + i * 0.237), s * (-2 + i * 0.237) } end
+        local q, v = { -0.1 * s, 0.1 * c, 0.1 * turn }, { 3, 3 * s, 0.1 }
+        local a, _, some = run(add, q, v, 1, 0.005, function(m) m:add_line(ns.contact.line({ 0, 0 }, { -s, c })) end)
+        local b, _, others = run(add, q, v, 1, 0.005, function(m) m:add_polyline(nil, points) end)
+        assert.is_true(a:q()[1] > 0.5, name)
+        for k = 1, 3 do assert.near(a:q()[k], b:q()[k], 1e-10) end
+        assert.equal(some, others, name)
+      end
+    end
+  end)
+
+  it("of a parabola lets a disk roll, in the bowl and over the hill, with an energy that converges with order 1", function()
+    for sign = -1, 1, 2 do
+      local last
+      for _, n in ipairs { 50, 100, 200 } do
+        local x, v = sign > 0 and -1 or -0.02, sign > 0 and 0 or 1
+        local slope, length = sign * x, math.sqrt(1 + x * x)
+        local start = { x - 0.1 * slope / length, sign * x * x / 2 + 0.1 / length, 0 }
+        local ds = run(shapes.disk, start, { v / length, v * slope / length, -v / 0.1 }, 0.3, 0.3 / (6 * n), function(m)
+          m:add_polyline(nil, parabola(n, sign))
+        end, 2)
+        local u = ds:velocity()
+        local lost = 2 * 9.81 * (start[2] - ds:q()[2]) + 1.5 * v * v - (u[1] ^ 2 + u[2] ^ 2) - 0.005 * u[3] ^ 2
+        assert.is_true(math.abs(u[1] ^ 2 + u[2] ^ 2) > 0.5)
+        if last then assert.is_true(lost > 0.2 * last and lost < 0.65 * last, ("%g after %g"):format(lost, last)) end
+        last = lost
+      end
+      assert.is_true(last < 0.008)
+    end
+  end)
+
+  it("holds a body that is longer than it, and one in a corner; closed ones keep what is in and what is out", function()
+    local plank = function(c, ds) c:add_box(ds, 2, 0.1) end
+    local ds, contacts = run(plank, { 0.1, 0.05, 0 }, { 0, 0, 0 }, 0.5, 0.01, function(m)
+      m:add_polyline(nil, { { -0.5, 0 }, { 0.2, 0 }, { 0.5, 0 } })
+    end)
+    assert.equal(2, contacts:count())
+    assert.near(0.05, ds:q()[2], 1e-12)
+    local corners = { { 0, 0 }, { 2, -0.3 }, { 2.2, 1 }, { 0.4, 1.5 } }
+    for name, add in pairs(shapes) do
+      local inside = run(add, { 1, 0.5, 0.3 }, { 2, 0, 1 }, 1.5, 0.005, function(m) m:add_polyline(nil, corners, true) end)
+      assert.is_true(inside:q()[2] > -0.3 and inside:q()[2] < 0.6, name)
+      assert.is_true(inside:q()[1] > 0.1 and inside:q()[1] < 2.1, name)
+      local outside = run(add, { 1.4, 1.6, 0.3 }, { 0, 0, 0 }, 0.5, 0.005, function(m) m:add_polyline(nil, corners, true) end)
+      assert.is_true(outside:q()[2] > 0.95, name)
+    end
+  end)
+
+  it("is told wrong by its numbers", function()
+    local contacts = ns.contact.manager { nsds = ns.NonSmoothDynamicalSystem(0, 1), reach = 0.1,
+      law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2) }
+    local function message(...) return select(2, pcall(contacts.add_polyline, contacts, ...)) end
+    assert.matches("add_polyline: points: expected a list of at least 2 points, got a table", message(nil, { { 0, 0 } }))
+    assert.matches("add_polyline: points%[2%]: expected two finite numbers, got a table", message(nil, { { 0, 0 }, { 1 } }))
+    assert.matches("points%[2%]: expected a point other than the one before it", message(nil, { { 0, 0 }, { 0, 0 } }))
+    assert.matches("points%[3%]: expected a point other than the first one", message(nil, { { 0, 0 }, { 1, 0 }, { 0, 0 } }, true))
+    assert.matches("closed: expected a boolean, got 1", message(nil, { { 0, 0 }, { 1, 0 } }, 1))
+    local ds = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+    assert.matches("ds: expected nil, as a polyline belongs to the world", message(ds, { { 0, 0 }, { 1, 0 } }))
+  end)
+end)
