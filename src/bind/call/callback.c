@@ -39,8 +39,7 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
   int top = lua_gettop(L);
   nsl_push_object(L, cb->callee);
   if (lua_isuserdata(L, -1)) {
-    lua_getiuservalue(L, -1, NSL_SHEET);
-    lua_rawgeti(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
+    lua_getiuservalue(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
     nsl_push_plain_function(L, -1);
   }
   bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
@@ -172,15 +171,15 @@ static NslVector *argument_vector(const NslCallee *callee, char arg) {
 }
 
 static int argument_place(char arg) {
-  return arg == 'x' ? NSL_SHEET_X : arg == 'l' ? NSL_SHEET_LAMBDA : arg == 'v' ? NSL_SHEET_RATE : NSL_SHEET_Z;
+  return arg == 'x' ? NSL_PLACE_X : arg == 'l' ? NSL_PLACE_LAMBDA : arg == 'v' ? NSL_PLACE_RATE : NSL_PLACE_Z;
 }
 
 /* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
-static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int sheet) {
+static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int object) {
   int count = 0;
   for (const char *a = cb->slot->args; *a; a++, count++) {
     const double *from = *a == 'x' ? at->x : *a == 'z' ? at->z : at->lambda;
-    lua_rawgeti(L, sheet, argument_place(*a));
+    lua_getiuservalue(L, object, argument_place(*a));
     if (from) nsl_vector_load(L, argument_vector(cb->callee, *a), from);
   }
   return count;
@@ -227,26 +226,26 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
     return callback_failed(L, host, before, top);
   }
   lua_pushcfunction(L, callback_explain);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, host->sheets);
-  lua_rawgeti(L, -1, callee->sheet);
-  int sheet = top + 3, nargs = 1;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, host->callees);
+  lua_rawgeti(L, -1, callee->number);
+  int object = top + 3, nargs = 1;
   memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
-  lua_rawgeti(L, sheet, nsl_function_place(slot));
-  if (cb->backing == NSL_METHOD) lua_rawgeti(L, sheet, NSL_SHEET_SELF), nargs++;
+  lua_getiuservalue(L, object, nsl_function_place(slot));
+  if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
   if (cb->timed) lua_pushnumber(L, at->t), nargs++;
-  nargs += callback_push_arguments(L, cb, at, sheet);
-  lua_rawgeti(L, sheet, nsl_output_place(slot));
+  nargs += callback_push_arguments(L, cb, at, object);
+  lua_getiuservalue(L, object, nsl_output_place(slot));
   const uint64_t *version = cb->vector ? cb->vector->version : cb->matrix->version, was = *version;
   if (lua_pcall(L, nargs, LUA_MULTRET, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
-  bool returned = lua_gettop(L) > sheet, filled = *version != was;
+  bool returned = lua_gettop(L) > object, filled = *version != was;
   if (returned) {
-    lua_settop(L, sheet + 2);
+    lua_settop(L, object + 2);
     returned = !lua_isnil(L, -2) || !lua_isnil(L, -1);
   }
   cb->silent = !returned && !filled;
   if (returned) {
     lua_pushcfunction(L, assign_returned);
-    lua_rawgeti(L, sheet, nsl_output_place(slot));
+    lua_getiuservalue(L, object, nsl_output_place(slot));
     lua_pushvalue(L, -4);
     lua_pushvalue(L, -4);
     lua_pushboolean(L, filled);
@@ -303,8 +302,7 @@ typedef struct FirstCall {
 } FirstCall;
 
 /*
-** Lists the arguments of a callback for its trace, and pushes the object, its sheet and the function, which is then at index 4. Returns
-** their number.
+** Lists the arguments of a callback for its trace, and pushes the object (2) and the function (3). Returns their number.
 */
 static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args) {
   NslCallee *callee = cb->callee;
@@ -312,8 +310,7 @@ static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
   cb->inputs = 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 2, NSL_SHEET);
-  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
+  lua_getiuservalue(L, 2, nsl_function_place((int)(cb - callee->callbacks)));
   if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
   for (const char *a = slot->args; *a; a++) {
@@ -347,7 +344,7 @@ static int find_trace(lua_State *L) {
   NslTraceArg args[9];
   int nargs = list_trace_arguments(L, cb, args);
   const double *in = callback_push_inputs(L, call, nargs, args);
-  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, in, cb->entries, cb->slot->label, true);
+  NslTrace *trace = nsl_trace_of(L, 3, nargs, args, in, cb->entries, cb->slot->label, true);
   nsl_trace_check(L, trace);
   if (trace->variables) nsl_watch_callee(cb->callee);
   cb->trace = trace;
@@ -370,12 +367,11 @@ static int attempt_or_yield(lua_State *L) {
   lua_pushlightuserdata(L, attempt->argument);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 3, NSL_SHEET);
-  lua_rawgeti(L, 4, nsl_function_place(slot));
+  lua_getiuservalue(L, 3, nsl_function_place(slot));
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, callee), attempt->cb->slot->name);
   lua_pushvalue(L, 2);
-  nsl_compiled_yield(L, 5, lua_tostring(L, -2));
-  nsl_exchange_function(L, 3, slot, 5);
+  nsl_compiled_yield(L, 4, lua_tostring(L, -2));
+  nsl_exchange_function(L, 3, slot, 4);
   attempt->cb->stays = true;
   return 0;
 }
@@ -409,9 +405,9 @@ static int make_shadow(lua_State *L) {
   NslTraceArg args[9];
   int nargs = list_trace_arguments(L, cb, args);
   const double *in = callback_push_inputs(L, call, nargs, args);
-  NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in, !call->plain);
+  NslTrace *trace = nsl_push_plain_trace(L, 3, nargs, args, in, !call->plain);
   if (!trace || trace->result == NSL_RESULT_NOTHING || trace->fn.outputs != cb->entries) return 0;
-  lua_rawseti(L, 3, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
+  lua_setiuservalue(L, 2, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
   cb->shadow.trace = trace;
   return 0;
 }
@@ -448,20 +444,20 @@ static int record_for_jumps(lua_State *L) {
 static int look_for_jumps(lua_State *L) {
   const FirstCall *call = lua_touserdata(L, 1);
   NslTraceArg args[9];
-  int nargs = list_trace_arguments(L, call->cb, args); /* the object is at 2, the function at 4 */
+  int nargs = list_trace_arguments(L, call->cb, args); /* the object is at 2, the function at 3 */
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.base.remainders");
   lua_call(L, 1, 1);
-  lua_pushvalue(L, 4);
+  lua_pushvalue(L, 3);
   lua_call(L, 1, 1);
   if (!lua_toboolean(L, -1)) return 0;
-  NslTrace *trace = nsl_push_trace(L, 4, nargs, args);
+  NslTrace *trace = nsl_push_trace(L, 3, nargs, args);
   trace->lenient = true;
   const NslPath *path = nsl_push_path(L, trace);
   int kept = lua_gettop(L), time = nsl_callback_argument(call->cb, 't');
   lua_pushcfunction(L, record_for_jumps);
   lua_pushvalue(L, kept - 1);
-  lua_pushvalue(L, 4);
+  lua_pushvalue(L, 3);
   if (nsl_is_method(call->cb)) lua_pushvalue(L, 2);
   lua_pushvalue(L, kept);
   (void)lua_pcall(L, lua_gettop(L) - kept - 1, 0, 0);

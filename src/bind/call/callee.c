@@ -30,14 +30,10 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->sheets);
-  lua_createtable(L, NSL_SHEET_SLOTS + 2 * kind->nslots, 0);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, callee->host->callees);
+  callee->number = (int)lua_rawlen(L, -1) + 1; /* a place that is free, or has become free */
   lua_pushvalue(L, idx);
-  lua_rawseti(L, -2, NSL_SHEET_SELF);
-  lua_pushvalue(L, -1);
-  callee->sheet = (int)lua_rawlen(L, -3) + 1; /* a place that is free, or has become free */
-  lua_rawseti(L, -3, callee->sheet);
-  lua_setiuservalue(L, idx, NSL_SHEET);
+  lua_rawseti(L, -2, callee->number);
   lua_pop(L, 1);
   nsl_remember_object(L, idx);
 }
@@ -68,12 +64,10 @@ int nsl_slot(const NslCallee *callee, const char *name) {
   return -1;
 }
 
-static void put_in_sheet(lua_State *L, int idx, int place, int value) {
-  value = lua_absindex(L, value);
-  lua_getiuservalue(L, idx, NSL_SHEET);
+/* Makes the value at stack index `value` a user value of the callee at idx. */
+static void callee_put(lua_State *L, int idx, int place, int value) {
   lua_pushvalue(L, value);
-  lua_rawseti(L, -2, place);
-  lua_pop(L, 1);
+  lua_setiuservalue(L, idx, place);
 }
 
 bool nsl_timeless(const NsSlot *slot) {
@@ -93,12 +87,11 @@ int nsl_dimension(const NslCallee *callee, char letter) {
   return letter == 'n' ? callee->n : letter == 'm' ? callee->m : letter == 'p' ? callee->nz : letter == '3' ? 3 : 1;
 }
 
-/* An argument or output vector, anchored in the sheet. */
 static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
   NslVector *v = nsl_push_vector(L, n, label);
   v->readonly = readonly;
   v->reads = readonly ? 1 : 0;
-  put_in_sheet(L, idx, place, -1);
+  callee_put(L, idx, place, -1);
   lua_pop(L, 1);
   return v;
 }
@@ -116,7 +109,7 @@ static void make_output(lua_State *L, int idx, int slot) {
     return;
   }
   NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
-  put_in_sheet(L, idx, nsl_output_place(slot), -1);
+  callee_put(L, idx, nsl_output_place(slot), -1);
   lua_pop(L, 1);
   cb->matrix = matrix;
   cb->out = matrix->data;
@@ -207,7 +200,7 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
     return;
   }
   NslCallback *cb = &callee->callbacks[slot];
-  put_in_sheet(L, idx, nsl_function_place(slot), function);
+  callee_put(L, idx, nsl_function_place(slot), function);
   cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
   cb->trace = NULL;
   cb->stays = false;
@@ -237,7 +230,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
 void nsl_exchange_function(lua_State *L, int idx, int slot, int function) {
   NslCallback *cb = &((NslCallee *)lua_touserdata(L, idx))->callbacks[slot];
   bool method = nsl_is_method(cb), compiled = nsl_is_compiled(L, function);
-  put_in_sheet(L, idx, nsl_function_place(slot), function);
+  callee_put(L, idx, nsl_function_place(slot), function);
   cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
   if (method && compiled) nsl_watch_callee(cb->callee);
   cb->trace = NULL;
@@ -251,10 +244,9 @@ void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
 /* Whether the slot of the callee at idx has the function on top of the stack in a compiled form. */
 static bool has_compiled(lua_State *L, int idx, int slot) {
   int top = lua_gettop(L);
-  lua_getiuservalue(L, idx, NSL_SHEET);
-  lua_rawgeti(L, -1, nsl_function_place(slot));
+  lua_getiuservalue(L, idx, nsl_function_place(slot));
   nsl_push_plain_function(L, -1);
-  bool same = nsl_is_compiled(L, top + 2) && lua_rawequal(L, top, -1);
+  bool same = nsl_is_compiled(L, top + 1) && lua_rawequal(L, top, -1);
   lua_settop(L, top);
   return same;
 }
@@ -272,7 +264,7 @@ void nsl_find_methods(lua_State *L, int idx) {
         lua_pop(L, 1);
         continue;
       }
-      put_in_sheet(L, idx, nsl_function_place(i), -1);
+      callee_put(L, idx, nsl_function_place(i), -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
       if (nsl_is_compiled(L, -1)) nsl_watch_callee(callee);
       cb->trace = NULL;
@@ -355,10 +347,10 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->n = n;
   callee->m = m;
   callee->nz = nz;
-  callee->x = make_vector(L, idx, NSL_SHEET_X, n, nsl_argument_name(callee, 'x'), true);
-  callee->lambda = make_vector(L, idx, NSL_SHEET_LAMBDA, m, nsl_argument_name(callee, 'l'), true);
-  callee->z = make_vector(L, idx, NSL_SHEET_Z, nz, "z", false);
-  callee->rate = make_vector(L, idx, NSL_SHEET_RATE, n, nsl_argument_name(callee, 'v'), true);
+  callee->x = make_vector(L, idx, NSL_PLACE_X, n, nsl_argument_name(callee, 'x'), true);
+  callee->lambda = make_vector(L, idx, NSL_PLACE_LAMBDA, m, nsl_argument_name(callee, 'l'), true);
+  callee->z = make_vector(L, idx, NSL_PLACE_Z, nz, "z", false);
+  callee->rate = make_vector(L, idx, NSL_PLACE_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
     callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, callee->callbacks[i].trace = NULL;
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
@@ -525,16 +517,13 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   clone_fields(L, from, to);
   lua_getiuservalue(L, from, NSL_CLASS);
   lua_setiuservalue(L, to, NSL_CLASS);
-  lua_getiuservalue(L, from, NSL_SHEET);
   for (int i = 0; i < source->kind->nslots; i++) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
     target->callbacks[i].trace = NULL;
-    lua_rawgeti(L, -1, nsl_function_place(i));
-    put_in_sheet(L, to, nsl_function_place(i), -1);
-    lua_pop(L, 1);
+    lua_getiuservalue(L, from, nsl_function_place(i));
+    lua_setiuservalue(L, to, nsl_function_place(i));
   }
-  lua_pop(L, 1);
   rebind(L, to);
 }
 

@@ -27,7 +27,7 @@ struct NslCallback {
   const NsSlot *slot;
   NslBacking backing;
   NsSymbol symbol;   /* used by NSL_LIBRARY */
-  NslVector *vector; /* the output is a vector or a matrix, anchored in the sheet; the other pointer is NULL */
+  NslVector *vector; /* the output is a vector or a matrix, user values of the callee; the other pointer is NULL */
   NslMatrix *matrix;
   double *out; /* the `entries` numbers of the output */
   int entries;
@@ -79,28 +79,28 @@ typedef struct NslCalleeFamily {
   void (*fit)(lua_State *L, const NslCallee *callee, const NsField *field, double *given);
 } NslCalleeFamily;
 
-/* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
-enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
-
-/* Indices in the sheet: first the arguments, the object itself, then the function and the output of each slot, then the shadow of each slot. */
-enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SELF, NSL_SHEET_SLOTS };
+/* User values of a callee, with NSL_FIELDS and NSL_CLASS: the arguments of its callbacks, then the function, the output and the shadow of each slot. */
+enum { NSL_PLACE_X = 2, NSL_PLACE_LAMBDA = 4, NSL_PLACE_Z, NSL_PLACE_RATE, NSL_PLACE_SLOTS };
 
 static inline int nsl_function_place(int slot) {
-  return NSL_SHEET_SLOTS + 2 * slot;
+  return NSL_PLACE_SLOTS + 3 * slot;
 }
 
 static inline int nsl_output_place(int slot) {
-  return NSL_SHEET_SLOTS + 2 * slot + 1;
+  return NSL_PLACE_SLOTS + 3 * slot + 1;
 }
 
 static inline int nsl_shadow_place(int slot) {
-  return NSL_SHEET_SLOTS + 2 * NSL_MAX_SLOTS + slot;
+  return NSL_PLACE_SLOTS + 3 * slot + 2;
+}
+
+static inline int nsl_callee_uservalues(const NsModelClass *kind) {
+  return NSL_PLACE_SLOTS - 1 + 3 * kind->nslots;
 }
 
 /*
 ** The head of a userdata with callbacks. Its table of fields (NSL_FIELDS) holds what scripts set on the object and anchors what
-** the engine points to. The sheet (NSL_SHEET) holds functions and argument vectors by number, because that is faster than by
-** name.
+** the engine points to. Functions and argument vectors are user values, which are read in half the time of a table's elements.
 */
 struct NslCallee {
   NslHead head;
@@ -108,7 +108,7 @@ struct NslCallee {
   const NslCalleeFamily *family;
   const NsModelClass *kind;
   const char *name; /* the engine object's name, in its buffer */
-  int sheet;        /* its number in NslHost.sheets */
+  int number;       /* in NslHost.callees */
   NslCallback callbacks[NSL_MAX_SLOTS];
   NslFunction functions[NSL_MAX_FUNCTIONS];
   NsArena arena; /* holds the memory of the functions */
@@ -117,7 +117,7 @@ struct NslCallee {
   NslCallee *next_watched; /* see NslHost.watched */
   unsigned present;        /* the slots that had a callback when they were bound last */
   int n, m, nz;
-  NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
+  NslVector *x, *lambda, *z, *rate; /* the arguments, user values */
   const NsNsds *nsds;               /* the graph that holds the object, anchored in the fields; NULL: none */
 };
 

@@ -56,24 +56,23 @@ static int function_value(void *context, double t, const double *const *args, do
 
 /*
 ** A call of a callback with dual numbers at a point (z NULL: the object's own), with a Jacobian (or NULL) by x, by lambda and by z. Pushes
-** the object (2), the sheet (3), the function (4) and z (5).
+** the object (2), the function (3) and z (4).
 */
 static NslDualCall function_gather(lua_State *L, const NslCallback *cb, const NslPoint *at, double *const *jacobian,
                                    NslDualArg *args) {
   NslCallee *callee = cb->callee;
   int nargs = 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 2, NSL_SHEET);
-  lua_rawgeti(L, 3, nsl_function_place((int)(cb - callee->callbacks)));
-  lua_rawgeti(L, 3, NSL_SHEET_Z);
+  lua_getiuservalue(L, 2, nsl_function_place((int)(cb - callee->callbacks)));
+  lua_getiuservalue(L, 2, NSL_PLACE_Z);
   for (const char *a = cb->slot->args; *a; a++, nargs++) {
     const char *name = nsl_argument_name(callee, *a);
     if (*a == 'x') args[nargs] = (NslDualArg){name, 0, callee->n, at->x, jacobian[0]};
     else if (*a == 'l') args[nargs] = (NslDualArg){name, 0, callee->m, at->lambda, jacobian[1]};
     else if (at->z) args[nargs] = (NslDualArg){"z", 0, callee->nz, at->z, jacobian[2]};
-    else args[nargs] = (NslDualArg){"z", 5, 0, NULL, NULL};
+    else args[nargs] = (NslDualArg){"z", 4, 0, NULL, NULL};
   }
-  return (NslDualCall){.function = 4,
+  return (NslDualCall){.function = 3,
                        .self = cb->backing == NSL_METHOD ? 2 : 0,
                        .has_time = !nsl_timeless(cb->slot),
                        .t = at->t,
@@ -120,10 +119,10 @@ static int take_jacobians(NslFunction *f) {
 }
 
 /*
-** Number of Jacobians by dual numbers in a run before a trace of the callback gives them: to make one takes about as long (measured on
+** Number of Jacobians by dual numbers in a run before a trace of the callback gives them: to make one takes about as long (11, measured on
 ** the clutch). Each trace that could not be made, or whose values were not the callback's, multiplies the number.
 */
-enum { TRACED_AFTER = 30, PATIENCE = 8 };
+enum { TRACED_AFTER = 12, PATIENCE = 8 };
 
 /* With so many inputs for each output a tape takes reverse mode (ns_tape_jacobian), whose last bits are others. */
 enum { FORWARD = 16 };

@@ -100,7 +100,7 @@ void nsl_open_host(lua_State *L) {
   lua_pushliteral(L, NSL_NO_STACK);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &no_stack_key);
   host_push_weak(L);
-  host->sheets = luaL_ref(L, LUA_REGISTRYINDEX);
+  host->callees = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
   if (&nsi_interpreter) ns_interrupt_watch(), nsi_interpreter.listen(ns_interrupt_raise, ns_interrupt_clear);
 }

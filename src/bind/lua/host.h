@@ -18,7 +18,7 @@ typedef struct NslHost {
   struct NslCallee *watched;  /* a list of those that have, or had, compiled callbacks that depend on fields or variables */
   uint64_t runs;              /* counts runs, from 1 */
   size_t unseen;              /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
-  int sheets;                 /* registry reference: weak list of the sheets of callees */
+  int callees;                /* registry reference: weak list of callees */
 } NslHost;
 
 /* Returns the host of L. */

@@ -92,7 +92,7 @@ static const int *bind_boundary_push_indices(lua_State *L, const char *who, int 
 static NslBoundary *push_new(lua_State *L, const NsModelClass *class, int n, const int *index) {
   int i = 0;
   while (ns_boundary_classes[i] != class) i++;
-  NslBoundary *self = nsl_new(L, &types[i], sizeof *self, NSL_USERVALUES);
+  NslBoundary *self = nsl_new(L, &types[i], sizeof *self, nsl_callee_uservalues(class));
   nsl_callee_init(L, -1, &self->callee, &family, class, "");
   if (ns_boundary_new(&self->boundary, class, n, index) != NS_OK) luaL_error(L, "not enough memory");
   self->callee.name = self->boundary->name;

@@ -61,7 +61,7 @@ NslDs *nsl_push_ds(lua_State *L, const NsDsClass *class, const NslCalleeFamily *
   static const char unnamed[] = "";
   int i = 0;
   while (ns_ds_classes[i] != class) i++;
-  NslDs *self = nsl_new(L, &types[i], bytes, NSL_USERVALUES);
+  NslDs *self = nsl_new(L, &types[i], bytes, nsl_callee_uservalues(&class->model));
   self->callee.head.stepped = true;
   nsl_callee_init(L, -1, &self->callee, family, &class->model, unnamed);
   return self;

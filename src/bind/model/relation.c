@@ -106,7 +106,7 @@ static const NslCalleeFamily family = {.check = check_relation_callee,
 static NslRelation *new_relation(lua_State *L, const NsRelationClass *class) {
   int i = 0;
   while (ns_relation_classes[i] != class) i++;
-  NslRelation *self = nsl_new(L, &types[i], sizeof *self, NSL_USERVALUES);
+  NslRelation *self = nsl_new(L, &types[i], sizeof *self, nsl_callee_uservalues(&class->model));
   nsl_callee_init(L, -1, &self->callee, &family, &class->model, "");
   if (ns_relation_new(&self->relation, class) != NS_OK) luaL_error(L, "not enough memory");
   self->callee.name = self->relation->name;

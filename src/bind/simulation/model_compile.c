@@ -31,9 +31,7 @@ static int compile_callback(lua_State *L) {
   cb->stays = true;
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, callee), cb->slot->name);
   if (cb->backing == NSL_ABSENT) return 1;
-  lua_getiuservalue(L, 1, NSL_SHEET);
-  lua_rawgeti(L, -1, nsl_function_place((int)slot));
-  lua_remove(L, -2);
+  lua_getiuservalue(L, 1, nsl_function_place((int)slot));
   lua_pushstring(L, cb->backing == NSL_LIBRARY ? "library" : nsl_has_trace(cb) ? "compiled" : "Lua");
   if (nsl_is_method(cb)) lua_getiuservalue(L, 1, NSL_FIELDS);
   else lua_pushnil(L);
