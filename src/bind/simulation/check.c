@@ -109,78 +109,39 @@ static void take_complaints(lua_State *L, int lines, NsAudit *audit) {
   if (outcome != LUA_OK) lua_error(L);
 }
 
-static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsInteraction *inter, double t, double T,
-                               NsError *err) {
-  size_t nx = (size_t)handle->relation->nx, m = (size_t)handle->relation->m;
-  double *state = scratch(L, nx);
-  Probe probe = {t, T, state, inter->lambda, inter->z, scratch(L, nx), scratch(L, m)};
-  for (int i = 0, at = 0; i < inter->nds; at += inter->ds[i++]->nx)
+/* A check of a simulation: the list of complaints is at `lines`; from t to T. */
+typedef struct Check {
+  int lines;
+  double t, T;
+  NsStatus status;
+  NsError *err;
+} Check;
+
+static bool check_callee(lua_State *L, int idx, NsInteraction *inter, void *context) {
+  Check *c = context;
+  NslCallee *callee = lua_touserdata(L, idx);
+  NsDs *ds = inter ? NULL : ((NslDs *)callee)->ds;
+  NsAudit audit = audit_of(callee, c->t, c->T);
+  Probe probe = {.t = c->t, .T = c->T};
+  double *state = inter ? scratch(L, (size_t)inter->relation->nx) : NULL;
+  probe.moved_x = scratch(L, (size_t)(callee->n + callee->m)), probe.moved_lambda = probe.moved_x + callee->n;
+  for (int i = 0, at = 0; inter && i < inter->nds; at += inter->ds[i++]->nx)
     memcpy(state + at, inter->ds[i]->x, (size_t)inter->ds[i]->nx * sizeof *state);
-  NsAudit audit = audit_of(&handle->callee, t, T);
-  NsStatus status = ns_interaction_update(inter, t, err);
-  if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
-  if (status == NS_OK) status = ns_audit_relation(&audit, inter, err);
-  lua_pop(L, 3);
-  take_complaints(L, lines, &audit);
-  return status;
+  if (inter) probe.x = state, probe.lambda = inter->lambda, probe.z = inter->z;
+  else probe.x = ds->x, probe.lambda = ds->x + ds->nx, probe.z = ds->z;
+  c->status = inter ? ns_interaction_update(inter, c->t, c->err) : ns_ds_update(ds, c->t, c->err);
+  if (c->status == NS_OK) c->status = check_values(L, c->lines, callee, &probe);
+  if (c->status == NS_OK) c->status = inter ? ns_audit_relation(&audit, inter, c->err) : ns_audit_system(&audit, ds, c->err);
+  take_complaints(L, c->lines, &audit);
+  return c->status == NS_OK;
 }
 
-static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, double T, NsError *err) {
-  const NsDs *ds = handle->ds;
-  size_t n = (size_t)ds->n;
-  Probe probe = {t, T, ds->x, ds->x + ds->nx, ds->z, scratch(L, n), scratch(L, n)};
-  NsAudit audit = audit_of(&handle->callee, t, T);
-  NsStatus status = ns_ds_update(handle->ds, t, err);
-  if (status == NS_OK) status = check_values(L, lines, &handle->callee, &probe);
-  if (status == NS_OK) status = ns_audit_system(&audit, handle->ds, err);
-  lua_pop(L, 2);
-  take_complaints(L, lines, &audit);
-  return status;
-}
-
-/* Checks the graph of the simulation at 1; appends complaints to the list at `lines`. */
-static NsStatus check_all(lua_State *L, int lines, double t, double T, NsError *err) {
-  NsStatus status = NS_OK;
-  lua_getiuservalue(L, 1, NSL_TS_NSDS);
-  lua_getiuservalue(L, -1, 1);
-  lua_getfield(L, -1, "ds");
-  for (lua_Integer i = 1; status == NS_OK && lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
-    status = check_ds(L, lines, lua_touserdata(L, -1), t, T, err);
-  lua_settop(L, lines);
-  lua_getiuservalue(L, 1, NSL_TS_NSDS);
-  lua_getiuservalue(L, -1, 1);
-  lua_getfield(L, -1, "interactions");
-  for (lua_Integer i = 1; status == NS_OK && lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 2)) {
-    NslInteraction *inter = lua_touserdata(L, -1);
-    lua_getiuservalue(L, -1, 2);
-    status = check_relation(L, lines, lua_touserdata(L, -1), inter->interaction, t, T, err);
-  }
-  lua_settop(L, lines);
-  return status;
-}
-
-/* Whether a Jacobian was given for some callback of the simulation's graph. */
-static bool jacobian_given(lua_State *L, int simulation) {
-  int top = lua_gettop(L);
-  bool found = false;
-  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
-  lua_getiuservalue(L, -1, 1);
-  lua_getfield(L, top + 2, "ds");
-  for (lua_Integer i = 1; !found && lua_rawgeti(L, top + 3, i) != LUA_TNIL; i++, lua_settop(L, top + 3)) {
-    NslDs *ds = lua_touserdata(L, -1);
-    NsAudit audit = audit_of(&ds->callee, 0, 0);
-    found = ns_audit_system_given(&audit, ds->ds);
-  }
-  lua_settop(L, top + 2);
-  lua_getfield(L, top + 2, "interactions");
-  for (lua_Integer i = 1; !found && lua_rawgeti(L, top + 3, i) != LUA_TNIL; i++, lua_settop(L, top + 3)) {
-    lua_getiuservalue(L, -1, 2);
-    NslRelation *relation = lua_touserdata(L, -1);
-    NsAudit audit = audit_of(&relation->callee, 0, 0);
-    found = ns_audit_relation_given(&audit, relation->relation);
-  }
-  lua_settop(L, top);
-  return found;
+/* Whether no Jacobian was given for a callback of a system or relation. */
+static bool gives_no_jacobian(lua_State *L, int idx, NsInteraction *inter, void *context) {
+  NslCallee *callee = lua_touserdata(L, idx);
+  NsAudit audit = audit_of(callee, 0, 0);
+  (void)context;
+  return !(inter ? ns_audit_relation_given(&audit, inter->relation) : ns_audit_system_given(&audit, ((NslDs *)callee)->ds));
 }
 
 static void check_append(NsError *err, const char *text) {
@@ -197,7 +158,8 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
     return;
   if (failure == NS_FAILED_NEWTON)
     check_append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
-  if (jacobian_given(L, simulation)) check_append(err, "; simu:check() compares the given Jacobians with the exact ones");
+  if (!nsl_each_callee(L, simulation, gives_no_jacobian, NULL))
+    check_append(err, "; simu:check() compares the given Jacobians with the exact ones");
 }
 
 /*
@@ -213,7 +175,9 @@ int nsl_simulation_check(lua_State *L) {
   lua_settop(L, 1);
   lua_newtable(L);
   NslEdge edge = nsl_enter(self->host, L, NULL, self->ts->nsds);
-  NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
+  Check check = {2, ns_ts_time(self->ts), self->ts->nsds->T, NS_OK, &err};
+  nsl_each_callee(L, 1, check_callee, &check);
+  NsStatus status = check.status;
   NsError unheard = {NS_OK, ""}; /* the first step reports why an output fails */
   const NsInteraction *inter = NULL;
   int row = 0;

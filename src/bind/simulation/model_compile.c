@@ -95,32 +95,22 @@ static int compile_watch(lua_State *L) {
   return 0;
 }
 
-/* Whether all plain callbacks of a list of the graph on top of the stack have been looked at; relations: the list has interactions. */
-static bool all_seen(lua_State *L, const char *list, bool relations) {
-  int top = lua_gettop(L);
+/* Whether all plain callbacks of a system or relation have been looked at. */
+static bool callee_seen(lua_State *L, int idx, NsInteraction *inter, void *context) {
+  const NslCallee *callee = lua_touserdata(L, idx);
   bool seen = true;
-  lua_getfield(L, top, list);
-  for (lua_Integer i = 1; seen && lua_rawgeti(L, top + 1, i) != LUA_TNIL; i++, lua_settop(L, top + 1)) {
-    if (relations) lua_getiuservalue(L, -1, 2);
-    const NslCallee *callee = lua_touserdata(L, -1);
-    for (int k = 0; k < callee->kind->nslots; k++) {
-      const NslCallback *cb = &callee->callbacks[k];
-      seen = seen && (cb->stays || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD));
-    }
+  (void)inter, (void)context;
+  for (int k = 0; k < callee->kind->nslots; k++) {
+    const NslCallback *cb = &callee->callbacks[k];
+    seen = seen && (cb->stays || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD));
   }
-  lua_settop(L, top);
   return seen;
 }
 
 /* Whether the graph has not changed since it was compiled, or has no callbacks that are new. */
 static bool model_seen(lua_State *L, int idx, NslTimeStepping *self) {
-  int top = lua_gettop(L);
-  if (self->compiled_version == self->ts->nsds->version) return true;
-  lua_getiuservalue(L, idx, NSL_TS_NSDS);
-  lua_getiuservalue(L, -1, 1);
-  bool seen = all_seen(L, "ds", false) && all_seen(L, "interactions", true);
+  bool seen = self->compiled_version == self->ts->nsds->version || nsl_each_callee(L, idx, callee_seen, NULL);
   if (seen) self->compiled_version = self->ts->nsds->version;
-  lua_settop(L, top);
   return seen;
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bind/simulation/observe.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "bind/model/ds.h"
@@ -31,21 +32,23 @@ void nsl_push_observed_names(lua_State *L, int observer) {
   lua_getiuservalue(L, observer, OBSERVE_NAMES);
 }
 
-/* Raises "run: observe: t=0.3 step 3: " and the message on top. */
-static int raise_observed(lua_State *L, const NslObserver *self) {
+/* Raises "run: observe: t=0.3 step 3: " and the message. */
+static int raise_observed(lua_State *L, const NslObserver *self, const char *format, ...) {
   char place[64];
+  va_list args;
   ns_print(place, sizeof place, "t=%.10g step %ld", ns_ts_time(self->ts), self->ts->k);
-  return luaL_error(L, "run: observe: %s: %s", place, lua_tostring(L, -1));
+  va_start(args, format);
+  const char *message = lua_pushvfstring(L, format, args);
+  va_end(args);
+  return luaL_error(L, "run: observe: %s: %s", place, message);
 }
 
 /* The number of values in the value on top, which belongs to a key; 0 for a plain number. */
 static int size_of_value(lua_State *L, const NslObserver *self, const char *key) {
   int type = lua_type(L, -1);
   if (type == LUA_TNUMBER) return 0;
-  if (type != LUA_TTABLE && type != LUA_TUSERDATA) {
-    lua_pushfstring(L, "%s: expected a number or a vector, got %s", key, nsl_describe(L, -1));
-    raise_observed(L, self);
-  }
+  if (type != LUA_TTABLE && type != LUA_TUSERDATA)
+    raise_observed(L, self, "%s: expected a number or a vector, got %s", key, nsl_describe(L, -1));
   int top = lua_gettop(L), size = nsl_to_vector(L, top, -1, "run: observe", key)->n;
   lua_settop(L, top);
   return size;
@@ -68,19 +71,11 @@ static void insert_key(lua_State *L, int idx) {
 
 /* Raises when the key at idx is not a string, or is a name that a solution has already. */
 static const char *check_observed_key(lua_State *L, const NslObserver *self, int idx) {
-  if (lua_type(L, idx) != LUA_TSTRING) {
-    lua_pushfstring(L, "expected a table of numbers by name, got the key %s", luaL_tolstring(L, idx, NULL));
-    raise_observed(L, self);
-  }
+  if (lua_type(L, idx) != LUA_TSTRING)
+    raise_observed(L, self, "expected a table of numbers by name, got the key %s", luaL_tolstring(L, idx, NULL));
   const char *key = lua_tostring(L, idx), *meaning = nsl_meaning_in_solution(key);
-  if (strlen(key) != lua_rawlen(L, idx)) {
-    lua_pushfstring(L, "'%s...' has a byte of 0 in it; choose another name", key);
-    raise_observed(L, self);
-  }
-  if (meaning) {
-    lua_pushfstring(L, "'%s' is %s; choose another name", key, meaning);
-    raise_observed(L, self);
-  }
+  if (strlen(key) != lua_rawlen(L, idx)) raise_observed(L, self, "'%s...' has a byte of 0 in it; choose another name", key);
+  if (meaning) raise_observed(L, self, "'%s' is %s; choose another name", key, meaning);
   return key;
 }
 
@@ -130,22 +125,17 @@ static void check_no_more_keys(lua_State *L, const NslObserver *self) {
     const char *key = check_observed_key(L, self, 5);
     lua_pushvalue(L, 5);
     if (lua_rawget(L, 4) != LUA_TNIL) continue;
-    lua_pushfstring(L, "it gives '%s', which it did not give in the first row", key);
-    raise_observed(L, self);
+    raise_observed(L, self, "it gives '%s', which it did not give in the first row", key);
   }
   lua_settop(L, 4);
 }
 
 /* Copies the value on top to `to`; raises unless it has the size of the key's first value. Returns the number of columns. */
 static int read_value(lua_State *L, const NslObserver *self, const char *key, int size, double *to) {
-  if (lua_isnil(L, -1)) {
-    lua_pushfstring(L, "it does not give '%s', which it gave in the first row", key);
-    raise_observed(L, self);
-  }
+  if (lua_isnil(L, -1)) raise_observed(L, self, "it does not give '%s', which it gave in the first row", key);
   if (size_of_value(L, self, key) != size) {
-    if (size == 0) lua_pushfstring(L, "%s: expected a number as in the first row, got %s", key, nsl_describe(L, 7));
-    else lua_pushfstring(L, "%s: expected %d numbers as in the first row, got %s", key, size, nsl_describe(L, 7));
-    raise_observed(L, self);
+    if (size == 0) raise_observed(L, self, "%s: expected a number as in the first row, got %s", key, nsl_describe(L, 7));
+    raise_observed(L, self, "%s: expected %d numbers as in the first row, got %s", key, size, nsl_describe(L, 7));
   }
   if (size == 0) return *to = lua_tonumber(L, 7), 1;
   const NslVector *v = nsl_to_vector(L, 7, size, "run: observe", key);
@@ -177,14 +167,8 @@ static int call_observer(lua_State *L) {
   lua_getiuservalue(L, 1, OBSERVE_FUNCTION);
   lua_pushvalue(L, 2);
   lua_call(L, 1, 1);
-  if (self->ts->k != k || self->ts->computed) {
-    lua_pushliteral(L, "it must not step, run or reset the simulation");
-    raise_observed(L, self);
-  }
-  if (!lua_istable(L, 3)) {
-    lua_pushfstring(L, "expected a table of numbers by name, got %s", nsl_describe(L, 3));
-    raise_observed(L, self);
-  }
+  if (self->ts->k != k || self->ts->computed) raise_observed(L, self, "it must not step, run or reset the simulation");
+  if (!lua_istable(L, 3)) raise_observed(L, self, "expected a table of numbers by name, got %s", nsl_describe(L, 3));
   if (!self->known) learn_keys(L, self);
   read_values(L, self);
   return 0;

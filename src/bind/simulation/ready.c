@@ -26,23 +26,29 @@ static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
-/* Calls f for each system, or for each relation, of the graph. */
-static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
-  lua_getiuservalue(L, graph, 1);
-  lua_getfield(L, -1, list);
-  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
-    if (relations) {
-      lua_getiuservalue(L, -1, 2);
-      lua_remove(L, -2);
+bool nsl_each_callee(lua_State *L, int idx, NslCalleeVisit *f, void *context) {
+  static const char *const lists[] = {"ds", "interactions"};
+  int graph = lua_gettop(L) + 2, list = graph + 1;
+  bool goes_on = true;
+  lua_getiuservalue(L, idx, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  for (int k = 0; k < 2; k++, lua_settop(L, graph)) {
+    lua_getfield(L, graph, lists[k]);
+    for (lua_Integer i = 1; goes_on && lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list)) {
+      const NslInteraction *inter = k > 0 ? lua_touserdata(L, -1) : NULL;
+      if (inter) lua_getiuservalue(L, -1, 2);
+      goes_on = f(L, lua_gettop(L), inter ? inter->interaction : NULL, context);
     }
-    f(L, lua_gettop(L));
   }
-  lua_pop(L, 3);
+  lua_settop(L, graph - 2);
+  return goes_on;
 }
 
-static void find_methods_of_system(lua_State *L, int idx) {
-  nsl_find_methods(L, idx);
-  nsl_find_boundary_methods(L, idx);
+static bool find_methods(lua_State *L, int callee, NsInteraction *inter, void *context) {
+  (void)context;
+  nsl_find_methods(L, callee);
+  if (!inter) nsl_find_boundary_methods(L, callee);
+  return true;
 }
 
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
@@ -51,10 +57,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
   simulation_check_parts(L, self);
   if (self->class_version != self->host->class_version) {
-    lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
-    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
-    lua_pop(L, 1);
+    nsl_each_callee(L, idx, find_methods, NULL);
     self->class_version = self->host->class_version;
   }
   nsl_renew_traces(L, self->host, self->ts->nsds);
@@ -142,8 +145,9 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 static const double warned_part = 2e-3;
 
 /* Warns of the callbacks of a system or relation that jump within steps. */
-static void warn_of_jumps(lua_State *L, int idx) {
+static bool warn_of_jumps(lua_State *L, int idx, NsInteraction *inter, void *context) {
   NslCallee *callee = lua_touserdata(L, idx);
+  (void)inter, (void)context;
   for (int i = 0; i < callee->kind->nslots; i++) {
     if (!nsl_callback_jumps(callee, i)) continue;
     lua_pushfstring(
@@ -154,6 +158,7 @@ static void warn_of_jumps(lua_State *L, int idx) {
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
     lua_pop(L, 2);
   }
+  return true;
 }
 
 /* A failure of the preparation is left for the step itself to report. */
@@ -164,10 +169,7 @@ void nsl_warn_start(lua_State *L, int idx) {
   self->start_told = true;
   NsError unheard = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
-  lua_getiuservalue(L, idx, NSL_TS_NSDS);
-  for_each_callee(L, lua_gettop(L), "ds", false, warn_of_jumps);
-  for_each_callee(L, lua_gettop(L), "interactions", true, warn_of_jumps);
-  lua_pop(L, 1);
+  nsl_each_callee(L, idx, warn_of_jumps, NULL);
   if (!ns_ts_may_keep_penetration(ts)) {
     nsl_leave(self->host, edge);
     return;
