@@ -90,3 +90,10 @@ void nsl_clone_law(lua_State *L, int idx);
 
 /* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
+
+/*
+** Calls f for each system (inter NULL), then for each relation, at stack index `callee`, of the graph that is user value `graph` of the object at
+** idx, until one returns false: whether none did.
+*/
+typedef bool NslCalleeVisit(lua_State *L, int callee, NsInteraction *inter, void *context);
+bool nsl_each_callee(lua_State *L, int idx, int graph, NslCalleeVisit *f, void *context);

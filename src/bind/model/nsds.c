@@ -200,6 +200,24 @@ static void bind_nsds_let_go(lua_State *L) {
   }
 }
 
+bool nsl_each_callee(lua_State *L, int idx, int graph, NslCalleeVisit *f, void *context) {
+  static const char *const names[] = {"ds", "interactions"};
+  int lists = lua_gettop(L) + 2, list = lists + 1;
+  bool goes_on = true;
+  lua_getiuservalue(L, idx, graph);
+  lua_getiuservalue(L, -1, 1);
+  for (int k = 0; k < 2; k++, lua_settop(L, lists)) {
+    lua_getfield(L, lists, names[k]);
+    for (lua_Integer i = 1; goes_on && lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list)) {
+      const NslInteraction *inter = k > 0 ? lua_touserdata(L, -1) : NULL;
+      if (inter) lua_getiuservalue(L, -1, 2);
+      goes_on = f(L, lua_gettop(L), inter ? inter->interaction : NULL, context);
+    }
+  }
+  lua_settop(L, lists - 2);
+  return goes_on;
+}
+
 static int nsds_gc(lua_State *L) {
   NslNsds *self = lua_touserdata(L, 1);
   self->head.closed = true;

@@ -158,7 +158,7 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
     return;
   if (failure == NS_FAILED_NEWTON)
     check_append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
-  if (!nsl_each_callee(L, simulation, gives_no_jacobian, NULL))
+  if (!nsl_each_callee(L, simulation, NSL_TS_NSDS, gives_no_jacobian, NULL))
     check_append(err, "; simu:check() compares the given Jacobians with the exact ones");
 }
 
@@ -176,7 +176,7 @@ int nsl_simulation_check(lua_State *L) {
   lua_newtable(L);
   NslEdge edge = nsl_enter(self->host, L, NULL, self->ts->nsds);
   Check check = {2, ns_ts_time(self->ts), self->ts->nsds->T, NS_OK, &err};
-  nsl_each_callee(L, 1, check_callee, &check);
+  nsl_each_callee(L, 1, NSL_TS_NSDS, check_callee, &check);
   NsStatus status = check.status;
   NsError unheard = {NS_OK, ""}; /* the first step reports why an output fails */
   const NsInteraction *inter = NULL;

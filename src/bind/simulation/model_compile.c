@@ -109,7 +109,7 @@ static bool callee_seen(lua_State *L, int idx, NsInteraction *inter, void *conte
 
 /* Whether the graph has not changed since it was compiled, or has no callbacks that are new. */
 static bool model_seen(lua_State *L, int idx, NslTimeStepping *self) {
-  bool seen = self->compiled_version == self->ts->nsds->version || nsl_each_callee(L, idx, callee_seen, NULL);
+  bool seen = self->compiled_version == self->ts->nsds->version || nsl_each_callee(L, idx, NSL_TS_NSDS, callee_seen, NULL);
   if (seen) self->compiled_version = self->ts->nsds->version;
   return seen;
 }

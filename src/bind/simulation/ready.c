@@ -26,24 +26,6 @@ static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
-bool nsl_each_callee(lua_State *L, int idx, NslCalleeVisit *f, void *context) {
-  static const char *const lists[] = {"ds", "interactions"};
-  int graph = lua_gettop(L) + 2, list = graph + 1;
-  bool goes_on = true;
-  lua_getiuservalue(L, idx, NSL_TS_NSDS);
-  lua_getiuservalue(L, -1, 1);
-  for (int k = 0; k < 2; k++, lua_settop(L, graph)) {
-    lua_getfield(L, graph, lists[k]);
-    for (lua_Integer i = 1; goes_on && lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list)) {
-      const NslInteraction *inter = k > 0 ? lua_touserdata(L, -1) : NULL;
-      if (inter) lua_getiuservalue(L, -1, 2);
-      goes_on = f(L, lua_gettop(L), inter ? inter->interaction : NULL, context);
-    }
-  }
-  lua_settop(L, graph - 2);
-  return goes_on;
-}
-
 static bool find_methods(lua_State *L, int callee, NsInteraction *inter, void *context) {
   (void)context;
   nsl_find_methods(L, callee);
@@ -57,7 +39,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
   simulation_check_parts(L, self);
   if (self->class_version != self->host->class_version) {
-    nsl_each_callee(L, idx, find_methods, NULL);
+    nsl_each_callee(L, idx, NSL_TS_NSDS, find_methods, NULL);
     self->class_version = self->host->class_version;
   }
   nsl_renew_traces(L, self->host, self->ts->nsds);
@@ -169,7 +151,7 @@ void nsl_warn_start(lua_State *L, int idx) {
   self->start_told = true;
   NsError unheard = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
-  nsl_each_callee(L, idx, warn_of_jumps, NULL);
+  nsl_each_callee(L, idx, NSL_TS_NSDS, warn_of_jumps, NULL);
   if (!ns_ts_may_keep_penetration(ts)) {
     nsl_leave(self->host, edge);
     return;

@@ -62,13 +62,6 @@ NslTimeStepping *nsl_check_simulation(lua_State *L, int idx);
 void nsl_clone_osi(lua_State *L, int idx);
 void nsl_clone_osnsp(lua_State *L, int idx);
 
-/*
-** Calls f for each system (inter NULL), then for each relation, at stack index `callee`, of the graph of the simulation at idx, until one returns
-** false: whether none did.
-*/
-typedef bool NslCalleeVisit(lua_State *L, int callee, NsInteraction *inter, void *context);
-bool nsl_each_callee(lua_State *L, int idx, NslCalleeVisit *f, void *context);
-
 /* The simulation at idx, ready to step: it and its parts are open, and its callbacks are looked up. Raises otherwise. */
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 
