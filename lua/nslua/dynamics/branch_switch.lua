@@ -5,6 +5,7 @@
 -- The first orbit of the other branch is sought at a distance, in the plane orthogonal to v, which t does not meet.
 -- Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, section 5.6.
 local arguments = require "nslua.base.arguments"
+local copy = require "nslua.base.lists".copy
 local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"
 local points = require "nslua.dynamics.branch_point"
@@ -20,7 +21,7 @@ local FAR = 4
 -- A tangent whose part of the parameter is below this is at a fold.
 local STILL = 2 ^ -20
 
-local KINDS = { ["period doubling"] = true, ["branch point"] = true }
+local KINDS = { ["branch point"] = { other = "another branch" }, ["period doubling"] = { other = "doubled period" } }
 
 -- The vector v with A v nearest to 0.
 local function null_vector(A)
@@ -47,13 +48,9 @@ end
 
 -- b gets the problem of twice the period. Returns the unknowns at a period doubling, and the tangent there.
 local function doubled(branch, b, found)
-  local old, q = branch.base, {}
-  for name, value in pairs(old) do q[name] = value end
+  local old, q = branch.base, copy(branch.base)
   if old.kind.returns then
-    local section = {}
-    for name, value in pairs(old.section) do section[name] = value end
-    section.count = 2 * old.section.count
-    q.section = section
+    q.section = copy(old.section, { count = 2 * old.section.count })
   else
     q.period = old.period and function(p) return 2 * old.period(p) end
   end
@@ -97,6 +94,8 @@ local function first_orbit(b, w, v, way)
   return points.point_at(b, solved.u, points.scaled_to_one(b, off), solved)
 end
 
+KINDS["branch point"].start, KINDS["period doubling"].start = crossed, doubled
+
 -- Branch:switch; branches: the module nslua.dynamics.branch, which needs this file.
 return function(branches, branch, number, options)
   local more = arguments.options(options or {}, who)
@@ -107,7 +106,8 @@ return function(branches, branch, number, options)
     most = more.max_points and arguments.integer(more.max_points, 2, who, "max_points") or branch.most }
   local side = more.side
   if side ~= nil and side ~= 1 and side ~= -1 then fail("%s: side: expected 1 or -1, got %s", who, describe(side)) end
-  local w, t = (found.kind == "branch point" and crossed or doubled)(branch, b, found)
+  local kind = KINDS[found.kind]
+  local w, t = kind.start(branch, b, found)
   local v, directions = other_directions(b, w, t, found.p)
   for _, sign in ipairs(side and { side } or { 1, -1 }) do
     for _, part in ipairs(STEPS) do
@@ -117,6 +117,5 @@ return function(branches, branch, number, options)
       end
     end
   end
-  fail(found.kind == "branch point" and "%s: no orbit of another branch found near p = %.10g"
-    or "%s: no orbit of doubled period found near p = %.10g", who, found.p)
+  fail("%s: no orbit of %s found near p = %.10g", who, kind.other, found.p)
 end

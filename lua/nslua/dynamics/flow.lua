@@ -64,6 +64,11 @@ function flows.shares(rows, sizes)
   return shares
 end
 
+-- ---- events ----
+
+-- Whether an event of a simulation is an impact, at which velocities jump.
+function flows.is_impact(event) return event.kind == "impact" end
+
 -- ---- differences ----
 
 -- The kinds and names of events as one text: two runs with the same text are in one smooth piece of the map.

@@ -9,6 +9,7 @@
 -- grazing be located as any other point. The smooth pieces, guards and resets come from nslua.dynamics.ode_flow or
 -- nslua.dynamics.simulation_pieces. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
 local core = require "nslua.core"
+local flows = require "nslua.dynamics.flow"
 local lists = require "nslua.base.lists"
 local ode = require "nslua.dynamics.ode_flow"
 local kinds = require "nslua.dynamics.orbit_kind"
@@ -246,7 +247,7 @@ local function occurrences(q, s)
     list[i] = { t = s.times[i], name = event.name, label = event.label, order = event.order, before = s.before[i],
       after = s.after[i], rate = rate_of(q, s, i), kind = event.kind, component = event.component,
       mode = event.mode, mode_before = event.mode_before }
-    if event.kind == "impact" then -- impacts of simulations have the velocities of the gap, too
+    if flows.is_impact(event) then -- impacts of simulations have the velocities of the gap, too
       local gap = q.pieces.guard_derivatives(q.flow, event, s.times[i], s.after[i], s.p)
       local rate = q.pieces.field(q.flow, s.times[i], s.after[i], s.p, event.mode)
       list[i].velocity_before, list[i].velocity_after = list[i].rate, gap.t + gap.x:dot(rate)
@@ -377,7 +378,7 @@ end
 -- modes only switch, as between stick and slip, the map is smooth enough, and the times of the events are not.
 function sequences.is_rough(q, orbit)
   for _, event in ipairs(orbit.events) do
-    if q.flow.f or event.kind == "impact" then return true end
+    if q.flow.f or flows.is_impact(event) then return true end
   end
   return false
 end

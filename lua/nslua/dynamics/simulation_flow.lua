@@ -5,6 +5,7 @@
 -- runs end at the wanted time by an event of the script.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local flows = require "nslua.dynamics.flow"
 local lists = require "nslua.base.lists"
 local parameters = require "nslua.optimise.parameters"
 local sampled = require "nslua.dynamics.sampled_flow"
@@ -168,7 +169,7 @@ local function occurrences(sol, t0, model, flow)
   local start = t0 + AT_START * (t[#t] - t0)
   for _, event in ipairs(sol.events) do
     local at_start = event.t <= start and HOLDS[event.kind] or
-      event.t == t0 and model.is_copy and event.kind ~= "impact"
+      event.t == t0 and model.is_copy and not flows.is_impact(event)
     if event.name ~= END and event.name ~= CROSSING and event.t >= t0 and not at_start then
       while k < #t and t[k] < event.t do k = k + 1 end
       local last = k

@@ -23,15 +23,15 @@ local RTOL, ATOL = 1e-12, 2 ^ -44
 local function grouped(events)
   local list = {}
   for _, event in ipairs(events) do
-    local last = list[#list]
+    local last, impact = list[#list], flows.is_impact(event)
     if last and last.t == event.t then
       last.labels = last.labels .. " " .. event.label
-      if event.kind == "impact" and last.event.kind ~= "impact" then last.event = event end
+      if impact and not flows.is_impact(last.event) then last.event = event end
       last.after = event.after
-      last.count = last.count + (event.kind == "impact" and 1 or 0)
+      last.count = last.count + (impact and 1 or 0)
     else
       list[#list + 1] = { t = event.t, event = event, labels = event.label, after = event.after,
-        before = event.before, count = event.kind == "impact" and 1 or 0 }
+        before = event.before, count = impact and 1 or 0 }
     end
   end
   return list

@@ -92,8 +92,6 @@ local function classes_of(told, text)
   return list
 end
 
-local labels = { Of = true, Returns = true, Raises = true, ["See also"] = true }
-
 --- The arguments of a signature "(a [, b], ...)" or "{a=, b=}", each {name=, optional=}; and whether they are given
 --- by name. Nil for other signatures.
 function entry.arguments(signature)
@@ -131,23 +129,24 @@ end
 function entry.read(section, title, classes)
   local e = { section = section, classes = classes, signatures = {}, parameters = {}, results = {}, fields = {} }
   local items = e.parameters
+  local read = {
+    paragraph = function(block)
+      local label, text = block[1]:match "^(%u[%l ]+): (.*)$"
+      if label == "Of" then
+        e.classes, block.hidden = classes_of(classes, text), true
+      elseif label == "Returns" then
+        e.results, items, e.returns = results_of(text), e.fields, text
+      elseif label == "Raises" then
+        e.raises = text
+      else
+        e.summary = e.summary or block[1]
+      end
+    end,
+    item = function(block) add_items(items, block) end,
+    code = function(block) e.example = e.example or block end,
+  }
   for _, block in ipairs(section.blocks) do
-    local label, text
-    if block.kind == "paragraph" then label, text = block[1]:match "^(%u[%l ]+): (.*)$" end
-    if not labels[label] then label = nil end
-    if label == "Of" then
-      e.classes, block.hidden = classes_of(classes, text), true
-    elseif label == "Returns" then
-      e.results, items, e.returns = results_of(text), e.fields, text
-    elseif label == "Raises" then
-      e.raises = text
-    elseif block.kind == "paragraph" then
-      e.summary = e.summary or block[1]
-    elseif block.kind == "item" then
-      add_items(items, block)
-    elseif block.kind == "code" then
-      e.example = e.example or block
-    end
+    if read[block.kind] then read[block.kind](block) end
   end
   for _, span in ipairs(entry.spans(title)) do
     e.signatures[#e.signatures + 1] = filled(span.code, e.parameters)

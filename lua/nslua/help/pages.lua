@@ -26,9 +26,7 @@ local function cells_of(line)
   return cells
 end
 
-local readers = {}
-
-function readers.code(state, line)
+local function read_code(state, line)
   if line:find "^```" then
     state.block = nil
   else
@@ -55,21 +53,19 @@ end
 
 local function read_row(state, line)
   local before = state.block
-  local cells = cells_of(line)
-  local header = before and before.kind == "row" and before.header or nil
-  if before and before.kind == "row" and line:find "^|[-:| ]+|$" then
-    before.kind, before.header = "header", cells_of(before.line)
+  if before and before.cells and line:find "^|[-:| ]+|$" then -- the row before is a header
+    before.kind, before.header, before.cells = "header", before.cells, nil
     return
   end
-  if before and before.kind == "header" then header = before.header end
   local block = begin(state, "row", line)
-  block.line, block.cells, block.header = line, cells, header
+  block.line, block.cells, block.header = line, cells_of(line), before and before.header
 end
 
 local function read_line(state, line)
   local marks, title = line:match "^(#+) (.*)$"
-  if state.block and state.block.kind == "code" then
-    readers.code(state, line)
+  local kind = state.block and state.block.kind
+  if kind == "code" then
+    read_code(state, line)
   elseif marks then
     begin_section(state, #marks, title)
   elseif line:find "^```" then
@@ -80,7 +76,7 @@ local function read_line(state, line)
     read_row(state, line)
   elseif line:find "^%* " then
     begin(state, "item", line:sub(3))
-  elseif state.block and (state.block.kind == "item" or state.block.kind == "paragraph") then
+  elseif kind == "item" or kind == "paragraph" then
     state.block[1] = state.block[1] .. " " .. trim(line)
   else
     begin(state, "paragraph", line)
@@ -181,23 +177,25 @@ local function show_row(block, width)
   return table.concat(parts, "\n")
 end
 
-local function show(block, width)
-  if block.kind == "code" then return "    " .. table.concat(block, "\n    ") end
-  if block.kind == "header" then return "" end
-  if block.kind == "row" then return show_row(block, width) end
-  local item = block.kind == "item"
-  return pages.wrap(pages.plain(block[1]), width, item and "* " or "", item and "  " or "")
-end
+-- The text of a block by its kind.
+local show = {
+  code = function(block) return "    " .. table.concat(block, "\n    ") end,
+  header = function() return "" end,
+  row = show_row,
+  item = function(block, width) return pages.wrap(pages.plain(block[1]), width, "* ", "  ") end,
+  paragraph = function(block, width) return pages.wrap(pages.plain(block[1]), width, "", "") end,
+}
 
--- Blocks, apart by empty lines but for rows and items that follow each other.
+local close = { row = true, item = true } -- kinds without an empty line between two of them
+
+-- Blocks, apart by empty lines.
 local function show_blocks(blocks, width)
   local parts, before = {}, nil
   for _, block in ipairs(blocks) do
-    local text = show(block, width)
-    local close = before == block.kind and (block.kind == "row" or block.kind == "item")
+    local text, kind = show[block.kind](block, width), block.kind
     if text ~= "" and not block.hidden then
-      parts[#parts + 1] = (#parts == 0 and "" or close and "\n" or "\n\n") .. text
-      before = block.kind
+      parts[#parts + 1] = (#parts == 0 and "" or before == kind and close[kind] and "\n" or "\n\n") .. text
+      before = kind
     end
   end
   return table.concat(parts)

@@ -83,23 +83,38 @@ local function within(bounds, value)
   return math.max(bounds[1], math.min(bounds[2], value))
 end
 
+local function beside(first)
+  return function(p, one, part, shift, size)
+    return within(p.bounds[one.name], first(p, one.name, part) + shift * (size or 0))
+  end
+end
+
+-- The value of a quantity in a sample, by its kind. part: of the way from the start to the goal; shift: in its sizes.
+local value_in_sample = {
+  x = beside(first_state), u = beside(first_control),
+  s = function(p, one, _, shift)
+    local relay = p.relays[one.i]
+    return shift == 0 and (relay.low + relay.high) / 2 or shift < 0 and relay.low or relay.high
+  end,
+  p = function(p, one) return p.values[one.name][1] end,
+}
+
+local function size_from_bounds(p, one) return given_size(p, one.name) end
+
+-- The size of a quantity that its kind tells; 0: none.
+local known_size = {
+  x = size_from_bounds, u = size_from_bounds,
+  s = function(p, one) return math.max(math.abs(p.relays[one.i].low), math.abs(p.relays[one.i].high)) end,
+  p = function(p, one) return math.abs(p.values[one.name][1]) end,
+}
+
 -- Points between start and goal, and beside them by the sizes that are known.
 local function samples_of(p, names, size)
   local list = {}
   for _, part in ipairs { 0, 0.5, 1 } do
     for _, shift in ipairs(SHIFTS) do
       local z = core.zeros(#names)
-      for k, one in ipairs(names) do
-        if one.kind == "x" or one.kind == "u" then
-          local value = (one.kind == "x" and first_state or first_control)(p, one.name, part)
-          z[k] = within(p.bounds[one.name], value + shift * (size[k] or 0))
-        elseif one.kind == "s" then
-          local relay = p.relays[one.i]
-          z[k] = shift == 0 and (relay.low + relay.high) / 2 or shift < 0 and relay.low or relay.high
-        else
-          z[k] = p.values[one.name][1]
-        end
-      end
+      for k, one in ipairs(names) do z[k] = value_in_sample[one.kind](p, one, part, shift, size[k]) end
       list[#list + 1] = z
     end
   end
@@ -112,11 +127,7 @@ local function largest_slopes(f, samples)
   for _, z in ipairs(samples) do
     local good, J = where.try(core.jacobian, f, z)
     if good then
-      local rows, columns = J:shape()
-      most = most or core.zeros(rows, columns)
-      for i = 1, rows do
-        for j = 1, columns do most[i][j] = math.max(most[i][j], math.abs(J[i][j])) end
-      end
+      most = most and core.maximum(most, J:abs()) or J:abs()
     end
   end
   return most
@@ -168,13 +179,8 @@ end
 local function known_sizes(p, names)
   local size = { names = names }
   for k, one in ipairs(names) do
-    if one.kind == "s" then
-      local relay = p.relays[one.i]
-      size[k] = math.max(math.abs(relay.low), math.abs(relay.high))
-    else
-      local value = one.kind == "p" and math.abs(p.values[one.name][1]) or given_size(p, one.name)
-      if value > 0 then size[k] = value end
-    end
+    local value = known_size[one.kind](p, one)
+    if value > 0 then size[k] = value end
   end
   return size
 end

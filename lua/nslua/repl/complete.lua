@@ -90,8 +90,7 @@ end
 
 -- The value of a token that is a number or a short string without escapes; nil for other tokens.
 local function literal(token)
-  if token.kind == "number" then return tonumber(token.text) end
-  return token.kind == "string" and token.text:match "^[\"']([^\\]*)[\"']$" or nil
+  return tonumber(token.text) or token.text:match "^[\"']([^\\]*)[\"']$"
 end
 
 -- The path { root, key, key ... } of the expression that ends with token i, as a.b[1].c; and whether its last name
@@ -106,14 +105,12 @@ local function path_to(tokens, i)
       if key == nil or not tokens[i - 2] or tokens[i - 2].text ~= "[" then return nil end
       table.insert(path, 1, key)
       i = i - 3
-    elseif token.kind == "name" then
+    elseif token.name then
       table.insert(path, 1, token.text)
       local before = tokens[i - 1] and tokens[i - 1].text
       if before ~= "." and before ~= ":" then return path, method end
       if before == ":" then method = true end
       i = i - 2
-    elseif token.kind == "string" and #path > 0 and token.text:find "^[\"']" then
-      return nil
     else
       return nil
     end
@@ -153,16 +150,18 @@ local function options_of(session, path, method)
   return lists[("%s:%s"):format(class, name)] or lists[":" .. name]
 end
 
--- The places of the innermost bracket that is open after the tokens, and of the one around it.
+local function opens(token) return token.text:find "^[%(%[{]$" ~= nil end
+
+local function closes(token) return token.text:find "^[%)%]}]$" ~= nil end
+
+-- The places of the brackets that are open after the tokens, the innermost last.
 local function open_brackets(tokens)
   local stack = {}
   for i, token in ipairs(tokens) do
-    if token.kind == "symbol" then
-      if token.text:find "^[%(%[{]$" then stack[#stack + 1] = i
-      elseif token.text:find "^[%)%]}]$" then stack[#stack] = nil end
-    end
+    if opens(token) then stack[#stack + 1] = i
+    elseif closes(token) then stack[#stack] = nil end
   end
-  return stack[#stack], stack[#stack - 1]
+  return stack
 end
 
 -- Whether the token at i may stand before a key of a table: "{", "," or ";".
@@ -172,7 +171,8 @@ end
 
 -- The options that may be written where the tokens end, { name = true }; nil when they are not known.
 local function options_at(tokens, session)
-  local brace, outer = open_brackets(tokens)
+  local open = open_brackets(tokens)
+  local brace, outer = open[#open], open[#open - 1]
   if not brace or tokens[brace].text ~= "{" or not before_key(tokens[#tokens]) then return nil end
   local before = tokens[brace - 1]
   local callee = brace - 1
@@ -186,8 +186,8 @@ local function options_at(tokens, session)
   local depth = 0
   for i = brace + 1, #tokens do
     local text = tokens[i].text
-    if tokens[i].kind == "symbol" and text:find "^[%(%[{]$" then depth = depth + 1 end
-    if tokens[i].kind == "symbol" and text:find "^[%)%]}]$" then depth = depth - 1 end
+    if opens(tokens[i]) then depth = depth + 1 end
+    if closes(tokens[i]) then depth = depth - 1 end
     local named = tokens[i + 1] and tokens[i + 1].text == "="
     if depth == 0 and named and before_key(tokens[i - 1]) then names[text] = nil end
   end
@@ -272,7 +272,7 @@ for word in ([[and break do else elseif end false for function goto if in local 
 
 local function names_at(tokens, prefix, session)
   local last = tokens[#tokens]
-  local access = last and last.kind == "symbol" and (last.text == "." or last.text == ":") and last.text
+  local access = last and (last.text == "." or last.text == ":") and last.text
   if access then
     local path = path_to(tokens, #tokens - 1)
     local value = path and value_of(session, path)
@@ -302,7 +302,8 @@ end
 -- How the function is called whose arguments the tokens end in: a list of texts; nil when that is not known, or
 -- inside an argument.
 local function signatures_at(tokens, session)
-  local bracket, last = open_brackets(tokens), tokens[#tokens]
+  local open, last = open_brackets(tokens), tokens[#tokens]
+  local bracket = open[#open]
   if not bracket or tokens[bracket].text ~= "(" or not (last.text == "(" or last.text == ",") then return nil end
   local path, method = path_to(tokens, bracket - 1)
   if not path then return nil end
@@ -327,7 +328,7 @@ function complete.candidates(text, session, host)
   if open == "comment" then return nil end
   if open == "string" then return files(text:sub(contents), text:sub(contents - 1, contents - 1), host) end
   local last, prefix = tokens[#tokens], ""
-  if last and last.kind == "name" and last.to == #text then
+  if last and last.name and last.to == #text then
     prefix = last.text
     tokens[#tokens] = nil
   end
@@ -347,20 +348,17 @@ end
 -- The path of names that ends with token i, as text: "simu:run"; nil when the token is no name.
 local function path_text(text, tokens, i)
   local token, from = tokens[i], i
-  if not token or token.kind ~= "name" or words[token.text] then return nil end
-  while from > 2 and tokens[from - 1].text:find "^[.:]$" and tokens[from - 2].kind == "name" do from = from - 2 end
+  if not token or not token.name or words[token.text] then return nil end
+  while from > 2 and tokens[from - 1].text:find "^[.:]$" and tokens[from - 2].name do from = from - 2 end
   return text:sub(tokens[from].from, token.to)
 end
 
 -- The expressions that help may be wanted for at the end of the text: the name there, then the functions of the calls
 -- around it, the innermost first.
 function complete.subjects(text)
-  local tokens, list, open = source.tokens(text), {}, {}
+  local tokens, list = source.tokens(text), {}
   if #tokens > 0 and tokens[#tokens].to == #text then list[1] = path_text(text, tokens, #tokens) end
-  for i, token in ipairs(tokens) do
-    if token.kind == "symbol" and token.text:find "^[%(%[{]$" then open[#open + 1] = i end
-    if token.kind == "symbol" and token.text:find "^[%)%]}]$" then open[#open] = nil end
-  end
+  local open = open_brackets(tokens)
   for k = #open, 1, -1 do list[#list + 1] = path_text(text, tokens, open[k] - 1) end
   return list
 end

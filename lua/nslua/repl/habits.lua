@@ -15,13 +15,12 @@ local blocks = {
 }
 
 local function follows(a, b)
-  return b ~= nil and a.kind == "symbol" and b.kind == "symbol" and a.to + 1 == b.from
+  return b ~= nil and a.to + 1 == b.from
 end
 
 -- What a token and its neighbours mean in another language.
 local function at(tokens, i)
   local before, token, after = tokens[i - 1], tokens[i], tokens[i + 1]
-  if token.kind ~= "symbol" then return nil end
   if follows(token, after) and pairs_of_symbols[token.text .. after.text:sub(1, 1)] then
     return pairs_of_symbols[token.text .. after.text:sub(1, 1)]
   end
@@ -43,7 +42,7 @@ end
 -- Of statements that Lua does not have, and of blocks.
 local function of_statement(tokens)
   local first, second = tokens[1], tokens[2]
-  local named = second ~= nil and second.kind == "name"
+  local named = second ~= nil and second.name
   if first.text == "import" and named or first.text == "from" and named then return 'local ns = require "nslua"' end
   if first.text == "print" and named then return "print(x)" end
   if first.text == "def" and named or opens_block(tokens) then return blocks[first.text] end

@@ -67,8 +67,9 @@ function source.each(text, f)
   end
 end
 
--- The tokens of a text, comments left out: a list of { kind=, text=, from=, to= }. The second result is what is open
--- at the end, "string" or "comment", with the place where the contents of the string start.
+-- The tokens of a text, comments left out: a list of { text=, from=, to=, name= (whether it is one) }. The texts of
+-- strings have their quotes, so that a text tells symbols and words of Lua from all others. The second result is
+-- what is open at the end, "string" or "comment", with the place where the contents of the string start.
 function source.tokens(text)
   local list, at = {}, 1
   while true do
@@ -77,7 +78,7 @@ function source.tokens(text)
     local kind, last, contents = token_at(text, at)
     if not last then return list, kind, contents end
     if kind ~= "comment" then
-      list[#list + 1] = { kind = kind, text = text:sub(at, last), from = at, to = last }
+      list[#list + 1] = { name = kind == "name", text = text:sub(at, last), from = at, to = last }
     end
     at = last + 1
   end
@@ -93,6 +94,12 @@ end
 
 local opens = { ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["("] = 1, ["{"] = 1, ["["] = 1,
   ["end"] = -1, ["until"] = -1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
+
+-- Whether token i is the name of a field, a method or a label, which may be a word of Lua.
+local function is_field(tokens, i)
+  local before = tokens[i - 1] and tokens[i - 1].text
+  return before == "." or before == ":" or before == "goto"
+end
 
 -- Reads "local a <const>, b = " from token i on. Returns the names, the last token before "=" (or the last of the
 -- statement), and whether values are given. nil for a variable that is not kept: one with <close>.
@@ -122,10 +129,8 @@ function source.keep_locals(text, keeper)
     done = to
   end
   for i, token in ipairs(tokens) do
-    local before = tokens[i - 1] and tokens[i - 1].text
-    local word = token.kind == "name" or token.kind == "symbol"
-    local field = before == "." or before == ":" or before == "goto"
-    if word and not field and token.text == "local" and depth == 0 then
+    local field = is_field(tokens, i)
+    if not field and token.text == "local" and depth == 0 then
       if tokens[i + 1].text == "function" then
         replace(token.from, tokens[i + 2].from - 1, "function " .. keeper .. ".")
       else
@@ -136,7 +141,7 @@ function source.keep_locals(text, keeper)
         end
       end
     end
-    if word and not field then depth = depth + (opens[token.text] or 0) end
+    if not field then depth = depth + (opens[token.text] or 0) end
   end
   return table.concat(parts) .. text:sub(done + 1)
 end
@@ -188,17 +193,15 @@ local function last_starts(text)
   for i, token in ipairs(tokens) do
     local before = tokens[i - 1]
     local first = not before or before.text == ";" or text:sub(before.to + 1, token.from - 1):find("\n", 1, true)
-    local word = token.kind == "name" or token.kind == "symbol"
-    local field = before and (before.text == "." or before.text == ":" or before.text == "goto")
     if first and i > 1 and depth == 0 and not reserved[token.text] then table.insert(list, 1, token) end
-    if word and not field then depth = depth + (opens[token.text] or 0) end
+    if not is_field(tokens, i) then depth = depth + (opens[token.text] or 0) end
   end
   return list
 end
 
 -- Whether a token cannot continue the expression before it, so that a statement ends there in any case.
 local function begins_anew(token)
-  return token.kind == "name" or token.kind == "number" or token.text == "#" or starts[token.text]
+  return token.name or token.text:find "^%.?%d" or token.text == "#" or starts[token.text]
 end
 
 -- Compiles a cell of a notebook: as source.compile does, but the last expression of several statements is returned,
@@ -218,12 +221,9 @@ end
 
 -- The blanks with which the next line of an incomplete text begins: two for each block or bracket that is open.
 function source.indent(text)
-  local depth = 0
-  local tokens = source.tokens(text)
+  local tokens, depth = source.tokens(text), 0
   for i, token in ipairs(tokens) do
-    local before = tokens[i - 1] and tokens[i - 1].text
-    local word = token.kind == "name" or token.kind == "symbol"
-    if word and before ~= "." and before ~= ":" and before ~= "goto" then depth = depth + (opens[token.text] or 0) end
+    if not is_field(tokens, i) then depth = depth + (opens[token.text] or 0) end
   end
   return ("  "):rep(depth)
 end
