@@ -21,7 +21,7 @@ local values = require "nslua.network.values"
 local sensitivity = require "nslua.circuit.sensitivity"
 local where = require "nslua.base.where"
 
-local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
+local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
 local finite, positive = values.finite, values.positive
 local check_name, node_name, options_of = drawing.check_name, drawing.node_name, drawing.options
 local who_of = drawing.who_of
@@ -30,26 +30,7 @@ return function(ns)
   local Circuit = { __name = "circuit" }
   Circuit.__index = Circuit
 
-  local function add(self, kind, name, nodes, part)
-    return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
-  end
-
   -- ---- parts ----
-
-  function Circuit:resistor(name, a, b, R)
-    return add(self, "resistor", name, { a, b }, { value = positive(R, who_of("resistor", name), "R") })
-  end
-
-  -- A capacitor or an inductor, with an initial voltage or current.
-  local function storage(kind, letter)
-    return function(self, name, a, b, value, options)
-      local who = who_of(kind, name)
-      local o = options_of(who, options, "initial")
-      return add(self, kind, name, { a, b }, { value = positive(value, who, letter), couplings = {},
-        initial = o.initial ~= nil and finite(o.initial, who, "initial") or nil })
-    end
-  end
-  Circuit.capacitor, Circuit.inductor = storage("capacitor", "C"), storage("inductor", "L")
 
   local function part_called(self, who, what, name, kind)
     local part = self.named[name]
@@ -59,6 +40,76 @@ return function(ns)
     return part
   end
 
+  -- A part made of pieces { kind, first node, second node, values of its own }, which have the values of the part
+  -- where they have none; its current is what flows through all of them. pieces.names: the ends of their names.
+  local function assembly(self, kind, name, nodes, part, pieces)
+    check_name(self, kind, name, "", table.unpack(pieces.names))
+    drawing.add(self, pieces.kind, name, nodes, 2, part)
+    part.pieces = {}
+    for i, piece in ipairs(pieces) do
+      drawing.add(self, piece[1], name .. pieces.names[i], { piece[2], piece[3] }, 2,
+        setmetatable(piece[4] or {}, { __index = part }))
+      part.pieces[i] = self.parts[#self.parts]
+    end
+    return self
+  end
+
+  local function add(self, kind, name, nodes, part)
+    local pieces = kinds[kind].pieces and kinds[kind].pieces(part, nodes[1], nodes[2])
+    if pieces then return assembly(self, kind, name, nodes, part, pieces) end
+    return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
+  end
+
+  local function source_of(value, who, _, part)
+    part.source = values.read(value, who, nil, ns)
+    return type(part.source.f) == "number" and part.source.f or part.source
+  end
+
+  local function sensed(name, who, what, _, self) return part_called(self, who, what, name) end
+
+  local function boolean(value, who, name)
+    return expect(value, "boolean", "%s: %s: expected true or false", who, name)
+  end
+
+  -- The two lines of a part that conducts or blocks: resistance while it conducts, conductance while it blocks.
+  local function check_lines(part, who)
+    part.forward = part.forward or 0
+    if part.resistance * part.conductance >= 1 then
+      fail("%s: expected resistance * conductance below 1, got %g", who, part.resistance * part.conductance)
+    end
+  end
+
+  local not_negative = values.at_least(0)
+  local forward = { "forward", not_negative, 0 }
+  local resistance, conductance = { "resistance", not_negative, 0 }, { "conductance", not_negative, 0 }
+  local gate, gain = { "gate", values.gate }, { "value", finite, "gain" }
+  local lines, initial = { forward, resistance, conductance }, { { "initial", finite } }
+  local gated = { takes = { gate }, options = lines, check = check_lines }
+  local by_current = { takes = { { "sense", sensed, "part" }, gain } }
+
+  -- After the name and the nodes a, b [, c, d]: what a part takes, and its options. A transformer is ideal,
+  -- v(a, b) = n v(c, d); vcvs and vccs are controlled by v(c, d), ccvs and cccs by the current of a part. While its
+  -- gate is on, a switch conducts both ways, an igbt from a to b; a thyristor does so from then until the current
+  -- ends. A mosfet (drain, source) is a switch NAME_channel with a diode NAME_body from b to a, a triac two
+  -- thyristors, NAME_1 from a to b and NAME_2 from b to a.
+  for kind, declared in pairs {
+    resistor = { takes = { { "value", positive, "R" } } },
+    capacitor = { takes = { { "value", positive, "C" } }, options = initial },
+    inductor = { takes = { { "value", positive, "L" } }, options = initial },
+    transformer = { takes = { { "value", values.not_zero, "n" } } },
+    voltage = { takes = { { "value", source_of } } }, current = { takes = { { "value", source_of } } },
+    vcvs = { takes = { gain } }, vccs = { takes = { gain } },
+    ccvs = by_current, cccs = by_current,
+    diode = { takes = {}, options = lines, check = check_lines },
+    zener = { takes = { { "breakdown", positive } }, options = lines, check = check_lines },
+    switch = { takes = { gate }, options = { resistance, conductance }, check = check_lines },
+    igbt = { takes = { gate }, check = check_lines,
+      options = { forward, resistance, conductance, { "body", boolean } } },
+    thyristor = gated, mosfet = gated, triac = gated,
+  } do
+    Circuit[kind] = drawing.constructor(kind, kinds[kind].terminals, declared, add)
+  end
+
   -- couple(first, second, k): two inductors share flux, M = k sqrt(L1 L2).
   function Circuit:couple(first, second, k)
     local one, two = part_called(self, "couple", "first", first, "inductor"),
@@ -66,120 +117,13 @@ return function(ns)
     if one == two then fail("couple: expected two inductors, got '%s' twice", first) end
     finite(k, "couple", "k")
     if k <= -1 or k >= 1 or k == 0 then fail("couple: k: expected a number between -1 and 1, not 0, got %g", k) end
+    one.couplings, two.couplings = one.couplings or {}, two.couplings or {}
     for _, coupling in ipairs(one.couplings) do
       if coupling[1] == two then fail("couple: '%s' and '%s' are coupled already", first, second) end
     end
     one.couplings[#one.couplings + 1], two.couplings[#two.couplings + 1] = { two, k }, { one, k }
     self.made = false
     return self
-  end
-
-  -- transformer(name, a, b, c, d, n): ideal, v(a, b) = n v(c, d).
-  function Circuit:transformer(name, a, b, c, d, n)
-    local who = who_of("transformer", name)
-    if finite(n, who, "n") == 0 then fail("%s: n: expected a number other than 0", who) end
-    return add(self, "transformer", name, { a, b, c, d }, { value = n })
-  end
-
-  local function source_of(kind)
-    return function(self, name, a, b, value)
-      local source = values.read(value, who_of(kind, name), nil, ns)
-      return add(self, kind, name, { a, b },
-        { value = type(source.f) == "number" and source.f or source, source = source })
-    end
-  end
-  Circuit.voltage, Circuit.current = source_of "voltage", source_of "current"
-
-  -- vcvs, vccs(name, a, b, c, d, gain) are controlled by v(c, d); ccvs, cccs(name, a, b, part, gain) by i.part.
-  for _, kind in ipairs { "vcvs", "vccs" } do
-    Circuit[kind] = function(self, name, a, b, c, d, gain)
-      return add(self, kind, name, { a, b, c, d }, { value = finite(gain, who_of(kind, name), "gain") })
-    end
-  end
-  for _, kind in ipairs { "ccvs", "cccs" } do
-    Circuit[kind] = function(self, name, a, b, sense, gain)
-      local who = who_of(kind, name)
-      return add(self, kind, name, { a, b }, { value = finite(gain, who, "gain"),
-        sense = part_called(self, who, "part", sense) })
-    end
-  end
-
-  -- The two lines of a part that conducts or blocks: resistance while it conducts, conductance while it blocks.
-  local function lines(who, o)
-    local part = { resistance = finite(o.resistance or 0, who, "resistance"),
-      conductance = finite(o.conductance or 0, who, "conductance"), forward = finite(o.forward or 0, who, "forward") }
-    for _, key in ipairs { "resistance", "conductance", "forward" } do
-      if part[key] < 0 then fail("%s: %s: expected 0 or more, got %g", who, key, part[key]) end
-    end
-    if part.resistance * part.conductance >= 1 then
-      fail("%s: expected resistance * conductance below 1, got %g", who, part.resistance * part.conductance)
-    end
-    return part
-  end
-
-  function Circuit:diode(name, a, b, options)
-    local who = who_of("diode", name)
-    return add(self, "diode", name, { a, b }, lines(who, options_of(who, options, "forward resistance conductance")))
-  end
-
-  function Circuit:zener(name, a, b, breakdown, options)
-    local who = who_of("zener", name)
-    local part = lines(who, options_of(who, options, "forward resistance conductance"))
-    part.breakdown = positive(breakdown, who, "breakdown")
-    return add(self, "zener", name, { a, b }, part)
-  end
-
-  -- A part made of pieces { kind, first node, second node, values of its own }, which have the values of the part
-  -- where they have none; its current is what flows through all of them. pieces.names: the ends of their names.
-  local function assembly(self, kind, name, nodes, part, pieces)
-    check_name(self, kind, name, "", table.unpack(pieces.names))
-    add(self, kind, name, nodes, part)
-    part.pieces = {}
-    for i, piece in ipairs(pieces) do
-      add(self, piece[1], name .. pieces.names[i], { piece[2], piece[3] },
-        setmetatable(piece[4] or {}, { __index = part }))
-      part.pieces[i] = self.parts[#self.parts]
-    end
-    return self
-  end
-
-  -- A piece that conducts through the gate, and a diode NAME_body against it.
-  local function with_body(self, kind, channel, name, a, b, part)
-    return assembly(self, kind, name, { a, b }, part, { names = { "_channel", "_body" },
-      { channel, a, b, channel == "switch" and { forward = 0 } or nil },
-      { "diode", b, a, { resistance = 0, conductance = 0 } } })
-  end
-
-  -- switch, igbt, thyristor(name, a, b, gate [, options]): they conduct both ways while the gate is on; from a to b
-  -- while it is on; from a to b from when it is on until the current ends.
-  for kind, known in pairs { switch = "resistance conductance", igbt = "forward resistance conductance body",
-    thyristor = "forward resistance conductance" } do
-    Circuit[kind] = function(self, name, a, b, gate, options)
-      local who = who_of(kind, name)
-      local o = options_of(who, options, known)
-      local part = lines(who, o)
-      optional(o.body, "boolean", "%s: body: expected true or false", who)
-      part.gate = values.gate(gate, who)
-      if o.body then return with_body(self, "igbt module", kind, name, a, b, part) end
-      return add(self, kind, name, { a, b }, part)
-    end
-  end
-
-  -- mosfet(name, drain, source, gate): a switch NAME_channel, and a diode NAME_body from source to drain.
-  function Circuit:mosfet(name, drain, source, gate, options)
-    local who = check_name(self, "mosfet", name)
-    local part = lines(who, options_of(who, options, "forward resistance conductance"))
-    part.gate = values.gate(gate, who)
-    return with_body(self, "mosfet", "switch", name, drain, source, part)
-  end
-
-  -- triac(name, a, b, gate): two thyristors, NAME_1 from a to b and NAME_2 from b to a.
-  function Circuit:triac(name, a, b, gate, options)
-    local who = check_name(self, "triac", name)
-    local part = lines(who, options_of(who, options, "forward resistance conductance"))
-    part.gate = values.gate(gate, who)
-    return assembly(self, "triac", name, { a, b }, part,
-      { names = { "_1", "_2" }, { "thyristor", a, b }, { "thyristor", b, a } })
   end
 
   -- opamp(name, plus, minus, out [, { limits = { lo, hi } }])

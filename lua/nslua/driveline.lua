@@ -22,19 +22,16 @@ local where = require "nslua.base.where"
 local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
 local finite, positive, who_of = values.finite, values.positive, drawing.who_of
 
-local function at_least(value, least, who, name)
-  if finite(value, who, name) < least then fail("%s: %s: expected %g or more, got %g", who, name, least, value) end
-  return value
-end
+local not_negative, at_least_one = values.at_least(0), values.at_least(1)
 
--- A number, or a function of time that gives numbers from 0 on, and its source; a jump gives the larger number.
-local function capacity_of(value, who, name)
+-- A number, or a function of time that gives numbers from 0 on; part.source becomes its source. A jump gives the
+-- larger number.
+local function capacity_of(value, who, name, part)
   local source = values.read(value, who, name)
   local f, jump = source.f, source.jump
-  if jump then
-    return math.max(at_least(jump.before, 0, who, name), at_least(jump.after, 0, who, name)), source
-  end
-  if type(f) == "number" then return at_least(f, 0, who, name), source end
+  part.source = source
+  if jump then return math.max(not_negative(jump.before, who, name), not_negative(jump.after, who, name)) end
+  if type(f) == "number" then return not_negative(f, who, name) end
   if type(value) == "function" then f = value end -- checked here, with the time
   return function(t)
     local now = f(t)
@@ -42,13 +39,13 @@ local function capacity_of(value, who, name)
       fail("%s: %s: t=%g: expected a number of 0 or more, got %s", who, name, t, describe(now))
     end
     return now
-  end, source
+  end
 end
 
 -- A number that is not negative, or a function.
 local function characteristic(value, who, name)
   if type(value) == "function" then return values.checked(value, who, name) end
-  return at_least(value, 0, who, name)
+  return not_negative(value, who, name)
 end
 
 -- A curve over the size of a speed: a function, or points { speeds =, values = }.
@@ -57,6 +54,30 @@ local function curve_of(value, who)
   expect(value, "table", "%s: curve: expected a function or a table", who)
   local o = values.fields(value, "speeds values", who)
   return values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve").f
+end
+
+-- The torque at a speed over the torque at rest, less 1.
+local function over_rest(curve, who)
+  if not curve then return nil end
+  local rest = positive(curve(0), who, "curve at speed 0")
+  return function(speed) return curve(speed) / rest - 1 end
+end
+
+local function effort(value, who, _, part)
+  part.source = values.read(value, who)
+  return part.source.jump and part.source.jump.before or part.source.f
+end
+
+local function radius(value, who, _, part)
+  local radii = part.radii or {}
+  radii[#radii + 1] = values.not_zero(value, who, "radius")
+  return radii
+end
+
+local function check_pull(part, who)
+  if part.grip ~= nil and (part.stiffness or part.damping) then
+    fail("%s: expected grip or stiffness, got both", who)
+  end
 end
 
 return function(ns, noun, domain)
@@ -74,7 +95,46 @@ return function(ns, noun, domain)
     return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
   end
 
-  -- ---- inertias, springs, dampers ----
+  -- ---- parts ----
+
+  local function motion_by(read)
+    return function(value, who, _, part)
+      local motion, source = read(ns, value, who)
+      motion.part, part.source = part, source
+      return motion
+    end
+  end
+
+  local stiffness, damping = { "stiffness", characteristic }, { "damping", characteristic }
+  local free, torque, at_most = { { "free", finite, 0 } }, { { "value", effort } }, { { "capacity", capacity_of } }
+  local static, over_speed = { "static", at_least_one, 1 }, { "curve", function(value, who)
+    return over_rest(curve_of(value, who), who)
+  end }
+  local slip = { static, over_speed }
+  local pull = { { "stiffness", not_negative }, { "damping", not_negative }, { "grip", capacity_of } }
+
+  -- After the name and the nodes a, b: what a part takes, and its options. A rack(shaft, rod, radius) moves the rod
+  -- by radius * angle; b of a freewheel may run ahead of a.
+  for kind, declared in pairs {
+    spring = { takes = { stiffness }, options = free }, damper = { takes = { damping } },
+    springdamper = { takes = { stiffness, damping }, options = free },
+    torque = { takes = torque }, force = { takes = torque }, fixed = { takes = {} },
+    speed = { takes = { { "motion", motion_by(motions.by_speed) } } },
+    position = { takes = { { "motion", motion_by(motions.by_position) } } },
+    planetary = { takes = { { "ratio", positive } } },
+    belt = { takes = { { "radii", radius }, { "radii", radius } }, options = pull, check = check_pull },
+    rack = { takes = { { "radii", radius } }, options = pull, check = check_pull },
+    clutch = { takes = at_most, options = slip },
+    freewheel = { takes = {}, options = { { "capacity", capacity_of, 0 }, static, over_speed } },
+    dog = { takes = { { "gate", values.gate } } },
+  } do
+    Driveline[kind] = drawing.constructor(kind, kinds[kind].terminals, declared, add)
+  end
+
+  local brake = drawing.constructor("brake", 2, { takes = at_most, options = slip }, add)
+  function Driveline:brake(name, node, ...) return brake(self, name, "0", node, ...) end
+
+  -- ---- inertias ----
 
   for kind, letter in pairs { inertia = "J", mass = "m" } do
     Driveline[kind] = function(self, name, node, value, options)
@@ -93,126 +153,31 @@ return function(ns, noun, domain)
     end
   end
 
-  function Driveline:spring(name, a, b, stiffness, options)
-    local who = who_of("spring", name)
-    local o = drawing.options(who, options, "free")
-    return add(self, "spring", name, { a, b }, { stiffness = characteristic(stiffness, who, "stiffness"),
-      free = finite(o.free or 0, who, "free") })
-  end
-
-  function Driveline:damper(name, a, b, damping)
-    local value = characteristic(damping, who_of("damper", name), "damping")
-    return add(self, "damper", name, { a, b }, { damping = value })
-  end
-
-  function Driveline:springdamper(name, a, b, stiffness, damping, options)
-    local who = who_of("springdamper", name)
-    local o = drawing.options(who, options, "free")
-    return add(self, "springdamper", name, { a, b }, { stiffness = characteristic(stiffness, who, "stiffness"),
-      damping = characteristic(damping, who, "damping"), free = finite(o.free or 0, who, "free") })
-  end
-
-  -- ---- sources ----
-
-  for _, kind in ipairs { "torque", "force" } do
-    Driveline[kind] = function(self, name, node, value)
-      local source = values.read(value, who_of(kind, name))
-      return add(self, kind, name, { node },
-        { value = source.jump and source.jump.before or source.f, source = source })
-    end
-  end
-
-  for kind, read in pairs { speed = motions.by_speed, position = motions.by_position } do
-    Driveline[kind] = function(self, name, node, value)
-      local motion, source = read(ns, value, who_of(kind, name))
-      add(self, kind, name, { node }, { motion = motion, source = source })
-      motion.part = self.named[name]
-      return self
-    end
-  end
-
-  function Driveline:fixed(name, node) return add(self, "fixed", name, { node }, {}) end
-
   -- ---- gears ----
-
-  local function not_zero(value, who, name)
-    if finite(value, who, name) == 0 then fail("%s: %s: expected a number other than 0", who, name) end
-    return value
-  end
 
   -- gear(name, a, b, ratio [, { efficiency = eta or { forward, backward }, friction = torque, support = node }]):
   -- w_a = ratio w_b, seen from the support; an efficiency of 0 in one direction: it locks there
   function Driveline:gear(name, a, b, ratio, options)
     local who = who_of("gear", name)
     local o = drawing.options(who, options, "efficiency friction support")
-    local part = { ratio = not_zero(ratio, who, "ratio") }
+    local part = { ratio = values.not_zero(ratio, who, "ratio") }
     if o.efficiency ~= nil or o.friction ~= nil then
       local eta = o.efficiency or 1
       if type(eta) ~= "table" then eta = { eta, eta } end
       if #eta ~= 2 then fail("%s: efficiency: expected a number or 2 numbers, got %d", who, #eta) end
       for i = 1, 2 do
-        if at_least(eta[i], 0, who, "efficiency") > 1 then
+        if not_negative(eta[i], who, "efficiency") > 1 then
           fail("%s: efficiency: expected at most 1, got %g", who, eta[i])
         end
       end
       if eta[1] + eta[2] == 0 then fail("%s: efficiency: expected a positive number in one direction", who) end
-      local friction = at_least(o.friction or 0, 0, who, "friction")
+      local friction = not_negative(o.friction or 0, who, "friction")
       if eta[1] * eta[2] < 1 or friction > 0 then part.loss = { efficiency = eta, friction = friction } end
     end
     return add(self, "gear", name, { a, b, o.support or "0" }, part)
   end
 
-  function Driveline:planetary(name, sun, carrier, ring, ratio)
-    return add(self, "planetary", name, { sun, carrier, ring },
-      { ratio = positive(ratio, who_of("planetary", name), "ratio") })
-  end
-
-  local function pull(self, kind, name, a, b, radii, options)
-    local who = who_of(kind, name)
-    local o, part = drawing.options(who, options, "stiffness damping grip"), { radii = radii }
-    if o.grip ~= nil and (o.stiffness or o.damping) then fail("%s: expected grip or stiffness, got both", who) end
-    if o.stiffness ~= nil then part.stiffness = at_least(o.stiffness, 0, who, "stiffness") end
-    if o.damping ~= nil then part.damping = at_least(o.damping, 0, who, "damping") end
-    if o.grip ~= nil then part.grip, part.source = capacity_of(o.grip, who, "grip") end
-    return add(self, kind, name, { a, b }, part)
-  end
-
-  -- belt(name, a, b, radius of a, radius of b [, { stiffness =, damping = } or { grip = }])
-  function Driveline:belt(name, a, b, first, second, options)
-    local who = who_of("belt", name)
-    local radii = { not_zero(first, who, "radius"), not_zero(second, who, "radius") }
-    return pull(self, "belt", name, a, b, radii, options)
-  end
-
-  -- rack(name, shaft, rod, radius [, options]): the rod moves by radius * angle
-  function Driveline:rack(name, shaft, rod, radius, options)
-    return pull(self, "rack", name, shaft, rod, { not_zero(radius, who_of("rack", name), "radius") }, options)
-  end
-
   -- ---- friction ----
-
-  -- The torque at a speed over that at rest, less 1.
-  local function over_rest(curve, who)
-    if not curve then return nil end
-    local rest = positive(curve(0), who, "curve at speed 0")
-    return function(speed) return curve(speed) / rest - 1 end
-  end
-
-  local function clutch(self, kind, name, nodes, capacity, options)
-    local who = who_of(kind, name)
-    local o, part = drawing.options(who, options, "static curve"), {}
-    part.capacity, part.source = capacity_of(capacity, who, "capacity")
-    part.static, part.curve = at_least(o.static or 1, 1, who, "static"), over_rest(curve_of(o.curve, who), who)
-    return add(self, kind, name, nodes, part)
-  end
-
-  -- clutch(name, a, b, capacity [, { static = ratio, curve = }]), brake(name, node, capacity [, options])
-  function Driveline:clutch(name, a, b, capacity, options)
-    return clutch(self, "clutch", name, { a, b }, capacity, options)
-  end
-  function Driveline:brake(name, node, capacity, options)
-    return clutch(self, "brake", name, { "0", node }, capacity, options)
-  end
 
   -- friction(name, node, options), friction(name, a, b, options): coulomb + viscous |w| + stribeck exp(-|w| / speed),
   -- or a curve over |w|; static: the torque at which it breaks away.
@@ -220,9 +185,9 @@ return function(ns, noun, domain)
     local who = who_of("friction", name)
     if type(b) == "table" and options == nil then a, b, options = "0", a, b end
     local o = drawing.options(who, options, "coulomb viscous stribeck speed static curve")
-    local stribeck, speed = at_least(o.stribeck or 0, 0, who, "stribeck"), o.speed
-    local part = { viscous = at_least(o.viscous or 0, 0, who, "viscous") }
-    part.coulomb, part.source = capacity_of(o.coulomb or 0, who, "coulomb")
+    local stribeck, speed = not_negative(o.stribeck or 0, who, "stribeck"), o.speed
+    local part = { viscous = not_negative(o.viscous or 0, who, "viscous") }
+    part.coulomb = capacity_of(o.coulomb or 0, who, "coulomb", part)
     local moves, curve = type(part.coulomb) == "function" or part.source.jump, curve_of(o.curve, who)
     if moves and (stribeck > 0 or curve or o.static) then
       fail("%s: coulomb: expected a number beside stribeck, curve or static", who)
@@ -239,22 +204,12 @@ return function(ns, noun, domain)
     part.curve = over_rest(curve, who)
     if o.static ~= nil then
       if part.coulomb == 0 then fail("%s: static: expected coulomb, stribeck or curve beside it", who) end
-      part.static = at_least(o.static, part.coulomb, who, "static") / part.coulomb
+      part.static = values.at_least(part.coulomb)(o.static, who, "static") / part.coulomb
     end
     if part.coulomb == 0 and part.viscous == 0 then
       fail("%s: expected coulomb, viscous, stribeck or curve", who)
     end
     return add(self, "friction", name, { a, b }, part)
-  end
-
-  -- freewheel(name, a, b [, { capacity =, static =, curve = }]): b may run ahead of a
-  function Driveline:freewheel(name, a, b, options)
-    local o = drawing.options(who_of("freewheel", name), options, "capacity static curve")
-    return clutch(self, "freewheel", name, { a, b }, o.capacity or 0, { static = o.static, curve = o.curve })
-  end
-
-  function Driveline:dog(name, a, b, gate)
-    return add(self, "dog", name, { a, b }, { gate = values.gate(gate, who_of("dog", name)) })
   end
 
   -- ---- stops ----
@@ -269,11 +224,11 @@ return function(ns, noun, domain)
     end
     if o.stiffness ~= nil then
       part.stiffness = positive(o.stiffness, who, "stiffness")
-      part.damping = at_least(o.damping or 0, 0, who, "damping")
+      part.damping = not_negative(o.damping or 0, who, "damping")
       part.exponent, part.soft = positive(o.exponent or 1, who, "exponent"), o.soft
       optional(o.soft, "boolean", "%s: soft: expected true or false", who)
     else
-      part.restitution = at_least(o.restitution or 0, 0, who, "restitution")
+      part.restitution = not_negative(o.restitution or 0, who, "restitution")
       if part.restitution > 1 then fail("%s: restitution: expected at most 1, got %g", who, part.restitution) end
     end
     return add(self, kind, name, { a, b }, part)
@@ -328,7 +283,7 @@ return function(ns, noun, domain)
       fail("set: expected a simulation, got %s", describe(simulation))
     end
     drawing.need_model(simulation, self.made.ds, "set", noun)
-    at_least(capacity, 0, "set", "capacity")
+    not_negative(capacity, "set", "capacity")
     if not model.set(self.made, simulation, self.named[name], capacity) then
       fail("set: expected the name of a part with a capacity that is a number, got %s", describe(name))
     end

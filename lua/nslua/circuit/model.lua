@@ -2,12 +2,14 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local drawing = require "nslua.network.drawing"
 local lists = require "nslua.base.lists"
 local parts = require "nslua.circuit.parts"
 local reduction = require "nslua.circuit.reduction"
 local signals = require "nslua.control.signals"
 
 local fail, huge = arguments.fail, math.huge
+local attach_gate, rows_of_events = drawing.attach_gate, drawing.rows_of_events
 
 -- ---- the equations of the parts ----
 
@@ -281,6 +283,20 @@ local function check_initial(self, t0)
   end
 end
 
+-- The rows of the relation and the columns of its input that belong to the numbers of lambda in a group.
+function model.block(numbers, group)
+  local block = { C = {}, D = {}, B = {}, e = {} }
+  for r, k in ipairs(group) do
+    block.C[r], block.e[r], block.D[r] = numbers.C[k], numbers.e[k], {}
+    for c, j in ipairs(group) do block.D[r][c] = numbers.D[k][j] end
+  end
+  for i, row in ipairs(numbers.B) do
+    block.B[i] = {}
+    for c, j in ipairs(group) do block.B[i][c] = row[j] end
+  end
+  return block
+end
+
 -- The objects of nslua: ds, interactions with their numbers of lambda, and the names of the columns. from (optional):
 -- x, the states at t0, and on, whether each switch is on, by its name.
 function model.objects(ns, circuit, t0, from)
@@ -293,21 +309,19 @@ function model.objects(ns, circuit, t0, from)
     names[i] = state.part and parts[state.part.kind].state .. "." .. state.part.name or "rest"
   end
   local numbers = model.matrices(self)
-  local B, C, D = numbers.B, numbers.C, numbers.D
+  local C, D = numbers.C, numbers.D
   local input, z = inputs_of(numbers.b, self.stamps.functions)
   local system = z and ns.FirstOrderLinearDS or ns.FirstOrderLinearTIDS
   local ds = system { x0 = x0, A = numbers.A, b = input, name = circuit.name }
   if z then ds:setzPtr(z) end
   ds:setNames(names)
   local interactions, order, gates, place = {}, {}, {}, {}
-  for g, group in ipairs(m > 0 and groups_of(m, D) or {}) do
-    local Cg, Dg, Bg, eg, lb, ub, who, plain = {}, {}, {}, {}, {}, {}, {}, true
-    for i = 1, n do Bg[i] = {} end
+  local groups = groups_of(m, D)
+  for g, group in ipairs(groups) do
+    local block, lb, ub, who, plain = model.block(numbers, group), {}, {}, {}, true
     for r, k in ipairs(group) do
       local one = self.lambdas[k]
-      Cg[r], Dg[r], eg[r], who[r] = C[k], {}, numbers.e[k], one.switch.name
-      for c, j in ipairs(group) do Dg[r][c] = D[k][j] end
-      for i = 1, n do Bg[i][r] = B[i][k] end
+      who[r], place[k] = one.switch.name, { g, r }
       local gate = one.switch.law.gate
       local on = from and from.on[one.switch.name]
       if not from then on = gate and gate.on(t0) end
@@ -323,25 +337,14 @@ function model.objects(ns, circuit, t0, from)
       order[#order + 1] = k
     end
     local law = plain and ns.ComplementarityConditionNSL(#group) or ns.RelayNSL(#group, lb, ub)
-    local inputs, of_relation = inputs_of(eg, self.stamps.functions)
-    local relation = (of_relation and ns.FirstOrderLinearR or ns.FirstOrderLinearTIR) { C = Cg, D = Dg, B = Bg,
-      e = inputs }
+    local inputs, of_relation = inputs_of(block.e, self.stamps.functions)
+    local relation = (of_relation and ns.FirstOrderLinearR or ns.FirstOrderLinearTIR) { C = block.C, D = block.D,
+      B = block.B, e = inputs }
     if of_relation then relation:setzPtr(of_relation) end
-    for r, k in ipairs(group) do place[k] = { g, r } end
     interactions[g] = ns.Interaction(law, relation, table.concat(who, "+"))
   end
   return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates,
-    place = place, names = names }
-end
-
--- The rows of an interaction with an event at t, of the last events of a run.
-local function rows_at(simulation, name, t)
-  local events, rows = simulation:events(), {}
-  for i = #events, 1, -1 do
-    if events[i].t < t then break end
-    if events[i].interaction == name then rows[events[i].component] = true end
-  end
-  return rows
+    place = place, groups = groups, names = names }
 end
 
 -- Raises where an ideal switch opens while a current flows that no other path can take.
@@ -376,19 +379,9 @@ function model.attach(objects, simu, listen)
       bounds:setUb(row, ub)
       if listen then listen(t, switch.name, on, ended) end
     end
-    local function turn(t, simulation, on)
+    attach_gate(simu, switch.name, gate, function(simulation, t, on)
       if on or not law.latches or not conducts(simulation) then set(t, simulation, on) end
-    end
-    for _, word in ipairs(gate.period and { "on", "off" } or {}) do
-      simu:every { name = switch.name .. ":" .. word, period = gate.period, offset = gate.offsets[word],
-        act = function(t, _, simulation) turn(t, simulation, word == "on") end }
-    end
-    if gate.g then
-      simu:addEvent { name = switch.name .. ":gate", g = gate.g, action = function(simulation)
-        local t = simulation:startingTime()
-        turn(t, simulation, gate.is_on_after(t))
-      end }
-    end
+    end)
     if law.latches then
       local kind = swapped and "close" or "open" -- a current ends where its law becomes 0 = y, or lambda = 0
       local key = name .. ":" .. kind
@@ -402,7 +395,7 @@ function model.attach(objects, simu, listen)
   for _, list in pairs(watched) do
     local name, kind, swapped = table.unpack(list, 1, 3)
     simu:on(name, kind, function(t, simulation)
-      local rows = swapped and rows_at(simulation, name, t) or {}
+      local rows = swapped and rows_of_events(simulation, name) or {}
       for i = 4, #list do list[i](t, simulation, rows) end
     end)
   end

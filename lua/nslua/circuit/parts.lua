@@ -1,7 +1,8 @@
 -- nslua.circuit.parts: the kinds of parts of circuits. One entry is one kind.
 --
 -- An entry has `terminals`, the number of its nodes; `joins`, pairs of terminals (0: the ground) between which it
--- carries a current or sets a voltage, { [1] = 2 } where it is absent; `state`, the letter of its state; and
+-- carries a current or sets a voltage, { [1] = 2 } where it is absent; `state`, the letter of its state; `pieces`,
+-- pieces(part, a, b) of a part that is made of others; and
 -- stamp(part, s), which writes the equations of a part by the methods of s:
 --
 --   s:equation(of [, by])           sum of of[unknown] * unknown = sum of by[source] * source
@@ -41,12 +42,12 @@ parts.capacitor = { terminals = 2, positive = true, state = "u", stamp = functio
   s:equation { [s:current(part, a, b)] = 1, [rate] = -part.value }
 end }
 
--- couplings: { { other inductor, k }, ... }
+-- couplings: { { other inductor, k }, ... } or nil
 parts.inductor = { terminals = 2, positive = true, state = "i", stamp = function(part, s)
   local a, b = part.nodes[1], part.nodes[2]
   local x, rate = s:state(part, part.initial)
   local of = { [rate] = -part.value }
-  for _, one in ipairs(part.couplings) do
+  for _, one in ipairs(part.couplings or {}) do
     local _, other = s:state(one[1], one[1].initial)
     of[other] = (of[other] or 0) - one[2] * math.sqrt(part.value * one[1].value)
   end
@@ -135,9 +136,24 @@ for kind, law in pairs { switch = { both = true }, igbt = {}, thyristor = { latc
   end }
 end
 
+-- A piece that conducts through the gate, and a diode NAME_body against it.
+local function with_body(kind, channel, a, b, own)
+  return { kind = kind, names = { "_channel", "_body" }, { channel, a, b, own },
+    { "diode", b, a, { resistance = 0, conductance = 0 } } }
+end
+
+local pieces = {
+  mosfet = function(_, a, b) return with_body("mosfet", "switch", a, b, { forward = 0 }) end,
+  triac = function(_, a, b)
+    return { kind = "triac", names = { "_1", "_2" }, { "thyristor", a, b }, { "thyristor", b, a } }
+  end,
+}
+
+function parts.igbt.pieces(part, a, b) return part.body and with_body("igbt module", "igbt", a, b) end
+
 -- Parts made of pieces: their current is what flows through all of these, from their first node on.
 for _, kind in ipairs { "mosfet", "igbt module", "triac" } do
-  parts[kind] = { terminals = 2, joins = {}, stamp = function(part, s)
+  parts[kind] = { terminals = 2, joins = {}, pieces = pieces[kind], stamp = function(part, s)
     local of = { [s:current(part)] = 1 }
     for _, piece in ipairs(part.pieces) do
       of[s:current_of(piece)] = piece.nodes[1] == part.nodes[1] and -1 or 1

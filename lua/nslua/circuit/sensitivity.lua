@@ -101,7 +101,7 @@ local function numbers_of(circuit, made, names, who)
       put(#terms > 0 and { object, "z", #terms + r } or { object, constant, r }, name, i, "1")
     end
   end
-  local rows_of, every = {}, {}
+  local every = {}
   for i = 1, n do
     every[i] = i
     for j = 1, n do put({ made.ds, "A", i, j }, "A", i, j) end
@@ -117,14 +117,12 @@ local function numbers_of(circuit, made, names, who)
   for k = 1, m do
     local g, r = table.unpack(made.place[k])
     local relation = made.interactions[g]:relation()
-    rows_of[g] = rows_of[g] or {}
-    rows_of[g][r] = k
     for j = 1, n do put({ relation, "C", r, j }, "C", k, j) end
     for j = 1, m do
       if made.place[j][1] == g then put({ relation, "D", r, made.place[j][2] }, "D", k, j) end
     end
   end
-  for g, which in ipairs(rows_of) do put_inputs(made.interactions[g]:relation(), "e", which, "e") end
+  for g, which in ipairs(made.groups) do put_inputs(made.interactions[g]:relation(), "e", which, "e") end
   return specs, rows
 end
 
@@ -339,23 +337,8 @@ function sensitivity.parameter(circuit, name)
     part[field] = number
     made.ds:setAPtr(list.A)
     inputs(made.ds, list.b, "setbPtr")
-    local blocks = {}
-    for k, place in ipairs(made.place) do
-      local g, r = table.unpack(place)
-      local block = blocks[g] or { C = {}, D = {}, B = {}, e = {}, order = {} }
-      blocks[g] = block
-      block.C[r], block.e[r], block.order[r] = list.C[k], list.e[k], k
-    end
-    for g, block in ipairs(blocks) do
-      local relation = made.interactions[g]:relation()
-      for r, k in ipairs(block.order) do
-        block.D[r] = {}
-        for c, j in ipairs(block.order) do block.D[r][c] = list.D[k][j] end
-      end
-      for i = 1, made.states do
-        block.B[i] = {}
-        for c, j in ipairs(block.order) do block.B[i][c] = list.B[i][j] end
-      end
+    for g, group in ipairs(made.groups) do
+      local relation, block = made.interactions[g]:relation(), model.block(list, group)
       relation:setCPtr(block.C)
       relation:setDPtr(block.D)
       relation:setBPtr(block.B)

@@ -6,11 +6,13 @@
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local coordinates = require "nslua.driveline.coordinates"
+local drawings = require "nslua.network.drawing"
 local losses = require "nslua.driveline.losses"
 local ordered = require "nslua.network.ordered"
 local signals = require "nslua.control.signals"
 
 local fail, huge = arguments.fail, math.huge
+local attach_gate, rows_of_events = drawings.attach_gate, drawings.rows_of_events
 local who_of = coordinates.who_of
 
 local model = {}
@@ -301,23 +303,13 @@ local function set_bounds(self, row, simulation, ...)
   end
 end
 
--- The components of an interaction at which the last events have happened.
-local function components(simulation, name)
-  local log, of = simulation:events(), {}
-  for k = #log, 1, -1 do
-    if log[k].t ~= log[#log].t then break end
-    if log[k].interaction == name then of[log[k].component] = true end
-  end
-  return of
-end
-
 -- Friction that is more at rest than while it slides: the bounds change where it begins to hold, and to slip.
 local function attach_static(self, name, rows, simu)
   local kinds = self.impacts and { stick = true, cross = true, slip = false }
     or { slide = true, cross = true, leave = false }
   for kind, holds in ordered(kinds) do
     simu:on(name, kind, function(t, simulation)
-      local of = #rows > 1 and components(simulation, name)
+      local of = #rows > 1 and rows_of_events(simulation, name)
       for _, row in ipairs(rows) do
         if not of or of[row.component] then
           local held = row.held and numbers_in(simulation)[row.held] or row.acts.is_on_after(t) and 1 or 0
@@ -335,25 +327,15 @@ local function set_number(self, simulation, place, value, row)
   if row and not row.leader then set_bounds(self, row, simulation, nil, rest, value) end
 end
 
--- Clocks switch a gate at their instants, a function where it jumps.
-local function attach_gate(self, row, simu)
-  local gate, name = row.gate, row.part.name
-  for _, word in ipairs(gate.period and { "on", "off" } or {}) do
-    simu:every { name = name .. ":" .. word, period = gate.period, offset = gate.offsets[word],
-      act = function(_, _, simulation) set_bounds(self, row, simulation, word == "on") end }
-  end
-  if gate.g then
-    simu:addEvent { name = name .. ":gate", g = gate.g, action = function(simulation)
-      set_bounds(self, row, simulation, gate.is_on_after(simulation:startingTime()))
-    end }
-  end
-end
-
 -- Adds the events of a simulation: of gates, of static friction, and of capacities that begin and end.
 function model.attach(objects, simu)
   local self, static, names = objects.sheet, {}, {}
   for _, row in ipairs(self.rows) do
-    if row.gate then attach_gate(self, row, simu) end
+    if row.gate then
+      attach_gate(simu, row.part.name, row.gate, function(simulation, _, on)
+        set_bounds(self, row, simulation, on)
+      end)
+    end
     if row.normed and row.static ~= 1 then
       local name = row.interaction
       if not static[name] then static[name], names[#names + 1] = {}, name end

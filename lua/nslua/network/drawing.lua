@@ -72,6 +72,29 @@ function drawing.options(who, options, known)
   return values.fields(options, known, who)
 end
 
+-- constructor(kind, count, declared, add): a method that adds a part. It takes so many nodes, the values
+-- declared.takes, a list of { key, check [, name] }, and declared.options, of { key, check [, default] };
+-- check(value, who, name, part, self) returns the value of part[key], declared.check(part, who) checks the part.
+function drawing.constructor(kind, count, declared, add)
+  local takes, options, known = declared.takes, declared.options or {}, {}
+  for i, one in ipairs(options) do known[i] = one[1] end
+  known = table.concat(known, " ")
+  return function(self, name, ...)
+    local who, given, part = drawing.check_name(self, kind, name), table.pack(...), {}
+    local o = declared.options and drawing.options(who, given[count + #takes + 1], known) or {}
+    for i, one in ipairs(takes) do
+      part[one[1]] = one[2](given[count + i], who, one[3] or one[1], part, self)
+    end
+    for _, one in ipairs(options) do
+      local value = o[one[1]]
+      if value == nil then value = one[3] end
+      if value ~= nil then part[one[1]] = one[2](value, who, one[1], part, self) end
+    end
+    if declared.check then declared.check(part, who) end
+    return add(self, kind, name, table.pack(table.unpack(given, 1, count)), part)
+  end
+end
+
 -- new(Class, options): a drawing without parts.
 function drawing.new(Class, options)
   local noun = Class.__name
@@ -161,6 +184,30 @@ function drawing.compile_sines(self, simulation)
   end
   if sines then simulation:compile { native = false } end
   return simulation
+end
+
+-- Adds the clocks or the event of a gate to a simulation: turn(simulation, t, on) is called when it goes on or off.
+function drawing.attach_gate(simu, name, gate, turn)
+  for _, word in ipairs(gate.period and { "on", "off" } or {}) do
+    simu:every { name = name .. ":" .. word, period = gate.period, offset = gate.offsets[word],
+      act = function(t, _, simulation) turn(simulation, t, word == "on") end }
+  end
+  if gate.g then
+    simu:addEvent { name = name .. ":gate", g = gate.g, action = function(simulation)
+      local t = simulation:startingTime()
+      turn(simulation, t, gate.is_on_after(t))
+    end }
+  end
+end
+
+-- The set of the rows of an interaction at which the last events of a simulation have happened.
+function drawing.rows_of_events(simulation, name)
+  local log, rows = simulation:events(), {}
+  for k = #log, 1, -1 do
+    if log[k].t ~= log[#log].t then break end
+    if log[k].interaction == name then rows[log[k].component] = true end
+  end
+  return rows
 end
 
 -- Adds the methods of runs to a class. own:

@@ -31,6 +31,19 @@ local function positive(value, who, name)
   return value
 end
 
+-- A check of numbers that are at least so large.
+local function at_least(least)
+  return function(value, who, name)
+    if finite(value, who, name) < least then fail("%s: %s: expected %g or more, got %g", who, name, least, value) end
+    return value
+  end
+end
+
+local function not_zero(value, who, name)
+  if finite(value, who, name) == 0 then fail("%s: %s: expected a number other than 0", who, name) end
+  return value
+end
+
 local function none() return {} end
 local function zero() return 0 end
 
@@ -132,7 +145,7 @@ end
 
 local kinds = { { "frequency", sine }, { "step", step }, { "ramp", ramp }, { "period", pulse }, { "times", lines } }
 
-local values = { finite = finite, positive = positive, fields = fields }
+local values = { finite = finite, positive = positive, at_least = at_least, not_zero = not_zero, fields = fields }
 
 -- A function of the user that gives a number, or a dual one.
 function values.checked(f, who, name)
