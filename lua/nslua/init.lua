@@ -55,7 +55,8 @@ ns.fmi = lazy.table(function() return require "nslua.fmi" end, strict "ns.fmi")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
 lazy.functions(ns,
-  "KneeJointR PivotJointR PrismaticJointR CylindricalJointR PlanarJointR FixedJointR JointStopR JointFrictionR",
+  "KneeJointR PivotJointR PrismaticJointR CylindricalJointR PlanarJointR FixedJointR JointStopR JointFrictionR "
+    .. "CouplerJointR",
   function() return require "nslua.mechanics.joint_relations"(ns).classes end)
 ns.notebook = lazy.table(function() return require "nslua.notebook".notebook end, strict "ns.notebook")
 lazy.functions(ns, "display progress interact", function() return require "nslua.notebook" end)

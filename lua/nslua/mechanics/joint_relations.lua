@@ -4,6 +4,7 @@
 --   nsds:link(ns.Interaction(ns.EqualityConditionNSL(5), hinge), body [, other])
 --   ns.JointStopR(hinge, position, upper)          -- a gap, for NewtonImpactNSL
 --   ns.JointFrictionR(hinge)                       -- a motion, for JointFrictionNSL(1, 0, 0, torque)
+--   ns.CouplerJointR(hinge, other, ratio)          -- an equation, for EqualityConditionNSL(1)
 --   ns.mechanics.join(nsds, { { hinge, stops = { low, high }, friction = mu, radius = r }, ... })     -- all of these
 --
 -- A point P and an axis a are fixed in body 1, P_2 and the quaternion r in body 2 (or the world), as the bodies are
@@ -283,6 +284,51 @@ function classes.JointStopR(joint, position, upper, axis)
   end
   z[SIZE + 1], z[SIZE + 2] = upper and -1 or 1, upper and position - zero or zero - position
   return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
+end
+
+-- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of each joint
+-- among those of both, as text.
+local function coupling(names, places)
+  local key = ("coupling %s %s %s %s"):format(names[1], names[2], places[1], places[2])
+  callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)
+    local value = {}
+    for i = 1, 2 do
+      local own, numbers_of = {}, {}
+      for place in places[i]:gmatch "%d" do
+        for k = 1, 7 do own[#own + 1] = q[7 * tonumber(place) - 7 + k] end
+      end
+      for k = 1, SIZE do numbers_of[k] = z[(i - 1) * SIZE + k] end
+      local d, turned_back, s, w = motion(own, numbers_of)
+      local out = {}
+      rows[names[i]][2](numbers_of, d, turned_back, s, w, out, 1)
+      value[i] = out[1]
+    end
+    y[1] = value[1] - z[2 * SIZE + 1] * value[2] - z[2 * SIZE + 2]
+  end, { native = false })
+  return callbacks[key]
+end
+
+-- That equation, and the list of bodies with which it is linked.
+function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
+  local who, bodies, places = "CouplerJointR", {}, { "", "" }
+  local about = { check_joint(who, joint), check_joint(who, other) }
+  local function check(name, x)
+    if type(x) ~= "number" or x - x ~= 0 then fail("%s: %s: expected a number, got %s", who, name, describe(x)) end
+    return x
+  end
+  ratio, offset = check("ratio", ratio), check("offset", offset == nil and 0 or offset)
+  local names = { motion_name(who, joint, axis), motion_name(who, other, other_axis) }
+  for i, one in ipairs(about) do
+    for _, body in ipairs(one.bodies) do
+      local at = 1
+      while bodies[at] and bodies[at] ~= body do at = at + 1 end
+      bodies[at], places[i] = body, places[i] .. at
+    end
+  end
+  if #bodies > 2 then fail("%s: a relation links two bodies that move, and the joints have %d", who, #bodies) end
+  local z = table.move(about[2].z:totable(), 1, SIZE, SIZE + 1, about[1].z:totable())
+  z[#z + 1], z[#z + 2] = ratio, offset
+  return ns.NewtonEulerR { h = coupling(names, places), z = z, name = "coupling" }, bodies
 end
 
 -- A motion, whose velocity is the last row; after the rows of the joint when `whole` is true.

@@ -37,10 +37,19 @@ local function mistake(robot, at, text, ...)
     or text))
 end
 
-local function child_of(element, name)
+-- The child of that name; one at most.
+local function child_of(robot, element, name)
+  local found
   for _, child in ipairs(element) do
-    if child.name == name then return child end
+    if child.name == name then
+      if found then
+        local of = element.attributes.name and (" of '%s'"):format(element.attributes.name) or ""
+        mistake(robot, child, "there are two <%s> in the <%s>%s: see line %d", name, element.name, of, found.line)
+      end
+      found = child
+    end
   end
+  return found
 end
 
 local function attribute(robot, element, name)
@@ -89,7 +98,7 @@ local function quaternion_of(r, p, y)
 end
 
 local function origin_of(robot, element)
-  local origin = child_of(element, "origin")
+  local origin = child_of(robot, element, "origin")
   local rpy = numbers(robot, origin, "rpy", 3, { 0, 0, 0 })
   return { p = numbers(robot, origin, "xyz", 3, { 0, 0, 0 }), e = quaternion_of(table.unpack(rpy)) }
 end
@@ -117,9 +126,9 @@ end
 -- ---- links ----
 
 local function read_inertia(robot, link, element)
-  local inertial = child_of(element, "inertial")
+  local inertial = child_of(robot, element, "inertial")
   if not inertial then return end
-  local mass, inertia = child_of(inertial, "mass"), child_of(inertial, "inertia")
+  local mass, inertia = child_of(robot, inertial, "mass"), child_of(robot, inertial, "inertia")
   if not mass then mistake(robot, inertial, "<inertial> has no <mass>") end
   if not inertia then mistake(robot, inertial, "<inertial> has no <inertia>") end
   link.mass, link.centre = size(robot, mass, "value"), origin_of(robot, inertial)
@@ -178,7 +187,7 @@ local geometries = {
 local function read_shapes(robot, link, element)
   for _, collision in ipairs(element) do
     if collision.name == "collision" then
-      local geometry = child_of(collision, "geometry")
+      local geometry = child_of(robot, collision, "geometry")
       local shape = geometry and geometry[1]
       if not shape then mistake(robot, collision, "<collision> has no <geometry> with a shape") end
       local make = geometries[shape.name]
@@ -204,13 +213,13 @@ end
 -- ---- joints ----
 
 local function read_end(robot, element, name)
-  local tag = child_of(element, name)
+  local tag = child_of(robot, element, name)
   if not tag then mistake(robot, element, "<%s> has no <%s>", element.name, name) end
   return attribute(robot, tag, "link"), tag
 end
 
 local function read_limits(robot, joint, element)
-  local limit = child_of(element, "limit")
+  local limit = child_of(robot, element, "limit")
   if types[joint.type].limits then
     if not limit then mistake(robot, element, "the %s joint '%s' has no <limit>", joint.type, joint.name) end
     joint.lower, joint.upper = number(robot, limit, "lower", 0), number(robot, limit, "upper", 0)
@@ -233,18 +242,18 @@ local function read_joint(robot, element)
       "the type '%s' is not known (known: continuous, fixed, floating, planar, prismatic, revolute)",
       joint.type)
   end
-  if child_of(element, "mimic") then
-    mistake(robot, child_of(element, "mimic"), "<mimic> of joint '%s' is not supported", joint.name)
-  end
+  local mimic = child_of(robot, element, "mimic")
+  joint.mimic = mimic and { of = attribute(robot, mimic, "joint"), line = mimic.line,
+    ratio = number(robot, mimic, "multiplier", 1), offset = number(robot, mimic, "offset", 0) }
   joint.parent, joint.parent_tag = read_end(robot, element, "parent")
   joint.child, joint.child_tag = read_end(robot, element, "child")
   joint.origin = origin_of(robot, element)
-  local axis = child_of(element, "axis")
+  local axis = child_of(robot, element, "axis")
   joint.axis = numbers(robot, axis, "xyz", 3, { 1, 0, 0 })
   if types[joint.type].axis and ns.vector(joint.axis):norm() == 0 then mistake(robot, axis,
     "the axis of joint '%s' is zero", joint.name) end
   read_limits(robot, joint, element)
-  local dynamics = child_of(element, "dynamics")
+  local dynamics = child_of(robot, element, "dynamics")
   joint.dynamics = dynamics
   joint.damping, joint.friction = 0, 0
   for _, name in ipairs { "damping", "friction" } do
@@ -455,7 +464,7 @@ end
 local function read(file, o)
   local text, reason = arguments.content(file)
   if not text then fail("load: cannot open %s: %s", file, reason) end
-  local robot = { file = file, links = {}, order = {}, joints = {}, q = o.q or {}, systems = {}, damped = {},
+  local robot = { file = file, links = {}, order = {}, joints = {}, q = {}, systems = {}, damped = {},
     damping = o.damping,
     base = o.base or "fixed", packages = o.packages or {}, gravity = arguments.numbers(o.gravity or { 0, 0, -9.81 },
       3, "load", "gravity") }
@@ -472,18 +481,55 @@ local function read(file, o)
   return robot
 end
 
+-- Whether a joint has a value: it turns, or moves along its axis.
+local function has_value(joint)
+  local class = types[joint.type].class
+  return not joint.loop and (class == "PivotJointR" or class == "PrismaticJointR")
+end
+
+-- Gives joints that follow others the value that follows; `below`: the joints that wait for this one.
+local function follow(robot, joint, below)
+  local m = joint.mimic
+  if not m then return robot.q[joint.name] or 0 end
+  local other = robot.joints[m.of]
+  if not other then mistake(robot, m, "joint '%s' mimics '%s', which is no joint", joint.name, m.of) end
+  if not (has_value(joint) and has_value(other)) then
+    mistake(robot, m, "joint '%s' mimics '%s': both must be revolute, continuous or prismatic", joint.name, m.of)
+  end
+  if below[joint] then mistake(robot, m, "joint '%s' mimics itself", joint.name) end
+  below[joint] = true
+  local value, given = m.ratio * follow(robot, other, below) + m.offset, robot.q[joint.name]
+  if given and math.abs(given - value) > 1e-12 * math.max(1, math.abs(value)) then
+    fail("load: q: '%s' mimics '%s': expected %.15g, got %.15g", joint.name, m.of, value, given)
+  end
+  below[joint], robot.q[joint.name] = nil, value
+  return value
+end
+
+-- Links the equation of a joint that follows another one.
+local function link_mimic(robot, arm, nsds, joint)
+  local m, one, other = joint.mimic, arm.joints[joint.name], arm.joints[joint.mimic.of]
+  local good, relation, bodies = where.try(ns.CouplerJointR, one, other, m.ratio)
+  if not good then mistake(robot, m, "joint '%s': %s", joint.name, (relation:gsub("^.*CouplerJointR: ", ""))) end
+  local name = joint.name .. " mimic"
+  local interaction = ns.Interaction(ns.EqualityConditionNSL(1), relation, name)
+  where.pass(nsds.link, nsds, interaction, table.unpack(bodies))
+  arm.laws[name], arm.laws[#arm.laws + 1] = interaction, interaction
+end
+
 -- Checks the values of joints that the caller gives.
-local function check_values(robot)
-  for name, value in pairs(robot.q) do
+local function check_values(robot, q)
+  for name, value in pairs(q or {}) do
     local joint = type(name) == "string" and robot.joints[name]
     if not joint then fail("load: q: there is no joint '%s'", tostring(name)) end
     if type(value) ~= "number" or value - value ~= 0 then fail("load: q: '%s': expected a number, got %s", name,
       describe(value)) end
-    local kind = types[joint.type]
-    if joint.loop or not (kind.class == "PivotJointR" or kind.class == "PrismaticJointR") then
+    if not has_value(joint) then
       fail("load: q: '%s' is a %s: it has no value", name, joint.loop and "loop" or joint.type .. " joint")
     end
+    robot.q[name] = value
   end
+  for _, joint in ipairs(robot.joints) do follow(robot, joint, {}) end
 end
 
 local function load(file, o)
@@ -502,7 +548,7 @@ local function load(file, o)
   end
   local robot = read(file, o)
   check_tree(robot)
-  check_values(robot)
+  check_values(robot, o.q)
   robot.root.place, robot.root.top = { p = { 0, 0, 0 }, e = { 1, 0, 0, 0 } }, robot.root
   local arm, list = setmetatable({ bodies = {}, joints = {}, shapes = {}, limits = {}, starts = {} }, Arm), {}
   make_bodies(robot, arm)
@@ -515,6 +561,9 @@ local function load(file, o)
   end
   for _, ds in ipairs(robot.systems) do where.pass(o.nsds.insertDynamicalSystem, o.nsds, ds) end
   arm.laws = #list > 0 and join(o.nsds, list) or {}
+  for _, joint in ipairs(robot.joints) do
+    if joint.mimic then link_mimic(robot, arm, o.nsds, joint) end
+  end
   return arm
 end
 

@@ -196,6 +196,10 @@ describe("joints in space", function()
       ["JointStopR: position: an angle is known up to 11.5 from a stop, got 12"] = function() ns.JointStopR(hinge, 12, true) end,
       ["JointStopR: upper: expected true or false, got nil"] = function() ns.JointStopR(hinge, 1) end,
       ["JointFrictionR: expected a joint, got nil"] = function() ns.JointFrictionR() end,
+      ["CouplerJointR: expected a joint, got nil"] = function() ns.CouplerJointR(hinge) end,
+      ["CouplerJointR: ratio: expected a number, got nil"] = function() ns.CouplerJointR(hinge, hinge) end,
+      ["CouplerJointR: offset: expected a number, got 'a'"] = function() ns.CouplerJointR(hinge, hinge, 1, "a") end,
+      ["CouplerJointR: axis: a PivotJointR has the motion 1, got 2"] = function() ns.CouplerJointR(hinge, hinge, 1, 0, 2) end,
     } do
       assert.matches(text, message(call), 1, true)
     end

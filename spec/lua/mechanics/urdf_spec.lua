@@ -36,6 +36,17 @@ local function load(text, o)
   return result[2], o.nsds
 end
 
+-- Loads without the warning of rows that are left out.
+local function quietly(text, o)
+  local env = require "nslua.base.env"()
+  local before = env.warn
+  env.warn = function() end
+  local good, arm, nsds = pcall(load, text, o)
+  env.warn = before
+  assert.is_true(good, arm)
+  return arm, nsds
+end
+
 describe("ns.mechanics.load", function()
   it("moves as the equations of its angles say; fixed links are one body", function()
     local arm, nsds = load(ARM, { q = { shoulder = 0.5, elbow = -0.3 }, nsds = ns.NonSmoothDynamicalSystem(0, 0.4) })
@@ -84,17 +95,124 @@ describe("ns.mechanics.load", function()
     local text = '<robot name="r"><link name="base"/>' .. link("a", "0 0 -0.5") .. link("b", "0.5 0 0") .. link("c", "0 0 -0.5")
       .. joint("joint", "1", "base", "a", "0 0 0") .. joint("joint", "2", "a", "b", "0 0 -1")
       .. joint("joint", "3", "base", "c", "1 0 0") .. joint("loop", "4", "b", "c", "1 0 0") .. "</robot>"
-    local env = require "nslua.base.env"()
-    local before = env.warn
-    env.warn = function() end
-    local good, arm, nsds = pcall(load, text, { q = { ["1"] = 0.4, ["2"] = -0.4, ["3"] = 0.4 } })
-    env.warn = before
-    assert.is_true(good, arm)
+    local arm, nsds = quietly(text, { q = { ["1"] = 0.4, ["2"] = -0.4, ["3"] = 0.4 } })
     assert.equal(3, #arm.laws.redundant)
     ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-9, 1e-9)):run()
     assert.is_true(math.abs(arm:value "1" - arm:value "3") < 1e-8) -- it stays a parallelogram
     assert.is_true(math.abs(arm:value "1" + arm:value "2") < 1e-8)
     assert.is_true(arm:value "1" < 0)
+  end)
+
+  -- A link of a robot whose mass is in the middle of its length along z, downwards; a joint at its end.
+  local function rod(name, mass, length)
+    local across = mass * length ^ 2 / 12
+    return ([[<link name="%s"><inertial><origin xyz="0 0 %g"/><mass value="%g"/>
+      <inertia ixx="%g" iyy="%g" izz="%g"/></inertial></link>]]):format(name, -length / 2, mass, across, across, 1e-3 * mass)
+  end
+  local function hinge(tag, name, parent, child, xyz, more, axis)
+    return ([[<%s name="%s" type="continuous"><origin xyz="%s"/><parent link="%s"/><child link="%s"/><axis xyz="%s"/>%s</%s>]])
+      :format(tag, name, xyz, parent, child, axis or "0 1 0", more or "", tag)
+  end
+  local function energy(arm)
+    local sum, seen = 0, {}
+    for _, ds in pairs(arm.bodies) do
+      if not seen[ds] then
+        local v = ds:velocity()
+        sum = sum + v:dot(ds:mass() * v) / 2 + 9.81 * ds:mass()[1][1] * ds:q()[3]
+      end
+      seen[ds] = true
+    end
+    return sum
+  end
+
+  it("holds an arm of six axes with the torques of virtual work, and lets it go with its energy", function()
+    local text, axes = '<robot name="six"><link name="base"/>', { "0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "0 0 1" }
+    local lengths, q = { 0.3, 0.6, 0.5, 0.2, 0.15, 0.1 }, {}
+    for i = 1, 6 do
+      text = text .. rod("l" .. i, 7 - i, lengths[i]) .. hinge("joint", "j" .. i, i == 1 and "base" or "l" .. i - 1, "l" .. i,
+        i == 1 and "0 0 1" or ("0.05 0 %g"):format(-lengths[i - 1]), nil, axes[i])
+      q["j" .. i] = 0.3 * i - 1.1
+    end
+    local function potential(j, step)
+      local there, sum = {}, 0
+      for name, value in pairs(q) do there[name] = value + (name == j and step or 0) end
+      local arm = load(text .. "</robot>", { q = there })
+      for _, ds in pairs(arm.bodies) do sum = sum + 9.81 * ds:mass()[1][1] * ds:q()[3] end
+      return sum
+    end
+    local arm, nsds = load(text .. "</robot>", { q = q, nsds = ns.NonSmoothDynamicalSystem(0, 0.2) })
+    local held = {}
+    for name, joint in pairs(arm.joints) do
+      held[name] = ns.Interaction(ns.EqualityConditionNSL(1), ns.JointFrictionR(joint), name .. " motor")
+      local child, parent = arm.bodies["l" .. name:sub(2)], arm.bodies["l" .. tonumber(name:sub(2)) - 1]
+      if parent then nsds:link(held[name], child, parent) else nsds:link(held[name], child) end
+    end
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-10))
+    simu:computeOneStep()
+    for name, motor in pairs(held) do
+      assert.near((potential(name, 1e-4) - potential(name, -1e-4)) / 2e-4, motor:lambda()[1], 1e-6)
+      nsds:unlink(motor)
+    end
+    local before = energy(arm)
+    simu:nextStep()
+    simu:computeOneStep()
+    assert.near(before, energy(arm), 1e-8 * math.abs(before))
+    assert.is_true(math.abs(arm:value "j2" - q.j2) > 1e-3)
+  end)
+
+  it("couples joints by <mimic>: fingers of a gripper, and a tip that turns with its finger", function()
+    local function finger(name, axis, mass, more)
+      return ([[<link name="%s"><inertial><mass value="%g"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial></link>
+        <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><axis xyz="%s"/><limit lower="-9" upper="9"
+        effort="20" velocity="0.5"/>%s</joint>]]):format(name, mass, name, name, axis, more)
+    end
+    local gripper = '<robot name="gripper"><link name="palm"/>' .. finger("l", "1 0 1", 0.2, "")
+      .. finger("r", "-1 0 1", 0.3, '<mimic joint="l" multiplier="2" offset="0.01"/>')
+    local arm, nsds = load(gripper .. "</robot>", { q = { l = 1 }, nsds = ns.NonSmoothDynamicalSystem(0, 0.3) })
+    assert.near(2.01, arm:value "r", 1e-14)
+    assert.same({ lower = -9, upper = 9, effort = 20, velocity = 0.5 }, arm.limits.l)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):run()
+    -- (m_l + 4 m_r) s'' = -g (m_l + 2 m_r) / sqrt 2
+    assert.near(1 - 9.81 * 0.8 / math.sqrt(2) / 1.4 * 0.09 / 2, arm:value "l", 1e-12)
+    assert.near(2 * arm:value "l" + 0.01, arm:value "r", 1e-12)
+    assert.equal("r mimic", arm.laws["r mimic"]:name())
+    -- a tip that turns with its finger
+    local tip = hinge("joint", "t", "l", "tip", "0 0 0", '<mimic joint="l" multiplier="-3"/>')
+    nsds = ns.NonSmoothDynamicalSystem(0, 0.3)
+    arm = load(gripper .. rod("tip", 0.1, 0.1) .. tip .. "</robot>", { q = { l = 1 }, nsds = nsds })
+    local before = energy(arm)
+    ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-10)):run()
+    assert.near(-3 * arm:value "l", arm:value "t", 1e-9)
+    assert.near(before, energy(arm), 1e-8)
+    assert.is_true(arm:value "t" > -2.6)
+  end)
+
+  it("closes a four-bar chain of any lengths: its angles are those of the closure, and it keeps its energy", function()
+    -- the crank a, the coupler b, the rocker c and the ground d in the plane, angles against the vertical
+    local a, b, c, d = 0.2, 0.6, 0.5, 0.55
+    local function closure(crank)
+      local x, z = d + a * math.sin(crank), a * math.cos(crank) -- from the crank's pin to the rocker's bearing: (x, z)
+      local e = math.sqrt(x * x + z * z)
+      local along, inner = math.atan(z, x), math.acos((b * b + e * e - c * c) / (2 * b * e))
+      local px, pz = b * math.cos(along - inner), b * math.sin(along - inner)
+      return math.atan(-px, -pz), math.atan(x - px, z - pz) -- directions -(sin, cos) of the coupler and the rocker
+    end
+    local crank = 1.5
+    local coupler, rocker = closure(crank)
+    local text = '<robot name="bars"><link name="base"/>' .. rod("a", 1, a) .. rod("b", 2, b) .. rod("c", 1.5, c)
+      .. hinge("joint", "a", "base", "a", "0 0 0") .. hinge("joint", "b", "a", "b", "0 0 " .. -a)
+      .. hinge("joint", "c", "base", "c", d .. " 0 0") .. hinge("loop", "d", "b", "c", "0 0 " .. -b) .. "</robot>"
+    local q = { a = crank, b = coupler - crank, c = rocker }
+    local arm, nsds = quietly(text, { q = q, nsds = ns.NonSmoothDynamicalSystem(0, 0.6) })
+    assert.equal(3, #arm.laws.redundant)
+    local before = energy(arm)
+    ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-9, 1e-9)):run()
+    local now = arm:value "a"
+    coupler, rocker = closure(now)
+    assert.is_true(math.abs(now - crank) > 0.3, tostring(now))
+    assert.near(coupler - now, arm:value "b", 1e-7)
+    assert.near(rocker, arm:value "c", 1e-7)
+    assert.near(before, energy(arm), 1e-7)
   end)
 
   it("turns as far as limits say, and warns where an angle has no stops", function()
@@ -169,8 +287,19 @@ describe("ns.mechanics.load", function()
       ["load: arm.urdf:15: lower = 3 is above upper = 2"] = changed('lower="-2"', 'lower="3"'),
       ["load: arm.urdf:14: joint 'shoulder' starts at 0, beyond its limits 1 and 2"] = changed('lower="-2"', 'lower="1"'),
       ["load: arm.urdf:15: damping of joint 'shoulder' is below 0"] = changed('damping="0.5"', 'damping="-0.5"'),
-      ["load: arm.urdf:17: <mimic> of joint 'elbow' is not supported"] = changed('<axis xyz="0 2 0"/>',
-        '<mimic joint="shoulder"/>'),
+      ["load: arm.urdf:17: joint 'elbow' mimics 'knee', which is no joint"] = changed('<axis xyz="0 2 0"/>',
+        '<mimic joint="knee"/>'),
+      ["load: arm.urdf:17: joint 'elbow' mimics itself"] = changed('<axis xyz="0 2 0"/>', '<mimic joint="elbow"/>'),
+      ["load: arm.urdf:17: joint 'elbow' mimics 'mount': both must be revolute, continuous or prismatic"] =
+        changed('<axis xyz="0 2 0"/>', '<mimic joint="mount"/>'),
+      ["load: q: 'elbow' mimics 'shoulder': expected 1.1, got 0"] = function()
+        load((ARM:gsub('<axis xyz="0 2 0"/>', '<mimic joint="shoulder" offset="0.6"/>')), { q = { shoulder = 0.5, elbow = 0 } })
+      end,
+      ["load: arm.urdf:18: joint 'mount': a relation links two bodies that move, and the joints have 3"] =
+        changed('type="fixed"', 'type="continuous"><mimic joint="shoulder"/'),
+      ["load: arm.urdf:12: there are two <inertial> in the <link> of 'tip': see line 12"] = changed('<inertial><mass value="0.5"/>',
+        '<inertial/><inertial><mass value="0.5"/>'),
+      ["load: arm.urdf:15: there are two <limit> in the <joint> of 'shoulder': see line 15"] = changed('<limit', "<limit/><limit"),
       ["load: arm.urdf:17: joint 'elbow': damping between two bodies that move is not supported; load with damping = false to "
         .. "leave it out"] = changed('<axis xyz="0 2 0"/>', '<dynamics damping="1"/>'),
       ["load: arm.urdf:18: link 'upper' is the child of 'shoulder' and of 'mount'; a <loop> in place of the second "
