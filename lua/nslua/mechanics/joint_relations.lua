@@ -286,7 +286,7 @@ function classes.JointStopR(joint, position, upper, axis)
   return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
 end
 
--- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of each joint
+-- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of a joint
 -- among those of both, as text.
 local function coupling(names, places)
   local key = ("coupling %s %s %s %s"):format(names[1], names[2], places[1], places[2])
@@ -308,7 +308,7 @@ local function coupling(names, places)
   return callbacks[key]
 end
 
--- That equation, and the list of bodies with which it is linked.
+-- The relation, and the list of bodies with which it is linked.
 function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   local who, bodies, places = "CouplerJointR", {}, { "", "" }
   local about = { check_joint(who, joint), check_joint(who, other) }
@@ -325,7 +325,8 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
       bodies[at], places[i] = body, places[i] .. at
     end
   end
-  if #bodies > 2 then fail("%s: a relation links two bodies that move, and the joints have %d", who, #bodies) end
+  local n = #bodies
+  if n > 2 then fail("%s: a relation links two bodies that move, and the joints have %d", who, n) end
   local z = table.move(about[2].z:totable(), 1, SIZE, SIZE + 1, about[1].z:totable())
   z[#z + 1], z[#z + 2] = ratio, offset
   return ns.NewtonEulerR { h = coupling(names, places), z = z, name = "coupling" }, bodies
