@@ -28,6 +28,12 @@ double ns_ed_sliding_along(const NsEventDriven *ed, int row) {
   return friction->width == 1 ? friction->d[0] * u[0] : friction->d[0] * u[0] + friction->d[1] * u[1];
 }
 
+bool ns_ed_turns_with_slip(const NsEventDriven *ed, int row) {
+  const Friction *friction = &ed->mode->rows[row].friction;
+  bool keeps = friction->width != 2 || friction->onset || friction->stops;
+  return !keeps && ns_ed_sliding_speed(ed, row) > fmax(ed->mode->slow[row], friction->begins);
+}
+
 /*
 ** Friction that begins to slip in space follows the direction in which it is pulled with the rate mu lambda_n / (m |u|), which
 ** is infinite at first: no explicit method gets away from there. So as long as the force that would make it stick exceeds its
@@ -87,7 +93,7 @@ static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   if (friction->width == 1) return;
   double speed = ns_ed_sliding_speed(ed, row), pull = ns_motion_length(mode->pulled[row], mode->pulled[row + 1]);
   for (int k = 0; k < 2 && friction->onset && pull > 0; k++) d[k] = -mode->pulled[row + k] / pull;
-  if (friction->onset || friction->stops || !(speed > mode->slow[row])) return;
+  if (!ns_ed_turns_with_slip(ed, row)) return;
   double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }
@@ -181,7 +187,7 @@ static double slip_velocity(const NsEventDriven *ed, int row) {
   const Friction *friction = &ed->mode->rows[row].friction;
   if (friction->stick_slip != FRICTION_SLIP) return 0;
   double along = ns_ed_sliding_along(ed, row), speed = ns_ed_sliding_speed(ed, row);
-  if (friction->width == 1 || friction->onset || friction->stops || !(speed > ed->mode->slow[row])) return along;
+  if (!ns_ed_turns_with_slip(ed, row)) return along;
   return along < 0 ? -speed : speed;
 }
 

@@ -63,6 +63,9 @@ double ns_ed_resolution(const NsEventDriven *ed);
 double ns_ed_sliding_speed(const NsEventDriven *ed, int row);
 double ns_ed_sliding_along(const NsEventDriven *ed, int row);
 
+/* Whether friction that slips in space has the direction of u now; else the direction d, or that of the onset of slip. */
+bool ns_ed_turns_with_slip(const NsEventDriven *ed, int row);
+
 /* The onset of slip ends where the force that would make the friction stick reaches a limit: the limit minus this force. */
 double ns_ed_onset_guard(const NsEventDriven *ed, int row);
 

@@ -250,7 +250,9 @@ static void renew_sliding(NsEventDriven *ed, int row) {
   double speed = ns_ed_sliding_speed(ed, row);
   mode->reach[row] = fmax(mode->reach[row], speed);
   if (speed > 4 * NS_NEARLY_STOPPED * mode->reach[row]) friction->stops = false;
-  for (int i = 0; i < 2 && friction->width == 2 && speed > mode->slow[row]; i++) friction->d[i] = ed->now->u[row + i] / speed;
+  if (speed > friction->begins) friction->begins = 0;
+  for (int i = 0; i < 2 && friction->width == 2 && speed > fmax(mode->slow[row], friction->begins); i++)
+    friction->d[i] = ed->now->u[row + i] / speed;
 }
 
 /*

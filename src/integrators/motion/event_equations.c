@@ -34,8 +34,9 @@ NsModes *ns_ed_modes_new(NsArena *arena, int m) {
   NsModes *s = ns_arena_take(arena, 1, sizeof *s);
   if (!s) return NULL;
   s->units = ns_arena_take(arena, (size_t)m, sizeof *s->units);
-  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part, &s->share};
+  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part, &s->share, &s->change, &s->answer};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  s->turned = ns_arena_doubles(arena, 2 * m);
   s->W = ns_arena_matrix(arena, m, m);
   s->A = ns_arena_matrix(arena, m, m);
   s->unknown = ns_arena_ints(arena, m);
@@ -205,6 +206,10 @@ static double friction_bound(const NsMotionMode *mode, const NsModes *s, int cou
   return -1;
 }
 
+double ns_ed_friction_share(double bound, double most) {
+  return sqrt(fmax(bound / most, LEAST_SHARE));
+}
+
 /*
 ** The shares of the unknowns in the forces of dependent rows: friction that sticks in proportion to its bound, so that none
 ** reaches its bound before the others do (the least sum of x_k^2 / share_k^2 has x_k in proportion to share_k^2). x: the solution
@@ -215,7 +220,7 @@ static void find_shares(const NsEventDriven *ed, NsModes *s, int count, const do
   for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed->mode, s, count, x, a));
   for (int a = 0; a < count && most > 0; a++) {
     double bound = friction_bound(ed->mode, s, count, x, a);
-    if (bound >= 0) s->share[a] = sqrt(fmax(bound / most, LEAST_SHARE));
+    if (bound >= 0) s->share[a] = ns_ed_friction_share(bound, most);
   }
 }
 

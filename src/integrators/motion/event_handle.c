@@ -514,11 +514,74 @@ static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
   return NS_OK;
 }
 
+/* ONSET_PASSES: the change of the normal forces falls to a tenth or less with each pass. */
+enum { ONSET_PASSES = 40 };
+
+static double onset_bound(const NsMotionMode *mode, int row) {
+  const Friction *friction = &mode->rows[row].friction;
+  return friction->mu * mode->multiplier[friction->normal];
+}
+
+/*
+** Friction at the onset of slip shares the forces that would make it stick in proportion to its bounds, as friction that sticks does: a
+** body that is pulled across slides without a turn then. The normal forces depend on the directions a little, so this is a fixed-point iteration.
+*/
+static NsStatus share_onset(NsEventDriven *ed, NsError *err) {
+  NsMotionMode *mode = ed->mode;
+  NsStatus status = NS_OK;
+  double change = 1;
+  for (int pass = 0; pass < ONSET_PASSES && change > 4 * DBL_EPSILON && status == NS_OK; pass++) {
+    double most = 0;
+    int count = 0;
+    change = 0;
+    for (int i = 0; i < ed->m; i++)
+      if (mode->rows[i].friction.onset) most = fmax(most, onset_bound(mode, i)), count++;
+    for (int i = 0; i < ed->m && count > 1 && most > 0; i++) {
+      if (!mode->rows[i].friction.onset) continue;
+      double share = ns_ed_friction_share(onset_bound(mode, i), most);
+      change = fmax(change, fabs(share - mode->share[i]));
+      mode->share[i] = mode->share[i + 1] = share;
+    }
+    if (change > 0) status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
+  }
+  return status;
+}
+
+static bool same_bodies(const NsEventDriven *ed, int row, int other) {
+  NsInteraction *const *list = ed->run.base.nsds->interactions;
+  const NsInteraction *a = list[ns_motion_interaction(ed->motion, row)], *b = list[ns_motion_interaction(ed->motion, other)];
+  return a->ds[0] == b->ds[0] && a->ds[1] == b->ds[1];
+}
+
+/* Ends the onset of slip where it has ended, at all contacts of the same two bodies together: these can't slip in ways of their own. */
+static void end_onset(const NsEventDriven *ed) {
+  Row *rows = ed->mode->rows;
+  for (int i = 0; i < ed->m; i++) rows[i].friction.onset = rows[i].friction.onset && ns_ed_onset_guard(ed, i) > 0;
+  for (int i = 0; i < ed->m; i++)
+    for (int j = 0; j < ed->m && rows[i].friction.onset; j++)
+      if (rows[j].friction.width == 2 && ns_motion_friction_is(ed->mode, j, FRICTION_SLIP) && !rows[j].friction.onset)
+        rows[i].friction.onset = !same_bodies(ed, i, j);
+}
+
+/*
+** Friction that slips from rest in space with the acceleration a keeps its direction up to this part of the velocity that it would have
+** after a step of the grid. From u = 0 no explicit method gets away, see event_active.c. 1e-5: a turn in this time changes the way by its
+** third power; and a / (|a| + mu lambda_n / m) = 1e-3 takes 4,000 steps from there.
+*/
+static const double BEGINS = 1e-5;
+
+static bool begins_to_slip(const NsEventDriven *ed, int row) {
+  const Friction *friction = &ed->mode->rows[row].friction;
+  bool slips = friction->width == 2 && ns_motion_friction_is(ed->mode, row, FRICTION_SLIP);
+  return slips && !friction->onset && friction->since == ed->run.t;
+}
+
 /* Logs the stick-slip states, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
 static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
-  if (status == NS_OK) ns_ed_pole_begin(ed);
+  if (status == NS_OK) status = share_onset(ed, err);
+  if (status == NS_OK) end_onset(ed), ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
     if (mode->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
@@ -526,7 +589,7 @@ static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
     double scale, guard;
     if (ns_motion_friction_is(mode, i, FRICTION_SLIP)) mode->slid[i] = ns_ed_sliding_speed(ed, i);
     friction->unsure = false;
-    friction->onset = friction->onset && ns_motion_friction_is(mode, i, FRICTION_SLIP) && ns_ed_onset_guard(ed, i) > 0;
+    friction->begins = begins_to_slip(ed, i) ? BEGINS * friction->pull * mode->h : 0;
     if (!ns_motion_friction_is(mode, i, FRICTION_STICK)) continue;
     guard = ns_motion_stick_guard(mode, i, &scale);
     friction->level = guard > NS_ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(NS_ROUNDING_OF_FORCES * scale, DBL_MIN);

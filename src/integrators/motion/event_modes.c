@@ -201,9 +201,8 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
   return n;
 }
 
-/* Reads the option of a unit off the solver's answer s->z, s->w. */
-static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit) {
-  static const double bound = 1e-7; /* accuracy of the solver's answer, with a margin of 1e3 */
+/* Reads the option of a unit off the solver's answer s->z, s->w, whose accuracy is `bound`. */
+static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit, double bound) {
   int k = unit->k, first = k + (unit->contact ? 1 : 0);
   double own = s->W[k + (size_t)k * (size_t)s->n];
   if (unit->contact && !(s->z[k] * own > 1e-9 * s->size[k])) unit->option = OPTION_OPEN;
@@ -219,24 +218,21 @@ static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit) {
   for (int i = 0; i < 2; i++) unit->d[i] = s->w[first + i] / speed;
 }
 
-/* Friction that begins to slip in space gets the direction of its acceleration, by a fixed-point iteration. */
-static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
-  for (int pass = 0; pass < 50; pass++) {
-    double most = 0;
-    if (!ns_ed_mode_solve(ed, s)) return false;
-    for (int u = 0; u < s->nunits; u++) {
-      Unit *unit = &s->units[u];
-      if (unit->friction < 0 || unit->width != 2 || unit->moving || unit->option != OPTION_ALONG) continue;
-      const double *a = s->w + unit->k + 1;
-      double speed = tangential(unit, a);
-      for (int i = 0; i < 2 && speed > 0; i++) {
-        most = fmax(most, fabs(unit->d[i] - a[i] / speed));
-        unit->d[i] = a[i] / speed;
-      }
-    }
-    if (most <= 4 * DBL_EPSILON) break;
+/*
+** Reads the mode off the solver's answer. What it says of friction near its bound is sure to 1e-7 (the accuracy of the answer, with a
+** margin of 1e3). A mode that does not hold by more than rounding is read once more as exactly as the answer is at best.
+*/
+static bool read_modes(const NsEventDriven *ed, NsModes *s) {
+  static const double sure = 1e-7, best = 1e-9;
+  memcpy(s->answer, s->z, (size_t)s->n * sizeof *s->z);
+  for (int pass = 0; pass < 3; pass++) {
+    memcpy(s->z, s->answer, (size_t)s->n * sizeof *s->z);
+    ns_ed_mode_outputs(s);
+    for (int u = 0; u < s->nunits; u++) s->units[u].option = s->units[u].moving ? OPTION_ALONG : OPTION_STICK;
+    for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u], pass == 1 ? best : sure);
+    if (ns_ed_turn_directions(ed, s) && (pass == 2 || mode_holds(ed, s))) return true;
   }
-  return true;
+  return false;
 }
 
 /* One solution by the one-step solver. */
@@ -256,8 +252,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
       s->z[unit->k + 1 + j] = -ed->mode->rows[unit->friction].friction.mu * unit->d[j] * s->z[unit->k];
   }
   ns_ed_mode_outputs(s);
-  for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u]);
-  if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ed->problem.who);
+  if (!read_modes(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ed->problem.who);
   s->kept = 0;
   solution_add(ed, s);
   return NS_OK;
@@ -425,8 +420,10 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   (void)ns_ed_mode_solve(ed, s); /* finds the shares again: the ties have replaced them */
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   ns_ed_mode_outputs(s);
-  for (int i = 0; i < ed->m; i++)
-    mode->rows[i].friction.stick_slip = FRICTION_NONE, mode->multiplier[i] = 0, mode->share[i] = 1;
+  for (int i = 0; i < ed->m; i++) {
+    mode->rows[i].friction.stick_slip = FRICTION_NONE, mode->rows[i].friction.onset = false;
+    mode->multiplier[i] = 0, mode->share[i] = 1;
+  }
   for (int a = 0; a < count; a++) mode->share[ed->event.closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
   mode->nactive = mode->nacting = 0;
   for (int u = 0; u < s->nunits; u++) {

@@ -36,6 +36,9 @@ typedef struct NsModes {
   double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
   double *A, *rhs, *part; /* workspace: the equations of a mode */
   double *share;          /* of the unknowns of the mode */
+  double *change;         /* workspace: a column of the rows */
+  double *turned;         /* 2 m: directions that are kept */
+  double *answer;         /* z of the one-step solver */
   int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
   int *owner;             /* the unit of each row */
   double *unit;           /* powers of two: units of the rows */
@@ -68,6 +71,9 @@ static inline const double *ns_ed_option_direction(const Unit *unit) {
   return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
 }
 
+/* The share in the forces of dependent rows of friction with this bound, where `most` is the largest one. */
+double ns_ed_friction_share(double bound, double most);
+
 /* The force of a relay that slips, in the units of the problem. */
 double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit);
 
@@ -76,6 +82,12 @@ int ns_ed_mode_unknowns(const NsEventDriven *ed, NsModes *s);
 
 /* The element of W in row i for the unknown k, together with the friction that it brings along. */
 double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k);
+
+/*
+** Solves the mode that the options say, where the friction of units in space that begins to slip from rest has the direction of its
+** acceleration; its directions come near it. False: the equations of the mode have no solution.
+*/
+bool ns_ed_turn_directions(const NsEventDriven *ed, NsModes *s);
 
 /* Solves A x = rhs (count); when A is singular, with shares of the forces in s->share. False: there is no solution. */
 bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, double *x);

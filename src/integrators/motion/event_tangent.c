@@ -164,7 +164,7 @@ static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
   const NsEventDriven *ed = g->ed;
   const Friction *friction = &ed->mode->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
-  if (friction->stops || !(speed > ed->mode->slow[row])) return;
+  if (!ns_ed_turns_with_slip(ed, row)) return;
   double d[2], normal = g->force[friction->normal], *change = g->part;
   for (int c = 0; c < 2; c++) d[c] = side * ed->now->u[row + c] / speed;
   slide_change(g, row, curved, change);
@@ -183,7 +183,7 @@ static void add_sliding_friction(NsMotionTangent *g, int row, bool curved) {
   const NsEventDriven *ed = g->ed;
   const Friction *friction = &ed->mode->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
-  bool turns = friction->width == 2 && !friction->stops && speed > ed->mode->slow[row];
+  bool turns = ns_ed_turns_with_slip(ed, row);
   double d[2] = {friction->d[0], friction->d[1]}, normal = g->force[friction->normal], *change = g->part;
   for (int c = 0; c < 2 && turns; c++) d[c] = side * ed->now->u[row + c] / speed;
   slide_change(g, row, curved, change);

@@ -36,7 +36,7 @@ void ns_motion_mode_take(NsMotionMode *mode, const void *block) {
 static bool same_row(const Row *a, const Row *b) {
   const Friction *f = &a->friction, *g = &b->friction;
   return a->state == b->state && f->stick_slip == g->stick_slip && f->tied == g->tied && f->onset == g->onset &&
-         f->stops == g->stops && f->d[0] == g->d[0] && f->d[1] == g->d[1];
+         f->stops == g->stops && f->begins == g->begins && f->d[0] == g->d[0] && f->d[1] == g->d[1];
 }
 
 bool ns_motion_mode_same(const NsMotionMode *a, const NsMotionMode *b) {

@@ -28,15 +28,16 @@ typedef struct Friction {
   bool slides;  /* mu depends on the slip, and has its value at the last accelerations */
   bool varies;  /* they are functions of time, likewise */
   StickSlip stick_slip;
-  bool unsure;  /* at the start of a step: the bound is 0, so that the force does not tell whether it sticks or slips */
-  bool onset;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_active.c */
-  bool tied;    /* slip: the force is at its bound, but what else is active keeps u = 0 */
-  double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
-  double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
-  double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
-  double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
-  double force; /* lambda of the first component before an event */
-  bool stops;   /* slip in space: u is nearly 0, and the direction stays d until u is 0 */
+  bool unsure;   /* at the start of a step: the bound is 0, so that the force does not tell whether it sticks or slips */
+  bool onset;    /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_active.c */
+  bool tied;     /* slip: the force is at its bound, but what else is active keeps u = 0 */
+  double d[2];   /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
+  double since;  /* slip: the time at which it began with u = 0; NAN: it began with another u */
+  double pull;   /* slip: the acceleration along d at `since`; 0: it is only rounding */
+  double begins; /* slip in space: d stays until |u| has come to this; 0: it has */
+  double level;  /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
+  double force;  /* lambda of the first component before an event */
+  bool stops;    /* slip in space: u is nearly 0, and the direction stays d until u is 0 */
 } Friction;
 
 /* A row of the multipliers. */
