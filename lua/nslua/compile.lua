@@ -193,7 +193,7 @@ local known = setmetatable({}, { __mode = "k" }) -- simulation -> { options, [ob
 local function visit(object, at, kept, report, watched, shared)
   kept[object] = kept[object] or {}
   for slot = 1, math.huge do
-    local title, f, kind, fields = support.callback(object, slot)
+    local title, f, kind, fields = support.callback(object, slot, at.interaction)
     if not title then return end
     local entry = kept[object][slot]
     if kind == "Lua" and not (entry and entry.plain == f) then
@@ -267,13 +267,12 @@ local function compile_model(simulation, options, waits)
   end
   for i = 1, nsds:numberOfInteractions() do
     local interaction = nsds:interaction(i)
-    visit(interaction:relation(), { t = t, interaction = interaction }, kept, report, watched, shared)
+    local at = { t = t, interaction = interaction }
+    visit(interaction:relation(), at, kept, report, watched, shared)
+    visit(interaction:nonSmoothLaw(), at, kept, report, watched, shared)
   end
+  visit(simulation, { t = t }, kept, report, watched, shared)
   leave_readers(kept, report)
-  for _, event in ipairs(simulation:userEvents()) do
-    local name = ("event '%s'"):format(event.name)
-    report[#report + 1] = { callback = name, how = "Lua", why = "it belongs to no object" }
-  end
   support.watch(simulation, watched)
   return setmetatable(report, Report)
 end

@@ -21,7 +21,7 @@
 --   events        functions g(t, y, yd), or tables with g, apply, direction, terminal, name (dae_events.lua)
 --   args          list of values that residual, jac and events get after yd
 --   sensitivities "y0", "args" ...: derivatives of the solution (dae_sensitivity.lua)
---   compile       true: the residual is compiled where that is possible (compile.lua)
+--   compile       true: the residual and the events are compiled where that is possible (compile.lua)
 --
 -- A system of first order (FirstOrderLinearTIDS ...) may stand in place of the residual: M(t) y' = f(t, y) with a
 -- regular or singular M and r = 0. Then solve(ts [, y0 [, yd0]]) starts at its x0; without yd0 it solves for the

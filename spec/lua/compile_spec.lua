@@ -199,6 +199,114 @@ describe("simu:compile", function()
     end)
   end)
 
+  -- Two relays with bounds that are functions of time, or a block on ice and on a floor with a curve of friction; with events.
+  local function bounded(compile, latch, mechanics)
+    local nsds, k, p, limit = ns.NonSmoothDynamicalSystem(0, 2), 0.7, { a = 1.2 }, 0.25
+    local function lower(t) if t > 1 then return -k * t end return -0.3 end
+    local function ice(t) if t > 1.5 then latch.v = 1 end return t > 0.2 and 0.2 or 0.3 - 0.1 * t end
+    local function link(law, relation, name, ds)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(law, relation, name), ds)
+    end
+    local simu
+    if mechanics then
+      local function block()
+        local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 3, 0 }, { { 1, 0 }, { 0, 1 } })
+        ds:setFExtPtr { 0, -9.81 }
+        return ds
+      end
+      local H = { { 0, 1 }, { 1, 0 } }
+      local function curve(u) return 0.3 + 0.1 * u / (1 + u) end
+      link(ns.NewtonImpactSlipFrictionNSL(0, curve, 2), ns.LagrangianLinearTIR(H), "tip", block())
+      link(ns.NewtonImpactFrictionNSL(0, 0, ice, 2), ns.LagrangianLinearTIR(H), "ice", block())
+      simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.MoreauJeanOSI(0.5))
+    else
+      link(ns.RelayNSL(1, lower, function(t) return p.a * math.min(1, t) end),
+        ns.FirstOrderLinearTIR { C = { { 1, -1 } }, B = { { -1 }, { 1 } } }, "clutch",
+        ns.FirstOrderLinearTIDS({ 1, -1 }, { { -0.1, 0 }, { 0, -0.2 } }, { 1, 0.5 }))
+      link(ns.RelayNSL(2, { -1, function(t) return -t end }, { function(t) return 1 + t end, 3 }),
+        ns.FirstOrderLinearTIR { C = { { 1, 0 }, { 0, 1 } }, B = { { -1, 0 }, { 0, -1 } } }, "pair",
+        ns.FirstOrderLinearTIDS({ 1, 2 }, { { -1, 0 }, { 0, -1 } }))
+      simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI())
+    end
+    simu:addEvent { name = "half", g = function(_, x) if x[1] > limit then return x[1] - 0.9 end return x[1] - limit end }
+    simu:addEvent { name = "half way", at = 0.55 }
+    simu:addEvent { name = "state", state = { n = 0 }, g = function(t, _, s) return t - 0.2 - s.n end }
+    simu:addEvent { name = "lost", g = function(t, x) if t > 1.33 then latch.v = 2 end return x[2] - 0.33 end }
+    local first = compile and simu:compile { native = false }
+    local sol, log = simu:run(), {}
+    for _, event in ipairs(simu:events()) do log[#log + 1] = ("%.17g %s %s"):format(event.t, event.kind, event.name) end
+    p.a = 2 -- seen at the next run
+    simu:reset()
+    local again = simu:run()
+    return { sol.x:totable(), sol.lambda:totable(), log, again.x:totable() }, first, compile and simu:compile()
+  end
+
+  it("compiles the functions of laws and of events, and leaves one in Lua where a path can't be made #once", function()
+    local warned = {}
+    expect.warnings(warned, function()
+      for _, mechanics in ipairs { false, true } do
+        local want = bounded(false, {}, mechanics)
+        local got, first, last = bounded(true, {}, mechanics)
+        assert.same(want, got)
+        for _, name in ipairs(mechanics and { "'tip' mu", "'ice' mu", "'half' g", "'lost' g" }
+          or { "'clutch' lb", "'clutch' ub", "'pair' lb[2]", "'pair' ub[1]", "'half' g", "'lost' g" }) do
+          assert.equal("tape", row(first, name).how, name)
+        end
+        assert.equal("it gets discrete states", row(first, "'state' g").why)
+        assert.equal("Lua", row(last, "'lost' g").how)
+        assert.matches("the callback assigns to 'latch.v'", row(last, "'lost' g").why, 1, true)
+        if mechanics then assert.equal("Lua", row(last, "'ice' mu").how) end
+        assert.equal("tape", row(last, mechanics and "'half' g" or "'clutch' lb").how)
+      end
+    end)
+    table.sort(warned)
+    for i, title in ipairs { "event 'lost' g", "interaction 'ice' mu" } do
+      assert.matches("^nslua: " .. title .. " runs in Lua from here on: ", warned[i])
+    end
+    assert.equal(2, #warned)
+  end)
+
+  it("raises what a function of a law or an event raises in Lua", function()
+    for _, compile in ipairs { false, true } do
+      local nsds, ds = ns.NonSmoothDynamicalSystem(0, 2), ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+      nsds:insertDynamicalSystem(ds)
+      local law = ns.NewtonImpactFrictionNSL(0, 0, function(t) return t < 0.45 and 0.5 or -1 end, 2)
+      local block = ns.LagrangianLinearTIDS({ 0, 0 }, { 3, 0 }, { { 1, 0 }, { 0, 1 } })
+      local mechanics = ns.NonSmoothDynamicalSystem(0, 2)
+      mechanics:insertDynamicalSystem(block)
+      mechanics:link(ns.Interaction(law, ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }, "tip"), block)
+      local slides = ns.TimeStepping(mechanics, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+      simu:addEvent { name = "dry", g = function(_, x) if x[1] < 0.7 then error "no water" end return x[1] end }
+      if compile then
+        slides:compile { native = false }
+        simu:compile { native = false }
+      end
+      expect.fails("interaction 'tip' mu: t=0.5: expected a finite number, 0.0 or more, got -1.0", function() slides:run() end)
+      expect.warnings({}, function()
+        expect.fails("event 'dry' g: t=0.4 step 4: no water", function() simu:run() end)
+      end)
+    end
+  end)
+
+  it("compiles functions of events and laws that are added later, and forgets those that are removed", function()
+    local simu, ds = clutch { compile = true }
+    simu:computeOneStep()
+    simu:nextStep()
+    for i = 1, 3 do simu:addEvent { name = "e" .. i, g = function(_, x) return x[1] - 0.2 * i end } end
+    simu:removeEvent "e2"
+    simu:run()
+    local plain, other = clutch {}
+    for i = 1, 3, 2 do plain:addEvent { name = "e" .. i, g = function(_, x) return x[1] - 0.2 * i end } end
+    plain:run()
+    assert.equal(other:x(), ds:x())
+    local report = simu:compile()
+    assert.is_true(row(report, "'e1' g").how ~= "Lua" and row(report, "'e3' g").how ~= "Lua")
+    assert.is_nil(row(report, "'e2' g"))
+    assert.same(plain:events(), simu:events())
+  end)
+
   it("says what is wrong with its options", function()
     expect.fails("compile: unknown option 'fast'", function() clutch({}):compile { fast = true } end)
     expect.fails("TimeStepping: compile: expected a boolean, got string", clutch, { compile = "yes" })
@@ -215,13 +323,15 @@ describe("simu:compile", function()
       simu:run()
       print(("%.6f"):format(nsds:dynamicalSystem(1):x()[1]))
       for _ = 1, 2 do ns.solve_ivp(function(_, y) return { -y[1] } end, { 0, 1 }, { 1 }) end
-      ns.dae("radau", function(_, y, yd) return { y[1] + yd[1] } end):solve({ 0, 1 }, { 1 }, { -1 })]]
+      ns.dae("radau", function(_, y, yd) return { y[1] + yd[1] } end, {
+        events = function(_, y) return y[1] - 0.5 end }):solve({ 0, 1 }, { 1 }, { -1 })]]
     f:close()
     local out = host.run(("%s --compile %s 2>&1"):format(host.nslua, file))
     os.remove(file)
     assert.matches("dynamical system 'ds 1' computef  %a+\n", out)
     assert.matches("0.385543", out, 1, true)
-    assert.matches("\nsolve_ivp: f %([^\n]*:7%)  compiled\ndae: residual %([^\n]*:8%)  compiled\n", out)
+    assert.matches("\nsolve_ivp: f %([^\n]*:7%)  compiled\ndae: residual %([^\n]*:8%)  compiled\n"
+      .. "dae: event 1 %([^\n]*:9%)  compiled\n", out)
   end)
 end)
 

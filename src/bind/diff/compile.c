@@ -289,6 +289,16 @@ void nsl_trace_check(lua_State *L, NslTrace *trace) {
   lua_settop(L, top);
 }
 
+NslTrace *nsl_trace_numbers(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int most) {
+  NslTrace *trace = nsl_trace(L, idx, nargs, args, in);
+  int count = trace->fn.outputs;
+  bool numbers = trace->result == NSL_RESULT_NUMBERS || (most > 1 && count == most && trace->result != NSL_RESULT_FILLED);
+  if (!numbers || (count != 1 && count != most))
+    luaL_error(L, "expected a number%s, got %d value%s in another form", most > 1 ? " or a list" : "", count,
+               count == 1 ? "" : "s");
+  return nsl_trace_check(L, trace), trace;
+}
+
 NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int nout, const char *label,
                        bool quiet) {
   NslTrace *trace = nsl_trace(L, idx, nargs, args, in);
@@ -337,6 +347,29 @@ void nsl_compiled_yield(lua_State *L, int idx, const char *title) {
   if (!ours) lua_error(L);
   nsl_push_plain_function(L, idx);
   lua_replace(L, idx);
+}
+
+void nsl_trace_yield(lua_State *L, NslTrace *trace, int idx, const char *title) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, nsl_raise_of_trace);
+  lua_pushlightuserdata(L, trace);
+  (void)lua_pcall(L, 1, 0, 0);
+  nsl_compiled_yield(L, idx, title);
+  lua_settop(L, top);
+}
+
+int nsl_push_attempt(lua_State *L, lua_CFunction f, NslTrace *const *trace) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, f);
+  for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
+  if (lua_pcall(L, top, 0, 0) != LUA_OK) {
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+  }
+  const NslPath *path = nsl_path_object((*trace)->fn.path);
+  lua_pushstring(L, path->compiler ? path->compiler : path->way.pending ? "native" : "tape");
+  return 1;
 }
 
 int nsl_compiled_exact(lua_State *L) {

@@ -26,6 +26,12 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, c
 NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int nout, const char *label,
                        bool quiet);
 
+/*
+** As nsl_trace, of a function that gives `most` numbers or one, as numbers, a list or a vector, compared at the inputs: "expected a number, got 3
+** values".
+*/
+NslTrace *nsl_trace_numbers(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in, int most);
+
 /* Compares the trace's values with the callback's at the present inputs, if that was not done before. */
 void nsl_trace_check(lua_State *L, NslTrace *trace);
 
@@ -61,6 +67,15 @@ void nsl_compile_on_request(lua_State *L, int idx, NslCompileRequest request, co
 ** at idx, with a warning that has the title; else the error is raised.
 */
 void nsl_compiled_yield(lua_State *L, int idx, const char *title);
+
+/* As nsl_compiled_yield, where a path of the function's trace could not be made in a run: raises or tells what kept it from being made. */
+void nsl_trace_yield(lua_State *L, NslTrace *trace, int idx, const char *title);
+
+/*
+** Calls f with all values of the stack, to make *trace, for nslua.compile. Pushes the compiler's name, or "tape"; nil and the error where f
+** fails. Returns their number.
+*/
+int nsl_push_attempt(lua_State *L, lua_CFunction f, NslTrace *const *trace);
 
 /*
 ** exact(compiled, waits) for nslua.compile: from now on its traces take no sums that a library may take in another order; waits: the first path

@@ -6,8 +6,11 @@
 
 #include "bind/model/model.h"
 
-/* User values of a law: for each field that may be a function of time, in the order of the table, a function or a list; nil: numbers. */
-enum { NSL_LAW_USERVALUES = NS_LAW_TIMED };
+/*
+** User values of a law: for each field that may be a function of time, in the order of the table, a function or a list; nil: numbers. Behind
+** them, for each, the compiled functions: a table with one for each row, 1 for a function of all rows, and the NslBoundTraces at 0.
+*/
+enum { NSL_LAW_USERVALUES = 2 * NS_LAW_TIMED };
 
 /*
 ** Takes the functions out of the arguments of the constructor of the law at 1, which begin at idx, and leaves a number in the

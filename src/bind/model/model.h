@@ -22,7 +22,9 @@ typedef struct NslRelation {
 typedef struct NslLaw {
   NslHead head;
   NsLaw *law;
-  NslHost *host; /* of its functions of time; NULL: it has none */
+  NslHost *host;                               /* of its functions of time; NULL: it has none */
+  struct NslBoundTraces *traces[NS_LAW_TIMED]; /* what stands for them (law_time.c); NULL: nothing does */
+  bool seen;                                   /* nslua.compile has looked at them */
 } NslLaw;
 
 /* User values: 1 the law, 2 the relation, 3 the graph that it is linked in. */
@@ -49,6 +51,18 @@ NslRelation *nsl_check_relation(lua_State *L, int idx);
 NslLaw *nsl_check_law(lua_State *L, int idx);
 NslInteraction *nsl_check_interaction(lua_State *L, int idx);
 NslNsds *nsl_check_nsds(lua_State *L, int idx);
+
+/*
+** `callback` and `try` of compile_support (bind/simulation/model_compile.c) for the functions of a law; the interaction is the argument
+** behind slot and time.
+*/
+int nsl_law_callback(lua_State *L);
+int nsl_law_try(lua_State *L);
+
+/* Whether nslua.compile has looked at the functions of a law, or there are none. */
+static inline bool nsl_law_seen(const NslLaw *law) {
+  return !law->host || law->seen;
+}
 
 /* Pushes the groups of a law's rows: a list of { dim, lower, upper, mu }. */
 void nsl_push_law_groups(lua_State *L, const NsLaw *law);

@@ -151,11 +151,7 @@ static int renew_residual(lua_State *L) {
 static int lose_residual(lua_State *L) {
   NslDae *s = lua_touserdata(L, 1);
   lua_getiuservalue(L, 1, NSL_DAE_F);
-  lua_pushcfunction(L, nsl_raise_of_trace);
-  lua_pushlightuserdata(L, s->trace);
-  (void)lua_pcall(L, 1, 0, 0);
-  nsl_compiled_yield(L, 2, residual_title);
-  lua_settop(L, 2);
+  nsl_trace_yield(L, s->trace, 2, residual_title);
   lua_setiuservalue(L, 1, NSL_DAE_F);
   s->trace = NULL;
   return 0;
@@ -227,7 +223,7 @@ static int bind_dae_jacobian(void *context, double t, const double *const *args,
   bool done = false;
   int code = s->trace && !s->given ? bind_dae_evaluate_compiled(s, t, args, by, NULL, jac, &done) : 0;
   if (code || done) return code;
-  s->ran = s->ran || s->given;
+  if (s->given) nsl_dae_lua_ran(s);
   if (!bind_dae_same_point(s, t, args)) {
     code = s->given ? 0 : bind_dae_value(s, t, args, s->F);
     if (s->given) go_to_point(s, t, args), s->known = false;

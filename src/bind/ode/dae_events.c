@@ -4,6 +4,10 @@
 */
 #include "bind/ode/dae_solver.h"
 
+#include <string.h>
+
+#include "base/text.h"
+
 /* ---- the events' functions ---- */
 
 /* An evaluation under way. */
@@ -13,6 +17,71 @@ typedef struct EventCall {
   double t, g;
   const double *y;
 } EventCall;
+
+/* Traces the compiled function at 2 as event 3 of the solver at 1. */
+static int trace_dae_event(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  const NslTraceArg args[] = {
+      {NSL_TRACE_NUMBER, 1, 1, "t", 0}, {NSL_TRACE_VECTOR, s->n, 1, "y", 0}, {NSL_TRACE_VECTOR, s->n, 1, "yd", 0}};
+  s->event_trace[lua_tointeger(L, 3)] = nsl_trace_numbers(L, 2, 3, args, s->inputs, 1);
+  return 0;
+}
+
+/* Takes the function at index 3 as that of event e, or what runs in its place: one that is compiled is traced at the inputs. 1, 2: solver, list. */
+static void take_dae_event(lua_State *L, NslDae *s, int e) {
+  char title[32];
+  ns_print(title, sizeof title, "dae: event %d", e + 1);
+  s->event_trace[e] = NULL;
+  nsl_compile_on_request(L, 3, s->compile, title);
+  if (nsl_is_compiled(L, 3)) {
+    lua_pushcfunction(L, trace_dae_event);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 3);
+    lua_pushinteger(L, e);
+    if (lua_pcall(L, 3, 0, 0) != LUA_OK) nsl_compiled_yield(L, 3, title);
+  }
+  lua_settop(L, 3);
+  lua_rawseti(L, 2, e + 1);
+}
+
+/* Takes all events anew: Lua has run, and may have changed what they read besides their arguments. Argument: the solver. */
+static int renew_events(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  s->ran_for_events = false;
+  lua_settop(L, 1);
+  lua_getiuservalue(L, 1, NSL_DAE_EVENTS);
+  for (int e = 0; e < s->events.count; e++) {
+    bool kept = s->event_trace[e] && s->compile == NSL_COMPILE_NOTHING && nsl_trace_is_current(s->event_trace[e]);
+    if (kept || lua_rawgeti(L, 2, e + 1) == LUA_TNIL) continue;
+    take_dae_event(L, s, e);
+  }
+  return 0;
+}
+
+/* A path of an event could not be made. Arguments: the solver, the EventCall. */
+static int lose_event(lua_State *L) {
+  NslDae *s = lua_touserdata(L, 1);
+  int e = ((EventCall *)lua_touserdata(L, 2))->event;
+  char title[32];
+  ns_print(title, sizeof title, "dae: event %d", e + 1);
+  lua_getiuservalue(L, 1, NSL_DAE_EVENTS);
+  lua_rawgeti(L, 3, e + 1);
+  nsl_trace_yield(L, s->event_trace[e], 4, title);
+  lua_rawseti(L, 3, e + 1);
+  s->event_trace[e] = NULL;
+  return 0;
+}
+
+/* Evaluates a compiled event. *done: false: it is in Lua. */
+static int dae_event_by_trace(NslDae *s, EventCall *call, bool *done) {
+  s->inputs[0] = call->t;
+  memcpy(s->inputs + 1, call->y, 2 * (size_t)s->n * sizeof *call->y);
+  int code = s->ran_for_events ? nsl_dae_protect(s, renew_events, NULL) : 0;
+  NslTrace *trace = s->event_trace[call->event];
+  if (code || !trace) return code;
+  *done = ns_paths_value_at(&trace->fn, s->inputs, &call->g) || !trace->fn.failed;
+  return *done ? 0 : nsl_dae_protect(s, lose_event, call);
+}
 
 /* Calls g(t, y, yd). Arguments: the solver, the EventCall. */
 static int call_dae_event(lua_State *L) {
@@ -35,8 +104,12 @@ static int call_dae_event(lua_State *L) {
 static NsStatus dae_event_value(void *context, int event, double t, const double *y, double *g, NsError *err) {
   NslDae *s = context;
   EventCall call = {.s = s, .event = event, .t = t, .y = y};
-  int code = nsl_dae_protect(s, call_dae_event, &call);
-  s->ran = true;
+  bool done = false;
+  int code = s->event_trace ? dae_event_by_trace(s, &call, &done) : 0;
+  if (!code && !done) {
+    code = nsl_dae_protect(s, call_dae_event, &call);
+    nsl_dae_lua_ran(s);
+  }
   *g = call.g;
   return code ? ns_fail(err, NS_ECALLBACK, "dae: event %d failed (t=%.10g)", event + 1, t) : NS_OK;
 }
@@ -67,6 +140,8 @@ static int dae_watch(lua_State *L) {
   long *terminal = ns_arena_take(&s->arena, (size_t)count, sizeof *terminal);
   bool *acts = ns_arena_take(&s->arena, (size_t)count, sizeof *acts);
   const char **names = ns_arena_take(&s->arena, (size_t)count, sizeof *names);
+  NslTrace **traces = ns_arena_take(&s->arena, (size_t)count, sizeof *traces);
+  bool compiled = s->compile != NSL_COMPILE_NOTHING;
   if (s->arena.failed) return luaL_error(L, "not enough memory");
   lua_createtable(L, 2 * count, 0); /* the functions, then the names */
   int list = lua_gettop(L);
@@ -80,10 +155,12 @@ static int dae_watch(lua_State *L) {
     names[e] = lua_tostring(L, -1);
     lua_rawseti(L, list, count + e + 1);
     lua_getfield(L, -2, "g");
+    compiled |= nsl_is_compiled(L, -1);
     lua_rawseti(L, list, e + 1);
     lua_settop(L, list);
   }
   lua_setiuservalue(L, 1, NSL_DAE_EVENTS);
+  s->event_trace = compiled && count > 0 ? traces : NULL;
   s->events = (NsEvents){count, dae_event_value, s, direction, terminal, acts, names, NULL};
   if (ns_dae_run_new(&s->run, s->method, s->solver, &s->problem, &s->events) != NS_OK)
     return luaL_error(L, "not enough memory");

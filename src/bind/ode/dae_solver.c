@@ -50,7 +50,7 @@ bool nsl_dae_run(lua_State *L, NslDae *s, NslDaeWork work, void *what) {
   NslHost *host = nsl_host(L);
   s->L = L;
   s->at = 1;
-  s->ran = true;
+  nsl_dae_lua_ran(s);
   NslEdge edge = nsl_enter(host, L, NULL, NULL);
   nsl_guard_begin(&guard, L);
   NsStatus status = work(s, what, &err);

@@ -36,9 +36,11 @@ typedef struct NslDae {
   NslTrace *trace;           /* the trace of a compiled residual; NULL: not compiled */
   double *inputs;            /* of the trace */
   NslCompileRequest compile; /* of the option */
-  bool ran;                  /* Lua has run since the trace was made: it may have changed what the residual reads */
-  bool given;                /* Jacobians are given */
-  bool known;                /* Fy and Fyd hold the Jacobians at (t, y, yd) */
+  NslTrace **event_trace;    /* the traces of compiled events, NULL for one in Lua; NULL: none is compiled */
+  bool ran,
+      ran_for_events; /* Lua has run since the traces were looked at: it may have changed what the residual, or events, read */
+  bool given;         /* Jacobians are given */
+  bool known;         /* Fy and Fyd hold the Jacobians at (t, y, yd) */
 } NslDae;
 
 enum {
@@ -54,6 +56,10 @@ enum {
 };
 
 extern const NslType nsl_dae_type;
+
+static inline void nsl_dae_lua_ran(NslDae *s) {
+  s->ran = s->ran_for_events = true;
+}
 
 /* The solver at 1, or raises. */
 NslDae *nsl_check_dae(lua_State *L);

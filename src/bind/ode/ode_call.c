@@ -262,10 +262,7 @@ static NsStatus ode_call_renew(NslOde *ode, double t, const double *y, NsError *
 
 /* Arguments: the trace, the compiled function, a title. Returns the plain function in its place, or raises what kept a path from being made. */
 static int ode_call_yield(lua_State *L) {
-  lua_pushcfunction(L, nsl_raise_of_trace);
-  lua_pushvalue(L, 1);
-  (void)lua_pcall(L, 1, 0, 0);
-  nsl_compiled_yield(L, 2, lua_tostring(L, 3));
+  nsl_trace_yield(L, lua_touserdata(L, 1), 2, lua_tostring(L, 3));
   return lua_settop(L, 2), 1;
 }
 

@@ -14,16 +14,19 @@
 #include "bind/model/ds.h"
 #include "bind/simulation/simulation.h"
 
-/* The system, relation or boundary condition at 1. */
+/* The system, relation or boundary condition at 1, which may also be a law, or a simulation with its events. */
 static NslCallee *compile_callee(lua_State *L) {
   return lua_touserdata(L, 1);
 }
 
 /*
-** callback(object, slot): "relation 'clutch' computeh"; its function; "Lua", "library" or "compiled"; of a method the fields of the
+** callback(object, slot, interaction): "relation 'clutch' computeh"; its function; "Lua", "library" or "compiled"; of a method the fields of the
 ** object. Only the name where there is no callback, nothing where there is no slot.
 */
 static int compile_callback(lua_State *L) {
+  const NslType *type = nsl_head(L, 1)->type;
+  if (nsl_is_law(type)) return nsl_law_callback(L);
+  if (nsl_is_simulation(type)) return nsl_event_callback(L);
   NslCallee *callee = compile_callee(L);
   lua_Integer slot = luaL_checkinteger(L, 2) - 1;
   if (slot >= callee->kind->nslots) return 0;
@@ -47,11 +50,28 @@ static const double *compile_gather(lua_State *L, const NsInteraction *inter) {
   return x;
 }
 
+/* A callback and the point at which it is tried. */
+typedef struct CallbackTry {
+  NslCallee *callee;
+  int slot;
+  NslPoint at;
+} CallbackTry;
+
+/* The last argument: a CallbackTry. */
+static int try_callback(lua_State *L) {
+  const CallbackTry *way = lua_touserdata(L, -1);
+  if (!nsl_callback_try(L, way->callee, way->slot, &way->at)) return lua_error(L);
+  return 0;
+}
+
 /*
 ** try(object, slot, function, t, interaction or nil): calls the compiled function in place of the callback, at the present state.
 ** Returns the compiler, or "tape"; or nil and why it can't be compiled. A plain function is put into its place again.
 */
 static int compile_try(lua_State *L) {
+  const NslType *type = nsl_head(L, 1)->type;
+  if (nsl_is_law(type)) return nsl_law_try(L);
+  if (nsl_is_simulation(type)) return nsl_event_try(L);
   NslCallee *callee = compile_callee(L);
   int slot = (int)luaL_checkinteger(L, 2) - 1;
   NslCallback *cb = &callee->callbacks[slot];
@@ -59,18 +79,14 @@ static int compile_try(lua_State *L) {
   if (!nsl_has_trace(cb)) return 0;
   const NslInteraction *inter = lua_touserdata(L, 5);
   const NsDs *ds = nsl_is_ds(callee->head.type) ? ((NslDs *)callee)->ds : NULL;
-  NslPoint at = {luaL_checknumber(L, 4), NULL, NULL, NULL};
-  if (ds) at.x = ds->x, at.lambda = ds->x + callee->n, at.z = ds->z;
-  if (inter) at.x = compile_gather(L, inter->interaction), at.lambda = inter->interaction->lambda, at.z = inter->interaction->z;
-  if (strchr(cb->slot->args, 'v')) at.lambda = at.x;
-  if (!nsl_callback_try(L, callee, slot, &at)) {
-    lua_pushnil(L);
-    lua_insert(L, -2);
-    return 2;
-  }
-  const NslPath *path = nsl_path_object(cb->trace->fn.path);
-  lua_pushstring(L, path->compiler ? path->compiler : path->way.pending ? "native" : "tape");
-  return 1;
+  CallbackTry way = {callee, slot, {luaL_checknumber(L, 4), NULL, NULL, NULL}};
+  NslPoint *at = &way.at;
+  if (ds) at->x = ds->x, at->lambda = ds->x + callee->n, at->z = ds->z;
+  if (inter)
+    at->x = compile_gather(L, inter->interaction), at->lambda = inter->interaction->lambda, at->z = inter->interaction->z;
+  if (strchr(cb->slot->args, 'v')) at->lambda = at->x;
+  lua_pushlightuserdata(L, &way);
+  return nsl_push_attempt(L, try_callback, &cb->trace);
 }
 
 /* digest(list): see nsl_digest_list. */
@@ -91,15 +107,16 @@ static int compile_watch(lua_State *L) {
   self->compile = true;
   self->compiled_version = self->ts->nsds->version;
   self->compiled_digest = nsl_digest_list(L, 2);
+  nsl_see_events(L);
   lua_setiuservalue(L, 1, NSL_TS_COMPILED);
   return 0;
 }
 
-/* Whether all plain callbacks of a system or relation have been looked at. */
+/* Whether all plain callbacks of a system or relation, and the functions of its law, have been looked at. */
 static bool callee_seen(lua_State *L, int idx, NsInteraction *inter, void *context) {
   const NslCallee *callee = lua_touserdata(L, idx);
-  bool seen = true;
-  (void)inter, (void)context;
+  bool seen = !inter || !inter->law->time.context || nsl_law_seen(inter->law->time.context);
+  (void)context;
   for (int k = 0; k < callee->kind->nslots; k++) {
     const NslCallback *cb = &callee->callbacks[k];
     seen = seen && (cb->stays || (cb->backing != NSL_LUA && cb->backing != NSL_METHOD));
@@ -109,6 +126,7 @@ static bool callee_seen(lua_State *L, int idx, NsInteraction *inter, void *conte
 
 /* Whether the graph has not changed since it was compiled, or has no callbacks that are new. */
 static bool model_seen(lua_State *L, int idx, NslTimeStepping *self) {
+  if (self->events_seen != self->ts->user.count) return false;
   bool seen = self->compiled_version == self->ts->nsds->version || nsl_each_callee(L, idx, NSL_TS_NSDS, callee_seen, NULL);
   if (seen) self->compiled_version = self->ts->nsds->version;
   return seen;

@@ -44,14 +44,20 @@ typedef struct NslTimeStepping {
   const NslHead *parts[NSL_TS_PARTS]; /* the objects in the user values, which keep them alive */
   uint64_t class_version;             /* the host's class_version when the callbacks were last looked up */
   uint64_t compiled_version,
-      compiled_digest; /* the graph's version, and what compiled callbacks read, when they were compiled */
-  bool compile;        /* the model's callbacks are to be compiled */
+      compiled_digest;           /* the graph's version, and what compiled callbacks read, when they were compiled */
+  struct NslTrace **event_trace; /* of the g of each event, NULL where it is in Lua; anchored in NSL_TS_EVENTS */
+  int events_seen;               /* so many events have been looked at, to be compiled */
+  bool compile;                  /* the model's callbacks are to be compiled */
   bool verbose;
   bool start_told; /* the check for overlapping bodies before the first step was made */
 } NslTimeStepping;
 
 /* The type names of the simulation classes; all have the metatable of the first. */
 extern const NslType nsl_simulation_types[NS_SIMULATION_CLASSES];
+
+static inline bool nsl_is_simulation(const NslType *type) {
+  return type >= nsl_simulation_types && type < nsl_simulation_types + NS_SIMULATION_CLASSES;
+}
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
 NslOsi *nsl_check_osi(lua_State *L, int idx);
@@ -70,6 +76,21 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 
 /* Before a call of the simulation at idx: compiles the model's callbacks, if they are to be and have not been or have changed. */
 void nsl_compile_again(lua_State *L, int idx);
+
+/*
+** `callback` and `try` of compile_support (model_compile.c) for the functions g of the simulation's events: slot counts from 1. see: makes room
+** for the traces of all events of the simulation at 1.
+*/
+int nsl_event_callback(lua_State *L);
+int nsl_event_try(lua_State *L);
+void nsl_see_events(lua_State *L);
+
+/*
+** Whether a trace has written *g, the value of an event at t and all states x; else the event is in Lua. Where a path of the trace could not be
+** made, nsl_lose_event_trace drops it, with a warning, or raises: the compiled function is on top.
+*/
+bool nsl_event_by_trace(const NslTimeStepping *self, int event, double t, const double *x, double *g);
+void nsl_lose_event_trace(lua_State *L, NslTimeStepping *self, int event);
 
 /* A call of the engine that calls the model of an idle simulation. busy: nothing may change the graph meanwhile. end: raises where it has failed. */
 typedef struct NslModelCall {

@@ -19,7 +19,8 @@
 /*
 ** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g =, action =, states =, watch =, swap =} for each event, in their
 ** order, and the vector of states that g gets at the key "x". An event of a law, and a clock, has no g. states: its discrete states;
-** watch: the variables that the action may change; swap: in a clone, what its functions find in the place of objects of the original.
+** watch: the variables that the action may change; swap: in a clone, what its functions find in the place of objects of the original;
+** compiled: the compiled g. "traces": see event_traces.c.
 */
 
 /* ---- calls ---- */
@@ -76,6 +77,9 @@ enum { USER_CALL = 1, USER_SIMULATION, USER_EVENTS, USER_ENTRY, USER_FUNCTION };
 static int call_value(lua_State *L) {
   const UserCall *call = lua_touserdata(L, USER_CALL);
   push_user_function(L, lua_touserdata(L, USER_CALL));
+  lua_getfield(L, USER_ENTRY, "compiled");
+  nsl_lose_event_trace(L, call->self, call->event);
+  lua_settop(L, USER_FUNCTION);
   lua_pushnumber(L, call->t);
   push_all_states(L, USER_EVENTS, call->self->ts->nsds, call->x);
   lua_getfield(L, USER_ENTRY, "states");
@@ -161,7 +165,7 @@ static NsStatus user_value(void *context, int event, double t, const double *x, 
   UserCall call = {context, event, "g", t, g, x};
   *g = 1;
   const NsUserEvent *of = &call.self->ts->user.of[event];
-  if (of->kind != NS_EVENT_USER || ns_user_event_ticks(of)) return NS_OK;
+  if (of->kind != NS_EVENT_USER || ns_user_event_ticks(of) || nsl_event_by_trace(call.self, event, t, x, g)) return NS_OK;
   return call_user_function(&call, err);
 }
 
@@ -433,7 +437,9 @@ int nsl_simulation_remove_event(lua_State *L) {
   for (int e = number; e < events->count; e++) {
     lua_rawgeti(L, 3, e + 2);
     lua_rawseti(L, 3, e + 1);
+    if (e + 1 < self->events_seen) self->event_trace[e] = self->event_trace[e + 1];
   }
+  if (number < self->events_seen) self->events_seen--;
   ns_user_events_remove(events, number);
   return 0;
 }
