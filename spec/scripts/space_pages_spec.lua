@@ -128,6 +128,21 @@ describe("a page in space in the browser", function()
       if r > 1.5 * g and r > 1.5 * b then red = red + 1 else other = other + 1 end
     end
     assert.is_true(red > 1000 and other > 2 * red)
+    -- a force that presses from below the floor is seen, and a cylinder is smooth: its shades change in steps of a few parts
+    ring { bodies = { { shape = C.cylinder(1, 4), color = "blue" } }, world = { C.plane({ 0, 0, 0 }, { 0, 0, 1 }) },
+      places = function() return { { 0, 0, 1, math.sqrt(0.5), math.sqrt(0.5), 0, 0 } } end,
+      forces = function() return { { first = 1, point = { 0, -2, 0 }, force = { 0, 0, 1 } } } end, file = directory .. "/blue.png" }
+    picture = png.read(directory .. "/blue.png")
+    local orange, shades = 0, {}
+    for k = 0, 800 * 500 - 1 do
+      local r, g, b = picture[k] >> 16, picture[k] >> 8 & 255, picture[k] & 255
+      if r > 1.5 * g and g > 1.2 * b then orange = orange + 1 end
+      if b > 1.5 * r and b > 1.2 * g then shades[b] = true end
+    end
+    local count = 0
+    for _ in pairs(shades) do count = count + 1 end
+    assert.is_true(orange > 200, tostring(orange))
+    assert.is_true(count > 40, tostring(count))
     assert.equal(one, one:save(directory .. "/small.png", { width = 200, height = 100, time = 0.5 }))
     assert.equal(200, png.read(directory .. "/small.png").width)
   end)

@@ -60,7 +60,7 @@ local function add_part(self, body, colour, geometry, offset, scale)
 end
 
 -- A solid or a surface of corners: what differs by an offset and a scale alone is one geometry.
-local function add_corners(self, body, colour, corners, edges, faces, radius, open)
+local function add_corners(self, body, colour, corners, edges, faces, radius, open, round)
   local low, high, scale, offset, numbers = { huge, huge, huge }, { -huge, -huge, -huge }, {}, {}, {}
   for _, c in ipairs(corners) do
     for i = 1, 3 do low[i], high[i] = math.min(low[i], c[i]), math.max(high[i], c[i]) end
@@ -95,7 +95,7 @@ local function add_corners(self, body, colour, corners, edges, faces, radius, op
     return html.numbers(result, "u4")
   end
   add_part(self, body, colour, geometry_of(self, { corners = html.numbers(numbers, "f4"), edges = flat(edges),
-    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, world = body == 0 }), offset, scale)
+    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, round = round, world = body == 0 }), offset, scale)
 end
 
 -- Adds the parts of a shape of a body (0: the world). Returns the radius of the ball around the origin that holds it.
@@ -107,7 +107,7 @@ function Drawing:add(support, body, shape, colour)
   for _, part in ipairs(not shape.mesh and shape.parts or {}) do
     local corners = support.corners(part)
     local edges, faces = support.surface(part)
-    add_corners(self, body, colour, corners, edges, faces, corners[1][4], false)
+    add_corners(self, body, colour, corners, edges, faces, corners[1][4], false, support.rims(part) ~= nil or nil)
   end
   for _, c in ipairs(shape:corners()) do
     around = math.max(around, sqrt(c[1] ^ 2 + c[2] ^ 2 + c[3] ^ 2) + (c[4] or 0))

@@ -17,9 +17,10 @@ nslua.shade = (share) => {
 
 /*
 ** The triangles of a solid: its faces moved out by the rounding, a cylinder around each edge and a ball around each
-** corner. Corners, edges and faces as film/space.lua packs them; a face is its number of corners, and these.
+** corner. Corners, edges and faces as film/space.lua packs them; a face is its number of corners, and these. round: the
+** sides, of four corners, are those of a cylinder, whose normals at corners are between those of the sides.
 */
-nslua.solidGeometry = ({ corners, edges, faces, radius }) => {
+nslua.solidGeometry = ({ corners, edges, faces, radius, round }) => {
   const T = window.THREE, at = nslua.numbers(corners), positions = [], normals = [];
   const corner = (i) => new T.Vector3(at[3 * i], at[3 * i + 1], at[3 * i + 2]);
   const put = (p, n) => { positions.push(p.x, p.y, p.z); normals.push(n.x, n.y, n.z); };
@@ -28,14 +29,17 @@ nslua.solidGeometry = ({ corners, edges, faces, radius }) => {
     for (let i = 0; i < p.count; i++)
       put(new T.Vector3().fromBufferAttribute(p, i).applyMatrix4(matrix), new T.Vector3().fromBufferAttribute(n, i).transformDirection(matrix));
   };
-  const list = nslua.numbers(faces);
+  const list = nslua.numbers(faces), smooth = [], flat = [];
   for (let i = 0; i < list.length; i += list[i] + 1) {
-    const ring = Array.from(list.subarray(i + 1, i + 1 + list[i]), corner), n = new T.Vector3();
+    const numbers = Array.from(list.subarray(i + 1, i + 1 + list[i])), ring = numbers.map(corner), n = new T.Vector3();
     for (let k = 0; k < ring.length; k++) n.add(new T.Vector3().crossVectors(ring[k], ring[(k + 1) % ring.length]));
-    n.normalize();
-    for (let k = 1; k + 1 < ring.length; k++)
-      for (const p of [ring[0], ring[k], ring[k + 1]]) put(p.clone().addScaledVector(n, radius), n);
+    flat.push({ numbers, ring, n: n.normalize() });
+    if (round && ring.length === 4) for (const k of numbers) (smooth[k] = smooth[k] ?? new T.Vector3()).add(n);
   }
+  for (const { numbers, ring, n } of flat)
+    for (let k = 1; k + 1 < ring.length; k++)
+      for (const j of [0, k, k + 1])
+        put(ring[j].clone().addScaledVector(n, radius), round && ring.length === 4 ? smooth[numbers[j]].clone().normalize() : n);
   if (radius > 0) {
     const fine = at.length <= 6, ball = new T.SphereBufferGeometry(radius, fine ? 20 : 10, fine ? 12 : 6).rotateX(Math.PI / 2);
     for (let i = 0; i < at.length / 3; i++) add(ball, new T.Matrix4().setPosition(corner(i)));
@@ -232,8 +236,11 @@ nslua.SpaceView = class {
     }
     [this.forces, this.starts] = [Float32Array.from(list), starts];
     const most = Math.max(1, ...starts.map((at, k) => (starts[k + 1] ?? at) - at)) / 8;
+    if (most > 300) this.showing.forces = false; /* they would hide the bodies; C shows them */
     const make = (geometry) => {
-      const mesh = new T.InstancedMesh(geometry, new T.MeshBasicMaterial(), most);
+      const seen = { depthTest: false, transparent: true, opacity: 0.9 }; /* they end in bodies and below floors */
+      const mesh = new T.InstancedMesh(geometry, new T.MeshBasicMaterial(seen), most);
+      mesh.renderOrder = 1;
       mesh.frustumCulled = false;
       scene.add(mesh);
       return mesh;
