@@ -95,7 +95,8 @@ local function add_corners(self, body, colour, corners, edges, faces, radius, op
     return html.numbers(result, "u4")
   end
   add_part(self, body, colour, geometry_of(self, { corners = html.numbers(numbers, "f4"), edges = flat(edges),
-    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, round = round, world = body == 0 }), offset, scale)
+    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, round = round, world = body == 0 }),
+    offset, scale)
 end
 
 -- Adds the parts of a shape of a body (0: the world). Returns the radius of the ball around the origin that holds it.
@@ -107,7 +108,8 @@ function Drawing:add(support, body, shape, colour)
   for _, part in ipairs(not shape.mesh and shape.parts or {}) do
     local corners = support.corners(part)
     local edges, faces = support.surface(part)
-    add_corners(self, body, colour, corners, edges, faces, corners[1][4], false, support.rims(part) ~= nil or nil)
+    local round = support.rims(part) and true
+    add_corners(self, body, colour, corners, edges, faces, corners[1][4], false, round)
   end
   for _, c in ipairs(shape:corners()) do
     around = math.max(around, sqrt(c[1] ^ 2 + c[2] ^ 2 + c[3] ^ 2) + (c[4] or 0))
