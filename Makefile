@@ -220,6 +220,9 @@ FORCE:
 $(BUILD)/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
 $(BUILD)/obj/bind/lua/versions.o: $(BUILD)/katex.h
 
+# Here loops of a constant length are written out.
+$(BUILD)/obj/integrators/euler_moreau/single.o: CFLAGS_ALL += $(if $(filter -O2,$(OPT)),-O3)
+
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)

@@ -6,6 +6,7 @@
 
 #include "internal.h"
 #include "bind/simulation/simulation.h"
+#include "integrators/euler_moreau/euler_moreau.h"
 #include "model/mechanical_ds.h"
 
 /* One object of a simulation with its table of fields. */
@@ -139,7 +140,14 @@ static int poke(lua_State *L) {
   return lua_pushboolean(L, changed), 1;
 }
 
+/* general_form(on): whether workspaces of EulerMoreauOSI made from now on have the general form alone. */
+static int general_form(lua_State *L) {
+  ns_em_plain = lua_toboolean(L, 1);
+  return 0;
+}
+
 void nsl_internal_tables(lua_State *L) {
-  static const luaL_Reg functions[] = {{"parts", parts_of_simulation}, {"peek", peek}, {"poke", poke}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"parts", parts_of_simulation}, {"peek", peek}, {"poke", poke}, {"general_form", general_form}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

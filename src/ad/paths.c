@@ -205,8 +205,7 @@ static bool all_finite(const double *x, size_t n) {
   return true;
 }
 
-/* Evaluates the whole native Jacobian at `in`, unless it is known: callers ask for one argument after the other. */
-static void find_jacobian(NsPath *path, const double *in) {
+void ns_path_find_jacobian(NsPath *path, const double *in) {
   size_t bytes = (size_t)path->inputs * sizeof *in;
   if (path->jac_known && memcmp(path->jac_in, in, bytes) == 0) return;
   path->native_jacobian(in, path->jac);
@@ -242,7 +241,7 @@ static inline bool paths_slopes(NsPaths *fn, int first, int count, bool constant
   NsPath *path = path_of_slopes(fn, jac, entries);
   if (!path) return false;
   if (path->native_jacobian && *path->open) {
-    if (!constant || !path->jac_known) find_jacobian(path, fn->in);
+    if (!constant || !path->jac_known) ns_path_find_jacobian(path, fn->in);
     memcpy(jac, path->jac + (size_t)first * (size_t)fn->outputs, entries * sizeof *jac);
     if (all_finite(jac, entries)) return true;
   }

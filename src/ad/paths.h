@@ -109,6 +109,9 @@ bool ns_paths_jacobian(NsPaths *fn, int arg, double *jac);
 /* The same by the inputs first .. first + count - 1, of whatever arguments. */
 bool ns_paths_jacobian_of(NsPaths *fn, int first, int count, double *jac);
 
+/* Evaluates the whole native Jacobian at `in`, unless path->jac has it: callers ask for one argument after the other. */
+void ns_path_find_jacobian(NsPath *path, const double *in);
+
 /* Whether this Jacobian is known without an evaluation, wherever fn->in is. */
 bool ns_paths_jacobian_known(const NsPaths *fn, int arg);
 

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <stdbool.h>
-
 #include "base/status.h"
 
 enum { NS_FUNCTION_ARGS = 3 };
@@ -38,6 +36,7 @@ static inline NsStatus ns_callback_status(int returned) {
 **           second derivative in s (bend): one row for each element of the value, column-major; NULL: not wanted. Exact; NULL and results
 **           as of `along`.
 ** ignores   whether no value depends on argument number `by`, here and at all other points. NULL: not known.
+** direct    native code of the same value and Jacobians, when there is any (ad/direct.h). NULL: never.
 */
 typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
@@ -49,6 +48,7 @@ typedef struct NsFunction {
   int (*twist)(void *context, double t, const double *const *args, double tdot, const double *w, double *slope, double *rate,
                double *bend);
   bool (*ignores)(void *context, double t, const double *const *args, int by);
+  const struct NsDirect *direct;
 } NsFunction;
 
 /* jac (`bytes` bytes) = the exact derivative of f by argument number `by`. False: it is not available, and jac is 0. */

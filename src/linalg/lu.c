@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "linalg/dense.h"
+#include "linalg/small.h"
 
 /*
 ** SMALL: largest order that the own code factors; NARROW: largest width of a block of columns that loops eliminate. Below these
@@ -473,25 +474,13 @@ NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least)
   return pivots_stand(lu, A, lda, least) ? NS_OK : NS_ESINGULAR;
 }
 
+NsSmallLu ns_lu_small(const NsLu *lu) {
+  return (NsSmallLu){lu->a, lu->pivot};
+}
+
 static void lu_solve_one(const NsLu *lu, double *b) {
-  int n = lu->n;
-  const double *column = lu->a;
-  for (int k = 0; k < n; k++) {
-    int p = lu->pivot[k] - 1;
-    double t = b[p];
-    b[p] = b[k], b[k] = t;
-  }
-  for (int k = 0; k < n; k++, column += n) {
-    double t = b[k];
-    if (t == 0) continue;
-    for (int i = k + 1; i < n; i++) b[i] -= column[i] * t;
-  }
-  for (int k = n - 1; k >= 0; k--) {
-    column -= n;
-    double t = b[k] /= column[k];
-    if (t == 0) continue;
-    for (int i = 0; i < k; i++) b[i] -= column[i] * t;
-  }
+#define SOLVE(n) ns_small_solve(ns_lu_small(lu), b, n)
+  NS_SMALL_SWITCH(lu->n, SOLVE)
 }
 
 /* Multiplies each row of B by the factor of its row of A. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "linalg/small.h"
 
 /*
 ** A factorisation P A = L U of an n x n matrix: made once for a size, then used for many matrices. Pivoting: scaled partial
@@ -54,6 +55,9 @@ void ns_lu_split(const NsLu *lu, double *P, double *L, double *U);
 
 /* Solves A X = B in place; B is n x nrhs, leading dimension ldb. Call only after a successful factorisation. */
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb);
+
+/* The factors for ns_small_solve. The arrays stay where they are. */
+NsSmallLu ns_lu_small(const NsLu *lu);
 
 /* Solves A' X = B in place. */
 void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb);

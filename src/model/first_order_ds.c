@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "ad/direct.h"
 #include "base/memory.h"
 #include "linalg/sparse_lu.h"
 
@@ -126,7 +127,7 @@ NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, d
   else memset(out, 0, first_order_bytes_of(ds->base.n));
   if (ds->f.value) {
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
-    if (ds->f.value(ds->f.context, t, args, out) != 0)
+    if (ns_function_value(&ds->f, t, args, out) != 0)
       return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", first_order_name_of(ds), t);
     return NS_OK;
   }
@@ -138,6 +139,7 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
   const NsCoef *given = ns_coef_given(&ds->jacobian_f) ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
   size_t entries = (size_t)ds->base.n * (size_t)ds->base.n;
   const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
+  if (!exact && !given && ns_direct_jacobian(ds->f.direct, t, args, 0, (int)entries, J)) return NS_OK;
   memset(J, 0, entries * sizeof *J);
   if (exact && ns_exact_jacobian(&ds->f, t, args, 0, entries * sizeof *J, J)) return NS_OK;
   if (given) {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ad/direct.h"
 #include "base/memory.h"
 #include "linalg/sparse_lu.h"
 
@@ -147,7 +148,7 @@ static NsStatus mechanics_failed(const NsMechanicalDs *ds, NsStatus status, cons
 static NsStatus mechanics_evaluate(const NsMechanicalDs *ds, const NsFunction *f, const char *what, double t, const double *q,
                                    const double *v, double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
-  NsStatus status = ns_callback_status(f->value(f->context, t, args, out));
+  NsStatus status = ns_callback_status(ns_function_value(f, t, args, out));
   return status == NS_OK ? NS_OK : mechanics_failed(ds, status, what, t, err);
 }
 

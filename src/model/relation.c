@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ad/direct.h"
 #include "base/memory.h"
 
 /* An entry of Jachq, or a derivative of hDot, belongs to another function than h when they differ by more than this part: far more than rounding. */
@@ -151,7 +152,7 @@ uint64_t ns_relation_matrix_version(const NsRelation *rel) {
 static NsStatus relation_evaluate(const NsRelation *rel, const NsFunction *f, const char *what, const NsRelationPoint *at,
                                   double *out, NsError *err) {
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
-  NsStatus status = ns_callback_status(f->value(f->context, at->t, args, out));
+  NsStatus status = ns_callback_status(ns_function_value(f, at->t, args, out));
   if (status == NS_OK) return NS_OK;
   const char *why = rel->contact ? ns_contact_shape(rel->contact)->failure : NULL;
   if (why) return ns_fail(err, status, "relation '%s': %s at t=%g", relation_name_of(rel), why, at->t);
@@ -232,8 +233,9 @@ NsStatus ns_relation_add_rate(const NsRelation *rel, const NsRelationPoint *at, 
 static NsStatus relation_jacobian(const NsRelation *rel, const NsCoef *given, const NsFunction *f, int by, const char *what,
                                   int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
-  memset(out, 0, bytes);
   const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  if (!at->exact && !ns_coef_given(given) && ns_direct_jacobian(f->direct, at->t, args, by, rows * cols, out)) return NS_OK;
+  memset(out, 0, bytes);
   if (at->exact && ns_exact_jacobian(f, at->t, args, by, bytes, out)) return NS_OK;
   if (ns_coef_given(given)) return ns_coef_add_to(given, 1, out, rows), NS_OK;
   if (!f->value) return NS_OK;

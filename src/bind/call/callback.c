@@ -232,7 +232,7 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
   lua_getiuservalue(L, object, nsl_function_place(slot));
   if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
-  if (cb->timed) lua_pushnumber(L, at->t), nargs++;
+  if (cb->direct.timed) lua_pushnumber(L, at->t), nargs++;
   nargs += callback_push_arguments(L, cb, at, object);
   lua_getiuservalue(L, object, nsl_output_place(slot));
   const uint64_t *version = cb->vector ? cb->vector->version : cb->matrix->version, was = *version;
@@ -280,12 +280,11 @@ static int argument_size(const NslCallee *callee, char letter) {
 }
 
 static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, double *in) {
-  if (cb->timed) *in++ = at->t;
-  for (int a = 0; a < cb->inputs; a++) {
-    char letter = cb->letter[a];
-    const double *from = letter == 'x' ? at->x : letter != 'z' ? at->lambda : at->z ? at->z : cb->callee->z->data;
-    for (const double *end = from + cb->count[a]; from < end;) *in++ = *from++;
-  }
+  const NsDirect *d = &cb->direct;
+  const double *args[] = {at->x, at->lambda, at->z ? at->z : cb->callee->z->data};
+  if (d->timed) *in++ = at->t;
+  for (int a = 0; a < d->inputs; a++)
+    for (const double *from = args[d->of[a]], *end = from + d->count[a]; from < end;) *in++ = *from++;
 }
 
 static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
@@ -307,23 +306,23 @@ typedef struct FirstCall {
 static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args) {
   NslCallee *callee = cb->callee;
   const NsSlot *slot = cb->slot;
+  NsDirect *d = &cb->direct;
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
-  cb->inputs = 0;
+  d->inputs = 0;
   nsl_push_object(L, callee);
   lua_getiuservalue(L, 2, nsl_function_place((int)(cb - callee->callbacks)));
   if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
   for (const char *a = slot->args; *a; a++) {
-    int n = cb->count[cb->inputs] = argument_size(callee, *a);
-    cb->letter[cb->inputs] = *a;
-    cb->inputs += n > 0;
+    int n = argument_size(callee, *a);
+    if (n > 0) d->of[d->inputs] = *a == 'x' ? 0 : *a == 'z' ? 2 : 1, d->count[d->inputs++] = n;
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
   }
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
-  cb->entries = rows * cols;
-  cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
+  d->outputs = cb->entries = rows * cols;
+  d->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
   const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
-  cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
+  d->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
   return nargs;
 }
 
@@ -348,6 +347,7 @@ static int find_trace(lua_State *L) {
   nsl_trace_check(L, trace);
   if (trace->variables) nsl_watch_callee(cb->callee);
   cb->trace = trace;
+  cb->direct.fn = &trace->fn;
   return 0;
 }
 

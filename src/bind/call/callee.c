@@ -26,7 +26,7 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
   for (int i = 0; i < kind->nslots; i++) {
     callee->callbacks[i].callee = callee;
     callee->callbacks[i].slot = &kind->slots[i];
-    callee->callbacks[i].timed = !nsl_timeless(&kind->slots[i]);
+    callee->callbacks[i].direct.timed = !nsl_timeless(&kind->slots[i]);
   }
   lua_newtable(L);
   lua_setiuservalue(L, idx, NSL_FIELDS);
@@ -164,8 +164,15 @@ static NsSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, c
   return symbol;
 }
 
+/* Forgets the trace of a callback, which is another function now, or has other sizes. */
+static void drop_trace(NslCallback *cb) {
+  cb->trace = NULL;
+  cb->direct.fn = NULL;
+}
+
 static void set_symbol(lua_State *L, int idx, int slot, NsSymbol symbol) {
   NslCallee *callee = lua_touserdata(L, idx);
+  drop_trace(&callee->callbacks[slot]);
   callee->callbacks[slot].backing = NSL_LIBRARY;
   callee->callbacks[slot].symbol = symbol;
   rebind(L, idx);
@@ -202,7 +209,7 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
   NslCallback *cb = &callee->callbacks[slot];
   callee_put(L, idx, nsl_function_place(slot), function);
   cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
-  cb->trace = NULL;
+  drop_trace(cb);
   cb->stays = false;
   rebind(L, idx);
 }
@@ -233,7 +240,7 @@ void nsl_exchange_function(lua_State *L, int idx, int slot, int function) {
   callee_put(L, idx, nsl_function_place(slot), function);
   cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
   if (method && compiled) nsl_watch_callee(cb->callee);
-  cb->trace = NULL;
+  drop_trace(cb);
 }
 
 void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
@@ -267,7 +274,7 @@ void nsl_find_methods(lua_State *L, int idx) {
       callee_put(L, idx, nsl_function_place(i), -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
       if (nsl_is_compiled(L, -1)) nsl_watch_callee(callee);
-      cb->trace = NULL;
+      drop_trace(cb);
       cb->stays = false;
       lua_pop(L, 1);
       changed = changed || !was;
@@ -292,14 +299,14 @@ static void renew_traces_of(lua_State *L, NslCallee *callee) {
   for (int i = 0; i < callee->kind->nslots; i++) {
     NslCallback *cb = &callee->callbacks[i];
     if (!cb->trace) continue;
-    if (!nsl_trace_is_current(cb->trace)) cb->trace = NULL;
+    if (!nsl_trace_is_current(cb->trace)) drop_trace(cb);
     if (cb->backing != NSL_COMPILED_METHOD || !cb->trace) continue;
     if (!known) {
       nsl_push_object(L, callee);
       held = nsl_digest(L, lua_gettop(L)), known = true;
       lua_pop(L, 1);
     }
-    if (cb->trace->objects != held) cb->trace = NULL;
+    if (cb->trace->objects != held) drop_trace(cb);
   }
 }
 
@@ -352,7 +359,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->z = make_vector(L, idx, NSL_PLACE_Z, nz, "z", false);
   callee->rate = make_vector(L, idx, NSL_PLACE_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
-    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, callee->callbacks[i].trace = NULL;
+    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, drop_trace(&callee->callbacks[i]);
   if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
@@ -476,7 +483,7 @@ static int callee_newindex(lua_State *L) {
   lua_insert(L, 2);
   lua_rawset(L, 2);
   for (int i = 0; i < callee->kind->nslots; i++)
-    if (callee->callbacks[i].backing == NSL_COMPILED_METHOD) callee->callbacks[i].trace = NULL;
+    if (callee->callbacks[i].backing == NSL_COMPILED_METHOD) drop_trace(&callee->callbacks[i]);
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
   if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);
@@ -520,7 +527,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   for (int i = 0; i < source->kind->nslots; i++) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
-    target->callbacks[i].trace = NULL;
+    drop_trace(&target->callbacks[i]);
     lua_getiuservalue(L, from, nsl_function_place(i));
     lua_setiuservalue(L, to, nsl_function_place(i));
   }

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "ad/direct.h"
 #include "base/arena.h"
 #include "base/function.h"
 #include "bind/lua/host.h"
@@ -32,16 +33,12 @@ struct NslCallback {
   double *out; /* the `entries` numbers of the output */
   int entries;
   struct NslTrace *trace; /* compiled: made for these sizes; NULL until the first call. The function keeps it alive */
-  bool timed;             /* it takes the time */
-  int inputs;             /* number of non-empty arguments of the traced function, out of those that the slot lists */
-  char letter[4];         /* the letters of these arguments, and their sizes (count) */
-  int count[4];
-  int argument[2];     /* the trace's argument numbers for the Jacobians by x and by lambda; -1: no such argument */
-  bool inexact;        /* it does not accept dual numbers: see `exact` of NsFunction */
-  NslShadow shadow;    /* of a plain callback, for its derivatives */
-  uint64_t shadow_run; /* the run (NslHost.runs) that it was made in; 0: none */
-  bool stays;          /* a plain callback that nslua.compile has seen, and has left as it is */
-  bool silent;         /* the last call of a Lua function neither wrote anything into the output nor returned anything */
+  NsDirect direct;        /* where the inputs of the traced function come from; direct.fn: of `trace` */
+  bool inexact;           /* it does not accept dual numbers: see `exact` of NsFunction */
+  NslShadow shadow;       /* of a plain callback, for its derivatives */
+  uint64_t shadow_run;    /* the run (NslHost.runs) that it was made in; 0: none */
+  bool stays;             /* a plain callback that nslua.compile has seen, and has left as it is */
+  bool silent;            /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
 /*

@@ -143,8 +143,9 @@ static bool differentiate_by_trace(NslFunction *f) {
   bool good = trace && !ns_paths_is_loose(&trace->fn);
   if (!good) f->wait = f->wait < LONG_MAX / PATIENCE ? f->wait * PATIENCE : LONG_MAX, f->passes = 0;
   for (int by = 0; by < 2 && good; by++)
-    if (cb->argument[by] >= 0)
-      good = sizes[by] <= FORWARD * trace->fn.outputs && ns_paths_jacobian(&trace->fn, cb->argument[by], f->jacobian[by]);
+    if (cb->direct.argument[by] >= 0)
+      good = sizes[by] <= FORWARD * trace->fn.outputs &&
+             ns_paths_jacobian(&trace->fn, cb->direct.argument[by], f->jacobian[by]);
   return good;
 }
 
@@ -201,7 +202,7 @@ static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *j
 /* Whether the trace shows that the value of a compiled callback does not depend on an argument. */
 static bool stays(const NslFunction *f, int by) {
   const NslCallback *cb = &f->callee->callbacks[f->value];
-  return cb->trace && cb->argument[by] >= 0 && !cb->trace->fn.moves[cb->argument[by]];
+  return cb->trace && cb->direct.argument[by] >= 0 && !cb->trace->fn.moves[cb->direct.argument[by]];
 }
 
 static int function_plain_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac);
@@ -211,10 +212,10 @@ static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
   NslTrace *trace = cb->trace;
-  int arg = cb->argument[by];
+  int arg = cb->direct.argument[by];
   if (!trace || arg < 0 || !ns_paths_jacobian_known(&trace->fn, arg)) trace = nsl_callback_trace(callee, f->value, at);
   if (!trace) return nsl_has_trace(cb) ? -1 : function_plain_jacobian(f, by, at, jac);
-  arg = cb->argument[by];
+  arg = cb->direct.argument[by];
   if (arg < 0) return 0;
   int cols = nsl_trace_size(&trace->args[arg]);
   if (trace->fn.outputs == 0) memset(jac, 0, (size_t)(cb->entries * cols) * sizeof *jac);
@@ -237,7 +238,7 @@ static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const
     if (second) memset(second, 0, (size_t)n * sizeof *second);
     return 0;
   }
-  int arg = cb->argument[0];
+  int arg = cb->direct.argument[0];
   return !ns_paths_along(&trace->fn, nsl_callback_argument(cb, 't'), tdot, arg < 0 ? 0 : arg, arg < 0 ? NULL : w, first,
                          second);
 }
@@ -341,7 +342,7 @@ static void function_find_jets(void *context, double tdot, NsJet jet, const doub
   const NslCallback *cb = &job->f->callee->callbacks[job->f->value];
   if (trace) {
     int time = nsl_callback_argument(cb, 't'), input = time < 0 ? -1 : (int)(ns_paths_input(&trace->fn, time) - trace->fn.in);
-    int first = (int)(ns_paths_input(&trace->fn, cb->argument[0]) - trace->fn.in);
+    int first = (int)(ns_paths_input(&trace->fn, cb->direct.argument[0]) - trace->fn.in);
     nsl_trace_jets(job->L, trace, input, tdot, first, job->f->callee->n, jet, seed, all);
     return;
   }
@@ -383,7 +384,7 @@ static int function_jets(JetJob *job, double t, const double *const *args) {
   job->trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at)
                                  : nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (nsl_has_trace(cb) && !job->trace) return forget_error(f), 1;
-  if (job->trace && (job->trace->fn.outputs == 0 || cb->argument[0] < 0))
+  if (job->trace && (job->trace->fn.outputs == 0 || cb->direct.argument[0] < 0))
     return clear_jets(job, (size_t)nsl_callback_entries(cb), (size_t)f->callee->n), 0;
   if (!job->trace && function_is_matrix(f)) failed = evaluate_matrix(f, &at);
   else if (!job->trace && (!f->plain_known || !function_same_point(f, &at)))
@@ -414,7 +415,7 @@ static bool function_ignores(void *context, double t, const double *const *args,
                                             : nsl_callback_shadow(f->callee, f->value, &at, NULL);
   if (!trace && nsl_has_trace(cb)) forget_error(f);
   if (!trace) return false;
-  int arg = by == 2 ? nsl_callback_argument(cb, 'z') : cb->argument[by];
+  int arg = by == 2 ? nsl_callback_argument(cb, 'z') : cb->direct.argument[by];
   return trace->fn.outputs == 0 || arg < 0 || !trace->fn.moves[arg];
 }
 
@@ -505,8 +506,8 @@ static int function_exactly(void *context, double t, const double *const *args, 
   if (nsl_has_trace(cb) && stays(f, by)) return 0;
   if (cb->inexact) return 1;
   NslTrace *shadow = nsl_callback_shadow(f->callee, f->value, &at, NULL);
-  if (shadow && cb->argument[by] < 0) return 0;
-  if (shadow && ns_paths_jacobian(&shadow->fn, cb->argument[by], jac)) return 0;
+  if (shadow && cb->direct.argument[by] < 0) return 0;
+  if (shadow && ns_paths_jacobian(&shadow->fn, cb->direct.argument[by], jac)) return 0;
   if (function_is_matrix(f) && !nsl_has_trace(cb)) return by == 0 ? differentiate_matrix(f, &at, jac) != 0 : 1;
   if (function_exact(f, by, &at, jac) == 0) return 0;
   if (!nsl_has_trace(cb)) cb->inexact = true;
@@ -563,11 +564,13 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   f->value = value;
   f->by[0] = by_x;
   f->by[1] = by_lambda;
-  const NslCallback *cb = &callee->callbacks[value];
+  NslCallback *cb = &callee->callbacks[value];
   if (cb->backing == NSL_ABSENT) return (NsFunction){0};
   bool smooth = cb->backing != NSL_LIBRARY;
   NsFunction function = {.value = function_value, .jacobian = function_jacobian, .context = f};
   if (!smooth) return function;
+  for (int by = 0; by < 2; by++) cb->direct.own[by] = f->by[by] < 0 || callee->callbacks[f->by[by]].backing == NSL_ABSENT;
+  function.direct = &cb->direct;
   function.along = function_along, function.exact = function_exactly;
   function.bowl = function_bowl, function.twist = function_twist, function.ignores = function_ignores;
   return function;

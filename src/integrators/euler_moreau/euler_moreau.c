@@ -66,8 +66,11 @@ static void em_take_vectors(NsEulerMoreau *em) {
     NsEmCluster *cluster = &em->clusters[c];
     cluster->fixed = ns_arena_matrix(arena, cluster->base.n, cluster->base.n);
     cluster->factors_of = ns_arena_matrix(arena, cluster->base.n, cluster->base.n);
+    if (cluster->base.lu && cluster->base.n <= NS_SMALL_ORDER) cluster->small = ns_lu_small(cluster->base.lu);
   }
 }
+
+static const NsSchemeClass em_single;
 
 static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *sparse = &ns_scheme_euler_moreau_sparse;
@@ -75,6 +78,7 @@ static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   NsEulerMoreau *em = ns_scheme_take(sizeof *em, &ns_scheme_euler_moreau, integrator, nsds);
   if (!em) return NS_ENOMEM;
   NsArena *arena = &em->base.arena;
+  if (!plan->lin && ns_em_single_suits(nsds)) em->base.class = &em_single;
   em->base.linear = true;
   em->exact = plan->lin;
   em->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->nodes);
@@ -124,12 +128,6 @@ static void em_restart(NsScheme *scheme) {
   memset(em->test.scale, 0, (size_t)em->layout.N * sizeof *em->test.scale);
 }
 
-/* Changes with the numbers of a linear f; 0: f is not linear, or changes with time. */
-static uint64_t f_key(const NsFirstOrderDs *ds) {
-  bool varies = ds->f.value || ns_coef_varies(&ds->A) || ns_coef_varies(&ds->b);
-  return varies ? 0 : ds->A.version + ds->b.version + 1;
-}
-
 /* known = h (1 - theta) f(t_k, x_k) + h (1 - gamma) r_k. When f is the same at t, evaluate finds it at the iterate x_k. */
 static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
   double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
@@ -142,7 +140,7 @@ static NsStatus evaluate_known(NsEulerMoreau *em, NsError *err) {
       NsStatus status = ns_ds_update(&ds->base, em->t_k, err);
       if (status == NS_OK) status = ns_first_order_f(ds, em->t_k, ds->base.x_k, f, err);
       if (status != NS_OK) return status;
-      node->f_known = f_key(ds);
+      node->f_known = ns_em_f_key(ds);
     }
     for (int j = 0; j < ds->base.n; j++) known[j] = wf != 0 ? wf * f[j] : 0;
     for (int j = 0; wr != 0 && j < ds->base.n; j++) known[j] += wr * ds->base.r_k[j];
@@ -216,13 +214,6 @@ static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 
 /* ---- evaluation at the iterate ---- */
 
-/* Whether an interaction has no input: g is linear, without K, and lambda is 0. */
-static bool em_idle(const NsEulerMoreau *em, const NsEmEdge *edge) {
-  for (int i = 0; edge->linear_input && i < edge->base.m; i++)
-    if (em->lambda[edge->base.row + i] != 0) return false;
-  return edge->linear_input;
-}
-
 /* Evaluates y and r at the iterate; r of a system is the sum over its interactions. */
 static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   const double *x_output = ns_em_output_state(em);
@@ -232,7 +223,7 @@ static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
     NsRelation *relation = edge->base.inter->relation;
     NsRelationPoint at = ns_em_point(em, edge, x_output);
     NsStatus status = ns_relation_output(relation, &at, em->y + edge->base.row, err);
-    if (status == NS_OK && em_idle(em, edge)) continue;
+    if (status == NS_OK && ns_em_idle(em, edge)) continue;
     if (x_output != em->x) at = ns_em_point(em, edge, em->x);
     if (status == NS_OK) status = ns_relation_input(relation, &at, edge->g, err);
     if (status != NS_OK) return status;
@@ -266,7 +257,7 @@ static NsStatus em_evaluate(NsScheme *scheme, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   for (int i = 0; i < em->layout.nnodes; i++) {
     NsEmNode *node = &em->nodes[i];
-    bool known = node->f_known && node->f_known == f_key(node->ds);
+    bool known = node->f_known && node->f_known == ns_em_f_key(node->ds);
     node->f_known = 0;
     NsStatus status = known ? NS_OK : ns_first_order_f(node->ds, em->t, em->x + node->base.v, em->f + node->base.v, err);
     if (status != NS_OK) return status;
@@ -416,28 +407,16 @@ static const NsSchemeStart em_consistent = {em_order, em_moved, em_name_of, em_s
 
 const char ns_scheme_euler_moreau_text[] = "EulerMoreauOSI";
 
-const NsSchemeClass ns_scheme_euler_moreau = {.name = ns_scheme_euler_moreau_text,
-                                              .bytes = sizeof(NsEulerMoreauOptions),
-                                              .defaults = &em_defaults.base,
-                                              .fields = em_fields,
-                                              .arguments = em_arguments,
-                                              .words = em_words,
-                                              .family = NS_FIRST_ORDER,
-                                              .polishes = true,
-                                              .create = em_create,
-                                              .destroy = em_destroy,
-                                              .begin = em_begin,
-                                              .restart = em_restart,
-                                              .evaluate = em_evaluate,
-                                              .linearize = em_linearize,
-                                              .problem = em_problem,
-                                              .advance = em_advance,
-                                              .residual = ns_em_residual,
-                                              .finite = em_finite,
-                                              .complete = em_complete,
-                                              .commit = em_commit,
-                                              .again = em_again,
-                                              .rescue = em_rescue,
-                                              .start = &em_consistent,
-                                              .order = ns_em_order,
-                                              .tangent = &ns_em_tangent};
+/* What both forms share. */
+#define EM_CLASS                                                                                                               \
+  .name = ns_scheme_euler_moreau_text, .bytes = sizeof(NsEulerMoreauOptions), .defaults = &em_defaults.base,                   \
+  .fields = em_fields, .arguments = em_arguments, .words = em_words, .family = NS_FIRST_ORDER, .polishes = true,               \
+  .create = em_create, .destroy = em_destroy, .begin = em_begin, .restart = em_restart, .problem = em_problem,                 \
+  .finite = em_finite, .complete = em_complete, .commit = em_commit, .again = em_again, .rescue = em_rescue,                   \
+  .start = &em_consistent, .order = ns_em_order, .tangent = &ns_em_tangent
+
+const NsSchemeClass ns_scheme_euler_moreau = {EM_CLASS, .evaluate = em_evaluate, .linearize = em_linearize,
+                                              .advance = em_advance, .residual = ns_em_residual};
+
+static const NsSchemeClass em_single = {EM_CLASS, .evaluate = ns_em_single_evaluate, .linearize = ns_em_single_linearize,
+                                        .advance = ns_em_single_advance, .residual = ns_em_single_residual};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "integrators/layout.h"
+#include "linalg/small.h"
 #include "model/first_order_ds.h"
 
 /* The options of EulerMoreauOSI. */
@@ -35,6 +36,7 @@ typedef struct NsEmCluster {
   double *fixed;      /* n x n: the constant part of W */
   double *factors_of; /* n x n: the W that was factored last */
   bool changes;       /* W depends on a callback and is formed at each iteration */
+  NsSmallLu small;    /* its factors, when it has at most NS_SMALL_ORDER unknowns */
 } NsEmCluster;
 
 /* An interaction. */
@@ -89,6 +91,19 @@ typedef struct NsEulerMoreau {
   NsStepProblem problem;
 } NsEulerMoreau;
 
+/* Changes with the numbers of a linear f; 0: f is not linear, or changes with time. */
+static inline uint64_t ns_em_f_key(const NsFirstOrderDs *ds) {
+  bool varies = ds->f.value || ns_coef_varies(&ds->A) || ns_coef_varies(&ds->b);
+  return varies ? 0 : ds->A.version + ds->b.version + 1;
+}
+
+/* Whether an interaction has no input: g is linear, without K, and lambda is 0. */
+static inline bool ns_em_idle(const NsEulerMoreau *em, const NsEmEdge *edge) {
+  for (int i = 0; edge->linear_input && i < edge->base.m; i++)
+    if (em->lambda[edge->base.row + i] != 0) return false;
+  return edge->linear_input;
+}
+
 /* The state at which the law's output is evaluated. */
 const double *ns_em_output_state(NsEulerMoreau *em);
 
@@ -101,11 +116,29 @@ static inline NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdg
 /* Computes the Jacobians at the iterate, W, its factors, and the matrix of the problem; not its constant part. */
 NsStatus ns_em_update(NsEulerMoreau *em, NsError *err);
 
+/* Parts of it: whether W was formed with these weights; the Jacobians of an interaction; the factors of a W that is formed; the key of all data. */
+bool ns_em_keeps_weights(const NsEulerMoreau *em);
+NsStatus ns_em_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err);
+NsStatus ns_em_factor(NsEulerMoreau *em, NsEmCluster *cluster, NsError *err);
+uint64_t ns_em_linear_key(const NsEulerMoreau *em);
+
 /* Computes the constant part of the problem; this iterate becomes the start of `advance`. */
 void ns_em_form_q(NsEulerMoreau *em);
 
-/* See NsSchemeClass (residual.c). */
+/* See NsSchemeClass (residual.c). measure: of an iterate that is not settled. */
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
+NsStepResidual ns_em_measure(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance);
+
+/*
+** The form for one system with one interaction (single.c), on the same workspace. ns_em_plain: workspaces that are made from now on do not have
+** it; for specs.
+*/
+extern bool ns_em_plain;
+bool ns_em_single_suits(const NsNsds *nsds);
+NsStatus ns_em_single_evaluate(NsScheme *scheme, NsError *err);
+NsStatus ns_em_single_linearize(NsScheme *scheme, bool full, NsError *err);
+void ns_em_single_advance(NsScheme *scheme, const double *solution, double s);
+NsStepResidual ns_em_single_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 
 /* The derivatives of a step (tangent.c). */
 extern const NsSchemeTangent ns_em_tangent;

@@ -63,7 +63,7 @@ static void add_K(NsEulerMoreau *em, NsEmEdge *edge) {
 }
 
 /* Computes the Jacobians of the relation at the iterate; constant ones are copied when they have changed. */
-static NsStatus edge_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err) {
+NsStatus ns_em_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
   uint64_t key = ns_relation_matrix_version(relation) + 1;
   bool fixed = edge->linear_output && edge->linear_input;
@@ -99,20 +99,25 @@ static NsStatus form_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh
   return NS_OK;
 }
 
+NsStatus ns_em_factor(NsEulerMoreau *em, NsEmCluster *cluster, NsError *err) {
+  double *formed = cluster->base.W;
+  cluster->base.factored = false;
+  NsStatus status = ns_layout_factor(&em->layout, &em->base, &cluster->base, formed, "M - h theta df/dx - h gamma dg/dx", em->h,
+                                     err);
+  if (status != NS_OK) return status;
+  cluster->base.W = cluster->factors_of;
+  cluster->factors_of = formed;
+  return NS_OK;
+}
+
 /* Forms W of one cluster, and factors it unless it equals the factored matrix. */
 static NsStatus factor_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh, NsError *err) {
   NsStatus status = form_cluster(em, cluster, fresh, err);
   size_t bytes = (size_t)cluster->base.n * (size_t)cluster->base.n * sizeof(double);
   if (status == NS_OK && cluster->base.factored && memcmp(cluster->base.W, cluster->factors_of, bytes) == 0) return NS_OK;
+  if (status == NS_OK) return ns_em_factor(em, cluster, err);
   cluster->base.factored = false;
-  if (status != NS_OK) return status;
-  status = ns_layout_factor(&em->layout, &em->base, &cluster->base, cluster->base.W, "M - h theta df/dx - h gamma dg/dx", em->h,
-                            err);
-  if (status != NS_OK) return status;
-  double *formed = cluster->base.W;
-  cluster->base.W = cluster->factors_of;
-  cluster->factors_of = formed;
-  return NS_OK;
+  return status;
 }
 
 /* X = W^-1 B for each cluster of the interaction. */
@@ -170,32 +175,38 @@ static void em_form_matrix(NsEulerMoreau *em) {
 }
 
 /* Hash of the data of the whole linearisation, when all models are linear. */
-static uint64_t linear_key(const NsEulerMoreau *em) {
+uint64_t ns_em_linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
   for (int i = 0; i < em->layout.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
   for (int e = 0; e < em->layout.nedges; e++) key += ns_relation_matrix_version(em->edges[e].base.inter->relation);
   return key;
 }
 
+/* The mark of gamma: with gamma in the relation it is another one. */
+static double gamma_mark(const NsEulerMoreau *em) {
+  return em->options.gamma_in_relation ? -1 - em->options.gamma : em->options.gamma;
+}
+
+bool ns_em_keeps_weights(const NsEulerMoreau *em) {
+  return em->h == em->h_formed && em->theta_formed == em->options.theta && em->gamma_formed == gamma_mark(em);
+}
+
 static bool em_same_weights(NsEulerMoreau *em) {
-  double gamma = em->options.gamma_in_relation ? -1 - em->options.gamma : em->options.gamma;
-  bool same = em->h == em->h_formed && em->theta_formed == em->options.theta && em->gamma_formed == gamma;
-  if (!same) {
-    em->h_formed = em->h;
-    em->theta_formed = em->options.theta;
-    em->gamma_formed = gamma;
-  }
+  bool same = ns_em_keeps_weights(em);
+  em->h_formed = em->h;
+  em->theta_formed = em->options.theta;
+  em->gamma_formed = gamma_mark(em);
   return same;
 }
 
 NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   bool same = em_same_weights(em);
-  if (em->base.linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
+  if (em->base.linear && same && em->matrix_formed && em->matrix_key == ns_em_linear_key(em)) return NS_OK;
   em->matrix_formed = false;
   for (int c = 0; !same && c < em->layout.nblocks; c++) em->clusters[c].base.key = 0;
   const double *x_output = ns_em_output_state(em);
   for (int e = 0; e < em->layout.nedges; e++) {
-    NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
+    NsStatus status = ns_em_jacobians(em, &em->edges[e], x_output, err);
     if (status != NS_OK) return status;
   }
   for (int c = 0; c < em->layout.nblocks; c++) {
@@ -210,7 +221,7 @@ NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   }
   for (int e = 0; e < em->layout.nedges; e++) solve_edge(em, &em->edges[e]);
   em_form_matrix(em);
-  em->matrix_key = linear_key(em);
+  em->matrix_key = ns_em_linear_key(em);
   em->matrix_formed = true;
   return NS_OK;
 }

@@ -193,10 +193,8 @@ static bool em_settled(NsEulerMoreau *em, const double *y, const NsStepTolerance
 }
 
 /* Near an infinite derivative the last W is a bad measure of rounding and distance: the test is repeated with a new W. */
-NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
-  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+NsStepResidual ns_em_measure(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance) {
   NsStepResidual residual = {0};
-  if (em_settled(em, y, tolerance)) return residual;
   for (int d = 0; d < em->layout.nnodes; d++) add_terms_of_system(em, &em->nodes[d]);
   add_terms_of_inputs(em);
   measure_unknowns(em, tolerance);
@@ -208,4 +206,9 @@ NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTol
   NsStepResidual fresh = residual;
   measure_equations(em, tolerance->atol, &fresh);
   return ns_step_converged(&fresh, tolerance) ? fresh : residual;
+}
+
+NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  return em_settled(em, y, tolerance) ? (NsStepResidual){0} : ns_em_measure(em, y, tolerance);
 }
