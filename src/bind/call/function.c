@@ -110,9 +110,8 @@ static int take_jacobians(NslFunction *f) {
   NslCallee *callee = f->callee;
   int rows = nsl_callback_entries(&callee->callbacks[f->value]);
   if (f->jacobian[0]) return 0;
-  double *by_x = ns_arena_matrix(&callee->arena, rows, callee->n);
-  f->jacobian[1] = ns_arena_matrix(&callee->arena, rows, callee->m);
-  if (!callee->arena.failed) f->jacobian[0] = by_x;
+  f->jacobian[0] = ns_arena_matrix(&callee->arena, rows, callee->n + callee->m);
+  f->jacobian[1] = f->jacobian[0] ? f->jacobian[0] + (ptrdiff_t)rows * callee->n : NULL;
   if (f->jacobian[0]) return 0;
   callee->arena.failed = false;
   return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
@@ -126,6 +125,13 @@ enum { TRACED_AFTER = 12, PATIENCE = 8 };
 
 /* With so many inputs for each output a tape takes reverse mode (ns_tape_jacobian), whose last bits are others. */
 enum { FORWARD = 16 };
+
+/* Whether x and lambda are adjacent inputs of a trace, on which its values depend: one sweep, which is as long as one for x, gives both Jacobians. */
+static bool one_sweep(const NslCallee *callee, const NslCallback *cb, const NsPaths *fn) {
+  int first = cb->argument[0];
+  return first >= 0 && cb->argument[1] == first + 1 && fn->size[first + 1] == callee->m && fn->moves[first] &&
+         fn->moves[first + 1] && callee->n + callee->m <= FORWARD * fn->outputs;
+}
 
 /*
 ** The Jacobians of f at its last point by a trace of its plain callback: the same bits as by dual numbers, without a call and without
@@ -142,6 +148,8 @@ static bool differentiate_by_trace(NslFunction *f) {
   NslTrace *trace = nsl_callback_shadow(callee, f->value, &at, f->plain);
   bool good = trace && !ns_paths_is_loose(&trace->fn);
   if (!good) f->wait = f->wait < LONG_MAX / PATIENCE ? f->wait * PATIENCE : LONG_MAX, f->passes = 0;
+  if (good && one_sweep(callee, cb, &trace->fn))
+    return ns_paths_jacobian_of(&trace->fn, trace->fn.offset[cb->argument[0]], callee->n + callee->m, f->jacobian[0]);
   for (int by = 0; by < 2 && good; by++)
     if (cb->direct.argument[by] >= 0)
       good = sizes[by] <= FORWARD * trace->fn.outputs &&
