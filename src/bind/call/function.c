@@ -126,10 +126,13 @@ enum { TRACED_AFTER = 12, PATIENCE = 8 };
 /* With so many inputs for each output a tape takes reverse mode (ns_tape_jacobian), whose last bits are others. */
 enum { FORWARD = 16 };
 
-/* Whether x and lambda are adjacent inputs of a trace, on which its values depend: one sweep, which is as long as one for x, gives both Jacobians. */
-static bool one_sweep(const NslCallee *callee, const NslCallback *cb, const NsPaths *fn) {
-  int first = cb->argument[0];
-  return first >= 0 && cb->argument[1] == first + 1 && fn->size[first + 1] == callee->m && fn->moves[first] &&
+/*
+** Whether x and lambda are adjacent inputs of a trace, on which its values depend: one sweep, which is as long as one for x, gives both
+** Jacobians.
+*/
+static bool one_sweep(const NslCallee *callee, const int *argument, const NsPaths *fn) {
+  int first = argument[0];
+  return first >= 0 && argument[1] == first + 1 && fn->size[first + 1] == callee->m && fn->moves[first] &&
          fn->moves[first + 1] && callee->n + callee->m <= FORWARD * fn->outputs;
 }
 
@@ -148,8 +151,8 @@ static bool differentiate_by_trace(NslFunction *f) {
   NslTrace *trace = nsl_callback_shadow(callee, f->value, &at, f->plain);
   bool good = trace && !ns_paths_is_loose(&trace->fn);
   if (!good) f->wait = f->wait < LONG_MAX / PATIENCE ? f->wait * PATIENCE : LONG_MAX, f->passes = 0;
-  if (good && one_sweep(callee, cb, &trace->fn))
-    return ns_paths_jacobian_of(&trace->fn, trace->fn.offset[cb->argument[0]], callee->n + callee->m, f->jacobian[0]);
+  if (good && one_sweep(callee, cb->direct.argument, &trace->fn))
+    return ns_paths_jacobian_of(&trace->fn, trace->fn.offset[cb->direct.argument[0]], callee->n + callee->m, f->jacobian[0]);
   for (int by = 0; by < 2 && good; by++)
     if (cb->direct.argument[by] >= 0)
       good = sizes[by] <= FORWARD * trace->fn.outputs &&
