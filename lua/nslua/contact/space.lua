@@ -307,8 +307,8 @@ return function(ns, contact, parts)
   function Space:update()
     parts.check_self("update", self, Space)
     for _, one in ipairs(self.bullets) do
-      local v = one.v
-      parts.support.lead(self.scene, one.at, sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) * one.step)
+      local v = one.v -- two steps ahead: as far as a forecast looks
+      parts.support.lead(self.scene, one.at, 2 * sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) * one.step)
     end
     return parts.update(self, in_space)
   end

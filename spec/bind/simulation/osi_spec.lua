@@ -52,12 +52,12 @@ describe("EulerMoreauOSI's restart", function()
 end)
 
 describe("MoreauJeanOSI and MoreauJeanGOSI", function()
-  it("have weights in [0, 1], gamma being 1/2 when not given", function()
+  it("have theta in [0, 1] and gamma in [0, 2], which is 1/2 when not given", function()
     for _, name in ipairs { "MoreauJeanOSI", "MoreauJeanGOSI" } do
       local function check(text, ...) assert.equal(name .. ": " .. text, message(ns[name], ...)) end
       check("theta: expected a finite number, got no value")
       check("theta: expected a number in [0, 1], got 2.0", 2)
-      check("gamma: expected a number in [0, 1], got -1.0", 0.5, -1)
+      check("gamma: expected a number in [0, 2], got -1.0", 0.5, -1)
       check("expected at most 2 arguments, got 3", 0.5, 0.5, 0.5)
       local osi = ns[name](0.75)
       assert.same({ 0.75, 0.5 }, { osi:theta(), osi:gamma() })

@@ -11,14 +11,16 @@
 /* The options of MoreauJeanOSI and MoreauJeanGOSI. */
 typedef struct NsMoreauJeanOptions {
   NsIntegrator base;
-  double theta, gamma;    /* theta in [0, 1]; gamma of the contact forecast, 1/2 by default */
+  double theta;           /* in [0, 1] */
+  double gamma;           /* of the contact forecast, in [0, 2]; 1/2 by default; with 2 - theta no step ends beyond a contact */
   double threshold;       /* a contact takes part when its forecast is at most this, in the units of y; NAN: ns_mj_tolerance */
   bool linearly_implicit; /* exactly one Newton iteration from v_k, with M and H at q_k + h v_k */
 } NsMoreauJeanOptions;
 
 /* The fields of both classes of integrators. */
 #define NS_MJ_FIELDS                                                                                                           \
-  NS_FIELD_A_WEIGHT("theta", NsMoreauJeanOptions, theta), NS_FIELD_A_WEIGHT("gamma", NsMoreauJeanOptions, gamma),              \
+  NS_FIELD_A_WEIGHT("theta", NsMoreauJeanOptions, theta),                                                                      \
+      NS_FIELD_A_NUMBER("gamma", NsMoreauJeanOptions, gamma, 0, 2, NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_SHOWN),      \
       NS_FIELD_A_NUMBER("constraintActivationThreshold", NsMoreauJeanOptions, threshold, -INFINITY, INFINITY,                  \
                         NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_OPTIONAL)
 
