@@ -433,8 +433,7 @@ NsStatus ns_tape_close(NsTape *tape) {
   tape->followed = NULL;
   tape->kind = tape->table = NULL;
   tape->value = ns_arena_doubles(&tape->arena, tape->nodes);
-  tape->dx = ns_arena_doubles(&tape->arena, tape->steps);
-  tape->dy = ns_arena_doubles(&tape->arena, tape->steps);
+  NS_ARENA_VECTORS(&tape->arena, tape->steps, &tape->dx, &tape->dy);
   tape->partial = ns_arena_matrix(&tape->arena, CHUNK, tape->nodes);
   if (tape->arena.failed) return NS_ENOMEM;
   if (tape->constants > 0) memcpy(tape->value + tape->inputs, tape->constant, (size_t)tape->constants * sizeof *tape->value);

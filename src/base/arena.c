@@ -79,6 +79,14 @@ int *ns_arena_ints(NsArena *arena, ptrdiff_t n) {
   return ns_arena_take(arena, (size_t)n, sizeof(int));
 }
 
+void ns_arena_vectors(NsArena *arena, ptrdiff_t n, double **const *places, size_t count) {
+  for (size_t i = 0; i < count; i++) *places[i] = ns_arena_doubles(arena, n);
+}
+
+void ns_arena_int_vectors(NsArena *arena, ptrdiff_t n, int **const *places, size_t count) {
+  for (size_t i = 0; i < count; i++) *places[i] = ns_arena_ints(arena, n);
+}
+
 void ns_arena_release(NsArena *arena) {
   NsArenaChunk *chunk = arena->chunks;
   while (chunk) {

@@ -30,5 +30,13 @@ double *ns_arena_matrix(NsArena *arena, ptrdiff_t rows, ptrdiff_t cols);
 /* n ints, all zero. */
 int *ns_arena_ints(NsArena *arena, ptrdiff_t n);
 
+/* NS_ARENA_VECTORS(arena, n, &a, &b, ...): n doubles, all zero, for each of these pointers; NS_ARENA_INTS: n ints. */
+void ns_arena_vectors(NsArena *arena, ptrdiff_t n, double **const *places, size_t count);
+void ns_arena_int_vectors(NsArena *arena, ptrdiff_t n, int **const *places, size_t count);
+#define NS_ARENA_VECTORS(arena, n, ...)                                                                                        \
+  ns_arena_vectors(arena, n, (double **[]){__VA_ARGS__}, sizeof((double **[]){__VA_ARGS__}) / sizeof(double **))
+#define NS_ARENA_INTS(arena, n, ...)                                                                                           \
+  ns_arena_int_vectors(arena, n, (int **[]){__VA_ARGS__}, sizeof((int **[]){__VA_ARGS__}) / sizeof(int **))
+
 /* Frees every block; the arena is empty and usable again. */
 void ns_arena_release(NsArena *arena);

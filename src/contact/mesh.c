@@ -195,13 +195,9 @@ static NsStatus mesh_make(NsMesh **mesh, bool polyline, int ncorners, const doub
   m->polyline = polyline, m->n = ntriangles, m->ncorners = ncorners;
   m->nboxes = 4 * ntriangles;
   m->corners = ns_arena_matrix(&m->arena, 3, ncorners);
-  m->triangles = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
-  m->beside = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
-  m->around = ns_arena_ints(&m->arena, 3 * (ptrdiff_t)ntriangles);
+  NS_ARENA_INTS(&m->arena, 3 * (ptrdiff_t)ntriangles, &m->triangles, &m->beside, &m->around);
   m->start = ns_arena_ints(&m->arena, ncorners + 1);
-  m->order = ns_arena_ints(&m->arena, ntriangles);
-  m->patch = ns_arena_ints(&m->arena, ntriangles);
-  m->found = ns_arena_ints(&m->arena, ntriangles);
+  NS_ARENA_INTS(&m->arena, ntriangles, &m->order, &m->patch, &m->found);
   m->boxes = ns_arena_take(&m->arena, (size_t)m->nboxes, sizeof *m->boxes);
   if (m->arena.failed) return NS_ENOMEM;
   memcpy(m->corners, corners, 3 * (size_t)ncorners * sizeof *corners);

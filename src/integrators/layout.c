@@ -91,10 +91,6 @@ void ns_layout_free(NsLayout *s) {
   for (int b = 0; b < s->nblocks; b++) ns_lu_free(s->blocks[b]->lu);
 }
 
-void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count) {
-  for (size_t i = 0; i < count; i++) *vectors[i] = ns_arena_doubles(arena, n);
-}
-
 const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked) {
   for (int p = 0; p < 2; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];

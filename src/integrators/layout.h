@@ -81,11 +81,6 @@ typedef struct NsLayoutRoom {
 void ns_layout_make(NsLayout *s, NsArena *arena, NsNsds *nsds, const NsLayoutRoom *room, const int *number, int nblocks);
 void ns_layout_free(NsLayout *s);
 
-/* Takes memory for n doubles for each vector. */
-void ns_layout_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count);
-#define NS_LAYOUT_VECTORS(arena, n, ...)                                                                                       \
-  ns_layout_vectors(arena, n, (double **[]){__VA_ARGS__}, sizeof((double **[]){__VA_ARGS__}) / sizeof(double **))
-
 /* ns_layout_gather for an interaction of two systems. */
 const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked);
 

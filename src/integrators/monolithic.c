@@ -24,8 +24,7 @@ void *ns_monolithic_take(size_t bytes, const NsSchemeClass *class, const NsInteg
     w->m += nsds->interactions[i]->m;
     if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
   }
-  double **vectors[] = {&w->q, &w->lower, &w->upper, &w->guess, &w->z};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, w->N + w->m);
+  NS_ARENA_VECTORS(arena, w->N + w->m, &w->q, &w->lower, &w->upper, &w->guess, &w->z);
   w->now = ns_arena_doubles(arena, w->N);
   w->pair = ns_arena_doubles(arena, widest);
   for (int i = 0; !arena->failed && i < w->N; i++) w->lower[i] = -INFINITY, w->upper[i] = INFINITY;

@@ -172,9 +172,9 @@ static NsStatus bilbao_create(NsScheme **out, const NsIntegrator *integrator, Ns
   ns_layout_make(&b->layout, arena, nsds, &room, NULL, nsds->nds);
   for (int e = 0; e < b->layout.nedges; e++) bilbao_take_edge(b, &b->edges[e]);
   int m = b->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_LAYOUT_VECTORS(arena, b->layout.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->divisor, &b->q, &b->v,
-                    &b->p, &b->room, &b->zero);
-  NS_LAYOUT_VECTORS(arena, m, &b->y_k, &b->u_k, &b->y, &b->u, &b->lambda, &b->none, &b->qvec, &b->guess, &b->change, &b->size);
+  NS_ARENA_VECTORS(arena, b->layout.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->divisor, &b->q, &b->v,
+                   &b->p, &b->room, &b->zero);
+  NS_ARENA_VECTORS(arena, m, &b->y_k, &b->u_k, &b->y, &b->u, &b->lambda, &b->none, &b->qvec, &b->guess, &b->change, &b->size);
   b->matrix = ns_arena_matrix(arena, rows, rows);
   b->groups = ns_arena_take(arena, (size_t)m, sizeof *b->groups);
   b->interaction = ns_arena_ints(arena, m);

@@ -31,8 +31,7 @@ static void motion_lay_out_edge(NsMotion *motion, NsMotionEdge *edge, NsInteract
   edge->linear = ns_relation_linear(inter->relation);
   edge->straight = edge->linear && !ns_interaction_turns(inter);
   edge->C = ns_arena_matrix(&motion->arena, inter->m, inter->nx);
-  edge->x = ns_arena_doubles(&motion->arena, inter->nx);
-  edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
+  NS_ARENA_VECTORS(&motion->arena, inter->nx, &edge->x, &edge->qdot);
   edge->own = ns_arena_take(&motion->arena, (size_t)inter->m, sizeof *edge->own);
 }
 
@@ -40,11 +39,9 @@ static void motion_take_vectors(NsMotion *motion) {
   NsArena *arena = &motion->arena;
   int m = motion->view.m, Nv = motion->view.Nv;
   size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
-  double **rows[] = {&motion->y,      &motion->u,      &motion->rounding, &motion->bias,  &motion->rhs,
-                     &motion->answer, &motion->lambda, &motion->u_terms,  &motion->still, &motion->unit};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  motion->a_free = ns_arena_doubles(arena, Nv);
-  motion->F = ns_arena_doubles(arena, Nv);
+  NS_ARENA_VECTORS(arena, m, &motion->y, &motion->u, &motion->rounding, &motion->bias, &motion->rhs, &motion->answer,
+                   &motion->lambda, &motion->u_terms, &motion->still, &motion->unit);
+  NS_ARENA_VECTORS(arena, Nv, &motion->a_free, &motion->F);
   motion->H = ns_arena_matrix(arena, m, Nv);
   motion->X = ns_arena_matrix(arena, Nv, m);
   for (int e = 0; e < motion->nsds->ninteractions; e++) {

@@ -135,10 +135,9 @@ static void paoli_take_edge(Paoli *sp, Edge *edge) {
 static void paoli_take_vectors(Paoli *sp) {
   NsArena *arena = &sp->base.arena;
   int m = sp->layout.M, dense = m <= NS_MIXED_DENSE_ROWS ? m : 0;
-  NS_LAYOUT_VECTORS(arena, sp->layout.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
-                    &sp->rho, &sp->work, &sp->free_step, &sp->test.terms, &sp->test.noise, &sp->test.scale, &sp->test.delta);
-  NS_LAYOUT_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess,
-                    &sp->output_terms);
+  NS_ARENA_VECTORS(arena, sp->layout.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
+                   &sp->rho, &sp->work, &sp->free_step, &sp->test.terms, &sp->test.noise, &sp->test.scale, &sp->test.delta);
+  NS_ARENA_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms);
   sp->room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
   sp->groups = ns_arena_take(arena, (size_t)m, sizeof *sp->groups);

@@ -18,10 +18,8 @@ NsStatus ns_run_tape_new(NsSensitivity *s) {
   tape->B = ns_arena_matrix(arena, n, p);
   tape->acts = ns_arena_take(arena, (size_t)p, sizeof *tape->acts);
   tape->exact = ns_arena_take(arena, (size_t)p, sizeof *tape->exact);
-  double **of_n[] = {&tape->T, &tape->mu, &tape->size, &tape->most, &tape->reach, &tape->x};
-  for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(arena, n);
-  tape->g = ns_arena_doubles(arena, p);
-  tape->sum = ns_arena_doubles(arena, p);
+  NS_ARENA_VECTORS(arena, n, &tape->T, &tape->mu, &tape->size, &tape->most, &tape->reach, &tape->x);
+  NS_ARENA_VECTORS(arena, p, &tape->g, &tape->sum);
   tape->c = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, n);
   tape->q = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, p);
   tape->place = ns_arena_ints(arena, n);

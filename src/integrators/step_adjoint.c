@@ -38,8 +38,8 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
   NsArena *arena = &T->arena;
   adjoint->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   if (!T->s->options->adjoint) return adjoint->memories ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
-  NS_LAYOUT_VECTORS(arena, T->n, &adjoint->mu_before);
-  NS_LAYOUT_VECTORS(arena, T->nr, &adjoint->mu_r);
+  NS_ARENA_VECTORS(arena, T->n, &adjoint->mu_before);
+  NS_ARENA_VECTORS(arena, T->nr, &adjoint->mu_r);
   adjoint->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
   adjoint->product = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   adjoint->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);

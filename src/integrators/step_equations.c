@@ -40,13 +40,13 @@ static void tangent_take_vectors(NsStepEquations *T) {
   NsStepRoom *room = &T->room;
   NsArena *arena = &T->arena;
   int n = T->n, nr = T->nr, N = T->N, M = T->M, p = T->p, state = n + nr > N + M ? n + nr : N + M;
-  NS_LAYOUT_VECTORS(arena, n, &point->x_k, &point->before, &sizes->x);
-  NS_LAYOUT_VECTORS(arena, nr, &point->r_k);
-  NS_LAYOUT_VECTORS(arena, N, &point->graph_w, &point->w, &sizes->w, &room->dw, &room->far, &room->kept);
-  NS_LAYOUT_VECTORS(arena, M, &point->lambda, &modes->y, &modes->y_start, &sizes->y_terms, &sizes->lambda, &room->dy,
-                    &room->row, &room->dl, &room->far_l, &room->kept_l);
-  NS_LAYOUT_VECTORS(arena, state, &room->sample, &room->once, &room->twice);
-  NS_LAYOUT_VECTORS(arena, p, &T->numbers, &room->weights, &room->mix_weights, &room->parts);
+  NS_ARENA_VECTORS(arena, n, &point->x_k, &point->before, &sizes->x);
+  NS_ARENA_VECTORS(arena, nr, &point->r_k);
+  NS_ARENA_VECTORS(arena, N, &point->graph_w, &point->w, &sizes->w, &room->dw, &room->far, &room->kept);
+  NS_ARENA_VECTORS(arena, M, &point->lambda, &modes->y, &modes->y_start, &sizes->y_terms, &sizes->lambda, &room->dy, &room->row,
+                   &room->dl, &room->far_l, &room->kept_l);
+  NS_ARENA_VECTORS(arena, state, &room->sample, &room->once, &room->twice);
+  NS_ARENA_VECTORS(arena, p, &T->numbers, &room->weights, &room->mix_weights, &room->parts);
   room->unit = ns_arena_doubles(arena, N > M ? N : M);
   room->mix = ns_arena_doubles(arena, 2 * (ptrdiff_t)n + nr + N + M);
   point->open = ns_arena_take(arena, (size_t)M, sizeof *point->open);

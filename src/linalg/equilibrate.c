@@ -17,14 +17,9 @@ enum { SWEEPS = 12, LARGEST = 1000, NONE = INT_MIN };
 void ns_equilibrium_take(NsEquilibrium *s, NsArena *arena, int n) {
   ptrdiff_t nodes = 2 * (ptrdiff_t)n;
   s->n = n;
-  s->row = ns_arena_ints(arena, n);
-  s->column = ns_arena_ints(arena, n);
-  s->parent = ns_arena_ints(arena, nodes);
-  s->above = ns_arena_ints(arena, nodes);
-  s->anchor = ns_arena_ints(arena, nodes);
-  s->count = ns_arena_ints(arena, nodes);
-  s->mean = ns_arena_doubles(arena, nodes);
-  s->sum = ns_arena_doubles(arena, nodes);
+  NS_ARENA_INTS(arena, n, &s->row, &s->column);
+  NS_ARENA_INTS(arena, nodes, &s->parent, &s->above, &s->anchor, &s->count);
+  NS_ARENA_VECTORS(arena, nodes, &s->mean, &s->sum);
 }
 
 /* ---- the entries ---- */

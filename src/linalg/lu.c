@@ -59,14 +59,10 @@ NsStatus ns_lu_new(NsLu **out, int n) {
   lu->n = lu->capacity = n;
   lu->singular_row = -1;
   lu->a = ns_arena_matrix(&lu->arena, n, n);
-  lu->scale = ns_arena_doubles(&lu->arena, n);
-  lu->weight = ns_arena_doubles(&lu->arena, n);
-  lu->unit = ns_arena_doubles(&lu->arena, n);
-  lu->power = ns_arena_doubles(&lu->arena, n);
+  NS_ARENA_VECTORS(&lu->arena, n, &lu->scale, &lu->weight, &lu->unit, &lu->power);
   lu->work = ns_arena_matrix(&lu->arena, 4, n);
   lu->more = ns_arena_matrix(&lu->arena, 3, (ptrdiff_t)n + 1);
-  lu->row_exponent = ns_arena_ints(&lu->arena, n);
-  lu->column_exponent = ns_arena_ints(&lu->arena, n);
+  NS_ARENA_INTS(&lu->arena, n, &lu->row_exponent, &lu->column_exponent);
   lu->queue = ns_arena_ints(&lu->arena, 2 * (ptrdiff_t)n);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);

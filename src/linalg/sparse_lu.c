@@ -47,8 +47,7 @@ NsStatus ns_sparse_lu_new(NsSparseLu **out, const NsSparse *A) {
   if (!lu) return NS_ENOMEM;
   lu->n = A->rows;
   lu->singular_column = -1;
-  lu->scale = ns_arena_doubles(&lu->arena, lu->n);
-  lu->column = ns_arena_doubles(&lu->arena, lu->n);
+  NS_ARENA_VECTORS(&lu->arena, lu->n, &lu->scale, &lu->column);
   NsStatus status = lu->arena.failed ? NS_ENOMEM : ns_sparse_copy(&lu->A, A);
   if (!status && lu->n > 0) status = sparse_lu_analyse(lu);
   if (status) ns_sparse_lu_free(lu);

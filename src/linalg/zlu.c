@@ -34,8 +34,7 @@ NsStatus ns_zlu_new(NsZlu **out, int n) {
   lu->n = n;
   lu->singular_row = -1;
   lu->a = ns_arena_matrix(&lu->arena, 2 * (ptrdiff_t)n, n);
-  lu->scale = ns_arena_doubles(&lu->arena, n);
-  lu->weight = ns_arena_doubles(&lu->arena, n);
+  NS_ARENA_VECTORS(&lu->arena, n, &lu->scale, &lu->weight);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->row = ns_arena_ints(&lu->arena, n);
   if (lu->arena.failed) {

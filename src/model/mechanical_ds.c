@@ -62,14 +62,8 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, const NsDsClass *class, int nq,
   ds->nq = nq;
   ds->nv = nv;
   double *x0 = ns_arena_doubles(&ds->base.arena, nq + nv);
-  ds->base.x_before = ns_arena_doubles(&ds->base.arena, nq + nv);
-  ds->base.x_left = ns_arena_doubles(&ds->base.arena, nq + nv);
-  ds->base.x_earlier = ns_arena_doubles(&ds->base.arena, nq + nv);
-  ds->acceleration = ns_arena_doubles(&ds->base.arena, nv);
-  ds->forces = ns_arena_doubles(&ds->base.arena, nv);
-  ds->pace = ns_arena_doubles(&ds->base.arena, nv);
-  ds->room = ns_arena_doubles(&ds->base.arena, nv);
-  ds->base.reaction = ns_arena_doubles(&ds->base.arena, nv);
+  NS_ARENA_VECTORS(&ds->base.arena, nq + nv, &ds->base.x_before, &ds->base.x_left, &ds->base.x_earlier);
+  NS_ARENA_VECTORS(&ds->base.arena, nv, &ds->acceleration, &ds->forces, &ds->pace, &ds->room, &ds->base.reaction);
   if (x0) {
     memcpy(x0, q0, mechanics_bytes_of(nq));
     memcpy(x0 + nq, v0, mechanics_bytes_of(nv));

@@ -80,8 +80,7 @@ NsStatus ns_model_derivative_take(NsModelDerivative *m, NsArena *arena, const Ns
   *m = (NsModelDerivative){.nsds = nsds, .p = p, .parameters = parameters, .arena = arena};
   size_t systems = (size_t)nsds->nds, interactions = (size_t)nsds->ninteractions;
   m->place = ns_arena_take(arena, (size_t)p, sizeof *m->place);
-  m->x = ns_arena_ints(arena, nsds->nds);
-  m->v = ns_arena_ints(arena, nsds->nds);
+  NS_ARENA_INTS(arena, nsds->nds, &m->x, &m->v);
   m->row = ns_arena_ints(arena, nsds->ninteractions);
   m->part = ns_arena_take(arena, interactions, sizeof *m->part);
   m->of_system = ns_arena_take(arena, systems, sizeof *m->of_system);

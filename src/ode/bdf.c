@@ -56,8 +56,7 @@ static NsStatus bdf_create(NsStepper **stepper, const NsOdeProblem *problem) {
   for (int i = 0; i < DIFFERENCES; i++) b->D[i] = ns_arena_doubles(&b->arena, n);
   for (int i = 0; i <= ORDERS; i++) b->E[i] = ns_arena_doubles(&b->arena, n);
   for (int i = 0; i < ORDERS; i++) b->rows[i] = ns_arena_doubles(&b->arena, n);
-  double **vectors[] = {&b->y_old, &b->trial, &b->move, &b->psi, &b->d, &b->f};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
+  NS_ARENA_VECTORS(&b->arena, n, &b->y_old, &b->trial, &b->move, &b->psi, &b->d, &b->f);
   b->J = ns_arena_matrix(&b->arena, n, n);
   b->system = ns_arena_matrix(&b->arena, n, n);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_lu_new(&b->lu, n);

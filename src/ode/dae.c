@@ -79,11 +79,9 @@ struct NsDae {
 static void dae_take_vectors(NsDae *dae) {
   NsArena *arena = &dae->arena;
   int n = dae->problem.n;
-  double **vectors[] = {&dae->y,     &dae->yd,   &dae->stage, &dae->slope,  &dae->scale,
-                        &dae->error, &dae->room, &dae->floor, &dae->yd_past};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
-  dae->Z = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
-  dae->dZ = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
+  NS_ARENA_VECTORS(arena, n, &dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room, &dae->floor,
+                   &dae->yd_past);
+  NS_ARENA_VECTORS(arena, STAGES * (ptrdiff_t)n, &dae->Z, &dae->dZ);
   dae->past = ns_arena_doubles(arena, (STAGES + 1) * (ptrdiff_t)n);
   dae->now = ns_arena_doubles(arena, 2 * (ptrdiff_t)n);
   dae->Fy = ns_arena_matrix(arena, n, n);

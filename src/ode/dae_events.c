@@ -38,10 +38,7 @@ NsStatus ns_dae_run_new(NsDaeRun **out, const NsDaeMethod *method, void *solver,
   run->problem = *problem;
   run->n = n;
   run->events = *events;
-  run->point = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
-  run->wanted = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
-  run->begun = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
-  run->tolerance = ns_arena_doubles(&run->arena, 2 * (ptrdiff_t)n);
+  NS_ARENA_VECTORS(&run->arena, 2 * (ptrdiff_t)n, &run->point, &run->wanted, &run->begun, &run->tolerance);
   NsStatus status = run->arena.failed ? NS_ENOMEM : ns_event_search_new(&run->search, 2 * n, events);
   if (status == NS_OK) *out = run;
   else ns_dae_run_free(run);

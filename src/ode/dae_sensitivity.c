@@ -61,8 +61,7 @@ NsStatus ns_dae_sensitivity_new(NsDaeSensitivity **out, const NsDaeSensitivityPr
   s->problem = *problem;
   s->problem.parameters = NULL;
   s->solver = (void *)problem->solver;
-  double **vectors[] = {&s->y, &s->yd, &s->size, &s->pace};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
+  NS_ARENA_VECTORS(&s->arena, n, &s->y, &s->yd, &s->size, &s->pace);
   double *least = ns_arena_doubles(&s->arena, problem->p);
   for (int j = 0; least && problem->parameters && j < problem->p; j++)
     least[j] = problem->parameters[j] != 0 ? DBL_EPSILON / fabs(problem->parameters[j]) : 0;

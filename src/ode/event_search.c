@@ -69,15 +69,10 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   s->seen = ns_arena_take(&s->arena, count, sizeof *s->seen);
   bool **flags[] = {&s->fresh, &s->stopped, &s->before, &s->zero};
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) *flags[i] = ns_arena_take(&s->arena, count, sizeof **flags[i]);
-  s->way = ns_arena_ints(&s->arena, events->count);
-  s->again = ns_arena_ints(&s->arena, events->count);
-  s->low = ns_arena_ints(&s->arena, events->count);
-  s->t_last = ns_arena_doubles(&s->arena, events->count);
-  s->noise = ns_arena_doubles(&s->arena, events->count);
-  s->offset = ns_arena_doubles(&s->arena, events->count);
+  NS_ARENA_INTS(&s->arena, events->count, &s->way, &s->again, &s->low);
+  NS_ARENA_VECTORS(&s->arena, events->count, &s->t_last, &s->noise, &s->offset);
   s->hold = ns_arena_take(&s->arena, count, sizeof *s->hold);
-  s->ydot = ns_arena_doubles(&s->arena, n);
-  s->moved = ns_arena_doubles(&s->arena, n);
+  NS_ARENA_VECTORS(&s->arena, n, &s->ydot, &s->moved);
   s->nodes = ns_arena_matrix(&s->arena, NODES, n);
   if (s->arena.failed) {
     ns_event_search_free(s);

@@ -270,8 +270,7 @@ NsStatus ns_ivp_adjoint_new(NsIvpAdjoint **out, const NsStepperClass *method, co
   b->derivatives = *options->derivatives;
   b->result.companion = (NsIvpCompanion){adjoint_reach, adjoint_meet, adjoint_jump, adjoint_leave};
   b->result.backward = b;
-  double **vectors[] = {&b->size, &b->pace, &b->y, &b->space};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
+  NS_ARENA_VECTORS(&b->arena, n, &b->size, &b->pace, &b->y, &b->space);
   b->mu = ns_arena_doubles(&b->arena, (ptrdiff_t)n + p);
   NsVariationalProblem linear = {.n = n, .p = p, .terms = adjoint_terms, .context = b, .adjoint = true};
   linear.cost = options->cost ? adjoint_slopes : NULL;

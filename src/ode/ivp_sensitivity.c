@@ -15,8 +15,7 @@
 
 void ns_saltation_take(NsSaltation *s, NsArena *arena, int n, int p) {
   *s = (NsSaltation){.gy = ns_arena_doubles(arena, n)};
-  double **vectors[] = {&s->k, &s->before, &s->after, &s->rate_before, &s->rate_after, &s->again};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  NS_ARENA_VECTORS(arena, n, &s->k, &s->before, &s->after, &s->rate_before, &s->rate_after, &s->again);
   s->gp = ns_arena_doubles(arena, p);
   s->Ry = ns_arena_matrix(arena, n, n);
   s->Rp = ns_arena_matrix(arena, n, p);
@@ -306,8 +305,7 @@ NsStatus ns_ivp_sensitivity_new(NsIvpSensitivity **out, const NsStepperClass *me
   for (int e = 0; f->result.dt && e < run->events.count; e++) f->result.dt[e].width = p;
   f->S = ns_arena_matrix(&f->arena, n, p);
   f->row = ns_arena_matrix(&f->arena, n, p);
-  double **vectors[] = {&f->size, &f->pace, &f->y, &f->gy, &f->room, &f->yd};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&f->arena, n);
+  NS_ARENA_VECTORS(&f->arena, n, &f->size, &f->pace, &f->y, &f->gy, &f->room, &f->yd);
   f->dt = ns_arena_doubles(&f->arena, p);
   ns_saltation_take(&f->saltation, &f->arena, n, p);
   NsVariationalProblem linear = {.n = n, .p = p, .terms = forward_terms, .context = f, .forced = options->forced};

@@ -49,11 +49,9 @@ static void radau_destroy(NsStepper *stepper) {
 }
 
 static void radau_take_arrays(Radau *r, int n) {
-  double **vectors[] = {&r->y_old, &r->y, &r->trial, &r->f, &r->f_new, &r->mixed, &r->stage};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&r->arena, n);
+  NS_ARENA_VECTORS(&r->arena, n, &r->y_old, &r->y, &r->trial, &r->f, &r->f_new, &r->mixed, &r->stage);
   for (int s = 0; s < S; s++) {
-    double **triples[] = {&r->W[s], &r->Z[s], &r->K[s], &r->rows[s]};
-    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = ns_arena_doubles(&r->arena, n);
+    NS_ARENA_VECTORS(&r->arena, n, &r->W[s], &r->Z[s], &r->K[s], &r->rows[s]);
   }
   r->change = ns_arena_matrix(&r->arena, 2, n);
   r->J = ns_arena_matrix(&r->arena, n, n);

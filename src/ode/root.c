@@ -51,13 +51,10 @@ typedef struct Root {
 } Root;
 
 static void take_root(Root *r, NsArena *arena, int n) {
-  double **vectors[] = {&r->x, &r->at, &r->u, &r->g, &r->next, &r->next_g, &r->move, &r->last_move};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  NS_ARENA_VECTORS(arena, n, &r->x, &r->at, &r->u, &r->g, &r->next, &r->next_g, &r->move, &r->last_move);
   r->J = ns_arena_matrix(arena, n, n);
   r->scaled = ns_arena_matrix(arena, n, n);
-  r->first_row = ns_arena_ints(arena, n);
-  r->first_column = ns_arena_ints(arena, n);
-  r->balance = ns_arena_ints(arena, n);
+  NS_ARENA_INTS(arena, n, &r->first_row, &r->first_column, &r->balance);
   ns_equilibrium_take(&r->scales, arena, n);
 }
 

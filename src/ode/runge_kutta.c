@@ -17,8 +17,7 @@ NsStatus ns_rk_new(NsRk **out, const NsRkMethod *method, const NsOdeProblem *pro
   rk->base.problem = *problem;
   rk->method = method;
   rk->coupled = n;
-  double **vectors[] = {&rk->y_old, &rk->y, &rk->trial, &rk->sum};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&rk->arena, n);
+  NS_ARENA_VECTORS(&rk->arena, n, &rk->y_old, &rk->y, &rk->trial, &rk->sum);
   for (int i = 0; i < method->stages; i++) rk->K[i] = ns_arena_doubles(&rk->arena, n);
   for (int i = 0; i < method->rows; i++) rk->F[i] = ns_arena_doubles(&rk->arena, n);
   rk->base.state.y_old = rk->y_old;

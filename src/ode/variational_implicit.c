@@ -65,8 +65,7 @@ static NsStatus variational_implicit_create(NsVariational *v) {
   m->Z = ns_arena_matrix(&v->arena, all, v->cols);
   m->Zg = ns_arena_matrix(&v->arena, STAGES, v->problem.p);
   for (int s = 0; s < STAGES; s++) m->rows[s] = ns_arena_doubles(&v->arena, v->size);
-  double **vectors[] = {&m->y, &m->y_old, &m->trial, &m->rate, &m->error, &m->point};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&v->arena, v->size);
+  NS_ARENA_VECTORS(&v->arena, v->size, &m->y, &m->y_old, &m->trial, &m->rate, &m->error, &m->point);
   implicit_coefficients(m);
   v->state.y = m->y;
   NsStatus status = v->arena.failed ? NS_ENOMEM : ns_lu_new(&m->stages, STAGES * n);

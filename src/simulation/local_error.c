@@ -50,9 +50,8 @@ NsStatus ns_local_error_new(NsLocalError **out, NsNsds *graph) {
   e->control = (NsStepControl){0};
   NsMoment *const moments[] = {&e->start, &e->whole, &e->middle, &e->end, &e->probe};
   for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) take_moment(e, moments[i]);
-  double **const vectors[] = {&e->reach,      &e->reach_k, &e->ahead, &e->assumed,  &e->size,
-                              &e->difference, &e->bound,   &e->rows,  &e->row_bound};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&e->arena, e->n);
+  NS_ARENA_VECTORS(&e->arena, e->n, &e->reach, &e->reach_k, &e->ahead, &e->assumed, &e->size, &e->difference, &e->bound,
+                   &e->rows, &e->row_bound);
   NsStatus status = e->arena.failed ? NS_ENOMEM : ns_snapshot_reserve(&e->before, ns_nsds_visit, graph);
   if (status == NS_OK) return NS_OK;
   ns_local_error_free(e);

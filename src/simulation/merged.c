@@ -37,8 +37,7 @@ NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *isla
   merged->count = islands->count;
   merged->ninteractions = nsds->ninteractions;
   merged->first = ns_arena_ints(&merged->arena, (ptrdiff_t)nsds->ninteractions + 1);
-  merged->group_at = ns_arena_ints(&merged->arena, m);
-  merged->island_at = ns_arena_ints(&merged->arena, m);
+  NS_ARENA_INTS(&merged->arena, m, &merged->group_at, &merged->island_at);
   merged->place = ns_arena_take(&merged->arena, (size_t)merged->count, sizeof *merged->place);
   for (int i = 0; merged->place && i < merged->count; i++)
     merged->place[i] = ns_arena_ints(&merged->arena, merged->islands[i].problem->capacity);

@@ -60,8 +60,7 @@ NsStatus ns_mode_make(NsMode *mode, NsError *err) {
   mode->parts = ns_arena_take(&mode->arena, (size_t)ts->islands.count, sizeof *mode->parts);
   for (int i = 0; i < ts->islands.count && status == NS_OK && mode->parts; i++, mode->count++)
     status = mode_part(mode, &mode->parts[i], &ts->islands.of[i], err);
-  mode->u = ns_arena_doubles(&mode->arena, mode->n);
-  mode->out = ns_arena_doubles(&mode->arena, mode->n);
+  NS_ARENA_VECTORS(&mode->arena, mode->n, &mode->u, &mode->out);
   mode->J = ns_arena_matrix(&mode->arena, mode->n, mode->n);
   mode->P = ns_arena_matrix(&mode->arena, mode->n, mode->p);
   mode->known = ns_arena_take(&mode->arena, (size_t)mode->p, sizeof *mode->known);

@@ -186,8 +186,7 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
   if (rows == 0) return NS_OK;
   problem->rows = rows;
   problem->H = ns_arena_matrix(&problem->arena, rows, m);
-  problem->K = ns_arena_doubles(&problem->arena, rows);
-  problem->mu = ns_arena_doubles(&problem->arena, rows);
+  NS_ARENA_VECTORS(&problem->arena, rows, &problem->K, &problem->mu);
   if (problem->arena.failed) return NS_ENOMEM;
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsLaw *law = nsds->interactions[i]->law;
@@ -205,16 +204,14 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
 /* Takes memory for vectors and the solver. states < 0: a dense solver; else the sparse solver is made with its matrix. */
 static NsStatus osnsp_take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int states) {
   if (states >= 0) {
-    problem->z = ns_arena_doubles(&problem->arena, states + m);
-    problem->w = ns_arena_doubles(&problem->arena, states + m);
+    NS_ARENA_VECTORS(&problem->arena, states + m, &problem->z, &problem->w);
     return problem->arena.failed ? NS_ENOMEM : NS_OK;
   }
   bool mechanics = nsds->nds > 0 && ns_ds_family(nsds->ds[0]) == NS_MECHANICS; /* the dense solver gets few rows */
   NsStatus status = ns_box_new(&problem->solver, mechanics && m > NS_MIXED_DENSE_ROWS ? NS_MIXED_DENSE_ROWS : m);
   if (status == NS_OK && mechanics) {
     problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
-    problem->shift = ns_arena_doubles(&problem->arena, m);
-    problem->shifted = ns_arena_doubles(&problem->arena, m);
+    NS_ARENA_VECTORS(&problem->arena, m, &problem->shift, &problem->shifted);
     status = problem->arena.failed ? NS_ENOMEM : ns_mixed_new(&problem->mixed);
     if (status == NS_OK) status = ns_mixed_new(&problem->positions);
   }
@@ -222,8 +219,7 @@ static NsStatus osnsp_take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, i
 }
 
 static void osnsp_take_rows(NsOsnsp *problem, int m) {
-  double **vectors[] = {&problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&problem->arena, m);
+  NS_ARENA_VECTORS(&problem->arena, m, &problem->q, &problem->lower, &problem->upper, &problem->lambda, &problem->y);
   problem->m = problem->capacity = m;
 }
 

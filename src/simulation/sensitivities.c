@@ -58,8 +58,7 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
   s->place = ns_arena_take(&s->arena, (size_t)islands->count, sizeof *s->place);
   s->S = ns_arena_matrix(&s->arena, s->nx, p);
   s->options.held = ns_arena_matrix(&s->arena, places, p - places);
-  s->d_end = ns_arena_doubles(&s->arena, places);
-  s->d_now = ns_arena_doubles(&s->arena, places);
+  NS_ARENA_VECTORS(&s->arena, places, &s->d_end, &s->d_now);
   s->workspace = ns_arena_doubles(&s->arena, (ptrdiff_t)p + 2 * (ptrdiff_t)s->nx + places);
   NsStatus status = s->arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
   for (int j = 0; j < p && status == NS_OK; j++) status = ns_parameter_copy(&s->arena, &s->parameters[j], &parameters[j]);

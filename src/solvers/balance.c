@@ -14,13 +14,8 @@
 enum { MEAN_SWEEPS = 6, WIDEST = 600, STEEPEST = 16, MAX_PASSES = 12 };
 
 void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
-  b->row = ns_arena_ints(arena, nmax);
-  b->col = ns_arena_ints(arena, nmax);
-  b->row_tree = ns_arena_ints(arena, nmax);
-  b->col_tree = ns_arena_ints(arena, nmax);
-  b->parent = ns_arena_ints(arena, 2 * nmax);
-  b->offset = ns_arena_ints(arena, 2 * nmax);
-  b->count = ns_arena_ints(arena, 2 * nmax);
+  NS_ARENA_INTS(arena, nmax, &b->row, &b->col, &b->row_tree, &b->col_tree);
+  NS_ARENA_INTS(arena, 2 * nmax, &b->parent, &b->offset, &b->count);
   b->sum = ns_arena_take(arena, 2 * (size_t)(nmax > 0 ? nmax : 0), sizeof *b->sum);
   b->ring = ns_arena_ints(arena, 6 * nmax);
 }
@@ -308,8 +303,7 @@ bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
 /* ---- units ---- */
 
 void ns_units_take(NsUnits *u, NsArena *arena, ptrdiff_t nmax) {
-  u->w = ns_arena_ints(arena, nmax);
-  u->z = ns_arena_ints(arena, nmax);
+  NS_ARENA_INTS(arena, nmax, &u->w, &u->z);
   u->most = ns_arena_ints(arena, 2 * nmax);
   u->bare = ns_arena_take(arena, 2 * (size_t)(nmax > 0 ? nmax : 0), sizeof *u->bare);
 }

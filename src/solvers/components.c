@@ -12,9 +12,7 @@
 void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax) {
   c->of = ns_arena_ints(arena, nmax);
   c->start = ns_arena_ints(arena, nmax + 1);
-  c->member = ns_arena_ints(arena, nmax);
-  c->parent = ns_arena_ints(arena, nmax);
-  c->tie = ns_arena_ints(arena, nmax);
+  NS_ARENA_INTS(arena, nmax, &c->member, &c->parent, &c->tie);
   c->tied = 0;
 }
 

@@ -20,11 +20,8 @@ enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
   size_t n = (size_t)nmax;
   s->M = ns_arena_matrix(arena, nmax, nmax);
-  s->q = ns_arena_doubles(arena, nmax);
-  s->lower = ns_arena_doubles(arena, nmax);
-  s->upper = ns_arena_doubles(arena, nmax);
-  s->row = ns_arena_ints(arena, nmax);
-  s->col = ns_arena_ints(arena, nmax);
+  NS_ARENA_VECTORS(arena, nmax, &s->q, &s->lower, &s->upper);
+  NS_ARENA_INTS(arena, nmax, &s->row, &s->col);
   s->exponent = ns_arena_take(arena, n * n, sizeof *s->exponent);
   s->step = ns_arena_take(arena, 2 * n, sizeof *s->step);
 }

@@ -244,9 +244,8 @@ static double bind_dae_number(lua_State *L, const char *name, double otherwise) 
 }
 
 static void bind_dae_take_room(lua_State *L, NslDae *s) {
-  double **vectors[] = {&s->atol, &s->y, &s->yd, &s->F};
   s->inputs = ns_arena_doubles(&s->arena, 1 + 3 * s->n);
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
+  NS_ARENA_VECTORS(&s->arena, s->n, &s->atol, &s->y, &s->yd, &s->F);
   s->index = ns_arena_ints(&s->arena, s->n);
   s->Fy = ns_arena_matrix(&s->arena, s->n, s->n);
   s->Fyd = ns_arena_matrix(&s->arena, s->n, s->n);

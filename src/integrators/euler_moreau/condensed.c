@@ -52,8 +52,7 @@ NsStatus ns_condensed_new(NsCondensed **out, NsScheme *scheme, int m) {
   if (!c) return NS_ENOMEM;
   c->scheme = scheme;
   c->m = m;
-  double **vectors[] = {&c->at, &c->start, &c->z, &c->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&c->arena, m);
+  NS_ARENA_VECTORS(&c->arena, m, &c->at, &c->start, &c->z, &c->w);
   c->kept = ns_arena_matrix(&c->arena, m, m);
   NsStatus status = c->arena.failed ? NS_ENOMEM : ns_mcp_new(&c->mcp, m, false);
   if (status) return ns_condensed_free(c), status;

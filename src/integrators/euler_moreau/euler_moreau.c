@@ -58,9 +58,9 @@ static void em_take_edge(NsEulerMoreau *em, NsEmEdge *edge) {
 
 static void em_take_vectors(NsEulerMoreau *em) {
   NsArena *arena = &em->base.arena;
-  NS_LAYOUT_VECTORS(arena, em->layout.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
-                    &em->free_step, &em->work, &em->test.terms, &em->test.noise, &em->test.scale, &em->test.delta);
-  NS_LAYOUT_VECTORS(arena, em->layout.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
+  NS_ARENA_VECTORS(arena, em->layout.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
+                   &em->free_step, &em->work, &em->test.terms, &em->test.noise, &em->test.scale, &em->test.delta);
+  NS_ARENA_VECTORS(arena, em->layout.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
   em->matrix = ns_arena_matrix(arena, em->layout.M, em->layout.M);
   for (int c = 0; c < em->layout.nblocks; c++) {
     NsEmCluster *cluster = &em->clusters[c];

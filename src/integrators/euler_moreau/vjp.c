@@ -40,7 +40,7 @@ static NsStatus em_take_vjp(NsEulerMoreau *em, const NsStepVjp *of) {
   for (int e = 0; e < em->layout.nedges; e++) model->row[e] = em->edges[e].base.row;
   em_forget_places(model);
   vjp->J = ns_arena_matrix(&vjp->arena, most, most);
-  NS_LAYOUT_VECTORS(&vjp->arena, em->layout.N, &vjp->mean, &vjp->moved, &vjp->force, &vjp->weight, &vjp->input);
+  NS_ARENA_VECTORS(&vjp->arena, em->layout.N, &vjp->mean, &vjp->moved, &vjp->force, &vjp->weight, &vjp->input);
   return vjp->arena.failed ? NS_ENOMEM : ns_model_take_z(model);
 }
 

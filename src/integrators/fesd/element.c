@@ -42,8 +42,7 @@ NsStatus ns_fesd_prepare(NsFesd *w) {
   newton->lu = NULL;
   newton->capacity = 0;
   newton->J = ns_arena_matrix(&w->base.arena, n, n);
-  newton->rho = ns_arena_doubles(&w->base.arena, n);
-  newton->size = ns_arena_doubles(&w->base.arena, n);
+  NS_ARENA_VECTORS(&w->base.arena, n, &newton->rho, &newton->size);
   if (!newton->J || !newton->rho || !newton->size || ns_lu_new(&newton->lu, n) != NS_OK) return NS_ENOMEM;
   newton->capacity = n;
   return NS_OK;

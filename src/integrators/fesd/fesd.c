@@ -64,14 +64,13 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 /* The workspace of the test of signs. */
 static void take_dense(NsFesd *w) {
   NsFesdDense *c = &w->dense;
-  double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
+  double **states[] = {&c->x, &c->s, &c->rate, &c->error};
   double **laws[] = {&c->y, &c->lambda, &c->lower, &c->upper};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++)
     *states[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->N);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(&w->base.arena, w->m);
+  NS_ARENA_VECTORS(&w->base.arena, w->m, &c->y_error, &c->lambda_error, &c->lambda_terms);
   for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) *laws[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
-  c->moved = ns_arena_doubles(&w->base.arena, w->N);
-  c->carried = ns_arena_doubles(&w->base.arena, w->N);
+  NS_ARENA_VECTORS(&w->base.arena, w->N, &c->moved, &c->carried);
 }
 
 /* Whether something may depend on time in mechanics. */
@@ -89,9 +88,8 @@ static void take_data(NsFesd *w) {
   d->driven = w->motion ? is_driven_motion(w) : w->eq.driven;
   d->piece = d->driven ? (w->base.nsds->T - w->base.nsds->t0) / NS_FESD_PIECES : INFINITY;
   int width = d->width = w->N + 4 * w->m;
-  double **states[] = {&d->x, &d->rate, &d->terms}, **rows[] = {&d->now, &d->noise};
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, w->N);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, width);
+  NS_ARENA_VECTORS(arena, w->N, &d->x, &d->rate, &d->terms);
+  NS_ARENA_VECTORS(arena, width, &d->now, &d->noise);
   d->lambda = ns_arena_doubles(arena, w->m);
   d->shown = ns_arena_matrix(arena, 5, width);
   d->apart = ns_arena_matrix(arena, 4, width);
@@ -129,22 +127,16 @@ static NsStatus take_motion(NsFesd *w, NsNsds *nsds) {
   if (status != NS_OK) return status;
   w->now = ns_motion_view(w->motion);
   int m = w->m = point->m = w->now->m, N = w->N = point->N = w->now->Nq + w->now->Nv;
-  double **rows[] = {&impact->q, &impact->P, &impact->z, &impact->u_before, &w->rows.reach, &slopes->u};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  slopes->moved = ns_arena_doubles(arena, N);
-  slopes->change = ns_arena_doubles(arena, N);
-  slopes->F = ns_arena_doubles(arena, N);
-  impact->impulse = ns_arena_doubles(arena, w->now->Nv);
-  impact->v_before = ns_arena_doubles(arena, w->now->Nv);
+  NS_ARENA_VECTORS(arena, m, &impact->q, &impact->P, &impact->z, &impact->u_before, &w->rows.reach, &slopes->u);
+  NS_ARENA_VECTORS(arena, N, &slopes->moved, &slopes->change, &slopes->F);
+  NS_ARENA_VECTORS(arena, w->now->Nv, &impact->impulse, &impact->v_before);
   impact->rests = ns_arena_take(arena, (size_t)m, sizeof *impact->rests);
   point->A = ns_arena_matrix(arena, N, N);
   point->B = ns_arena_matrix(arena, N, m);
   point->C = ns_arena_matrix(arena, m, N);
   point->D = ns_arena_matrix(arena, m, m);
   impact->W = ns_arena_matrix(arena, m, m);
-  impact->all = ns_arena_ints(arena, m);
-  impact->closed = ns_arena_ints(arena, m);
-  impact->interaction = ns_arena_ints(arena, m);
+  NS_ARENA_INTS(arena, m, &impact->all, &impact->closed, &impact->interaction);
   impact->groups = ns_arena_take(arena, (size_t)m, sizeof *impact->groups);
   point->hold = w->now->u;
   point->gap = w->now->y;
@@ -169,18 +161,14 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   point->F = ns_arena_doubles(arena, N);
   point->M = ns_arena_matrix(arena, N, N);
   for (int i = 0; w->motion && point->M && i < N; i++) point->M[i + (size_t)i * (size_t)N] = 1;
-  double **rows[] = {&end->lower, &end->upper,   &end->lambda,  &end->y,           &end->y_size,  &end->lambda_size,
-                     &guess->q,   &guess->lower, &guess->upper, &point->hold_size, &w->rows.clear};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  end->x = ns_arena_doubles(arena, N);
-  guess->step = ns_arena_doubles(arena, N);
-  w->newton.kept = ns_arena_doubles(arena, N);
+  NS_ARENA_VECTORS(arena, m, &end->lower, &end->upper, &end->lambda, &end->y, &end->y_size, &end->lambda_size, &guess->q,
+                   &guess->lower, &guess->upper, &point->hold_size, &w->rows.clear);
+  NS_ARENA_VECTORS(arena, N, &end->x, &guess->step, &w->newton.kept);
   w->values = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, N + 2 * (ptrdiff_t)m);
   guess->W = ns_arena_matrix(arena, N, N);
   guess->X = ns_arena_matrix(arena, N, m);
   guess->Wd = ns_arena_matrix(arena, m, m);
-  w->rows.mode = ns_arena_ints(arena, m);
-  w->rows.before = ns_arena_ints(arena, m);
+  NS_ARENA_INTS(arena, m, &w->rows.mode, &w->rows.before);
   w->rows.fixed = ns_arena_take(arena, (size_t)m, sizeof *w->rows.fixed);
   w->rows.ended = ns_arena_take(arena, (size_t)m, sizeof *w->rows.ended);
   w->rows.tie = ns_arena_take(arena, (size_t)m, sizeof *w->rows.tie);

@@ -50,8 +50,7 @@ static void take_equation_edge(NsEquations *e, NsArena *arena, NsEquationEdge *e
   edge->inter = inter;
   edge->row = e->m;
   e->m += inter->m;
-  edge->x = ns_arena_doubles(arena, inter->nx);
-  edge->g = ns_arena_doubles(arena, inter->nx);
+  NS_ARENA_VECTORS(arena, inter->nx, &edge->x, &edge->g);
   e->linear = e->linear && ns_relation_linear(inter->relation);
   e->moving = e->moving || ns_law_varies(inter->law);
   e->settled = e->settled && relation_settled(inter->relation) && !e->moving;
@@ -82,9 +81,7 @@ void ns_equations_take(NsEquations *e, NsArena *arena, NsNsds *nsds) {
   e->nedges = nsds->ninteractions;
   for (int i = 0; i < e->nnodes; i++) take_equation_node(e, arena, &e->nodes[i], nsds->ds[i]);
   for (int i = 0; i < e->nedges; i++) take_equation_edge(e, arena, &e->edges[i], nsds->interactions[i]);
-  e->f = ns_arena_doubles(arena, e->n);
-  e->r = ns_arena_doubles(arena, e->n);
-  e->v = ns_arena_doubles(arena, e->n);
+  NS_ARENA_VECTORS(arena, e->n, &e->f, &e->r, &e->v);
   e->y = ns_arena_doubles(arena, e->m);
   e->A = ns_arena_matrix(arena, e->n, e->n);
   e->B = ns_arena_matrix(arena, e->n, e->m);

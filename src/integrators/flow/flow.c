@@ -22,12 +22,9 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   int n = flow->eq.n, m = flow->eq.m;
   NsFlowRoom *room = &flow->room;
   NsFlowSigns *signs = &flow->signs;
-  double **of_states[] = {&room->forces, &room->ft, &room->direction, &signs->direct, &signs->moved};
-  for (size_t i = 0; i < sizeof of_states / sizeof *of_states; i++) *of_states[i] = ns_arena_doubles(arena, n);
-  double **of_rows[] = {&flow->y_terms, &flow->lambda_terms, &flow->lower, &flow->upper, &room->yt, &room->ht};
-  for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, m);
-  signs->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
-  signs->bound_rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
+  NS_ARENA_VECTORS(arena, n, &room->forces, &room->ft, &room->direction, &signs->direct, &signs->moved);
+  NS_ARENA_VECTORS(arena, m, &flow->y_terms, &flow->lambda_terms, &flow->lower, &flow->upper, &room->yt, &room->ht);
+  NS_ARENA_VECTORS(arena, 2 * (ptrdiff_t)m, &signs->rate, &signs->bound_rate);
   flow->beyond = ns_arena_take(arena, (size_t)m, sizeof *flow->beyond);
   signs->bound_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 2 * (ptrdiff_t)m);
   signs->slope = ns_arena_doubles(arena, 4 * (ptrdiff_t)m);
@@ -99,17 +96,9 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   double *of_states[] = {flow->memory.s, flow->memory.a_size, flow->memory.a_most};
   for (int k = 0; k < 3; k++) memset(of_states[k], 0, (size_t)flow->eq.n * sizeof *of_states[k]);
   flow->sdot = ns_arena_doubles(arena, nd);
-  flow->sdot_terms = ns_arena_doubles(arena, nd);
-  room->column = ns_arena_doubles(arena, nd);
-  room->s_zero = ns_arena_doubles(arena, nd);
-  flow->G = ns_arena_doubles(arena, nw);
-  flow->R = ns_arena_doubles(arena, nw);
-  flow->R_terms = ns_arena_doubles(arena, nw);
-  room->v = ns_arena_doubles(arena, nw);
-  room->lagged = ns_arena_doubles(arena, nw);
-  room->second = ns_arena_doubles(arena, nw);
-  room->guess = ns_arena_doubles(arena, nw);
-  room->v_terms = ns_arena_doubles(arena, nw);
+  NS_ARENA_VECTORS(arena, nd, &flow->sdot_terms, &room->column, &room->s_zero);
+  NS_ARENA_VECTORS(arena, nw, &flow->G, &flow->R, &flow->R_terms, &room->v, &room->lagged, &room->second, &room->guess,
+                   &room->v_terms);
   room->a_unit = ns_arena_doubles(arena, flow->eq.na);
   flow->Fs = ns_arena_matrix(arena, nd, nd);
   flow->Fs_terms = ns_arena_matrix(arena, nd, nd);
@@ -118,8 +107,7 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   int most = NS_REDUCTION_LEVELS * nw;
   constraints->of = ns_arena_take(arena, (size_t)most, sizeof *constraints->of);
   constraints->gradient = ns_arena_matrix(arena, nd, most);
-  constraints->entry = ns_arena_doubles(arena, most);
-  constraints->multiplier = ns_arena_doubles(arena, most);
+  NS_ARENA_VECTORS(arena, most, &constraints->entry, &constraints->multiplier);
   constraints->normal = ns_arena_matrix(arena, most, most);
   ns_rank_take(&constraints->rank, arena, most);
   flow->view.nd = nd;
@@ -348,8 +336,7 @@ static NsStatus take_near(NsFlow *flow, NsError *err) {
   near->Fs_terms = ns_arena_matrix(arena, nd, nd);
   near->Fw = ns_arena_matrix(arena, nd, nw);
   near->Fw_terms = ns_arena_matrix(arena, nd, nw);
-  near->s = ns_arena_doubles(arena, nd);
-  near->sdot = ns_arena_doubles(arena, nd);
+  NS_ARENA_VECTORS(arena, nd, &near->s, &near->sdot);
   near->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, nw);
   flow->has_near = !arena->failed;
   return flow->has_near ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");

@@ -119,8 +119,7 @@ static void search_keep(Search *z, bool certain, bool bends) {
     found->mode = ns_arena_take(&z->arena, (size_t)flow->view.m, sizeof *found->mode);
     found->lambda = ns_arena_doubles(&z->arena, flow->view.m);
     found->a = ns_arena_doubles(&z->arena, flow->eq.na);
-    found->sdot = ns_arena_doubles(&z->arena, flow->eq.nd);
-    found->terms = ns_arena_doubles(&z->arena, flow->eq.nd);
+    NS_ARENA_VECTORS(&z->arena, flow->eq.nd, &found->sdot, &found->terms);
   }
   if (z->arena.failed) return;
   mode.mode = found->mode;
@@ -303,8 +302,7 @@ static NsStatus search_new(Search *z, NsFlow *flow, double t, const double *s, c
   z->row = ns_arena_ints(&z->arena, m);
   z->lambda = ns_arena_doubles(&z->arena, m);
   z->a = ns_arena_doubles(&z->arena, na);
-  z->sdot = ns_arena_doubles(&z->arena, nd);
-  z->terms = ns_arena_doubles(&z->arena, nd);
+  NS_ARENA_VECTORS(&z->arena, nd, &z->sdot, &z->terms);
   double *kept = ns_arena_doubles(&z->arena, nd);
   if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(kept, s, (size_t)nd * sizeof *s);

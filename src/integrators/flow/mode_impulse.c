@@ -42,8 +42,7 @@ static NsStatus impulse_take(Impulse *z, NsFlow *flow, NsError *err) {
   z->M = ns_arena_matrix(&z->arena, 2 * n, 2 * n);
   z->D = ns_arena_matrix(&z->arena, n, n);
   ns_rank_take(&z->rank, &z->arena, n);
-  double **vectors[] = {&z->q, &z->lower, &z->upper, &z->p, &z->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&z->arena, 2 * n);
+  NS_ARENA_VECTORS(&z->arena, 2 * n, &z->q, &z->lower, &z->upper, &z->p, &z->w);
   z->way = ns_arena_doubles(&z->arena, flow->eq.nd);
   bool good = !z->arena.failed && ns_box_new(&z->box, 2 * n) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");

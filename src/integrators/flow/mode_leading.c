@@ -36,8 +36,7 @@ static NsStatus leading_take(Leading *leading, const NsFlow *flow, NsError *err)
   *leading = (Leading){0};
   leading->last = ns_arena_take(&leading->arena, (size_t)m, sizeof *leading->last);
   leading->M = ns_arena_matrix(&leading->arena, n, n);
-  double **vectors[] = {&leading->q, &leading->lower, &leading->upper, &leading->z, &leading->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&leading->arena, n);
+  NS_ARENA_VECTORS(&leading->arena, n, &leading->q, &leading->lower, &leading->upper, &leading->z, &leading->w);
   leading->way = ns_arena_doubles(&leading->arena, flow->eq.nd);
   bool good = !leading->arena.failed && ns_box_new(&leading->box, n) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");

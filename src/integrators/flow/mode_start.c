@@ -237,11 +237,7 @@ static NsStatus start_take(Start *z, NsFlow *flow, double t, double *s, NsError 
   z->row = ns_arena_ints(&z->arena, m);
   z->effect = ns_arena_matrix(&z->arena, flow->eq.nd, m);
   z->N = ns_arena_matrix(&z->arena, m, m);
-  z->q = ns_arena_doubles(&z->arena, m);
-  z->lower = ns_arena_doubles(&z->arena, m);
-  z->upper = ns_arena_doubles(&z->arena, m);
-  z->p = ns_arena_doubles(&z->arena, m);
-  z->w = ns_arena_doubles(&z->arena, m);
+  NS_ARENA_VECTORS(&z->arena, m, &z->q, &z->lower, &z->upper, &z->p, &z->w);
   z->alg = ns_arena_doubles(&z->arena, flow->eq.na);
   if (!z->arena.failed && ns_box_new(&z->box, (int)m) == NS_OK) return NS_OK;
   start_release(z);

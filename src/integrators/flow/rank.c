@@ -8,8 +8,7 @@
 
 void ns_rank_take(NsRank *f, NsArena *arena, int nmax) {
   f->nmax = nmax;
-  f->row = ns_arena_ints(arena, nmax);
-  f->col = ns_arena_ints(arena, nmax);
+  NS_ARENA_INTS(arena, nmax, &f->row, &f->col);
   f->LU = ns_arena_matrix(arena, nmax, nmax);
   f->terms = ns_arena_matrix(arena, nmax, nmax);
   f->work = ns_arena_doubles(arena, nmax);

@@ -14,10 +14,8 @@ void ns_reduction_take(NsReduction *r, NsArena *arena, int nw, int nd) {
   r->Rs_terms = ns_arena_matrix(arena, nw, nd);
   r->Rw = ns_arena_matrix(arena, nw, nw);
   r->Rw_terms = ns_arena_matrix(arena, nw, nw);
-  r->v = ns_arena_doubles(arena, nw);
-  r->v_terms = ns_arena_doubles(arena, nw);
-  r->row = ns_arena_doubles(arena, nd);
-  r->row_terms = ns_arena_doubles(arena, nd);
+  NS_ARENA_VECTORS(arena, nw, &r->v, &r->v_terms);
+  NS_ARENA_VECTORS(arena, nd, &r->row, &r->row_terms);
 }
 
 /* Column j of Z' Rs for the rows without pivot, in Rs[level + 1] for now; entries below the rounding of their terms are 0. */

@@ -203,8 +203,7 @@ static NsStatus switch_lin_new(SwitchLinearisation **out, NsSwitching *sw, const
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
   w->at_zero = ns_arena_take(&w->arena, 2 * m, sizeof *w->at_zero);
-  w->u_before = ns_arena_doubles(&w->arena, sw->n);
-  w->x = ns_arena_doubles(&w->arena, sw->n);
+  NS_ARENA_VECTORS(&w->arena, sw->n, &w->u_before, &w->x);
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);

@@ -66,11 +66,9 @@ NsStatus ns_switch_vjp_new(NsSwitchVjp **out, const NsFlow *flow, const NsParame
   ns_rank_take(&vjp->of_rows, &vjp->arena, e->m);
   vjp->matrix = ns_arena_matrix(&vjp->arena, most, most);
   vjp->columns = ns_arena_matrix(&vjp->arena, e->n, e->m);
-  double **of_m[] = {&vjp->psi, &vjp->solved, &vjp->lower, &vjp->upper};
-  for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++) *of_m[i] = ns_arena_doubles(&vjp->arena, e->m);
+  NS_ARENA_VECTORS(&vjp->arena, e->m, &vjp->psi, &vjp->solved, &vjp->lower, &vjp->upper);
   vjp->by_rate = ns_arena_take(&vjp->arena, (size_t)e->m, sizeof *vjp->by_rate);
-  vjp->nu = ns_arena_doubles(&vjp->arena, e->n);
-  vjp->unit = ns_arena_doubles(&vjp->arena, e->n);
+  NS_ARENA_VECTORS(&vjp->arena, e->n, &vjp->nu, &vjp->unit);
   if (status == NS_OK) forget_places(&vjp->model);
   if (status == NS_OK) status = vjp->arena.failed ? NS_ENOMEM : ns_model_take_z(&vjp->model);
   for (int k = 0; k < e->nnodes; k++) vjp->mass = vjp->mass || e->nodes[k].given;

@@ -91,8 +91,7 @@ static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->run.base.arena;
   int m = sw->m;
   ns_hybrid_take(&sw->run, sw->most, sw->n + 2 * m);
-  double **stacked[] = {&sw->run.unit, &room->raw, &sw->ahead, &sw->held, &room->rate, &room->next_rate};
-  for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
+  NS_ARENA_VECTORS(arena, sw->most, &sw->run.unit, &room->raw, &sw->ahead, &sw->held, &room->rate, &room->next_rate);
   room->J = sw->run.method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   event->lambda = ns_arena_doubles(arena, m);
   sw->slope = ns_arena_doubles(arena, 2 * m);

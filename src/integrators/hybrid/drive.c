@@ -7,16 +7,14 @@
 
 void ns_hybrid_take(NsHybrid *run, int most, int columns) {
   NsArena *arena = &run->base.arena;
-  double **of_unknowns[] = {&run->u, &run->atol, &run->from, &run->sample};
-  for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; i++) *of_unknowns[i] = ns_arena_doubles(arena, most);
+  NS_ARENA_VECTORS(arena, most, &run->u, &run->atol, &run->from, &run->sample);
   run->rows = ns_arena_matrix(arena, most, run->method->rows);
   run->columns = columns;
   run->side = ns_arena_doubles(arena, columns);
   run->values = ns_arena_matrix(arena, columns, NS_BERNSTEIN_SIZE);
   run->moved = ns_arena_doubles(arena, columns);
   run->defects = ns_arena_matrix(arena, columns, NS_DEFECTS);
-  run->slope = ns_arena_doubles(arena, most);
-  run->rate = ns_arena_doubles(arena, most);
+  NS_ARENA_VECTORS(arena, most, &run->slope, &run->rate);
 }
 
 void ns_hybrid_start(NsHybrid *run, const NsStep *step, const NsDrive *drive) {

@@ -72,9 +72,9 @@ static NsStatus global_create(NsScheme **out, const NsIntegrator *integrator, Ns
   Global *mj = ns_monolithic_take(sizeof *mj, &ns_scheme_moreau_jean_global, integrator, nsds, "v");
   (void)plan;
   if (!mj) return NS_ENOMEM;
-  NS_LAYOUT_VECTORS(&mj->mono.base.arena, mj->mono.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
-                    &mj->held);
-  NS_LAYOUT_VECTORS(&mj->mono.base.arena, mj->mono.m, &mj->u_k, &mj->change, &mj->size);
+  NS_ARENA_VECTORS(&mj->mono.base.arena, mj->mono.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
+                   &mj->held);
+  NS_ARENA_VECTORS(&mj->mono.base.arena, mj->mono.m, &mj->u_k, &mj->change, &mj->size);
   return ns_scheme_hand_over(out, &mj->mono.base);
 }
 

@@ -25,7 +25,7 @@ static NsStatus mj_take_vjp(NsMoreauJean *mj, const NsStepVjp *of) {
     if (!node || !node->linear || node->ds->boundary) place->kind = NS_NUMBER_UNKNOWN;
   }
   vjp->q = ns_arena_doubles(arena, mj->layout.Nx);
-  NS_LAYOUT_VECTORS(arena, mj->layout.N, &vjp->v, &vjp->moved, &vjp->force);
+  NS_ARENA_VECTORS(arena, mj->layout.N, &vjp->v, &vjp->moved, &vjp->force);
   mj->vjp = arena->failed ? NULL : vjp;
   return arena->failed ? NS_ENOMEM : NS_OK;
 }

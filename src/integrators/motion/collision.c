@@ -146,10 +146,9 @@ NsStatus ns_collision_share(int n, const double *W, const double *u, const NsImp
   if (n == 1) return z[0] = u[0] < 0 ? -(1 + contacts[0].e) * u[0] / W[0] : 0, NS_OK;
   NsArena arena = {0};
   Collision c = {.n = n, .W = W, .u = u, .contacts = contacts};
-  double **vectors[] = {&c.state, &c.next, &c.size}, *before = ns_arena_doubles(&arena, n);
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&arena, 2 * (ptrdiff_t)n);
-  c.now = ns_arena_doubles(&arena, n);
-  c.speed = ns_arena_doubles(&arena, n);
+  double *before = ns_arena_doubles(&arena, n);
+  NS_ARENA_VECTORS(&arena, 2 * (ptrdiff_t)n, &c.state, &c.next, &c.size);
+  NS_ARENA_VECTORS(&arena, n, &c.now, &c.speed);
   c.rates = ns_arena_matrix(&arena, 2 * (ptrdiff_t)n, STAGES);
   NsStatus status = NS_ENOMEM;
   if (!arena.failed) {

@@ -29,15 +29,12 @@ void ns_edge_bend_make(NsEdgeBend *bend, NsArena *arena, const NsEventDriven *ed
     room = bend_most(room, (ptrdiff_t)ns_relation_curvature_room(inter->relation));
   }
   NsBendRoom *own = bend->room = ns_arena_take(arena, 1, sizeof *own);
-  bend->q = ns_arena_ints(arena, (int)nx);
-  bend->v = ns_arena_ints(arena, (int)nx);
+  NS_ARENA_INTS(arena, (int)nx, &bend->q, &bend->v);
   bend->H_q = ns_arena_doubles(arena, all);
-  double **of_rows[] = {&bend->u_q, &bend->bias_q, &bend->bias_v};
-  for (int i = 0; i < 3; i++) *of_rows[i] = ns_arena_doubles(arena, slopes);
+  NS_ARENA_VECTORS(arena, slopes, &bend->u_q, &bend->bias_q, &bend->bias_v);
   if (!own) return;
-  double **of_states[] = {&own->x, &own->v, &own->w, &own->tau}, **more[] = {&own->drift, &own->by_w, &own->part};
-  for (int i = 0; i < 4; i++) *of_states[i] = ns_arena_doubles(arena, nx);
-  for (int i = 0; i < 3; i++) *more[i] = ns_arena_doubles(arena, slopes);
+  NS_ARENA_VECTORS(arena, nx, &own->x, &own->v, &own->w, &own->tau);
+  NS_ARENA_VECTORS(arena, slopes, &own->drift, &own->by_w, &own->part);
   own->second = ns_arena_doubles(arena, all);
   own->more = ns_arena_doubles(arena, room);
 }

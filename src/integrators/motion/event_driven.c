@@ -93,10 +93,8 @@ NsStatus ns_ed_rate(void *context, double t, const double *x, double *xdot, NsEr
 }
 
 static void motion_events_take_event(NsMotionEvent *event, NsArena *arena, int m) {
-  double **rows[] = {&event->before, &event->pressing, &event->u_after, &event->past, &event->kept};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  event->closed = ns_arena_ints(arena, m);
-  event->others = ns_arena_ints(arena, m);
+  NS_ARENA_VECTORS(arena, m, &event->before, &event->pressing, &event->u_after, &event->past, &event->kept);
+  NS_ARENA_INTS(arena, m, &event->closed, &event->others);
   event->resting = ns_arena_take(arena, (size_t)m, sizeof *event->resting);
   event->was_active = ns_arena_take(arena, (size_t)m, sizeof *event->was_active);
   event->was = ns_arena_take(arena, (size_t)m, sizeof *event->was);
@@ -104,8 +102,7 @@ static void motion_events_take_event(NsMotionEvent *event, NsArena *arena, int m
 
 static void motion_events_take_search(NsMotionSearch *search, NsArena *arena, int m) {
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
-    search->value[j] = ns_arena_doubles(arena, m + 1);
-    search->rate[j] = ns_arena_doubles(arena, m + 1);
+    NS_ARENA_VECTORS(arena, m + 1, &search->value[j], &search->rate[j]);
   }
   search->noise = ns_arena_doubles(arena, m + 1);
   search->slack = ns_arena_doubles(arena, m);
@@ -118,17 +115,9 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   int m = ed->m;
   int unknowns = ed->run.n + WORKS + m;
   ns_hybrid_take(&ed->run, unknowns, ed->run.n + 2 * m);
-  ed->slope = ns_arena_doubles(arena, unknowns);
-  scales->pace = ns_arena_doubles(arena, unknowns);
-  double **moving[] = {&ed->p,
-                       &ed->acceleration,
-                       &ed->account.impulse,
-                       &scales->even,
-                       &scales->even_free,
-                       &scales->even_all,
-                       &scales->even_noise,
-                       &scales->even_rate};
-  for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
+  NS_ARENA_VECTORS(arena, unknowns, &ed->slope, &scales->pace);
+  NS_ARENA_VECTORS(arena, ed->Nv, &ed->p, &ed->acceleration, &ed->account.impulse, &scales->even, &scales->even_free,
+                   &scales->even_all, &scales->even_noise, &scales->even_rate);
   ed->mode = ns_motion_mode_new(arena, m);
   ns_motion_problem_make(&ed->problem, arena, m);
   motion_events_take_event(&ed->event, arena, m);
@@ -136,8 +125,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->W = ns_arena_matrix(arena, m, m);
   ed->pole_matrix = ns_arena_matrix(arena, m, m);
   ed->pulling = ns_arena_ints(arena, m);
-  ed->pull = ns_arena_doubles(arena, m);
-  ed->turning = ns_arena_doubles(arena, m);
+  NS_ARENA_VECTORS(arena, m, &ed->pull, &ed->turning);
   ed->q = ed->run.u;
   ed->v = ed->run.u ? ed->run.u + ed->Nq : NULL;
   ed->works = ed->run.u ? ed->v + ed->Nv : NULL;

@@ -34,20 +34,17 @@ NsModes *ns_ed_modes_new(NsArena *arena, int m) {
   NsModes *s = ns_arena_take(arena, 1, sizeof *s);
   if (!s) return NULL;
   s->units = ns_arena_take(arena, (size_t)m, sizeof *s->units);
-  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part, &s->share, &s->change, &s->answer};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  NS_ARENA_VECTORS(arena, m, &s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part, &s->share, &s->change,
+                   &s->answer);
   s->turned = ns_arena_doubles(arena, 2 * m);
   s->W = ns_arena_matrix(arena, m, m);
   s->A = ns_arena_matrix(arena, m, m);
-  s->unknown = ns_arena_ints(arena, m);
-  s->rows = ns_arena_ints(arena, m);
-  s->owner = ns_arena_ints(arena, m);
+  NS_ARENA_INTS(arena, m, &s->unknown, &s->rows, &s->owner);
   for (int i = 0; i < NS_ED_SOLUTIONS; i++) {
     Solution *solution = &s->solutions[i];
     solution->option = ns_arena_take(arena, (size_t)m, sizeof *solution->option);
     solution->d = ns_arena_take(arena, (size_t)m, sizeof *solution->d);
-    solution->z = ns_arena_doubles(arena, m);
-    solution->w = ns_arena_doubles(arena, m);
+    NS_ARENA_VECTORS(arena, m, &solution->z, &solution->w);
   }
   return arena->failed ? NULL : s;
 }

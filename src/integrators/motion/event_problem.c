@@ -14,8 +14,7 @@ static const double NO_FORCE = 1e-10;
 
 void ns_motion_problem_make(NsMotionProblem *problem, NsArena *arena, int m) {
   NsMotionPolish *polish = &problem->polish;
-  double **rows[] = {&problem->q, &problem->z, &polish->step, &polish->rhs, &polish->before};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  NS_ARENA_VECTORS(arena, m, &problem->q, &problem->z, &polish->step, &polish->rhs, &polish->before);
   problem->W = ns_arena_matrix(arena, m, m);
   problem->groups = ns_arena_take(arena, (size_t)m, sizeof *problem->groups);
   problem->interaction = ns_arena_ints(arena, m);

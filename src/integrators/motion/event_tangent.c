@@ -55,11 +55,9 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   ptrdiff_t columns = tangent_most(g->n, p);
   g->R = ns_arena_matrix(arena, ed->Nv, columns);
   g->r = ns_arena_matrix(arena, ed->m, columns);
-  g->force = ns_arena_doubles(arena, ed->m);
-  g->weight = ns_arena_doubles(arena, ed->m);
+  NS_ARENA_VECTORS(arena, ed->m, &g->force, &g->weight);
   g->terms = ns_arena_doubles(arena, ed->Nv);
-  g->by_q = ns_arena_doubles(arena, of_system);
-  g->by_v = ns_arena_doubles(arena, of_system);
+  NS_ARENA_VECTORS(arena, of_system, &g->by_q, &g->by_v);
   g->room = ns_arena_doubles(arena, room);
   g->part = ns_arena_doubles(arena, tangent_most(2 * (ptrdiff_t)g->n, ed->m));
   g->W = ns_arena_matrix(arena, ed->m, ed->m);

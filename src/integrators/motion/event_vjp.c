@@ -106,8 +106,7 @@ NsStatus ns_motion_vjp_new(NsMotionVjp **out, NsEventDriven *ed, const NsParamet
   NsArena *arena = &vjp->arena;
   vjp->ed = ed;
   vjp->slope = ns_arena_take(arena, (size_t)p, sizeof *vjp->slope);
-  double **of_rows[] = {&vjp->kappa, &vjp->force, &vjp->weight};
-  for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, ed->m);
+  NS_ARENA_VECTORS(arena, ed->m, &vjp->kappa, &vjp->force, &vjp->weight);
   vjp->nu = ns_arena_doubles(arena, ed->Nv);
   vjp->part = ns_arena_doubles(arena, ed->m + ed->Nv);
   vjp->W = ns_arena_matrix(arena, ed->m, ed->m);

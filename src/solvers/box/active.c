@@ -26,13 +26,7 @@ NsStatus ns_active_new(NsActive **out, int nmax) {
   if (!a) return NS_ENOMEM;
   NsStatus status = ns_lu_new(&a->lu, nmax);
   a->block = ns_arena_matrix(&a->arena, nmax, nmax);
-  a->rhs = ns_arena_doubles(&a->arena, nmax);
-  a->base = ns_arena_doubles(&a->arena, nmax);
-  a->base_size = ns_arena_doubles(&a->arena, nmax);
-  a->size = ns_arena_doubles(&a->arena, nmax);
-  a->point = ns_arena_doubles(&a->arena, nmax);
-  a->w_point = ns_arena_doubles(&a->arena, nmax);
-  a->s_point = ns_arena_doubles(&a->arena, nmax);
+  NS_ARENA_VECTORS(&a->arena, nmax, &a->rhs, &a->base, &a->base_size, &a->size, &a->point, &a->w_point, &a->s_point);
   a->between = ns_arena_ints(&a->arena, nmax);
   if (status || a->arena.failed) {
     ns_active_free(a);

@@ -35,10 +35,7 @@ static NsStatus banded_reserve(void **work, NsSearch *search) {
   BandedSets *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   int n = s->nmax < LEAST ? 0 : s->nmax;
-  m->z = ns_arena_doubles(s->arena, n);
-  m->w = ns_arena_doubles(s->arena, n);
-  m->terms = ns_arena_doubles(s->arena, n);
-  m->step = ns_arena_doubles(s->arena, n);
+  NS_ARENA_VECTORS(s->arena, n, &m->z, &m->w, &m->terms, &m->step);
   m->A = ns_arena_matrix(s->arena, 2 * (n / NARROW) + 1, n);
   m->between = ns_arena_ints(s->arena, n);
   m->set = ns_arena_take(s->arena, (size_t)n, 1);

@@ -43,8 +43,7 @@ struct NsBox {
 };
 
 static void box_take_vectors(NsBox *b, int n) {
-  double **vectors[] = {&b->q, &b->lower, &b->upper, &b->near, &b->fresh, &b->ray};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&b->arena, n);
+  NS_ARENA_VECTORS(&b->arena, n, &b->q, &b->lower, &b->upper, &b->near, &b->fresh, &b->ray);
   b->M = ns_arena_matrix(&b->arena, n, n);
   b->keep = ns_arena_ints(&b->arena, n);
   b->settled = ns_arena_take(&b->arena, (size_t)n, 1);

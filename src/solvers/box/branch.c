@@ -49,13 +49,10 @@ static NsStatus branch_reserve(void **work, NsSearch *search) {
   Branch *b = *work = ns_arena_take(s->arena, 1, sizeof *b);
   int n = s->nmax < NS_BRANCH_MOST ? s->nmax : NS_BRANCH_MOST;
   if (!b) return NS_ENOMEM;
-  double **both[] = {&b->x, &b->size, &b->low, &b->high};
-  for (size_t i = 0; i < sizeof both / sizeof *both; i++) *both[i] = ns_arena_doubles(s->arena, 2 * n);
+  NS_ARENA_VECTORS(s->arena, 2 * n, &b->x, &b->size, &b->low, &b->high);
   b->T = ns_arena_matrix(s->arena, n, n);
-  b->constant = ns_arena_doubles(s->arena, n);
-  b->y = ns_arena_doubles(s->arena, n);
-  int **indices[] = {&b->basic, &b->nonbasic, &b->chosen};
-  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) *indices[i] = ns_arena_ints(s->arena, n);
+  NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->y);
+  NS_ARENA_INTS(s->arena, n, &b->basic, &b->nonbasic, &b->chosen);
   b->inside = ns_arena_take(s->arena, 2 * (size_t)n, sizeof *b->inside);
   b->is_chosen = ns_arena_take(s->arena, (size_t)n, sizeof *b->is_chosen);
   b->order = ns_arena_take(s->arena, (size_t)n, PLACES);

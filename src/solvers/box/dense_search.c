@@ -126,8 +126,7 @@ static NsStatus dense_finish(NsBoxSearch *box, double *z, NsStatus status) {
 /* ---- the search ---- */
 
 NsStatus ns_dense_search_take(NsDenseSearch *s, NsArena *arena, const NsBoxOptions *options, int nmax) {
-  double **vectors[] = {&s->best_z, &s->best_w, &s->point, &s->v, &s->polished, &s->rho, &s->ray};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
+  NS_ARENA_VECTORS(arena, nmax, &s->best_z, &s->best_w, &s->point, &s->v, &s->polished, &s->rho, &s->ray);
   s->set = ns_arena_take(arena, (size_t)nmax, 1);
   ns_box_scaled_take(&s->scaled, arena, nmax);
   s->box = (NsBoxSearch){.options = options, .arena = arena, .nmax = nmax, .limit = STEPS, .interior = STEPS, .persists = true};

@@ -138,9 +138,7 @@ static NsStatus enumerate_reserve(void **work, NsSearch *search) {
   AllSets *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   m->stored = ns_arena_matrix(s->arena, STORED + 2, s->nmax < ENUMERATED ? s->nmax : ENUMERATED);
-  m->near = ns_arena_doubles(s->arena, s->nmax);
-  m->z = ns_arena_doubles(s->arena, s->nmax);
-  m->w = ns_arena_doubles(s->arena, s->nmax);
+  NS_ARENA_VECTORS(s->arena, s->nmax, &m->near, &m->z, &m->w);
   m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
   return NS_OK;
 }

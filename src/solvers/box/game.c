@@ -15,8 +15,7 @@ enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
 
 /* Allocates for problems of up to nmax variables from the arena; check the arena's `failed`. */
 static void game_take(NsGame *game, NsArena *arena, int nmax) {
-  game->part = ns_arena_ints(arena, nmax);
-  game->queue = ns_arena_ints(arena, nmax);
+  NS_ARENA_INTS(arena, nmax, &game->part, &game->queue);
   game->second = ns_arena_take(arena, (size_t)nmax, sizeof *game->second);
   game->parts = 0;
 }
@@ -121,8 +120,7 @@ static NsStatus game_reserve(void **work, NsSearch *search) {
   if (!m) return NS_ENOMEM;
   game_take(&m->game, s->box.arena, s->box.nmax);
   m->M = ns_arena_matrix(s->box.arena, s->box.nmax, s->box.nmax);
-  m->q = ns_arena_doubles(s->box.arena, s->box.nmax);
-  m->z = ns_arena_doubles(s->box.arena, s->box.nmax);
+  NS_ARENA_VECTORS(s->box.arena, s->box.nmax, &m->q, &m->z);
   m->set = ns_arena_take(s->box.arena, (size_t)s->box.nmax, 1);
   return ns_pivot_new(&m->pivot, s->box.nmax, s->active->lu);
 }

@@ -176,8 +176,8 @@ static NsStatus interior_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   BoxInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  double **vectors[] = {&m->a, &m->b, &m->da, &m->db, &m->dz, &m->ca, &m->residual, &m->barrier, &m->ones, &m->cb, &m->z};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(s->arena, s->nmax);
+  NS_ARENA_VECTORS(s->arena, s->nmax, &m->a, &m->b, &m->da, &m->db, &m->dz, &m->ca, &m->residual, &m->barrier, &m->ones, &m->cb,
+                   &m->z);
   return NS_OK;
 }
 

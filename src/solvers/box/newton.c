@@ -186,8 +186,8 @@ static NsStatus newton_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   BoxNewton *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  double **vectors[] = {&m->F, &m->d, &m->e, &m->w, &m->step, &m->w_step, &m->trial, &m->w_trial, &m->gradient, &m->z};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(s->arena, s->nmax);
+  NS_ARENA_VECTORS(s->arena, s->nmax, &m->F, &m->d, &m->e, &m->w, &m->step, &m->w_step, &m->trial, &m->w_trial, &m->gradient,
+                   &m->z);
   return NS_OK;
 }
 

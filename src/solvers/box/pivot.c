@@ -63,15 +63,7 @@ NsStatus ns_pivot_new(NsPivot **out, int nmax, NsLu *lu) {
   if (!s) return NS_ENOMEM;
   s->lu = lu;
   s->inverse = ns_arena_matrix(&s->arena, nmax, nmax);
-  s->lower = ns_arena_doubles(&s->arena, nmax);
-  s->upper = ns_arena_doubles(&s->arena, nmax);
-  s->x = ns_arena_doubles(&s->arena, nmax);
-  s->lo = ns_arena_doubles(&s->arena, nmax);
-  s->hi = ns_arena_doubles(&s->arena, nmax);
-  s->g = ns_arena_doubles(&s->arena, nmax);
-  s->column = ns_arena_doubles(&s->arena, nmax);
-  s->d = ns_arena_doubles(&s->arena, nmax);
-  s->ray = ns_arena_doubles(&s->arena, nmax);
+  NS_ARENA_VECTORS(&s->arena, nmax, &s->lower, &s->upper, &s->x, &s->lo, &s->hi, &s->g, &s->column, &s->d, &s->ray);
   s->basic = ns_arena_ints(&s->arena, nmax);
   s->nonbasic = ns_arena_take(&s->arena, (size_t)nmax, sizeof *s->nonbasic);
   s->at = ns_arena_take(&s->arena, (size_t)nmax, 1);

@@ -49,13 +49,10 @@ struct NsPolyhedron {
 
 static NsStatus polyhedron_take(NsPolyhedron *a) {
   int n = a->nmax, m = a->mmax, all = n + m;
-  double **of_n[] = {&a->k, &a->lower, &a->upper, &a->other};
-  double **of_all[] = {&a->q,     &a->box_lower, &a->box_upper, &a->guess,  &a->s,      &a->box_w,  &a->mu,
-                       &a->slack, &a->size,      &a->unknown,   &a->z_kept, &a->w_kept, &a->mu_kept};
-  int **indices[] = {&a->source, &a->opposite, &a->extra, &a->used};
-  for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(&a->arena, n);
-  for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) *of_all[i] = ns_arena_doubles(&a->arena, all);
-  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) *indices[i] = ns_arena_ints(&a->arena, all);
+  NS_ARENA_VECTORS(&a->arena, n, &a->k, &a->lower, &a->upper, &a->other);
+  NS_ARENA_VECTORS(&a->arena, all, &a->q, &a->box_lower, &a->box_upper, &a->guess, &a->s, &a->box_w, &a->mu, &a->slack,
+                   &a->size, &a->unknown, &a->z_kept, &a->w_kept, &a->mu_kept);
+  NS_ARENA_INTS(&a->arena, all, &a->source, &a->opposite, &a->extra, &a->used);
   a->T = ns_arena_matrix(&a->arena, n, n);
   a->inverse = ns_arena_matrix(&a->arena, n, n);
   a->eliminated = ns_arena_matrix(&a->arena, all, n);

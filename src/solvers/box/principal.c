@@ -28,9 +28,8 @@ enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6, ORDERED_EACH = 2
 static const double raw_growth = 1e8;
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {
-  double **vectors[] = {&s->value,  &s->rest, &s->size, &s->diagonal, &s->row,
-                        &s->column, &s->low,  &s->high, &s->least,    &s->most};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
+  NS_ARENA_VECTORS(arena, nmax, &s->value, &s->rest, &s->size, &s->diagonal, &s->row, &s->column, &s->low, &s->high, &s->least,
+                   &s->most);
   s->label = ns_arena_ints(arena, nmax);
   s->inside = ns_arena_take(arena, (size_t)nmax, sizeof *s->inside);
   s->at = ns_arena_take(arena, (size_t)nmax, 1);
@@ -385,8 +384,7 @@ static NsStatus principal_reserve(void **work, NsSearch *search) {
   PrincipalPivots *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   ns_principal_take(&m->principal, s->arena, s->nmax);
-  m->z = ns_arena_doubles(s->arena, s->nmax);
-  m->w = ns_arena_doubles(s->arena, s->nmax);
+  NS_ARENA_VECTORS(s->arena, s->nmax, &m->z, &m->w);
   m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
   m->repaired = ns_arena_take(s->arena, (size_t)s->nmax, 1);
   return NS_OK;

@@ -37,8 +37,7 @@ static NsStatus proximal_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   Proximal *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  double **vectors[] = {&m->q, &m->at, &m->z, &m->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(s->arena, s->nmax);
+  NS_ARENA_VECTORS(s->arena, s->nmax, &m->q, &m->at, &m->z, &m->w);
   m->M = ns_arena_matrix(s->arena, s->nmax, s->nmax);
   m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
   ns_principal_take(&m->principal, s->arena, s->nmax);

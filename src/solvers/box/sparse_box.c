@@ -36,12 +36,8 @@ struct NsSparseBox {
 };
 
 static void take_piece_room(NsSparseBox *s) {
-  double **vectors[] = {&s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
-  s->row = ns_arena_ints(&s->arena, s->n);
-  s->col = ns_arena_ints(&s->arena, s->n);
-  s->row_tree = ns_arena_ints(&s->arena, s->n);
-  s->col_tree = ns_arena_ints(&s->arena, s->n);
+  NS_ARENA_VECTORS(&s->arena, s->n, &s->diagonal, &s->largest, &s->q, &s->lower, &s->upper, &s->guess, &s->z, &s->w);
+  NS_ARENA_INTS(&s->arena, s->n, &s->row, &s->col, &s->row_tree, &s->col_tree);
   ns_units_take(&s->units, &s->arena, s->n);
   ns_components_take(&s->parts, &s->arena, s->n);
 }

@@ -57,12 +57,7 @@ NsStatus ns_sparse_path_new(NsSparsePath **out, const NsSparse *M) {
   s->basic = ns_arena_ints(&s->arena, n);
   s->is_basic = ns_arena_take(&s->arena, 2 * (size_t)n + 1, sizeof *s->is_basic);
   s->side = ns_arena_take(&s->arena, (size_t)n, sizeof *s->side);
-  s->x = ns_arena_doubles(&s->arena, n);
-  s->lower = ns_arena_doubles(&s->arena, n);
-  s->upper = ns_arena_doubles(&s->arena, n);
-  s->held = ns_arena_doubles(&s->arena, n);
-  s->r = ns_arena_doubles(&s->arena, n);
-  s->column = ns_arena_doubles(&s->arena, n);
+  NS_ARENA_VECTORS(&s->arena, n, &s->x, &s->lower, &s->upper, &s->held, &s->r, &s->column);
   s->etas = ns_arena_matrix(&s->arena, ETAS + 1, n);
   s->eta_place = ns_arena_ints(&s->arena, ETAS + 1);
   NsStatus status = s->arena.failed ? NS_ENOMEM : ns_sparse_copy(&s->B, M);

@@ -236,8 +236,8 @@ static NsStatus sparse_search_finish(NsBoxSearch *box, double *z, NsStatus statu
 NsStatus ns_sparse_search_take(NsSparseSearch *s, NsArena *arena, const NsSparse *M, const NsBoxOptions *options,
                                bool factors) {
   int n = M->cols;
-  double **vectors[] = {&s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->v, &s->size, &s->step, &s->inside, &s->best_z};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  NS_ARENA_VECTORS(arena, n, &s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->v, &s->size, &s->step, &s->inside,
+                   &s->best_z);
   s->set = ns_arena_take(arena, (size_t)n, 1);
   s->M = M;
   s->box = (NsBoxSearch){.options = options, .n = n, .arena = arena, .nmax = n, .limit = STEPS, .interior = INTERIOR};

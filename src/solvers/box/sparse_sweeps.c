@@ -117,8 +117,7 @@ static NsStatus gradients_reserve(void **work, NsSearch *search) {
   Gradients *m = *work = ns_arena_take(arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   if (!s->positive || !s->factors || !(ns_sparse_map_flops(s->factors) > PRODUCTS * 2.0 * ns_sparse_nnz(s->M))) return NS_OK;
-  double **vectors[] = {&m->z, &m->weight, &m->residual, &m->direction, &m->product};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, s->box.n);
+  NS_ARENA_VECTORS(arena, s->box.n, &m->z, &m->weight, &m->residual, &m->direction, &m->product);
   m->queue = ns_arena_ints(arena, s->box.n);
   m->before = ns_arena_take(arena, (size_t)s->box.n, 1);
   m->suits = !arena->failed && symmetrise(s->M, m->weight, m->queue);

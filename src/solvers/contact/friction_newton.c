@@ -139,8 +139,7 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
   w->place = ns_arena_ints(&w->arena, p->nc);
   w->friction = ns_arena_doubles(&w->arena, (ptrdiff_t)p->nc * p->cone->discs);
   w->easier = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->easier);
-  double **arrays[] = {&w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = ns_arena_doubles(&w->arena, n);
+  NS_ARENA_VECTORS(&w->arena, n, &w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best);
   NsStatus status = w->arena.failed ? NS_ENOMEM : w->dense ? make_dense(w) : make_sparse(w, p->W);
   if (!status) f->cost = estimate_cost(w, p->W);
   return status;

@@ -103,8 +103,7 @@ static NsStatus heap_room(NsHeapRace *race, int n) {
   ns_arena_release(&race->arena);
   race->capacity = 0;
   ptrdiff_t wanted = n + n / 2;
-  double **vectors[] = {&race->before, &race->direction, &race->start, &race->centre};
-  for (int k = 0; k < 4; k++) *vectors[k] = ns_arena_doubles(&race->arena, wanted);
+  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre);
   if (race->arena.failed) return ns_arena_release(&race->arena), NS_ENOMEM;
   race->capacity = (int)wanted;
   return NS_OK;

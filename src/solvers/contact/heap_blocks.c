@@ -81,8 +81,7 @@ NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v) {
   if (status) return status;
   int groups = v->p.ngroups, *group = ns_arena_ints(&room, v->p.n);
   BlockSearch s = {rows, group, ns_arena_ints(&room, groups)};
-  heap->first = ns_arena_ints(&heap->arena, groups + 1);
-  heap->start = ns_arena_ints(&heap->arena, groups + 1);
+  NS_ARENA_INTS(&heap->arena, groups + 1, &heap->first, &heap->start);
   heap->contact = ns_arena_take(&heap->arena, (size_t)groups, sizeof *heap->contact);
   if (!room.failed && !heap->arena.failed) {
     for (int g = 0; g < groups; g++) {

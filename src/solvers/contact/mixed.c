@@ -74,8 +74,7 @@ static NsStatus reserve_groups(NsMixed *s, int n) {
   ptrdiff_t wanted = n < 8 ? 8 : (ptrdiff_t)n + n / 2;
   ns_arena_release(&s->arena);
   s->capacity = 0;
-  s->first = ns_arena_ints(&s->arena, wanted);
-  s->group = ns_arena_ints(&s->arena, wanted);
+  NS_ARENA_INTS(&s->arena, wanted, &s->first, &s->group);
   s->order = ns_arena_ints(&s->arena, 4 * wanted);
   ns_components_take(&s->parts, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;

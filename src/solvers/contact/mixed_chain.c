@@ -217,10 +217,9 @@ static NsStatus mixed_chain_refuse(const NsMixedProblem *p, NsStatus status, dou
 static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
-  double **vectors[] = {&s->lower, &s->upper, &s->rho, &s->explained, &s->size, &s->load};
   ns_arena_release(&s->arena);
   s->capacity = 0;
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  NS_ARENA_VECTORS(&s->arena, wanted, &s->lower, &s->upper, &s->rho, &s->explained, &s->size, &s->load);
   ns_mixed_search_take(&s->search, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = wanted;

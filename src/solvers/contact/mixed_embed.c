@@ -55,10 +55,9 @@ static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
   ns_arena_release(&e->arena);
   e->capacity = 0;
   ptrdiff_t most = NS_CONE_MOST * (ptrdiff_t)n;
-  double **vectors[] = {&e->q, &e->guess, &e->r, &e->rho, &e->sign, &e->offset, &e->w};
-  for (int k = 0; k < 7; k++) *vectors[k] = ns_arena_doubles(&e->arena, k < 3 ? most : n);
-  int **indices[] = {&e->place, &e->first, &e->number};
-  for (int k = 0; k < 3; k++) *indices[k] = ns_arena_ints(&e->arena, n);
+  NS_ARENA_VECTORS(&e->arena, most, &e->q, &e->guess, &e->r);
+  NS_ARENA_VECTORS(&e->arena, n, &e->rho, &e->sign, &e->offset, &e->w);
+  NS_ARENA_INTS(&e->arena, n, &e->place, &e->first, &e->number);
   e->groups = ns_arena_take(&e->arena, (size_t)n, sizeof *e->groups);
   if (e->arena.failed) return ns_arena_release(&e->arena), NS_ENOMEM;
   e->capacity = n;
@@ -248,8 +247,7 @@ static NsStatus mixed_embed_matrix(const Plan *s, NsMixedProblem *p) {
     return NS_OK;
   }
   mixed_embed_put_all(s, &sink);
-  sink.i = ns_arena_ints(&room, sink.count);
-  sink.j = ns_arena_ints(&room, sink.count);
+  NS_ARENA_INTS(&room, sink.count, &sink.i, &sink.j);
   sink.v = ns_arena_doubles(&room, sink.count);
   NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
   if (!status) {

@@ -81,12 +81,9 @@ static NsStatus cone_interior_room(NsMixedInterior *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ptrdiff_t wanted = n + n / 2;
   cone_interior_clear(s);
-  double **pairs[] = {&s->x, &s->y, &s->dx, &s->dy, &s->c};
-  double **blocks[] = {&s->A, &s->B};
-  double **vectors[] = {&s->z, &s->w, &s->step, &s->shift};
-  for (int k = 0; k < 5; k++) *pairs[k] = ns_arena_doubles(&s->arena, PAIRS * wanted);
-  for (int k = 0; k < 2; k++) *blocks[k] = ns_arena_doubles(&s->arena, BLOCK * wanted);
-  for (int k = 0; k < 4; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  NS_ARENA_VECTORS(&s->arena, PAIRS * wanted, &s->x, &s->y, &s->dx, &s->dy, &s->c);
+  NS_ARENA_VECTORS(&s->arena, BLOCK * wanted, &s->A, &s->B);
+  NS_ARENA_VECTORS(&s->arena, wanted, &s->z, &s->w, &s->step, &s->shift);
   if (s->arena.failed) return cone_interior_clear(s), NS_ENOMEM;
   s->capacity = (int)wanted;
   return NS_OK;

@@ -67,11 +67,10 @@ static NsStatus mixed_newton_room(NewtonRoom *newton, bool sparse, int n, int mo
   if (n <= newton->capacity && (!sparse || most <= newton->most)) return NS_OK;
   newton_room_release(newton);
   ptrdiff_t wanted = sparse ? n + n / 2 : n;
-  double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
-  for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, wanted);
+  NS_ARENA_VECTORS(&newton->arena, wanted, &newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w,
+                   &newton->at);
   if (sparse) {
-    newton->A = ns_arena_doubles(&newton->arena, most * most * wanted);
-    newton->B = ns_arena_doubles(&newton->arena, most * most * wanted);
+    NS_ARENA_VECTORS(&newton->arena, most * most * wanted, &newton->A, &newton->B);
   } else {
     newton->J = ns_arena_matrix(&newton->arena, wanted, wanted);
   }

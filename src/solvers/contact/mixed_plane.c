@@ -55,8 +55,7 @@ static NsStatus mixed_plane_room(NsMixedPlane *s, int n) {
   mixed_plane_clear(s);
   s->M = ns_arena_matrix(&s->arena, n, n);
   s->first = ns_arena_ints(&s->arena, n);
-  double **vectors[] = {&s->q, &s->lower, &s->upper, &s->guess, &s->y, &s->w};
-  for (int i = 0; i < 6; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
+  NS_ARENA_VECTORS(&s->arena, n, &s->q, &s->lower, &s->upper, &s->guess, &s->y, &s->w);
   NsStatus status = s->arena.failed ? NS_ENOMEM : ns_box_new(&s->box, n);
   if (status) mixed_plane_clear(s);
   else s->capacity = n;

@@ -23,11 +23,8 @@ static NsStatus mixed_reduce_reserve(NsMixedReduction *r, int n, int equations) 
   ns_mixed_reduction_release(r);
   r->A = ns_arena_matrix(&r->arena, n, n);
   r->block = ns_arena_matrix(&r->arena, n, n);
-  r->X = ns_arena_doubles(&r->arena, n);
-  r->b = ns_arena_doubles(&r->arena, n);
-  r->scale = ns_arena_doubles(&r->arena, n);
-  r->rows = ns_arena_ints(&r->arena, n);
-  r->cols = ns_arena_ints(&r->arena, n);
+  NS_ARENA_VECTORS(&r->arena, n, &r->X, &r->b, &r->scale);
+  NS_ARENA_INTS(&r->arena, n, &r->rows, &r->cols);
   NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->lu, equations);
   if (status) ns_mixed_reduction_release(r);
   else r->capacity = n, r->equations = equations;

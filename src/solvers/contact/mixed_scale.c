@@ -21,12 +21,8 @@ static NsStatus reserve_scaled(NsMixedScaled *s, int n, ptrdiff_t entries) {
   if (n <= s->capacity && entries <= s->room) return NS_OK;
   ptrdiff_t wanted = n > s->capacity ? n + n / 2 : s->capacity, room = entries > s->room ? entries + entries / 2 : s->room;
   ns_mixed_scaled_release(s);
-  double **vectors[] = {&s->q, &s->guess, &s->z, &s->w};
-  int **indices[] = {&s->row, &s->unit_w, &s->unit_z, &s->place};
-  for (int k = 0; k < 4; k++) {
-    *vectors[k] = ns_arena_doubles(&s->arena, wanted);
-    *indices[k] = ns_arena_ints(&s->arena, wanted);
-  }
+  NS_ARENA_VECTORS(&s->arena, wanted, &s->q, &s->guess, &s->z, &s->w);
+  NS_ARENA_INTS(&s->arena, wanted, &s->row, &s->unit_w, &s->unit_z, &s->place);
   s->groups = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->groups);
   s->W = ns_arena_doubles(&s->arena, room);
   if (s->arena.failed) return ns_mixed_scaled_release(s), NS_ENOMEM;

@@ -7,8 +7,7 @@
 #include "solvers/contact/friction_residual.h"
 
 void ns_mixed_search_take(NsMixedSearch *s, NsArena *arena, ptrdiff_t n) {
-  double **vectors[] = {&s->z, &s->w, &s->best, &s->best_w, &s->standing};
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(arena, n);
+  NS_ARENA_VECTORS(arena, n, &s->z, &s->w, &s->best, &s->best_w, &s->standing);
 }
 
 void ns_mixed_search_begin(NsMixedSearch *s) {

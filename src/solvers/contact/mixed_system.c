@@ -23,9 +23,7 @@ static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ns_mixed_system_release(s);
   int wanted = n + n / 2;
-  s->group = ns_arena_ints(&s->arena, wanted);
-  s->first = ns_arena_ints(&s->arena, wanted);
-  s->mark = ns_arena_ints(&s->arena, wanted);
+  NS_ARENA_INTS(&s->arena, wanted, &s->group, &s->first, &s->mark);
   if (s->arena.failed) return ns_mixed_system_release(s), NS_ENOMEM;
   s->capacity = wanted;
   return NS_OK;

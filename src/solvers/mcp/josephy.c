@@ -49,9 +49,7 @@ static NsStatus josephy_reserve(void **work, NsSearch *search) {
   NsMcpSearch *s = (NsMcpSearch *)search;
   Josephy *m = *work = ns_arena_take(&s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
-  m->box_w = ns_arena_doubles(&s->arena, s->n);
-  m->q = ns_arena_doubles(&s->arena, s->n);
-  m->shift = ns_arena_doubles(&s->arena, s->n);
+  NS_ARENA_VECTORS(&s->arena, s->n, &m->box_w, &m->q, &m->shift);
   return s->sparse ? NS_OK : josephy_take_dense(m, s);
 }
 

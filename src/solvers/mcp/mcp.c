@@ -94,10 +94,9 @@ struct NsMcp {
 };
 
 static NsStatus mcp_take_arrays(NsMcpSearch *m) {
-  double **vectors[] = {&m->lower,   &m->upper,     &m->user_z,   &m->start, &m->z,      &m->F,     &m->trial_z,
-                        &m->trial_F, &m->last_z,    &m->psi,      &m->at_z,  &m->at_f,   &m->rho,   &m->size,
-                        &m->row,     &m->direction, &m->gradient, &m->q,     &m->best_z, &m->best_F};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&m->arena, m->n);
+  NS_ARENA_VECTORS(&m->arena, m->n, &m->lower, &m->upper, &m->user_z, &m->start, &m->z, &m->F, &m->trial_z, &m->trial_F,
+                   &m->last_z, &m->psi, &m->at_z, &m->at_f, &m->rho, &m->size, &m->row, &m->direction, &m->gradient, &m->q,
+                   &m->best_z, &m->best_F);
   ns_equilibrium_take(&m->scales, &m->arena, m->n);
   return m->arena.failed ? NS_ENOMEM : NS_OK;
 }

@@ -14,8 +14,7 @@ static NsStatus semismooth_reserve(void **work, NsSearch *search) {
   NsMcpSearch *m = (NsMcpSearch *)search;
   Semismooth *own = *work = ns_arena_take(&m->arena, 1, sizeof *own);
   if (!own) return NS_ENOMEM;
-  own->a = ns_arena_doubles(&m->arena, m->n);
-  own->b = ns_arena_doubles(&m->arena, m->n);
+  NS_ARENA_VECTORS(&m->arena, m->n, &own->a, &own->b);
   return NS_OK;
 }
 

@@ -194,8 +194,7 @@ static NsStatus nlp_take(NsNlp *nlp, NsArena *arena, NsError *err) {
   nlp->out = ns_arena_doubles(arena, outputs);
   nlp->slopes = ns_arena_matrix(arena, inputs, outputs);
   nlp->room = ns_arena_doubles(arena, room);
-  nlp->jacobian_of = ns_arena_ints(arena, nlp->nterms + 1);
-  nlp->hessian_of = ns_arena_ints(arena, nlp->nterms + 1);
+  NS_ARENA_INTS(arena, nlp->nterms + 1, &nlp->jacobian_of, &nlp->hessian_of);
   return arena->failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -232,13 +231,9 @@ NsStatus ns_nlp_prepare(NsNlp *nlp, NsArena *arena, NsError *err) {
   NsStatus status = nlp_take(nlp, arena, err);
   if (status == NS_OK) status = nlp_all_places(nlp, false);
   if (status == NS_OK) {
-    nlp->jacobian_row = ns_arena_ints(arena, nlp->njacobian);
-    nlp->jacobian_column = ns_arena_ints(arena, nlp->njacobian);
-    nlp->jacobian_slope = ns_arena_ints(arena, nlp->njacobian);
+    NS_ARENA_INTS(arena, nlp->njacobian, &nlp->jacobian_row, &nlp->jacobian_column, &nlp->jacobian_slope);
     nlp->jacobian_weight = ns_arena_doubles(arena, nlp->njacobian);
-    nlp->hessian_pair = ns_arena_ints(arena, nlp->nhessian);
-    nlp->hessian_row = ns_arena_ints(arena, nlp->nhessian);
-    nlp->hessian_column = ns_arena_ints(arena, nlp->nhessian);
+    NS_ARENA_INTS(arena, nlp->nhessian, &nlp->hessian_pair, &nlp->hessian_row, &nlp->hessian_column);
     status = arena->failed ? NS_ENOMEM : nlp_all_places(nlp, true);
   }
   nlp->objective = nlp_objective;
