@@ -77,6 +77,9 @@ void ns_motion_delassus(const NsMotion *motion, int n, const int *rows, double *
 */
 NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err);
 
+/* The same for rows that need not have y' = 0, so that dependent ones may contradict each other: the least squares of y''. */
+NsStatus ns_motion_hold_nearly(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err);
+
 /* w (Nv) += X z, summed over the rows. */
 void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const double *z, double *w);
 

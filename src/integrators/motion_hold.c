@@ -130,6 +130,14 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
   return motion_solve_rows(motion, n, rows, W, lambda, err);
 }
 
+NsStatus ns_motion_hold_nearly(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err) {
+  bool off = motion->off_constraints;
+  motion->off_constraints = true;
+  NsStatus status = ns_motion_hold(motion, n, rows, W, lambda, err);
+  motion->off_constraints = off;
+  return status;
+}
+
 /* ---- projection ---- */
 
 /* motion->still, the y that counts as 0 in a projection: 4 eps max(|y| before the projection, 4 eps reach). Updates reach. */

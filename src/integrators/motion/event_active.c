@@ -76,7 +76,7 @@ static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < mode->nacting; k++)
     for (int i = 0; i < 2 && in_onset(mode, mode->acting[k]); i++) ed->pulling[n++] = mode->acting[k] + i;
   if (n == mode->nactive) return NS_OK;
-  NsStatus status = ns_motion_hold(ed->motion, n, ed->pulling, ed->W, ed->pull, err);
+  NsStatus status = ns_motion_hold_nearly(ed->motion, n, ed->pulling, ed->W, ed->pull, err);
   for (int k = mode->nactive; k < n && status == NS_OK; k++) mode->pulled[ed->pulling[k]] = ed->pull[k];
   return status;
 }
