@@ -305,8 +305,8 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   return NS_OK;
 }
 
-/* Error tolerance of the impulse of an active contact: from the tolerances of the velocities of its row. */
-static void weigh_impulse(NsEventDriven *ed, int k, double share) {
+/* Error tolerance of the impulse of an active contact: from the tolerances of the velocities of its row; units: the absolute one. */
+static void weigh_impulse(NsEventDriven *ed, int k, double share, double units) {
   const NsMotionMode *mode = ed->mode;
   const NsMotionScales *scales = &ed->scales;
   int row = mode->active[k], at = ed->Nq + ed->Nv + WORKS + row;
@@ -314,10 +314,10 @@ static void weigh_impulse(NsEventDriven *ed, int k, double share) {
   if (mode->rows[row].joint || !(own > 0)) return;
   for (int j = 0; j < ed->Nv; j++) {
     double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
-    speed += h * scales->even[j];
+    speed += h * (share * scales->even[j] + units);
     gain += h * (share * (scales->even_free[j] + scales->even_all[j]) + scales->even_noise[j]);
   }
-  ed->run.atol[at] = share * speed / own;
+  ed->run.atol[at] = speed / own;
   scales->pace[at] = gain / own;
 }
 
@@ -342,7 +342,7 @@ static void weigh_errors(NsEventDriven *ed, double h) {
     scales->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
   }
   for (int i = ed->Nq + ed->Nv; i < ed->run.unknowns; i++) ed->run.atol[i] = INFINITY, scales->pace[i] = 0;
-  for (int k = 0; k < ed->mode->nactive; k++) weigh_impulse(ed, k, share);
+  for (int k = 0; k < ed->mode->nactive; k++) weigh_impulse(ed, k, share, units);
 }
 
 /* Before a step: computes the accelerations, and the scales of velocities and accelerations. */
