@@ -1,0 +1,81 @@
+-- Boxes in space that tip about an edge, whose corners slip one after the other, and push others over.
+local ns = require "nslua"
+
+local G, THICK, TALL = 9.81, 0.02, 0.2
+
+-- The first of n dominoes turns about its front edge with the velocity w; the contacts of the dominoes have the friction `mutual`.
+local function dominoes(n, T, mu, mutual, ...)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  local floor = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 3), reach = 0.02 }
+  local space = mutual and ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mutual, 3), reach = 0.02 }
+  local inertia, w, bodies = (THICK ^ 2 + TALL ^ 2) / 12, 4, {}
+  floor:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+  floor:filter(function(_, second) return second == nil end)
+  for k = 1, n do
+    local v = k == 1 and { w * TALL / 2, 0, w * THICK / 2, 0, w, 0 } or ns.zeros(6)
+    local I = ns.matrix { { (0.01 + TALL ^ 2) / 12, 0, 0 }, { 0, inertia, 0 }, { 0, 0, (0.01 + THICK ^ 2) / 12 } }
+    bodies[k] = ns.NewtonEulerDS({ (k - 1) * 0.08, 0, TALL / 2, 1, 0, 0, 0 }, v, 1, I)
+    bodies[k]:setFExtPtr { 0, 0, -G }
+    nsds:insertDynamicalSystem(bodies[k])
+    floor:add(bodies[k], ns.contact.box(THICK, 0.1, TALL))
+    if space then space:add(bodies[k], ns.contact.box(THICK, 0.1, TALL)) end
+  end
+  floor:update()
+  if space then space:update() end
+  local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI(...))
+  for _ in simu:steps() do
+    floor:update()
+    if space then space:update() end
+  end
+  return simu, bodies
+end
+
+-- The same box in the plane.
+local function in_plane(T, mu)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 2), reach = 0.02 }
+  local mass = ns.matrix { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, (THICK ^ 2 + TALL ^ 2) / 12 } }
+  local body = ns.LagrangianLinearTIDS({ 0, TALL / 2, 0 }, { 2 * TALL, 2 * THICK, -4 }, mass)
+  body:setFExtPtr { 0, -G, 0 }
+  nsds:insertDynamicalSystem(body)
+  contacts:add_box(body, THICK, TALL)
+  contacts:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+  contacts:update()
+  local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI())
+  for _ in simu:steps() do contacts:update() end
+  return simu, body
+end
+
+-- The first time of an event of this kind.
+local function first(simu, kind)
+  for _, event in ipairs(simu:events()) do
+    if event.kind == kind then return event.t end
+  end
+end
+
+describe("a box that tips", function()
+  it("in space slips and falls as in the plane #once", function()
+    for _, mu in ipairs { 0.2, 0.4, 1 } do
+      local simu, bodies = dominoes(1, 0.24, mu)
+      local flat, body = in_plane(0.24, mu)
+      local q, x = bodies[1]:q(), body:q()
+      assert.near(first(flat, "slip"), first(simu, "slip"), 1e-10)
+      assert.near(x[1], q[1], 1e-9)
+      assert.near(x[2], q[3], 1e-9)
+      assert.near(-x[3], 2 * math.atan(q[6], q[4]), 1e-9)
+      for _, k in ipairs { 2, 5, 7 } do assert.near(0, q[k], 1e-12) end
+    end
+  end)
+
+  it("pushes the next one over, also with absolute tolerances #once", function()
+    local tilt = {}
+    for k, tolerances in ipairs { {}, { 1e-8, 1e-8 } } do
+      local simu, bodies = dominoes(2, 0.1, 0.4, 0.4, table.unpack(tolerances))
+      assert.is_true(first(simu, "impact") > 0.07)
+      tilt[k] = 2 * math.asin(bodies[2]:q()[6])
+      assert.near(0, simu:energy().numerical, 1e-6)
+    end
+    assert.is_true(tilt[1] > 0.04)
+    assert.near(tilt[1], tilt[2], 1e-7)
+  end)
+end)
