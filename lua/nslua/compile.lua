@@ -57,7 +57,8 @@ local function reads_of(f)
 
   local function watch(container, key) reads.list[#reads.list + 1] = { container, key } end
 
-  -- An environment may inherit from the globals, as that of the prompt does. A global that is nil may get a value.
+  -- An environment may inherit from the globals, as the environment of the prompt does. A global that is nil may get
+  -- a value.
   local function read_global(env, word, words)
     local value = rawget(env, word)
     local parent = value == nil and (debug.getmetatable(env) or {}).__index

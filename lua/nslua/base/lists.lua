@@ -2,7 +2,7 @@
 
 local lists = {}
 
--- A copy of a table; `more` (optional): entries that go over those of t.
+-- A copy of a table; `more` (optional): entries that replace entries of t.
 function lists.copy(t, more)
   local copy = {}
   for key, value in pairs(t or {}) do copy[key] = value end

@@ -1,10 +1,10 @@
 -- nslua.circuit.sensitivity: derivatives by the values of parts.
 --
 -- A part changes numbers of the model (entries of A, B, C, D, inputs, initial states). How much is found by
--- differences of order 4 of the reduction alone, with the same unknowns solved for. The derivatives of the run are
--- those of the engine, by the numbers that a part moves together: one of two rows for one voltage can not move alone.
--- Where gates have clocks, the run is made from instant to instant: the states are continuous there, and the instants
--- do not depend on the parts.
+-- differences of order 4 of the reduction alone, with the same unknowns solved for. The engine
+-- gives the derivatives of the run, by the numbers that a part moves together: one of two rows for one voltage can
+-- not move alone. Where gates have clocks, the run is made from instant to instant: the states are continuous there,
+-- and the instants do not depend on the parts.
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
@@ -223,8 +223,8 @@ local function at_start(S, most, specs, rows)
   return columns
 end
 
--- The derivatives of the states by parts, at the times of the grid and at instants of gates. options: those of
--- simulation, and names. Returns the times, for each the derivatives (n x p), and the model.
+-- The derivatives of the states by parts, at the times of the grid and at instants of gates. options: the options
+-- of simulation, and names. Returns the times, for each the derivatives (n x p), and the model.
 local function forward(ns, circuit, names, start, stop, step, options)
   local n, made, most, x, S
   local t_rows, S_rows = {}, {}

@@ -1,9 +1,9 @@
 -- nslua.driveline.coordinates: the coordinates of a driveline, and what its parts say in them.
 --
--- The speeds of the nodes are w = N v + P u(t): v those of the free nodes, u the rates of motions. The angles are
--- phi = N q + P U(t) + offsets. With forces F on the nodes N^T J N v' = N^T (F - J P u'), and what rigid parts carry
--- follows from J w' = F - A^T tau, where A has a row for each of them. Nodes without inertia that stay free have
--- 0 = N^T F, which is solved for their speeds.
+-- The speeds of the nodes are w = N v + P u(t): v the speeds of the free nodes, u the rates of motions. The angles
+-- are phi = N q + P U(t) + offsets. With forces F on the nodes N^T J N v' = N^T (F - J P u'), and what rigid parts
+-- carry follows from J w' = F - A^T tau, where A has a row for each of them. Nodes without inertia that stay free
+-- have 0 = N^T F, which is solved for their speeds.
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"

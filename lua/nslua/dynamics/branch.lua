@@ -48,10 +48,9 @@ local SHORT = 1 / 4
 
 -- ---- location ----
 
--- The unknowns at the length s from a, where the sequence is that of a; nil where it is not, and whether an orbit was
--- found. near: unknowns that are
--- known at the lengths near.s and before.s, from which the guess is extrapolated.
--- K: a matrix of a point near. With `full` Newton's method is tried, too, when that with updates fails.
+-- The unknowns at the length s from a, where the sequence is the same as at a; nil where it is not, and whether an
+-- orbit was found. near: unknowns that are known at the lengths near.s and before.s, from which the guess is
+-- extrapolated. K: a matrix of a point near. With `full` Newton's method is tried, too, when that with updates fails.
 local function same_sequence(b, a, s, near, before, K, full)
   local guess = near.w + (s - near.s) * (before and (near.w - before.w) * (1 / (near.s - before.s)) or a.tangent)
   local good, solved = pcall(points.correct, b, guess, a.tangent, K)
@@ -363,8 +362,8 @@ local function go_beyond(b, last, c, ds)
 end
 
 -- A step from the point a, with equations that are smooth at grazing where shooting has trouble. Returns a in its
--- formulation, the next point and the length to it, or nil, that of the last try and why there is none; the name
--- of an event that passes the start of the orbit; and the end of the branch, where it is located.
+-- formulation, the next point and the length to it, or nil, the length of the last try and why there is none; the
+-- name of an event that passes the start of the orbit; and the end of the branch, where it is located.
 local function next_point(b, a, ds)
   a = regular(b, by_shooting(b, a, ds))
   b.problem.form.renew(b.problem, points.unknowns_of(a.w), a.p)

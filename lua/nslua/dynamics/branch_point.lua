@@ -1,7 +1,7 @@
 -- nslua.dynamics.branch_point: the points of a branch: orbits with their tangents, and the step from one to the next.
 --
--- The unknowns w are those of an orbit and the parameter, each divided by its size; the parameter's is the width of
--- the range. b is a branch: its problem, the weights of its unknowns, and the size of its parameter.
+-- The unknowns w are the unknowns of an orbit and the parameter, each divided by its size; the parameter's is the
+-- width of the range. b is a branch: its problem, the weights of its unknowns, and the size of its parameter.
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.newton"
 local orbits = require "nslua.dynamics.orbit"
@@ -15,7 +15,8 @@ local TURN = 0.9 -- least cosine between the tangents of neighbours
 local ASIDE = 1 / 8
 local CORRECTIONS = 8 -- Newton iterations of a step
 local UPDATED = 12 -- iterations with the matrix of another point, which the steps update
--- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
+-- The tolerance with updates, as a part of the tolerance of Newton's method, whose last correction makes the error
+-- smaller.
 local FINER = 1e-2
 local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
 

@@ -1,9 +1,9 @@
 -- nslua.dynamics.branch_switch: the branch that begins at a period doubling or crosses at a branch point.
 --
--- There the matrix of the orbit's equations is singular, at a period doubling that of the orbit of twice the period:
--- besides the tangent t there is a second direction v in which the equations hold to first order, orthogonal to t.
--- The first orbit of the other branch is sought at a distance, in the plane orthogonal to v, which t does not meet.
--- Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, section 5.6.
+-- There the matrix of the orbit's equations is singular, at a period doubling the matrix of the orbit of twice the
+-- period: besides the tangent t there is a second direction v in which the equations hold to first order, orthogonal
+-- to t. The first orbit of the other branch is sought at a distance, in the plane orthogonal to v, which t does not
+-- meet. Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, section 5.6.
 local arguments = require "nslua.base.arguments"
 local copy = require "nslua.base.lists".copy
 local core = require "nslua.core"

@@ -25,7 +25,7 @@ local Flow = {}
 Flow.__index = Flow
 
 -- The step of a difference, as a part of the size of a state. The error of order 4 is then about 2^-44 of the fifth
--- derivative, and that of a run with a relative error of 1e-13 about 4e-10.
+-- derivative, and the error of a run with a relative error of 1e-13 makes about 4e-10.
 local STEP = 2 ^ -12
 -- A step after which the run has other events than the run itself, or which is too long for an end that moves in
 -- proportion, is divided by this, REDUCTIONS times: down to 2^-32, where a run's error makes 4e-3.

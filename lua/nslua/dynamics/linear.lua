@@ -262,8 +262,8 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
 end
 
 -- C and D of the outputs: of a function f(t, x, lambda), or of a list of numbers of states.
--- embedding: the derivatives of the states by those of the linear model, direct: by the inputs; nil where they are
--- the same, and 0.
+-- embedding: the derivatives of the states by the states of the linear model, direct: by the inputs; nil where they
+-- are the same, and 0.
 local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding, direct)
   local n = #states
   if type(outputs) == "table" then
@@ -316,8 +316,8 @@ local function finish(l, N)
   return setmetatable(l, Linear)
 end
 
--- The order of mechanical states: of each system q, then v. place[i]: the place of q_i; the second result that of
--- v_i.
+-- The order of mechanical states: of each system q, then v. place[i]: the place of q_i; the second result: the place
+-- of v_i.
 local function places(model)
   local q, v, at = {}, {}, 0
   for k, first in ipairs(model.first) do
@@ -372,8 +372,9 @@ end
 
 -- ---- singular M ----
 
--- Unit vectors that complete the columns of `free` to a basis: those of the unknowns that remain when each column in
--- turn takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with derivatives.
+-- Unit vectors that complete the columns of `free` to a basis: unit vectors of the unknowns that remain when each
+-- column in turn takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with
+-- derivatives.
 local function complement(free)
   local work, taken, units = free:copy(), {}, {}
   for j = 1, work:cols() do

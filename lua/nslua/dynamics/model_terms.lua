@@ -1,8 +1,8 @@
 -- nslua.dynamics.model_terms: the equations of a model at a point, stacked over its systems and interactions.
 --
 -- First order: M x' = f + r(x, lambda), y = h(x, lambda). Mechanics at rest: M v' = f(q, v) + C' lambda, y = h(q).
--- The states of mechanics are here the coordinates q; the velocities are 0. A rigid body with a quaternion has six of
--- them, those of its chart (nslua.dynamics.chart).
+-- The states of mechanics are here the coordinates q; the velocities are 0. A rigid body with a quaternion has six,
+-- the coordinates of its chart (nslua.dynamics.chart).
 --
 -- An interaction links systems of one family: the systems of first order and of mechanics do not act on each
 -- other, and each family of a graph has a model of its own.
@@ -84,8 +84,8 @@ local function start_of(nsds, who)
 end
 
 -- The models of an option table: of first order, of mechanics, or both. Each has the places of its states,
--- coordinates and rows, and of its states in the linear model, among those of all. t: the time at which bounds are
--- taken; nil: the time of the start.
+-- coordinates and rows, and of its states in the linear model, in lists of all models. t: the time at which bounds
+-- are taken; nil: the time of the start.
 function terms.models(options, who, t)
   local nsds = graph_of(options, who)
   local count = 0
@@ -272,7 +272,8 @@ end
 
 local function product(A, B) return cleaned(A * B, A:abs() * B:abs()) end
 
--- The derivatives of all coordinates by the coordinates of the charts, or those of their rates by the velocities.
+-- The derivatives of all coordinates by the coordinates of the charts, or the derivatives of their rates by the
+-- velocities.
 local function chart_map(model, x, name)
   local all, row = core.zeros(model.coordinates, model.n), 0
   for k, first in ipairs(model.first) do

@@ -282,7 +282,7 @@ end
 
 -- ---- crossings ----
 
--- The events with that of the section, which ends the run at its crossing number `last`, and the place of that one.
+-- The events with the event of the section, which ends the run at its crossing number `last`, and its place.
 local function with_section(flow, section, last)
   local list, place = {}, nil
   for i, event in ipairs(flow.events) do

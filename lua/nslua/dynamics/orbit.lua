@@ -263,7 +263,7 @@ local function exact_by_parameter(q, state, p, size)
   return core.vector(column)
 end
 
--- d F / d p, and whether it is exact; size: that of the parameter; state: of orbits.evaluate after its derivatives
+-- d F / d p, and whether it is exact; size: the parameter's; state: of orbits.evaluate after its derivatives
 -- were asked for, or nil.
 function orbits.by_parameter(q, u, p, size, state)
   local exact = exact_by_parameter(q, state, p, size)
@@ -324,7 +324,7 @@ function orbits.sequence(events)
   return best or ""
 end
 
--- The product of the segments' derivatives; with a symmetry S that of the half orbit is A, and the whole one's is
+-- The product of the segments' derivatives; with a symmetry S the half orbit has the product A, the whole orbit
 -- (S^-1 A)^2.
 -- The second result is S^-1 A.
 local function monodromy_of(q, state)
@@ -484,8 +484,8 @@ orbits.events_of = events_of
 orbits.shooting = { evaluate = orbits.evaluate, by_parameter = orbits.by_parameter, orbit = orbits.orbit,
   sequence_of = orbits.sequence_of, renew = orbits.renew_phase, shares = shares_of }
 
--- Newton's method from the unknowns u at p: the result of newton.solve. options: of newton.solve, where they are
--- not those of the problem.
+-- Newton's method from the unknowns u at p: the result of newton.solve. options: of newton.solve, where they
+-- differ from the options of the problem.
 function orbits.solve(q, u, p, options)
   local last
   local solved = newton.solve(function(v)

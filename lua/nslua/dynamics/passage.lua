@@ -309,7 +309,7 @@ local function by_shooting(b, last, ds)
   local sign = last.tangent[#last.w] < 0 and -1 or 1
   local longest = math.max(ds, b.step_max)
   for _, side in ipairs { sign, -sign } do
-    for k = BEYOND, 0, -1 do -- the nearest first: an orbit that is far may be that of another part of the branch
+    for k = BEYOND, 0, -1 do -- the nearest first: an orbit that is far may be on another part of the branch
       local p = last.p + side * longest * 4 ^ -k * b.size
       local found = p >= b.low and p <= b.high and orbit_at(q, last.x0, last.T, p)
       found = found and found.sequence ~= last.sequence and approaching(q, last, found)

@@ -2,7 +2,7 @@
 -- state of a flow (nslua.dynamics.simulation_flow): the discrete states, then the numbers of the model that actions
 -- write, such as z, b or a bound.
 --
--- Bounds that are infinite at times, as those of gates and thyristors, are on or off: no states.
+-- Bounds that are infinite at times, as the bounds of gates and thyristors, are on or off: no states.
 --
 -- These numbers are found by a run of the model; each later run must change the same ones. A number is held between
 -- instants. The derivative over a run goes through its instants (nslua.dynamics.sampled_slope).

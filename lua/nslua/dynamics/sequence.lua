@@ -335,7 +335,7 @@ end
 
 -- The problem of the orbit { x0, T, events } of q with a fixed sequence of events, and its unknowns; nil where it is
 -- none: an event that does not act or is no impact, a function without exact derivatives. An event may have a `sign`:
--- that of the rate with which its guard is crossed; else it is that of the rate on the orbit.
+-- the sign of the rate with which its guard is crossed; else the rate on the orbit has it.
 -- An orbit that is only a guess need not obey its equations.
 function sequences.with(q, orbit, p, is_guess)
   local drifts = q.symmetry or #q.keep < #q.all and not q.kind.returns

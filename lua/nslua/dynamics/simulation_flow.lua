@@ -1,5 +1,6 @@
--- nslua.dynamics.simulation_flow: the flow of a simulation. Its state is that of all systems, in the order of the
--- graph; in mechanics q, then v; behind it what actions of clocks and events change, see nslua.dynamics.sampled_flow.
+-- nslua.dynamics.simulation_flow: the flow of a simulation. Its state is the states of all systems, in the order of
+-- the graph; in mechanics q, then v; behind it what actions of clocks and events change, see
+-- nslua.dynamics.sampled_flow.
 --
 -- A model is a function of the parameter that makes a simulation, or a simulation that is set back between runs. Its
 -- runs end at the wanted time by an event of the script.

@@ -1,9 +1,9 @@
 -- nslua.dynamics.test_function: functions of the points of a branch whose zeros are bifurcations.
 --
 -- The tangent's part of the parameter is 0 at a fold, the product of 1 + m over all multipliers m at a period
--- doubling, that of m_i m_j - 1 over all pairs at a Neimark-Sacker bifurcation. The determinant of the bordered
--- matrix is 0 where two branches cross; at a fold it is not. Seydel, Practical Bifurcation and Stability Analysis,
--- 3rd ed., 2010, chapters 5 and 7.
+-- doubling, the product of m_i m_j - 1 over all pairs at a Neimark-Sacker bifurcation. The determinant of the
+-- bordered matrix is 0 where two branches cross; at a fold it is not. Seydel, Practical Bifurcation and Stability
+-- Analysis, 3rd ed., 2010, chapters 5 and 7.
 --
 -- A function that changes its sign between two neighbours has a zero there. One that does not may have two. So each
 -- interval between neighbours is halved as long as a parabola that bends SAFETY times as much as the values at its

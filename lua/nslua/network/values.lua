@@ -172,7 +172,7 @@ local function source_of(value, who, name)
     who, name, arguments.describe(value))
 end
 
--- who: the beginning of a message; name: that of the argument; ns (optional): functions are differentiated, exactly.
+-- who: the beginning of a message; name: of the argument; ns (optional): functions are differentiated, exactly.
 function values.read(value, who, name, ns)
   local source = source_of(value, who, name or "value")
   source.corners = source.corners or none

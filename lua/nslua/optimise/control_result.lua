@@ -74,7 +74,7 @@ local function spreads(p, rows)
 end
 
 -- A jump is a change by more than this part of the largest difference of a control (controls of degree 0 change at
--- each element, those of degree 1 don't). It is no part that levels of controls usually have (-1, 0, 1: 1/2;
+-- each element, controls of degree 1 don't). It is no part that levels of controls usually have (-1, 0, 1: 1/2;
 -- -1, 0, 2: 1/3), so that rounding does not decide.
 local JUMP = { [0] = 0.3, [1] = 0.05 }
 -- A smaller change of a constant control is a jump where it is this many times the changes around it: changes of a

@@ -153,7 +153,7 @@ local function steep_parameters(x, free, F, J, first, sizes)
   return list
 end
 
--- One run of lmder over the free parameters; x becomes its last point. lengths: those of the columns of J so far, by
+-- One run of lmder over the free parameters; x becomes its last point. lengths: of the columns of J so far, by
 -- which a run that starts anew scales its steps; a column that has vanished would else allow any step.
 local function run(robust_problem, x, free, m, o, lengths)
   local function full(part)
