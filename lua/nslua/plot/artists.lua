@@ -91,12 +91,14 @@ function artists.in_plane(self, who)
   if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
 end
 
--- A table whose new functions become methods that draw: check(axes, name) goes first, and they return the axes where
--- they return nothing.
-function artists.drawing(methods, check)
+-- A table whose new functions become methods: check(axes, name), if there is one, goes first, and they return the
+-- axes where they return nothing. exact: they take no more arguments than they have names for.
+function artists.methods(methods, check, exact)
   return setmetatable({}, { __newindex = function(_, name, method)
+    local count = debug.getinfo(method, "u").nparams
     methods[name] = function(self, ...)
-      check(self, name)
+      if exact then data.nothing(name, (select(count, ...))) end
+      if check then check(self, name) end
       return method(self, ...) or self
     end
   end })

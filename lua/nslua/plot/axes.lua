@@ -76,7 +76,8 @@ local function to_3d(self, who)
   self.three_d = true
 end
 
-local plane, space = artists.drawing(Axes, in_plane), artists.drawing(Axes, to_3d)
+local plane, space = artists.methods(Axes, in_plane), artists.methods(Axes, to_3d)
+local set = artists.methods(Axes, nil, true)
 
 -- Makes these axes three-dimensional. Raises when they hold curves in the plane.
 function Axes:in_space(who)
@@ -144,13 +145,11 @@ function Axes:plot(...)
   return self
 end
 
-local steps = { pre = true, post = true, mid = true }
 
 -- step(x, y, ..., {where = "pre"}): pre: y[i] up to x[i]; post: y[i] from x[i] on; mid: around it.
 function plane:step(...)
   local made, options = curves_of(self, "step", table.pack(...), "step")
-  local where = options.where or "pre"
-  if not steps[where] then fail("step: where: expected one of pre, post, mid, got '%s'", tostring(where)) end
+  local where = data.one_of(options.where or "pre", "pre, post, mid", "step: where")
   for _, artist in ipairs(made) do artist.steps = where end
 end
 
@@ -343,8 +342,6 @@ function plane:quiver(x, y, u, v, options)
   })
 end
 
-local sides = { N = true, S = true, E = true, W = true }
-
 -- quiverkey(x, y, u, label [, {labelpos =, color =}]): an arrow of the length that u has in the last quiver, and a
 -- text beside it. x and y are parts of the panel, 0 to 1. labelpos: "N", "S", "E" or "W" of the arrow.
 -- The axes that quiver gives back may come first, as in matplotlib.
@@ -356,8 +353,7 @@ function plane:quiverkey(x, y, u, label, options, more)
     if artist.unit then found = artist end
   end
   if not found then fail("quiverkey: these axes hold no quiver") end
-  local side = options.labelpos or "E"
-  if not sides[side] then fail("quiverkey: labelpos: expected one of N, S, E, W, got %s", data.describe(side)) end
+  local side = data.one_of(options.labelpos or "E", "N, S, E, W", "quiverkey: labelpos")
   add(self, {
     kind = "key", columns = { core.vector {}, core.vector {} }, note = true, side = side, head = found.head,
     at = { number("quiverkey", "x", x), number("quiverkey", "y", y) },
@@ -471,18 +467,14 @@ function space:implicit(f, options)
 end
 
 -- view(elevation, azimuth): in degrees, as matplotlib's view_init.
-function Axes:view(elevation, azimuth, more)
-  data.nothing("view", more)
+function set:view(elevation, azimuth)
   self.elevation = number("view", "elevation", elevation)
   if math.abs(elevation) > 90 then fail("view: elevation: expected a number from -90 to 90, got %g", elevation) end
   self.azimuth = number("view", "azimuth", azimuth)
-  return self
 end
 
 -- ---- words and lines in a picture ----
 
-local aligns = { left = true, center = true, right = true }
-local valigns = { top = true, center = true, bottom = true, baseline = true }
 local shapes = { square = false, round = true }
 
 -- The shape and the pad of matplotlib's boxstyle, "round,pad=0.3" (in sizes of the font), for a text of that size.
@@ -515,13 +507,8 @@ end
 
 -- The artist of a text. Its place is { x, y } in the data, or in parts of the panel with `inside`.
 local function text_artist(self, who, s, columns, options)
-  local align, valign = options.align or "left", options.valign or "baseline"
-  if not aligns[align] then
-    fail("%s: align: expected one of left, center, right, got '%s'", who, tostring(align))
-  end
-  if not valigns[valign] then
-    fail("%s: valign: expected one of top, center, bottom, baseline, got %s", who, data.describe(valign))
-  end
+  local align = data.one_of(options.align or "left", "left, center, right", "%s: align", who)
+  local valign = data.one_of(options.valign or "baseline", "top, center, bottom, baseline", "%s: valign", who)
   local inside = options.transform
   if inside ~= nil and inside ~= "axes" and inside ~= "data" then
     fail('%s: transform: expected "data" or "axes", got %s', who, data.describe(inside))
@@ -622,8 +609,7 @@ for _, methods in ipairs(all) do
 end
 
 -- cla(): empties the axes and forgets all that has been set.
-function Axes:cla(rest)
-  data.nothing("cla", rest)
+function set:cla()
   local fresh = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
   for _, name in ipairs { "rect", "parent", "framed", "three_d", "polar", "twin", "own", "shares" } do
     fresh[name] = self[name]
@@ -631,7 +617,6 @@ function Axes:cla(rest)
   for key in pairs(self) do self[key] = nil end
   for key, value in pairs(fresh) do self[key] = value end
   self.spines = spines.object(self)
-  return self
 end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.

@@ -15,7 +15,7 @@ local fail, column, text, number, spread = data.fail, data.column, data.text, da
 local add, line_style, in_plane = artists.add, artists.line_style, artists.in_plane
 
 local methods = {}
-local plane = artists.drawing(methods, artists.in_plane)
+local plane = artists.methods(methods, artists.in_plane)
 
 -- The least and the largest number of columns, as an extent; nil when there is none.
 local function extent_of(...)
@@ -80,10 +80,7 @@ local function bars(name, axis, thickness, start, err)
     values = spread(name, axis == "x" and "height" or "width", values, n)
     local wide = spread(name, thickness, options[thickness] or 0.8, n)
     local from = spread(name, start, options[start] or 0, n)
-    local align = options.align or "center"
-    if align ~= "center" and align ~= "edge" then
-      fail("%s: align: expected one of center, edge, got %s", name, data.describe(align))
-    end
+    local align = data.one_of(options.align or "center", "center, edge", "%s: align", name)
     local first = align == "center" and x - wide * 0.5 or x
     local box = { first, first + wide, from, from + values }
     if axis == "y" then box = { box[3], box[4], box[1], box[2] } end
@@ -176,10 +173,7 @@ function plane:hist(x, options)
     if options.cumulative then counts[k] = options.density and so_far / math.max(sum, 1) or so_far
     elseif options.density then counts[k] = counts[k] / math.max(sum, 1) / (edges[k + 1] - edges[k]) end
   end
-  local kind = options.histtype or "bar"
-  if kind ~= "bar" and kind ~= "step" and kind ~= "stepfilled" then
-    fail("hist: histtype: expected one of bar, step, stepfilled, got %s", data.describe(kind))
-  end
+  local kind = data.one_of(options.histtype or "bar", "bar, step, stepfilled", "hist: histtype")
   local left, right, low = edges:slice(1, n), edges:slice(2, n + 1), core.full(n, 0)
   local box = { left, right, low, counts }
   if kind ~= "step" then

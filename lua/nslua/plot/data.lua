@@ -41,6 +41,13 @@ end
 
 function data.optional(x, ...) if x ~= nil then data.expect(x, ...) end end
 
+-- Returns x, which must be one of the words of a text, "left, center, right"; for others the message begins with the
+-- text, and tells the words.
+function data.one_of(x, words, text, ...)
+  if type(x) == "string" and (", " .. words .. ","):find(", " .. x .. ",", 1, true) then return x end
+  fail("%s: expected one of %s, got %s", number.format(text, ...), words, describe(x))
+end
+
 -- Whether t is a table of options: it is not empty and has no element 1.
 function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil

@@ -13,21 +13,13 @@ local fail, column, text = data.fail, data.column, data.text
 local add = artists.add
 
 local methods = {}
-local plane = artists.drawing(methods, artists.in_plane)
-
--- Raises unless the option is nil or one of a set.
-local function one_of(who, name, value, set, words)
-  if value ~= nil and not set[value] then
-    fail("%s: %s: expected one of %s, got %s", who, name, words, data.describe(value))
-  end
-end
+local plane = artists.methods(methods, artists.in_plane)
 
 -- pcolormesh([x, y,] z [, {cmap =, vmin =, vmax =}]): x and y are edges or middles of the cells.
 function plane:pcolormesh(x, y, z, options)
   if z == nil then x, y, z, options = nil, nil, x, y end
   options = data.options("pcolormesh", options)
-  one_of("pcolormesh", "shading", options.shading, { auto = true, flat = true, nearest = true },
-    "auto, flat, nearest")
+  data.one_of(options.shading or "auto", "auto, flat, nearest", "pcolormesh: shading")
   z = data.matrix("pcolormesh", "z", z)
   x = x or core.linspace(0, z:cols(), z:cols() + 1)
   y = y or core.linspace(0, z:rows(), z:rows() + 1)
@@ -35,18 +27,14 @@ function plane:pcolormesh(x, y, z, options)
   self.sticky, self.show_grid = true, false
 end
 
-local origins = { upper = true, lower = true }
 
 -- imshow(z [, {cmap =, vmin =, vmax =, origin =, extent =, aspect =}]): the first row is at the top, or at the bottom
 -- with origin = "lower".
 function plane:imshow(z, options)
   options = data.options("imshow", options)
-  one_of("imshow", "interpolation", options.interpolation, { nearest = true, none = true }, "nearest, none")
+  data.one_of(options.interpolation or "none", "nearest, none", "imshow: interpolation")
   z = data.matrix("imshow", "z", z)
-  local origin, e = options.origin or "upper", options.extent
-  if not origins[origin] then
-    fail("imshow: origin: expected one of upper, lower, got %s", data.describe(origin))
-  end
+  local origin, e = data.one_of(options.origin or "upper", "upper, lower", "imshow: origin"), options.extent
   local rows, cols = z:rows(), z:cols()
   if e then
     e = column("imshow", "extent", e)

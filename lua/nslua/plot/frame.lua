@@ -5,6 +5,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local defaults = require "nslua.plot.defaults"
 local kinds = require "nslua.plot.kinds"
+local lists = require "nslua.base.lists"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
 
@@ -34,12 +35,7 @@ local function symlog_of(who, options)
     share = above(who, "linscale", options.linscale or 1, 0), base = above(who, "base", options.base or 10, 1) }
 end
 
-local function one_of(who, what, value, set, words)
-  if set[value] then return value end
-  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
-end
-
-local aligns = { left = true, center = true, right = true }
+local set = artists.methods(Axes, nil, true)
 local ends = { x = { "left", "right" }, y = { "bottom", "top" }, z = { "bottom", "top" } }
 
 -- The limits {lo, hi} that stand, with those that the options change. An end that nobody has set is nil.
@@ -106,7 +102,7 @@ for _, axis in ipairs { "x", "y", "z" } do
       labels, options = nil, labels
     end
     local look, align = look_of(tick_name, options), data.options(tick_name, options).align
-    look.align = align and one_of(tick_name, "align", align, aligns, "left, center, right")
+    look.align = align and data.one_of(align, "left, center, right", "%s: align", tick_name)
     if options ~= nil then self.tick_looks[axis] = look end
     if options ~= nil and places == nil then return self end
     local list = {}
@@ -128,14 +124,12 @@ end
 function Axes:title(s, options)
   self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
   local loc = options and options.loc
-  self.heading_look.loc = loc and one_of("title", "loc", loc, aligns, "left, center, right")
+  self.heading_look.loc = loc and data.one_of(loc, "left, center, right", "title: loc")
   if defaults["axes.titlesize"] ~= 11 then
     self.heading_look.fontsize = self.heading_look.fontsize or defaults["axes.titlesize"] * 10 / defaults["font.size"]
   end
   return self
 end
-
-local whichs, grid_axes = { major = true, minor = true, both = true }, { x = true, y = true, both = true }
 
 -- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
 function Axes:grid(on, options)
@@ -147,8 +141,8 @@ function Axes:grid(on, options)
   options = data.options("grid", options)
   self.show_grid = on ~= false
   self.grid_look = {
-    which = one_of("grid", "which", options.which or "major", whichs, "major, minor, both"),
-    axis = one_of("grid", "axis", options.axis or "both", grid_axes, "x, y, both"),
+    which = data.one_of(options.which or "major", "major, minor, both", "grid: which"),
+    axis = data.one_of(options.axis or "both", "x, y, both", "grid: axis"),
     color = options.color and style.color("grid", options.color),
     dash = style.dash("grid", options.linestyle or "-") or "none",
     linewidth = options.linewidth and number("grid", "linewidth", options.linewidth, 0),
@@ -236,16 +230,12 @@ function Axes:legend(list, more)
 end
 
 -- minorticks_on(): small ticks between the ticks of both axes. minorticks_off() removes them.
-function Axes:minorticks_on(more)
-  data.nothing("minorticks_on", more)
+function set:minorticks_on()
   self.minor = { x = true, y = true }
-  return self
 end
 
-function Axes:minorticks_off(more)
-  data.nothing("minorticks_off", more)
+function set:minorticks_off()
   self.minor = { x = false, y = false }
-  return self
 end
 
 -- For each axis, the options of tick_params that show its ticks and its labels.
@@ -265,13 +255,12 @@ function Axes:tick_params(axis, options)
     axis, options = nil, axis
   end
   options = data.options("tick_params", options)
-  axis = one_of("tick_params", "axis", axis or options.axis or "both", grid_axes, "x, y, both")
+  axis = data.one_of(axis or options.axis or "both", "x, y, both", "tick_params: axis")
   local direction = options.direction
-  if direction then one_of("tick_params", "direction", direction, { ["in"] = true, out = true }, "in, out") end
+  if direction then data.one_of(direction, "in, out", "tick_params: direction") end
   for _, name in ipairs { "x", "y" } do
     if axis == "both" or axis == name then
-      local look = {}
-      for key, value in pairs(self.tick_looks[name] or {}) do look[key] = value end
+      local look = lists.copy(self.tick_looks[name])
       if options.labelsize then look.fontsize = artists.fontsize("tick_params", options.labelsize) end
       if options.labelcolor then look.color = style.color("tick_params", options.labelcolor) end
       if options.labelrotation then look.rotation = number("tick_params", "labelrotation", options.labelrotation) end
@@ -286,11 +275,9 @@ function Axes:tick_params(axis, options)
 end
 
 -- facecolor(color): what is behind the data of the panel.
-function Axes:facecolor(color, more)
-  data.nothing("facecolor", more)
+function set:facecolor(color)
   artists.in_plane(self, "facecolor")
   self.face = style.color("facecolor", color)
-  return self
 end
 
 -- get_xlim(), get_ylim(): the limits of an axis, as they are now.
@@ -304,20 +291,16 @@ end
 
 -- invert_xaxis(), invert_yaxis(): the axis goes the other way.
 for _, axis in ipairs { "x", "y" } do
-  Axes["invert_" .. axis .. "axis"] = function(self, more)
-    data.nothing("invert_" .. axis .. "axis", more)
+  set["invert_" .. axis .. "axis"] = function(self)
     local owner = share.root(self, axis)
     owner.inverted[axis] = not owner.inverted[axis]
-    return self
   end
 end
 
 -- margins(m) or margins(mx, my): the free space beside the data, in parts of their range.
-function Axes:margins(x, y, more)
-  data.nothing("margins", more)
+function set:margins(x, y)
   x = number("margins", "x", x, 0)
   self.spare = { x = x, y = y == nil and x or number("margins", "y", y, 0) }
-  return self
 end
 
 local aspects = { equal = true, scaled = true, image = true, tight = true, auto = true, off = true, on = true }
@@ -326,8 +309,7 @@ local aspects = { equal = true, scaled = true, image = true, tight = true, auto 
 -- panel; "image": that, without margins; "tight": no margins; "off" hides the axes and "on" shows them;
 -- "auto" undoes "equal" and "scaled". axis{x0,
 -- x1, y0, y1} sets the limits.
-function Axes:axis(kind, more)
-  data.nothing("axis", more)
+function set:axis(kind)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
   if not aspects[kind] then
     fail("axis: expected one of equal, scaled, image, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
@@ -337,7 +319,6 @@ function Axes:axis(kind, more)
   elseif kind == "tight" then self.tight = true
   elseif kind == "image" then self.tight, self.aspect = true, "scaled"
   else self.aspect = kind ~= "auto" and kind or nil end
-  return self
 end
 
 -- set{xlabel =, ylim =, title = ...}: calls the method of each name with the value.

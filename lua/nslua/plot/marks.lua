@@ -9,7 +9,7 @@ local fail, column, text, number, spread = data.fail, data.column, data.text, da
 local add, in_plane = artists.add, artists.in_plane
 
 local methods = {}
-local plane = artists.drawing(methods, artists.in_plane)
+local plane = artists.methods(methods, artists.in_plane)
 
 -- hlines(y, from, to [, options]), vlines(x, from, to [, options]): lines along an axis, from and to numbers or
 -- lists.
@@ -176,7 +176,6 @@ local function colors_of(list, rows, cols)
   return result
 end
 
-local cell_aligns = { left = true, center = true, right = true }
 
 -- table{ text = rows of texts, col_labels =, row_labels =, loc =, cell_align =, col_widths =, colors =, fontsize = }.
 -- loc: "bottom" (below the panel), "top" (above it) or "center" (in it).
@@ -192,9 +191,7 @@ function plane:table(options)
   end
   local loc, align = options.loc or "bottom", options.cell_align or "right"
   if not places[loc] then fail("table: loc: expected one of bottom, top, center, got %s", data.describe(loc)) end
-  if not cell_aligns[align] then
-    fail("table: cell_align: expected one of left, center, right, got %s", data.describe(align))
-  end
+  data.one_of(align, "left, center, right", "table: cell_align")
   local wide = options.col_widths and column("table", "col_widths", options.col_widths)
   if wide and #wide ~= cols then fail("table: col_widths: expected %d numbers, got %d", cols, #wide) end
   self.cells_table = { rows = rows, cols = cols, loc = loc, align = align, widths = wide,

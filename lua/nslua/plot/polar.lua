@@ -4,8 +4,10 @@
 -- plane (polar.plane), in which the largest radius is 1; circles, rays and their numbers are artists too
 -- (polar.dress). So everything else treats a polar panel as a square one whose axes are hidden.
 
+local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local lists = require "nslua.base.lists"
 local scales = require "nslua.plot.scales"
 local text = require "nslua.plot.text"
 local ticks = require "nslua.plot.ticks"
@@ -35,52 +37,38 @@ local function need(self, who)
   if not self.polar then
     fail('%s: these axes are not polar; those of subplot(1, 1, 1, { projection = "polar" }) are', who)
   end
-  return self.polar
 end
+
+local set = artists.methods(methods, need, true)
 
 local corners = { E = 0, NE = 1, N = 2, NW = 3, W = 4, SW = 5, S = 6, SE = 7 }
 
 -- theta_zero_location(where): where the angle 0 is: "E" (at the right), "N" (at the top) and so on.
-function methods:theta_zero_location(where, more)
-  data.nothing("theta_zero_location", more)
-  local own = need(self, "theta_zero_location")
-  if not corners[where] then
-    fail("theta_zero_location: expected one of E, NE, N, NW, W, SW, S, SE, got %s", data.describe(where))
-  end
-  own.zero = corners[where] * pi / 4
-  return self
+function set:theta_zero_location(where)
+  self.polar.zero = corners[data.one_of(where, "E, NE, N, NW, W, SW, S, SE", "theta_zero_location")] * pi / 4
 end
 
 -- theta_direction(d): 1 or "counterclockwise", -1 or "clockwise".
-function methods:theta_direction(direction, more)
-  data.nothing("theta_direction", more)
-  local own = need(self, "theta_direction")
+function set:theta_direction(direction)
   local sign = ({ clockwise = -1, counterclockwise = 1, anticlockwise = 1 })[direction] or direction
   if sign ~= 1 and sign ~= -1 then
     fail('theta_direction: expected 1, -1, "clockwise" or "counterclockwise", got %s', data.describe(direction))
   end
-  own.direction = sign
-  return self
+  self.polar.direction = sign
 end
 
 -- rlabel_position(degrees): the angle at which the numbers of the radius stand.
-function methods:rlabel_position(degrees, more)
-  data.nothing("rlabel_position", more)
-  need(self, "rlabel_position").label_at = math.rad(number("rlabel_position", "degrees", degrees))
-  return self
+function set:rlabel_position(degrees)
+  self.polar.label_at = math.rad(number("rlabel_position", "degrees", degrees))
 end
 
 -- rmax(r): the radius of the outer circle.
-function methods:rmax(r, more)
-  data.nothing("rmax", more)
-  need(self, "rmax")
+function set:rmax(r)
   return self:ylim { top = number("rmax", "r", r) }
 end
 
 -- thetagrids(degrees [, labels]): the rays; rgrids(radii [, labels]): the circles.
-function methods:thetagrids(degrees, labels, more)
-  data.nothing("thetagrids", more)
-  need(self, "thetagrids")
+function set:thetagrids(degrees, labels)
   degrees = column("thetagrids", "degrees", degrees)
   local names = labels or {}
   if not labels then
@@ -90,15 +78,11 @@ function methods:thetagrids(degrees, labels, more)
 end
 
 -- rticks(radii [, labels]) is the same as rgrids; matplotlib has both.
-function methods:rticks(radii, labels, more)
-  data.nothing("rticks", more)
-  need(self, "rticks")
+function set:rticks(radii, labels)
   return self:yticks(radii, labels)
 end
 
-function methods:rgrids(radii, labels, more)
-  data.nothing("rgrids", more)
-  need(self, "rgrids")
+function set:rgrids(radii, labels)
   return self:yticks(radii, labels)
 end
 
@@ -211,8 +195,7 @@ end
 
 -- A copy of an artist with another kind and other columns.
 local function turned(a, kind, columns)
-  local copy = {}
-  for key, value in pairs(a) do copy[key] = value end
+  local copy = lists.copy(a)
   copy.kind, copy.columns, copy.extent, copy.bases = kind, columns, nil, nil
   return copy
 end
