@@ -160,19 +160,15 @@ local function assign(state, size, s, p, who)
     fail("%s: a mode near %g is not controllable: no gain moves it", who, last)
   end
   state.F = state.F + f * state.Z:slice(1, n, n - size + 1, n):transpose()
-  local change = state.Z:transpose() * state.B * f
-  for i = 1, n do
-    for j = 1, size do S[i][n - size + j] = S[i][n - size + j] + change[i][j] end
-  end
+  local last_columns = S:slice(1, n, n - size + 1, n)
+  last_columns:assign(last_columns + state.Z:transpose() * state.B * f)
   if size == 2 then -- the block in Schur form again
     local R, Q = core.schur(S:slice(n - 1, n, n - 1, n))
-    local columns, right, top = S:slice(1, n, n - 1, n) * Q, state.Z:slice(1, n, n - 1, n) * Q, n - 2
-    for i = 1, n do
-      for j = 1, 2 do
-        S[i][top + j] = i > top and R[i - top][j] or columns[i][j]
-        state.Z[i][top + j] = right[i][j]
-      end
+    for _, M in ipairs { S, state.Z } do
+      local columns = M:slice(1, n, n - 1, n)
+      columns:assign(columns * Q)
     end
+    S:slice(n - 1, n, n - 1, n):assign(R)
   end
   local chosen = {}
   for i = 1, n do chosen[i] = i <= state.done or i > n - size end

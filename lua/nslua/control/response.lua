@@ -77,16 +77,9 @@ end
 -- Real and imaginary part of C (s I - A)^-1 b + d.
 local function value(sys, re, im, b, c, d)
   local n = sys.A:rows()
-  local M, right = core.zeros(2 * n, 2 * n), core.zeros(2 * n)
-  for i = 1, n do
-    for j = 1, n do
-      M[i][j], M[n + i][n + j] = -sys.A[i][j], -sys.A[i][j]
-    end
-    M[i][i], M[n + i][n + i] = M[i][i] + re, M[n + i][n + i] + re
-    M[i][n + i], M[n + i][i] = -im, im
-    right[i] = b[i]
-  end
-  local good, x = where.try(core.solve, M, right)
+  local one = core.eye(n)
+  local M = core.block { { re * one - sys.A, -im * one }, { im * one, re * one - sys.A } }
+  local good, x = where.try(core.solve, M, core.concatenate { b, core.zeros(n) })
   if not good then return math.huge, 0 end -- a pole
   return c:dot(x:slice(1, n)) + d, c:dot(x:slice(n + 1, 2 * n))
 end

@@ -152,12 +152,7 @@ end
 -- exp(A h), and the integral of exp(A s) B over [0, h].
 function system.hold(A, B, h)
   local n, m = A:rows(), B:cols()
-  local big = core.zeros(n + m, n + m)
-  for i = 1, n do
-    for j = 1, n do big[i][j] = h * A[i][j] end
-    for j = 1, m do big[i][n + j] = h * B[i][j] end
-  end
-  local E = core.expm(big)
+  local E = core.expm(core.block { { h * A, h * B }, { 0, core.zeros(m, m) } })
   return E:slice(1, n, 1, n), m > 0 and E:slice(1, n, n + 1, n + m) or core.zeros(n, 0)
 end
 

@@ -81,13 +81,7 @@ local function extrapolated(samples, number, psi)
   for k = first, #samples do
     column[#column + 1], key[#key + 1] = samples[k].w, samples[k].values[number]
   end
-  for width = 1, #column - 1 do
-    for i = 1, #column - width do
-      local x, y = key[i], key[i + width]
-      column[i] = ((psi - y) * column[i] + (x - psi) * column[i + 1]) * (1 / (x - y))
-    end
-  end
-  return column[1]
+  return points.interpolated(key, column, psi)
 end
 
 -- The point near the guess, in the plane orthogonal to the way from the last sample, with its quantities; nil where

@@ -22,6 +22,17 @@ local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
 
 function points.parameter_of(b, w) return w[#w] * b.size end
 
+-- Neville's scheme: the value at x of the polynomial through values (vectors or numbers, which it overwrites) at xs.
+function points.interpolated(xs, values, x)
+  for width = 1, #values - 1 do
+    for i = 1, #values - width do
+      local a, b = xs[i], xs[i + width]
+      values[i] = ((x - b) * values[i] + (a - x) * values[i + 1]) * (1 / (a - b))
+    end
+  end
+  return values[1]
+end
+
 function points.unknowns_of(w) return w:slice(1, #w - 1) end
 
 -- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
@@ -41,14 +52,7 @@ function points.scaled_to_one(b, v) return v * (1 / math.sqrt(points.dot(b, v, v
 
 -- J with the column of the parameter, and a row below.
 local function bordered(J, column, row)
-  local n = J:rows()
-  local K = core.zeros(n + 1, n + 1)
-  for i = 1, n do
-    for j = 1, n do K[i][j] = J[i][j] end
-    K[i][n + 1] = column[i]
-  end
-  for j = 1, n + 1 do K[n + 1][j] = row[j] end
-  return K
+  return core.vstack(core.hstack(J, column:column()), row)
 end
 
 -- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
@@ -75,14 +79,9 @@ end
 
 -- The determinant of a matrix whose rows are divided by their lengths.
 local function determinant(K)
-  local n = K:rows()
-  local scaled = core.zeros(n, n)
-  for i = 1, n do
-    local row = K:row(i)
-    local length = row:norm()
-    for j = 1, n do scaled[i][j] = row[j] / length end
-  end
-  return core.det(scaled)
+  local rows = {}
+  for i = 1, K:rows() do rows[i] = K:row(i) / K:row(i):norm() end
+  return core.det(core.vstack(table.unpack(rows)))
 end
 
 -- A point from its orbit, its tangent and the bordered matrix K.

@@ -5,6 +5,7 @@
 -- takes to 0, as where sliding or sticking begins, has the exponent -inf; it comes last.
 -- Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15, 1980.
 local arguments = require "nslua.base.arguments"
+local blocks = require "nslua.base.blocks"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local sections = require "nslua.dynamics.section"
@@ -64,11 +65,7 @@ local function orthogonal(M, before)
   local Q, R
   local place, last = 1, n
   while place <= last do
-    local ordered = core.zeros(n, n)
-    for j = 1, n do
-      for i = 1, n do ordered[i][j] = columns[j][i] end
-    end
-    Q, R = core.qr(ordered)
+    Q, R = core.qr(core.vstack(table.unpack(columns)):transpose())
     while place <= last and math.abs(R[place][place]) > LOST * columns[place]:norm() do place = place + 1 end
     if place < last then columns, sums = with_last(columns, place), with_last(sums, place) end
     if place <= last then last = last - 1 end
@@ -85,12 +82,8 @@ end
 
 -- S with the states divided by their sizes, which are powers of two.
 local function scaled(S, sizes)
-  local out, power = S:copy(), {}
-  for i = 1, #sizes do power[i] = 2.0 ^ math.floor(math.log(sizes[i], 2)) end
-  for i = 1, #power do
-    for j = 1, #power do out[i][j] = S[i][j] * power[j] / power[i] end
-  end
-  return out
+  local power = sizes:map(function(size) return 2.0 ^ math.floor(math.log(size, 2)) end)
+  return blocks.times(S, power ^ -1, power)
 end
 
 -- The start of a window: time goes on for an ODE; a simulation starts again, its forces have the window's period.

@@ -202,11 +202,7 @@ function picture.exponents(result, options)
   local fig = plot.figure(figure)
   local axes = fig:subplot(1, 1, 1)
   for i = 1, result.exponents:cols() do
-    local column = result.exponents:column(i)
-    for k = 1, #column do
-      if column[k] == -math.huge then column[k] = 0 / 0 end
-    end
-    axes:plot(result.p, column)
+    axes:plot(result.p, result.exponents:column(i):map(function(x) return x > -math.huge and x or 0 / 0 end))
   end
   axes:axhline(0, { color = "gray", linewidth = 1 })
   label(axes, options, "parameter", "Lyapunov exponents")

@@ -59,15 +59,13 @@ local function disturb(nsds)
         local good, view = pcall(interaction[name], interaction, level)
         if good then
           undo[#undo + 1] = { view, view:copy() }
-          for k = 1, #view do view[k] = view[k] + 1 end
+          view:assign(view + 1)
         end
       end
     end
   end
   return function()
-    for i = #undo, 1, -1 do
-      for k = 1, #undo[i][2] do undo[i][1][k] = undo[i][2][k] end
-    end
+    for i = #undo, 1, -1 do undo[i][1]:assign(undo[i][2]) end
   end
 end
 
@@ -96,12 +94,9 @@ function slope.carry(simu, places, sizes, held, fixed)
       put(point, nx)
       support.draws(simu, draws)
       act(t, s, simu)
-      local x = states_of(systems)
-      for i = 1, nx do
-        if x[i] ~= point[i] then
-          fail("sensitivities: the action of clock '%s' changes states at t=%.10g: derivatives are known through "
-            .. "what it writes into discrete states, z, coefficients and laws", name, t)
-        end
+      if states_of(systems) ~= point:slice(1, nx) then
+        fail("sensitivities: the action of clock '%s' changes states at t=%.10g: derivatives are known through "
+          .. "what it writes into discrete states, z, coefficients and laws", name, t)
       end
       return support.get(simu, places)
     end
@@ -138,16 +133,14 @@ function slope.carry(simu, places, sizes, held, fixed)
         fail("sensitivities: the action of clock '%s' has no derivative at t=%.10g: it jumps or has a kink there",
           name, t)
       end
-      for j = 1, nd do a[j][i] = one[j][1] end
+      a:column(i):assign(one:column(1))
     end
     put_back = disturb(simu:nsds())
     local other = after(all)
     put_back()
-    for i = 1, nd do
-      if other[i] ~= base[i] then
-        fail("sensitivities: the action of clock '%s' reads outputs or multipliers of interactions, whose "
-          .. "derivatives it does not get: let it compute them from the states", name)
-      end
+    if other ~= base then
+      fail("sensitivities: the action of clock '%s' reads outputs or multipliers of interactions, whose "
+        .. "derivatives it does not get: let it compute them from the states", name)
     end
     put(all, nx)
     support.draws(simu, draws)
@@ -175,12 +168,8 @@ function slope.carry(simu, places, sizes, held, fixed)
     if support.instant(simu, t, all:slice(nx + 1, nx + nd):copy(), a) then return end
     local before = D
     D = a:slice(1, nd, 1, nx) * X + a:slice(1, nd, nx + 1, nx + nd) * D
-    for k, j in ipairs(numbers) do
-      for i = 1, nd do D[i][j] = D[i][j] + a[i][nx + nd + k] end
-    end
-    for i in pairs(fixed or {}) do
-      for j = 1, p do D[i][j] = before[i][j] end
-    end
+    for k, j in ipairs(numbers) do D:column(j):assign(D:column(j) + a:column(nx + nd + k)) end
+    for i in pairs(fixed or {}) do D[i] = before[i] end
     at.held = D
     support.carry(simu, D)
   end)

@@ -8,6 +8,7 @@
 -- A function that changes its sign between two neighbours has a zero there. One that does not may have two. So each
 -- interval between neighbours is halved as long as a parabola that bends SAFETY times as much as the values at its
 -- ends and next to it tell comes to 0 in it.
+local lists = require "nslua.base.lists"
 local points = require "nslua.dynamics.branch_point"
 
 local tests = {}
@@ -99,21 +100,11 @@ local function between_nodes(b, a, s, h, name)
     if point and point.sequence == a.sequence then used[#used + 1] = { s = s + k * h, point = point } end
   end
   if #used < 2 then return nil end
-  local function neville(key, value, at)
-    local column = {}
-    for i, one in ipairs(used) do column[i] = value(one) end
-    for width = 1, #used - 1 do
-      for i = 1, #used - width do
-        local x, y = key(used[i]), key(used[i + width])
-        column[i] = ((at - y) * column[i] + (x - at) * column[i + 1]) * (1 / (x - y))
-      end
-    end
-    return column[1]
-  end
-  local function place(one) return one.s end
-  s = neville(function(one) return one.point.tests[name] end, place, 0)
-  local w = neville(place, function(one) return one.point.w end, s)
-  local tangent = neville(place, function(one) return one.point.tangent end, s)
+  local function all(value) return lists.map(used, value) end
+  local places = all(function(one) return one.s end)
+  s = points.interpolated(all(function(one) return one.point.tests[name] end), { table.unpack(places) }, 0)
+  local w = points.interpolated(places, all(function(one) return one.point.w end), s)
+  local tangent = points.interpolated(places, all(function(one) return one.point.tangent end), s)
   local good, point = pcall(points.point_with, b, w, tangent)
   return good and point or nil, s
 end

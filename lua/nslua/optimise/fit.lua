@@ -319,11 +319,7 @@ local function fit(options)
   local low, high = problem.bounds(o.bounds, #x, who, true)
   local model = o.simulation and of_simulation(o.simulation, list, data, o.sensitivities ~= false)
     or of_function(o.model, list, data)
-  model.sizes = {}
-  for k = 1, #x do
-    local width = high[k] - low[k]
-    model.sizes[k] = math.max(math.abs(x[k]), width < math.huge and width / 2 or 0)
-  end
+  model.sizes = problem.sizes(x, low, high)
   local m = #data.t * #data.columns
   local function weighted(values, of_residual)
     local out, row = {}, 0
@@ -337,12 +333,8 @@ local function fit(options)
     return out
   end
   local function jacobian(p)
-    local J, column = model.jacobian(p, m, low, high), {}
-    for k = 1, #p do
-      for i = 1, m do column[i] = J[i][k] end
-      local scaled = weighted(column)
-      for i = 1, m do J[i][k] = scaled[i] end
-    end
+    local J = model.jacobian(p, m, low, high)
+    for k = 1, #p do J:column(k):assign(weighted(J:column(k))) end
     return J
   end
   local function search(start)

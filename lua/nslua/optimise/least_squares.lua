@@ -60,25 +60,14 @@ local function take_loss(options, who)
 end
 
 local function take_sizes(options, x, low, high, who)
-  local sizes = {}
-  if options.x_scale ~= nil and options.x_scale ~= "jac" then
-    local given = options.x_scale
-    if type(given) == "number" then
-      local list = {}
-      for j = 1, #x do list[j] = given end
-      given = list
-    end
-    sizes = arguments.numbers(given, #x, who, "x_scale")
-    for j, s in ipairs(sizes) do
-      if s <= 0 then fail("%s: x_scale[%d]: expected a number above 0, got %g", who, j, s) end
-    end
-    return sizes, core.vector(sizes)
+  local given = options.x_scale
+  if given == nil or given == "jac" then return problem.sizes(x, low, high) end
+  if type(given) == "number" then given = core.full(#x, given) end
+  local sizes = arguments.numbers(given, #x, who, "x_scale")
+  for j, s in ipairs(sizes) do
+    if s <= 0 then fail("%s: x_scale[%d]: expected a number above 0, got %g", who, j, s) end
   end
-  for j = 1, #x do
-    local width = high[j] - low[j]
-    sizes[j] = math.max(math.abs(x[j]), width < huge and width / 2 or 0)
-  end
-  return sizes
+  return sizes, core.vector(sizes)
 end
 
 -- The problem: values F and Jacobian of the residuals under the loss, at a full point.
@@ -277,13 +266,8 @@ end
 
 -- Whether a column of J that was there at the start has vanished at the end.
 local function has_lost_column(first, last)
-  local m, n = first:shape()
-  for j = 1, n do
-    local before, after = 0, 0
-    for i = 1, m do
-      before, after = math.max(before, math.abs(first[i][j])), math.max(after, math.abs(last[i][j]))
-    end
-    if after < VANISHED * before then return true end
+  for j = 1, first:cols() do
+    if last:column(j):norm(huge) < VANISHED * first:column(j):norm(huge) then return true end
   end
   return false
 end
@@ -332,10 +316,7 @@ local function least_squares(f, x0, options)
   local who = "least_squares"
   local o = arguments.options(options, who)
   local x = problem.point(x0, nil, who, "x0")
-  local low, high = problem.bounds(o.bounds, #x, who)
-  for j = 1, #x do
-    if x[j] < low[j] or x[j] > high[j] then fail("%s: x0[%d] = %g is outside of its bounds", who, j, x[j]) end
-  end
+  local low, high = problem.bounds_around(x, o.bounds, who)
   local sizes, scale = take_sizes(o, x, low, high, who)
   local loss, f_scale, linear = take_loss(o, who)
   local functions = problem.functions(f, o.jac, { who = who, args = o.args, sizes = sizes })

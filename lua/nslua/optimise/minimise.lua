@@ -138,14 +138,9 @@ local function stack(constraints, kind, x, scales)
     end
   end
   local out = { m = m, sizes = {} }
-  local function unscaled(u)
-    local v = u:copy()
-    for j = 1, #u do v[j] = u[j] * scales[j] end
-    return v
-  end
   -- The rows, divided by their sizes once these are known.
   function out.call(u, derivatives)
-    local v, row = unscaled(u), 0
+    local v, row = u:mul(scales), 0
     local all = derivatives and core.zeros(m, #u) or core.zeros(m)
     for _, c in ipairs(list) do
       local part = derivatives and c.functions.jacobian(v, c.m) or c.functions.values(v, c.m)
@@ -162,8 +157,7 @@ local function stack(constraints, kind, x, scales)
     return all
   end
   if m == 0 then return out end
-  local u = x:copy()
-  for j = 1, #u do u[j] = x[j] / scales[j] end
+  local u = x:div(scales)
   out.sizes = row_sizes(out.call(u, false), out.call(u, true), u)
   return out
 end
@@ -397,12 +391,8 @@ local function minimize(f, x0, options)
   local who = "minimize"
   local o = arguments.options(options, who)
   local x = problem.point(x0, nil, who, "x0")
-  local low, high = problem.bounds(o.bounds, #x, who, true)
-  for j = 1, #x do
-    if x[j] < low[j] or x[j] > high[j] then fail("%s: x0[%d] = %g is outside of its bounds", who, j, x[j]) end
-  end
-  local sizes = {}
-  for j = 1, #x do sizes[j] = math.max(abs(x[j]), high[j] - low[j] < huge and (high[j] - low[j]) / 2 or 0) end
+  local low, high = problem.bounds_around(x, o.bounds, who, true)
+  local sizes = problem.sizes(x, low, high)
   local functions = problem.functions(f, o.grad, { who = who, jac = "grad", args = o.args, sizes = sizes })
   local constraints = take_constraints(o.constraints, x, who)
   local method = method_of(o.method, #constraints > 0, who)

@@ -98,19 +98,12 @@ local function remainder(g, N, z)
   return left, terms
 end
 
-local function is_finite(v)
-  for j = 1, #v do
-    if v[j] - v[j] ~= 0 then return false end
-  end
-  return true
-end
-
 -- Adds to the terms what a small move of the unknowns changes in what is left of g, in units of a whole size.
 local function add_changes(p, list, z, left, terms)
   for _, move in ipairs(MOVES) do
     local g, N = normals(p, list, optimality.nearby(p.u, p.sizes, p.lower, p.upper, move))
     local there = remainder(g, N, z)
-    if is_finite(there) then
+    if there:isfinite() then
       for j = 1, #left do terms[j] = terms[j] + abs(there[j] - left[j]) / move end
       return
     end
@@ -134,7 +127,7 @@ end
 function optimality.violated(p)
   local list = active(p)
   local g, N = normals(p, list, p.u)
-  if not is_finite(g) then return 1 end
+  if not g:isfinite() then return 1 end
   local weight, worst = core.ones(#p.u), nil
   for _ = 1, #list > 0 and 2 or 1 do -- the second time each component is weighted by its own terms
     local z = #list > 0 and multipliers(list, g, N, weight) or nil

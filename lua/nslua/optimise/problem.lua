@@ -61,6 +61,25 @@ function problem.bounds(bounds, n, who, pairwise)
   return low, high
 end
 
+-- The same for x, a point that must be between them.
+function problem.bounds_around(x, bounds, who, pairwise)
+  local low, high = problem.bounds(bounds, #x, who, pairwise)
+  for j = 1, #x do
+    if x[j] < low[j] or x[j] > high[j] then fail("%s: x0[%d] = %g is outside of its bounds", who, j, x[j]) end
+  end
+  return low, high
+end
+
+-- The sizes of the unknowns, a list: |x|, and at least half the width of their bounds.
+function problem.sizes(x, low, high)
+  local sizes = {}
+  for j = 1, #x do
+    local width = high[j] - low[j]
+    sizes[j] = math.max(math.abs(x[j]), width < huge and width / 2 or 0)
+  end
+  return sizes
+end
+
 local function check_function(f, who, name)
   local meta = type(f) ~= "function" and getmetatable(f)
   if type(f) ~= "function" and not (type(meta) == "string" or type(meta) == "table" and meta.__call) then

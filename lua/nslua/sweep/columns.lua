@@ -12,16 +12,7 @@ local columns = {}
 local NAN = 0 / 0
 
 local function filled(count, width)
-  if width > 1 then
-    local M = core.zeros(count, width)
-    for i = 1, count do
-      for j = 1, width do M[i][j] = NAN end
-    end
-    return M
-  end
-  local v = core.zeros(count)
-  for i = 1, count do v[i] = NAN end
-  return v
+  return width > 1 and core.full(count, width, NAN) or core.full(count, NAN)
 end
 
 -- The column with room for `width` numbers in each row; those that it has stay. A column that grows again gets twice

@@ -41,10 +41,7 @@ function pivots.pivot(columns, x, y, name, who)
     local i, j, z = y_places[ys[k]], x_places[xs[k]], zs[k]
     if i and j and z == z then sums[i][j], counts[i][j] = sums[i][j] + z, counts[i][j] + 1 end
   end
-  for i = 1, #y_values do
-    for j = 1, #x_values do sums[i][j] = sums[i][j] / counts[i][j] end
-  end
-  return sums, x_values, y_values
+  return sums:div(counts), x_values, y_values
 end
 
 return pivots
