@@ -1,5 +1,6 @@
 -- nslua.dynamics.ode_flow: the flow of x' = f(t, x, ...) with events that may act, by ns.solve_ivp.
 local arguments = require "nslua.base.arguments"
+local copy = require "nslua.base.lists".copy
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
@@ -136,6 +137,11 @@ local function check(sol)
   return sol
 end
 
+-- The solution from ta to tb; more (optional): further options.
+local function solution(flow, x, ta, tb, p, events, more)
+  return check(solve(flow.f, { ta, tb }, x, copy(options_of(flow, x, ta, tb, p, events), more)))
+end
+
 -- The events of a run in order of time. `events`: those that it had, of which `skip` is the place of one that is not
 -- an event of the model. An event whose apply left the state as it is has not occurred.
 local function occurrences(sol, events, skip)
@@ -159,9 +165,7 @@ end
 
 function ode.run(flow, x0, t0, t1, p)
   if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
-  local options = options_of(flow, x0, t0, t1, p, flow.events)
-  options.t_eval = { t1 }
-  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
+  local sol = solution(flow, x0, t0, t1, p, flow.events, { t_eval = { t1 } })
   return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
 end
 
@@ -172,20 +176,16 @@ function ode.exact(flow, x0, t0, t1, p)
     if not event.apply then return nil end
   end
   if t1 == t0 then return nil end
-  local options = options_of(flow, x0, t0, t1, p, flow.events)
-  local by_parameter = type(options.args[flow.which]) == "number"
-  options.t_eval = { t1 }
-  options.sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
-  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
+  local by_parameter = type(arguments_with(flow, p)[flow.which]) == "number"
+  local sol = solution(flow, x0, t0, t1, p, flow.events, { t_eval = { t1 },
+    sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil } })
   local run = { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
   local n, S = #x0, sol.S[1]
   return run, S:slice(1, n, 1, n), by_parameter and S:column(n + 1) or nil
 end
 
 function ode.course(flow, x0, t0, t1, p)
-  local options = options_of(flow, x0, t0, t1, p, flow.events)
-  options.dense_output = true
-  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
+  local sol = solution(flow, x0, t0, t1, p, flow.events, { dense_output = true })
   local t, rows = {}, {}
   for k = 1, #sol.t do
     local before = k > 1 and sol.t[k - 1] or sol.t[k]
@@ -199,9 +199,7 @@ function ode.course(flow, x0, t0, t1, p)
 end
 
 function ode.guards(flow, x0, t0, t1, p, count)
-  local options = options_of(flow, x0, t0, t1, p, flow.events)
-  options.t_eval = core.linspace(t0, t1, count + 1)
-  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
+  local sol = solution(flow, x0, t0, t1, p, flow.events, { t_eval = core.linspace(t0, t1, count + 1) })
   local times, guards, args = sol.t:totable(), {}, arguments_with(flow, p)
   for _, event in ipairs(flow.events) do
     local values = {}
@@ -215,16 +213,13 @@ end
 
 -- The end of a run that knows no events.
 function ode.smooth(flow, x, ta, tb, p)
-  local options = options_of(flow, x, ta, tb, p)
-  options.t_eval = { tb }
-  return check(solve(flow.f, { ta, tb }, x, options)).y:column(1)
+  return solution(flow, x, ta, tb, p, nil, { t_eval = { tb } }).y:column(1)
 end
 
 -- Its derivatives by the state at ta and by the parameter.
 function ode.smooth_derivatives(flow, x, ta, tb, p)
-  local options = options_of(flow, x, ta, tb, p)
-  options.t_eval, options.sensitivities = { tb }, { "y0", ("args[%d]"):format(flow.which) }
-  local S = check(solve(flow.f, { ta, tb }, x, options)).S[1]
+  local S = solution(flow, x, ta, tb, p, nil, { t_eval = { tb },
+    sensitivities = { "y0", ("args[%d]"):format(flow.which) } }).S[1]
   return S:slice(1, #x, 1, #x), S:column(#x + 1)
 end
 
@@ -233,7 +228,7 @@ end
 function ode.roots(flow, x, ta, tb, p)
   local watched, list, args = {}, {}, arguments_with(flow, p)
   for i, event in ipairs(flow.events) do watched[i] = { g = event.g, direction = event.direction } end
-  local sol = check(solve(flow.f, { ta, tb }, x, options_of(flow, x, ta, tb, p, watched)))
+  local sol = solution(flow, x, ta, tb, p, watched)
   for i, event in ipairs(flow.events) do
     for k = 1, #sol.t_events[i] do
       local t, at = sol.t_events[i][k], sol.y_events[i]:row(k)
@@ -315,15 +310,19 @@ end
 -- A start on the section is no crossing: the section is left out for this part of the expected time.
 local START = 2 ^ -20
 
--- The state after the first part of the run, in which the section is no event, and the events in it.
-local function left_section(flow, x0, t0, t1, section, p)
+-- The events of the model but for the section.
+local function events_but(flow, section)
   local others = {}
   for _, event in ipairs(flow.events) do
     if event.name ~= section.name then others[#others + 1] = event end
   end
-  local options = options_of(flow, x0, t0, t1, p, others)
-  options.t_eval = { t1 }
-  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
+  return others
+end
+
+-- The state after the first part of the run, in which the section is no event, and the events in it.
+local function left_section(flow, x0, t0, t1, section, p)
+  local others = events_but(flow, section)
+  local sol = solution(flow, x0, t0, t1, p, others, { t_eval = { t1 } })
   return sol.y:column(1), #others > 0 and occurrences(sol, others) or {}
 end
 
@@ -361,19 +360,12 @@ function ode.exact_crossing(flow, x0, t0, section, p)
   local wanted = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
   if section.span then
     begin = t0 + START * section.span
-    local others = {}
-    for _, event in ipairs(flow.events) do
-      if event.name ~= section.name then others[#others + 1] = event end
-    end
-    local options = options_of(flow, x0, t0, begin, p, others)
-    options.sensitivities, options.t_eval = wanted, { begin }
-    local sol = check(solve(flow.f, { t0, begin }, x0, options))
+    local sol = solution(flow, x0, t0, begin, p, events_but(flow, section),
+      { sensitivities = wanted, t_eval = { begin } })
     x, first = sol.y:column(1), sol.S[1]
   end
   local events, place = with_section(flow, section, last.root)
-  local options = options_of(flow, x, begin, 2 * last.t - begin, p, events)
-  options.sensitivities = wanted
-  local sol = check(solve(flow.f, { begin, 2 * last.t - begin }, x, options))
+  local sol = solution(flow, x, begin, 2 * last.t - begin, p, events, { sensitivities = wanted })
   if #sol.t_events[place] ~= last.root then return nil end
   local S, slope, dt = at_crossing(flow, sol, place, section, p, last.x, last.t)
   if first then
@@ -393,8 +385,7 @@ function ode.crossings(flow, x0, t0, section, p)
   end
   repeat
     local events, place = with_section(flow, section, last)
-    local options = options_of(flow, x0, begin, begin + span, p, events)
-    local sol = check(solve(flow.f, { begin, begin + span }, x0, options))
+    local sol = solution(flow, x0, begin, begin + span, p, events)
     local list, count = crossings_of(sol, place, events[place].apply)
     if #list >= section.count then
       for k = #list, section.count + 1, -1 do list[k] = nil end

@@ -30,62 +30,48 @@ local function add_products(c, S, weight, slopes, sizes)
   for i = 1, #c do
     local ci = c[i] * weight
     if ci ~= 0 then
-      local row = S[i]
-      for j = 1, #slopes do
-        local term = ci * row[j]
-        slopes[j] = slopes[j] + term
-        if sizes then sizes[j] = sizes[j] + abs(term) end
-      end
+      local term = ci * S[i]
+      slopes:assign(slopes + term)
+      if sizes then sizes:assign(sizes + term:abs()) end
     end
   end
 end
 
 -- ---- the integral ----
 
-local function zeros(p)
-  local list = {}
-  for j = 1, p do list[j] = 0 end
-  return list
-end
+-- An integral that is 0: its value, the size of its terms, and both for its slopes by the parameters.
+local function nothing(run) return { value = 0, size = 0, slopes = core.zeros(run.p), sizes = core.zeros(run.p) } end
 
 -- The integral over [a, b] by one rule: value, its size, and slopes and sizes by the parameters.
 local function rule(run, a, b)
-  local sum = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
+  local sum = nothing(run)
   for k = 1, 5 do
     local t, weight = a + POINTS[k] * (b - a), WEIGHTS[k] * (b - a)
     local at = state_at(run.sol, t)
     local c, by_x, by_p = cost.slopes(run, "cost", t, at.x)
     sum.value, sum.size = sum.value + weight * c, sum.size + weight * abs(c)
     add_products(by_x, at.S, weight, sum.slopes, sum.sizes)
-    for j = 1, by_p and run.p or 0 do
-      sum.slopes[j], sum.sizes[j] = sum.slopes[j] + weight * by_p[j], sum.sizes[j] + weight * abs(by_p[j])
-    end
+    if by_p then sum.slopes, sum.sizes = sum.slopes + weight * by_p, sum.sizes + weight * by_p:abs() end
   end
   return sum
 end
 
 local function add(to, part)
   to.value, to.size = to.value + part.value, to.size + part.size
-  for j = 1, #to.slopes do
-    to.slopes[j], to.sizes[j] = to.slopes[j] + part.slopes[j], to.sizes[j] + part.sizes[j]
-  end
+  to.slopes, to.sizes = to.slopes + part.slopes, to.sizes + part.sizes
   return to
 end
 
 local function agree(whole, halves, total)
   if abs(whole.value - halves.value) > PART * max(total.size, halves.size) then return false end
-  for j = 1, #whole.slopes do
-    if abs(whole.slopes[j] - halves.slopes[j]) > PART * max(total.sizes[j], halves.sizes[j]) then return false end
-  end
-  return true
+  return not (whole.slopes - halves.slopes):abs():gt(PART * core.maximum(total.sizes, halves.sizes)):any()
 end
 
 -- Adds the integral over [a, b] to `to`; whole: by one rule.
 local function integrate(run, a, b, whole, total, halvings, to)
   local middle = a + (b - a) / 2
   local left, right = rule(run, a, middle), rule(run, middle, b)
-  local halves = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  add(add(halves, left), right)
+  local halves = add(add(nothing(run), left), right)
   if halvings == 0 or agree(whole, halves, total) then return add(to, halves) end
   integrate(run, a, middle, left, total, halvings - 1, to)
   integrate(run, middle, b, right, total, halvings - 1, to)
@@ -94,8 +80,7 @@ end
 -- The integral over the run, between its rows.
 local function integral(run)
   local t, parts = run.sol.t, {}
-  local total = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  local result = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
+  local total, result = nothing(run), nothing(run)
   for k = 1, #t - 1 do
     if t[k + 1] > t[k] then parts[#parts + 1] = { t[k], t[k + 1], rule(run, t[k], t[k + 1]) } end
   end
@@ -143,11 +128,11 @@ local function add_jumps(run, slopes)
   end
 end
 
--- The derivatives by the parameters, a list. run: sol, options, values (of the parameters); run.value: += the cost.
+-- The derivatives by the parameters. run: sol, options, values (of the parameters); run.value: += the cost.
 return function(run)
   run.p = #run.values
   function run.state(t, side) return state_at(run.sol, t, side).x end
-  local slopes = zeros(run.p)
+  local slopes = core.zeros(run.p)
   if run.options.cost then
     local value
     value, slopes = integral(run)
@@ -159,7 +144,7 @@ return function(run)
     local value, by_x, by_p = cost.slopes(run, "terminal", at.t, at.x)
     run.value = run.value + value
     add_products(by_x, at.S, 1, slopes)
-    for j = 1, by_p and run.p or 0 do slopes[j] = slopes[j] + by_p[j] end
+    if by_p then slopes = slopes + by_p end
   end
   return slopes
 end

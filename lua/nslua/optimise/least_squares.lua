@@ -120,13 +120,7 @@ local function free_parameters(x, gradient, low, high)
   return free
 end
 
--- The length of column j of a matrix, without overflow.
-local function column_length(J, j)
-  local m, largest, sum = J:shape(), 0, 0
-  for i = 1, m do largest = math.max(largest, math.abs(J[i][j])) end
-  for i = 1, largest > 0 and m or 0 do sum = sum + (J[i][j] / largest) ^ 2 end
-  return largest * math.sqrt(sum)
-end
+local function column_length(J, j) return J:column(j):norm() end
 
 -- Those of the free parameters whose gradient is not small at x, where the residuals are F. first: F and J at the
 -- start. (A column that has vanished, as of x^2 at 0, is measured by its length at the start.)

@@ -53,47 +53,33 @@ local function normals(p, list, v)
   local n, g = #v, p.objective(v, true)
   local of = {}
   for _, rows in ipairs { p.equal, p.above } do of[rows] = rows.m > 0 and rows.call(v, true) end
-  local gradient, N = core.zeros(n), core.zeros(n, math.max(1, #list))
-  for j = 1, n do gradient[j] = g[1][j] * p.sizes[j] end
+  local N = core.zeros(n, math.max(1, #list))
   for k, row in ipairs(list) do
-    if row.rows then
-      local J = of[row.rows]
-      for j = 1, n do N[j][k] = J[row.i][j] * p.sizes[j] end
-    else
-      N[row.j][k] = row.side
-    end
+    if row.rows then N:column(k):assign(of[row.rows][row.i]:mul(p.sizes)) else N[row.j][k] = row.side end
   end
-  return gradient, N
+  return g[1]:mul(p.sizes), N
 end
 
 -- The multipliers z of the columns of N for which the sum of ((g - N z)_j / weight_j)^2 is least.
 local function multipliers(list, g, N, weight)
-  local n, k = #g, #list
-  local A, b, lengths, lower = core.zeros(n, k), core.zeros(n), {}, {}
-  for j = 1, n do b[j] = g[j] / weight[j] end
-  for c = 1, k do
-    local largest, sum = 0, 0
-    for j = 1, n do largest = math.max(largest, abs(N[j][c] / weight[j])) end
-    for j = 1, n do sum = sum + (largest > 0 and N[j][c] / weight[j] / largest or 0) ^ 2 end
-    lengths[c] = largest > 0 and largest * math.sqrt(sum) or 1
-    for j = 1, n do A[j][c] = N[j][c] / weight[j] / lengths[c] end
-    lower[c] = list[c].free and -huge or 0
+  local A, lengths, lower = core.zeros(#g, #list), {}, {}
+  for c, row in ipairs(list) do
+    local column = N:column(c):div(weight)
+    local length = column:norm()
+    lengths[c], lower[c] = length > 0 and length or 1, row.free and -huge or 0
+    A:column(c):assign(column / lengths[c])
   end
   local At = A:transpose()
-  local z = core.numerics.box({ M = At * A, q = -1 * (At * b), lower = lower, upper = huge }).z
-  for c = 1, k do z[c] = z[c] / lengths[c] end
-  return z
+  local z = core.numerics.box({ M = At * A, q = -1 * (At * g:div(weight)), lower = lower, upper = huge }).z
+  return z:div(lengths)
 end
 
 -- What is left of g, and the sizes of its terms.
 local function remainder(g, N, z)
-  local left, terms = g:copy(), {}
-  for j = 1, #g do
-    terms[j] = abs(g[j])
-    for c = 1, z and #z or 0 do
-      left[j] = left[j] - N[j][c] * z[c]
-      terms[j] = math.max(terms[j], abs(N[j][c] * z[c]))
-    end
+  local left, terms = g, g:abs()
+  for c = 1, z and #z or 0 do
+    local part = N:column(c) * z[c]
+    left, terms = left - part, core.maximum(terms, part:abs())
   end
   return left, terms
 end
@@ -104,7 +90,7 @@ local function add_changes(p, list, z, left, terms)
     local g, N = normals(p, list, optimality.nearby(p.u, p.sizes, p.lower, p.upper, move))
     local there = remainder(g, N, z)
     if there:isfinite() then
-      for j = 1, #left do terms[j] = terms[j] + abs(there[j] - left[j]) / move end
+      terms:assign(terms + (there - left):abs() / move)
       return
     end
   end
@@ -157,11 +143,8 @@ local function ways_of(p)
     local g, N = normals(p, list, p.u)
     return (remainder(g, N, #list > 0 and multipliers(list, g, N, core.ones(n)) or nil))
   end)
-  local largest = 0
-  for j = 1, good and n or 0 do largest = math.max(largest, abs(left[j])) end
-  if not (largest > 0 and largest < huge) then return ways end
-  for j = 1, n do left[j] = -left[j] / largest * p.sizes[j] end
-  ways[#ways + 1] = left
+  local largest = good and left:norm(huge) or 0
+  if largest > 0 and largest < huge then ways[#ways + 1] = (left / -largest):mul(p.sizes) end
   return ways
 end
 
