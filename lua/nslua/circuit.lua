@@ -279,23 +279,17 @@ return function(ns)
     return sensitivity.parameter(self, name)
   end
 
-  -- plot { "v.out", "i.L1", ... }, harmonics(name, { frequency = }), efficiency(sources, loads): of the last run.
-  function Circuit:plot(names, options)
-    return figures.plot(ns, self, names, drawing.options("plot", options, "columns figsize title"))
-  end
-
-  function Circuit:harmonics(name, options)
-    return figures.harmonics(self, name, drawing.options("harmonics", options, "frequency count periods columns"))
+  -- plot { "v.out", "i.L1", ... }, harmonics(name, { frequency = }), switching_losses(part, { on =, off =, voltage =,
+  -- current = }), efficiency(sources, loads): of the last run.
+  for name, known in pairs { plot = "columns figsize title", harmonics = "frequency count periods columns",
+    switching_losses = "on off voltage current span columns" } do
+    Circuit[name] = function(self, what, options)
+      return figures[name](self, what, drawing.options(name, options, known), ns)
+    end
   end
 
   function Circuit:efficiency(sources, loads, options)
     return figures.efficiency(self, sources, loads, drawing.options("efficiency", options, "span columns"))
-  end
-
-  -- switching_losses(part, { on =, off =, voltage =, current = }): of the last run.
-  function Circuit:switching_losses(part, options)
-    return figures.switching_losses(self, part,
-      drawing.options("switching_losses", options, "on off voltage current span columns"))
   end
 
   where.methods(Circuit, "a circuit", "c")

@@ -4,36 +4,13 @@
 -- has W = H' M^-1 H and goes to ns.numerics.fc2d or fc3d; the answer is judged by the three equations above.
 
 local arguments = require "nslua.base.arguments"
+local lists = require "nslua.base.lists"
 local where = require "nslua.base.where"
 
 local who = "global_friction"
 local default_tolerance = 1e-10
 
 local function fail(text, ...) arguments.fail(who .. ": " .. text, ...) end
-
--- The parts of 1 .. n that the entries (i, j) tie together: a list of lists in increasing order.
-local function parts_of(n, i, j)
-  local parent = {}
-  for k = 1, n do parent[k] = k end
-  local function root(k)
-    while parent[k] ~= k do
-      parent[k] = parent[parent[k]]
-      k = parent[k]
-    end
-    return k
-  end
-  for e = 1, #i do
-    local a, b = root(i[e]), root(j[e])
-    parent[math.max(a, b)] = math.min(a, b)
-  end
-  local parts, at = {}, {}
-  for k = 1, n do
-    local r = root(k)
-    if r == k then parts[#parts + 1], at[k] = {}, #parts + 1 end
-    table.insert(parts[at[r]], k)
-  end
-  return parts
-end
 
 return function(ns)
   -- The argument as a sparse matrix with so many rows (nil: any).
@@ -171,7 +148,7 @@ return function(ns)
     end
     local q = ns.vector(arguments.numbers(p.q, n, who, "q"))
     local b = p.b == nil and ns.zeros(m) or ns.vector(arguments.numbers(p.b, m, who, "b"))
-    local parts = parts_of(n, M:triplets())
+    local parts = lists.parts(n, M:triplets())
     local lu, transposed = factors(M, parts), H:transpose()
     local free = solve_parts(lu, parts, q)
     local name = dim == 2 and "fc2d" or "fc3d"

@@ -27,4 +27,28 @@ function lists.map(list, f)
   return out
 end
 
+-- The parts of 1 .. n that the pairs (i[e], j[e]) tie together: a list of lists in increasing order.
+function lists.parts(n, i, j)
+  local parent = {}
+  for k = 1, n do parent[k] = k end
+  local function root(k)
+    while parent[k] ~= k do
+      parent[k] = parent[parent[k]]
+      k = parent[k]
+    end
+    return k
+  end
+  for e = 1, #i do
+    local a, b = root(i[e]), root(j[e])
+    parent[math.max(a, b)] = math.min(a, b)
+  end
+  local parts, at = {}, {}
+  for k = 1, n do
+    local r = root(k)
+    if r == k then parts[#parts + 1], at[k] = {}, #parts + 1 end
+    table.insert(parts[at[r]], k)
+  end
+  return parts
+end
+
 return lists

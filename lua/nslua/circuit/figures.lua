@@ -30,8 +30,8 @@ end
 
 local UNITS = { v = "V", u = "V", i = "A", p = "W" }
 
--- plot(ns, circuit, names, options): a panel for each kind of columns, on one axis of time.
-function figures.plot(ns, circuit, names, options)
+-- plot(circuit, names, options, ns): a panel for each kind of columns, on one axis of time.
+function figures.plot(circuit, names, options, ns)
   local columns = columns_of(circuit, "plot", options.columns)
   if type(names) ~= "table" or #names == 0 then
     fail("plot: expected a list of names of columns, got %s", describe(names))
@@ -129,9 +129,7 @@ local function mean_of(columns, name, span)
   local first, from = last_rows(t, span, "efficiency")
   for k = first, #t - 1 do
     local a, b, fa, fb = line(t, f, k, from)
-    if a then
-      sum = sum + (b - a) * (fa + fb) / 2
-    end
+    if a then sum = sum + (b - a) * (fa + fb) / 2 end
   end
   return sum / span
 end

@@ -168,28 +168,13 @@ end
 
 -- Groups of rows that D joins: lists of numbers, in order.
 local function groups_of(m, D)
-  local root = {}
-  for i = 1, m do root[i] = i end
-  local function find(i)
-    while root[i] ~= i do i = root[i] end
-    return i
-  end
+  local rows, columns = {}, {}
   for i = 1, m do
     for j = 1, m do
-      local a, b = find(i), find(j)
-      if D[i][j] ~= 0 and a ~= b then root[math.max(a, b)] = math.min(a, b) end
+      if D[i][j] ~= 0 then rows[#rows + 1], columns[#columns + 1] = i, j end
     end
   end
-  local groups, at = {}, {}
-  for i = 1, m do
-    local r = find(i)
-    if not at[r] then
-      groups[#groups + 1] = {}
-      at[r] = groups[#groups]
-    end
-    at[r][#at[r] + 1] = i
-  end
-  return groups
+  return lists.parts(m, rows, columns)
 end
 
 -- A circuit without capacitors and inductors has algebraic equations alone: a state that stays 0 carries them.

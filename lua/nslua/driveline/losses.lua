@@ -33,11 +33,7 @@ local function carried(ns, self)
   local mass = N:transpose() * J * N
   for _, j in ipairs(self.light) do mass[j][j] = 1 end -- they have no acceleration
   local NM = #self.free > 0 and N * ns.inv(mass) or nil
-  if NM then
-    for _, j in ipairs(self.light) do
-      for i = 1, n do NM[i][j] = 0 end
-    end
-  end
+  for _, j in ipairs(NM and self.light or {}) do NM:column(j):fill(0) end
   local inverse = NM and NM * N:transpose() or core.matrix(n, n) -- accelerations of the nodes by forces at them
   local G = #self.rigids > 0 and ns.inv(A * A:transpose()) * A or nil
   local Q = G and G * (J * inverse - ns.eye(n))
