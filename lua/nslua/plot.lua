@@ -127,17 +127,14 @@ function Figure:subplot(rows, cols, i, options)
   rows, cols = whole("subplot", "rows", rows, 1, 50), whole("subplot", "cols", cols, 1, 50)
   local first = whole("subplot", "i", type(i) == "table" and i[1] or i, 1, rows * cols)
   local last = whole("subplot", "i", type(i) == "table" and i[2] or i, first, rows * cols)
-  for _, axes in ipairs(self.panels) do
-    if not axes.rect and axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
-      shape(axes, options)
-      join(axes, options)
-      self.current = axes
-      return axes
-    end
+  local axes, at = nil, #self.panels + 1
+  for k, one in ipairs(self.panels) do
+    local here = one.rows == rows and one.cols == cols and one.first == first and one.last == last
+    if here and not one.rect and not axes then axes, at = one, k end
   end
-  local axes = Axes.new(self, rows, cols, first, last)
+  axes = axes or Axes.new(self, rows, cols, first, last)
   shape(axes, options)
-  self.panels[#self.panels + 1] = axes
+  self.panels[at] = axes
   join(axes, options)
   self.current = axes
   return axes

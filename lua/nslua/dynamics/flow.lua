@@ -163,7 +163,7 @@ function flows.by_states(map, x, sizes, wanted, value_sizes)
       return value, flows.signature(events)
     end, sizes[i], wanted, value_sizes)
     S = S or core.zeros(#column, n)
-    for j = 1, #column do S[j][i] = column[j] end
+    S:column(i):assign(column)
     unknown = math.max(unknown, off or 0)
   end
   return S, unknown
@@ -280,10 +280,7 @@ function Flow:section_derivative(x0, section, p, sizes, t0)
   local base, events = crossing_from(self, x0, t0, section, p)
   local both, unknown = flows.by_states(function(y)
     local last, others = crossing_from(self, y, t0, section, p)
-    local out = core.zeros(n + 1)
-    for i = 1, n do out[i] = last.x[i] end
-    out[n + 1] = last.t
-    return out, others
+    return core.concatenate { last.x, { last.t } }, others
   end, x0, sizes, flows.signature(events), core.concatenate { sizes, core.vector { base.t - t0 } })
   return both:slice(1, n, 1, n), nil, told(reason, unknown), both:row(n + 1)
 end

@@ -56,8 +56,7 @@ local function unpack_unknowns(q, u)
     x0[j] = u[k] * q.sizes[j]
   end
   for i = 1, #q.list do
-    before[i] = core.zeros(#x0)
-    for j = 1, #x0 do before[i][j] = u[k + j] * q.sizes[j] end
+    before[i] = u:slice(k + 1, k + #x0):mul(q.sizes)
     k = k + #x0 + 1
     times[i] = q.flow.t0 + u[k] * q.T_size
   end

@@ -341,11 +341,7 @@ end
 
 -- The options of a run that finds crossings: it has what actions change.
 local function observed(flow, model, options)
-  local observer = sampled.observer(flow, model)
-  if not observer then return options end
-  local all = { observe = observer }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return all
+  return lists.copy({ observe = sampled.observer(flow, model) }, options)
 end
 
 -- Crossings of a section g(t, x), by an event of the script. The second result is the solution of the run.

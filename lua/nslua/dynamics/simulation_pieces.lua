@@ -7,6 +7,7 @@
 -- are, so equations for a fixed sequence of events are smooth where one of them grazes (nslua.dynamics.sequence).
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local lists = require "nslua.base.lists"
 local simulation = require "nslua.dynamics.simulation_flow"
 
 local modes, pieces = core.mode, {}
@@ -53,11 +54,8 @@ function pieces.fit(flow, orbit, p)
   end
   local events = {}
   for i, group in ipairs(groups) do
-    local event = {}
-    for name, value in pairs(group.event) do event[name] = value end
-    event.label, event.before, event.after = group.labels, group.before, group.after
-    event.mode_before, event.mode = list[i], list[i + 1]
-    events[i] = event
+    events[i] = lists.copy(group.event, { label = group.labels, before = group.before, after = group.after,
+      mode_before = list[i], mode = list[i + 1] })
   end
   return events, list[1]
 end
@@ -126,9 +124,8 @@ local function derivatives(flow, exact, f, size, x, p)
     for j = 1, all and count or 0 do
       local first = size + (j - 1) * stride
       local column = all:slice(first + 1, first + size)
-      if j > n then slope = column end
       S = S or core.zeros(size, n)
-      for i = 1, j <= n and size or 0 do S[i][j] = column[i] end
+      if j > n then slope = column else S:column(j):assign(column) end
     end
   end
   return S or by_states(flow, function(y) return f(y, p) end, x),

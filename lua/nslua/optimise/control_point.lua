@@ -68,8 +68,7 @@ end
 local function guards(p, c)
   return core.compile(function(z)
     local x, u, _, q = unpack_point(p, z, c)
-    local out = lists.map(p.relays, function(r) return r.of(x, u, q) + 0 * z[1] end)
-    return out
+    return lists.map(p.relays, function(r) return r.of(x, u, q) + 0 * z[1] end)
   end, { native = false, paths = 1 })
 end
 
