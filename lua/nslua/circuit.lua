@@ -21,7 +21,7 @@ local values = require "nslua.network.values"
 local sensitivity = require "nslua.circuit.sensitivity"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
 local finite, positive = values.finite, values.positive
 local check_name, node_name, options_of = drawing.check_name, drawing.node_name, drawing.options
 local who_of = drawing.who_of
@@ -34,9 +34,8 @@ return function(ns)
 
   local function part_called(self, who, what, name, kind)
     local part = self.named[name]
-    if not part or kind and kinds[part.kind] ~= kinds[kind] then
-      fail("%s: %s: expected the name of %s, got %s", who, what, kind and "an " .. kind or "a part", describe(name))
-    end
+    reject(not part or kind and kinds[part.kind] ~= kinds[kind], name,
+      "%s: %s: expected the name of %s", who, what, kind and "an " .. kind or "a part")
     return part
   end
 

@@ -19,7 +19,8 @@ local motions = require "nslua.driveline.motions"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
+local fail, describe, expect, optional, reject =
+  arguments.fail, arguments.describe, arguments.expect, arguments.optional, arguments.reject
 local finite, positive, who_of = values.finite, values.positive, drawing.who_of
 
 local not_negative, at_least_one = values.at_least(0), values.at_least(1)
@@ -35,9 +36,8 @@ local function capacity_of(value, who, name, part)
   if type(value) == "function" then f = value end -- checked here, with the time
   return function(t)
     local now = f(t)
-    if type(now) ~= "number" or now ~= now or now < 0 then
-      fail("%s: %s: t=%g: expected a number of 0 or more, got %s", who, name, t, describe(now))
-    end
+    reject(type(now) ~= "number" or now ~= now or now < 0, now,
+      "%s: %s: t=%g: expected a number of 0 or more", who, name, t)
     return now
   end
 end
@@ -279,14 +279,11 @@ return function(ns, noun, domain)
   -- set(simulation, name, capacity): sets the capacity of a clutch, a brake, friction or a grip, in an action.
   function Driveline:set(simulation, name, capacity)
     if not self.made then fail "set: expected a model: call simulation, system or run first" end
-    if not arguments.is_simulation(simulation) then
-      fail("set: expected a simulation, got %s", describe(simulation))
-    end
+    reject(not arguments.is_simulation(simulation), simulation, "set: expected a simulation")
     drawing.need_model(simulation, self.made.ds, "set", noun)
     not_negative(capacity, "set", "capacity")
-    if not model.set(self.made, simulation, self.named[name], capacity) then
-      fail("set: expected the name of a part with a capacity that is a number, got %s", describe(name))
-    end
+    reject(not model.set(self.made, simulation, self.named[name], capacity), name,
+      "set: expected the name of a part with a capacity that is a number")
   end
 
   -- ---- the model ----

@@ -10,7 +10,7 @@ local core = require "nslua.core"
 local where = require "nslua.base.where"
 local stepped = require "nslua.gradient.stepped"
 
-local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
+local fail, describe, optional, reject = arguments.fail, arguments.describe, arguments.optional, arguments.reject
 local back = core.adjoint
 
 local CHANGED = "gradient: the simulation was run again, or changed, by a function of the cost"
@@ -19,9 +19,8 @@ local CHANGED = "gradient: the simulation was run again, or changed, by a functi
 local MEMORY = 2 ^ 28
 
 local function take_options(simu, options)
-  if not arguments.is_simulation(simu) then
-    fail("gradient: expected a simulation before a colon, as in simu:gradient{...}, got %s", describe(simu))
-  end
+  reject(not arguments.is_simulation(simu), simu,
+    "gradient: expected a simulation before a colon, as in simu:gradient{...}")
   options = arguments.options(options, ":gradient")
   for _, name in ipairs { "cost", "terminal" } do
     optional(options[name], "function", "gradient: %s: expected a function", name)

@@ -15,7 +15,7 @@ local lists = require "nslua.base.lists"
 local screen = require "nslua.notebook.screen"
 local where = require "nslua.base.where"
 
-local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
+local fail, expect, optional, reject = arguments.fail, arguments.expect, arguments.optional, arguments.reject
 
 local notebook = {} -- ns.notebook
 local functions = { notebook = notebook } -- the others are functions of ns
@@ -67,9 +67,8 @@ end
 function notebook.options(options)
   options = arguments.options(options, "notebook.options")
   local kind = options.pictures
-  if kind ~= nil and kind ~= "png" and kind ~= "svg" and kind ~= "text" then
-    fail("options: pictures: expected one of png, svg, text, got %s", describe(kind))
-  end
+  reject(kind ~= nil and kind ~= "png" and kind ~= "svg" and kind ~= "text", kind,
+    "options: pictures: expected one of png, svg, text")
   if options.dpi ~= nil and arguments.number(options.dpi, "options", "dpi") < 20 then
     fail("options: dpi: expected 20 or more, got %g", options.dpi)
   end
@@ -102,9 +101,8 @@ end
 -- and shows how far it is, in a notebook and at the prompt.
 function functions.progress(what, label)
   local is_number = math.type(what) == "integer" and what >= 0
-  if not is_number and type(what) ~= "table" and type(what) ~= "userdata" then
-    fail("progress: expected a number of steps, or a list, got %s", describe(what))
-  end
+  reject(not is_number and type(what) ~= "table" and type(what) ~= "userdata", what,
+    "progress: expected a number of steps, or a list")
   optional(label, "string", "progress: label: expected a string")
   local n, clock = is_number and what or #what, screen.clock
   local start, shown, handle = clock and clock(), 0, nil
@@ -152,19 +150,15 @@ local function control(name, given)
   if type(given) == "table" and type(given[1]) == "string" then
     return { kind = "menu", name = name, choices = given, value = given.value or given[1] }
   end
-  if type(given) ~= "table" or #given < 2 or #given > 3 then
-    fail("interact: %s: expected {low, high [, step]}, a list of texts, a boolean or a number, got %s", name,
-      describe(given))
-  end
+  reject(type(given) ~= "table" or #given < 2 or #given > 3, given,
+    "interact: %s: expected {low, high [, step]}, a list of texts, a boolean or a number", name)
   return number_control(name, given)
 end
 
 local function controls_of(spec)
   local set = { controls = {}, call = spec[1] }
   local names = lists.keys(spec, function(key) return type(key) == "string" end)
-  if type(set.call) ~= "function" then
-    fail("interact: expected a function of the parameters in the table, got %s", describe(spec[1]))
-  end
+  reject(type(set.call) ~= "function", spec[1], "interact: expected a function of the parameters in the table")
   if #names == 0 then fail "interact: expected at least one parameter, as in interact{a = {0, 1}, f}" end
   for i, name in ipairs(names) do set.controls[i] = control(name, spec[name]) end
   return set

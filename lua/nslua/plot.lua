@@ -45,9 +45,8 @@ end
 
 local function check_size(who, what, size)
   local good = type(size) == "table" and #size == 2 and type(size[1]) == "number" and type(size[2]) == "number"
-  if not good or not (size[1] >= 1 and size[1] <= 100 and size[2] >= 1 and size[2] <= 100) then
-    fail("%s: %s: expected {width, height} in inches, 1 to 100, got %s", who, what, data.describe(size))
-  end
+  data.reject(not good or not (size[1] >= 1 and size[1] <= 100 and size[2] >= 1 and size[2] <= 100), size,
+    "%s: %s: expected {width, height} in inches, 1 to 100", who, what)
   return { size[1], size[2] }
 end
 
@@ -72,9 +71,8 @@ function plot.gcf() return current or plot.figure() end
 
 local function whole(who, what, x, least, most)
   local k = math.tointeger(x)
-  if not k or k < least or k > most then
-    fail("%s: %s: expected a whole number from %d to %d, got %s", who, what, least, most, data.describe(x))
-  end
+  data.reject(not k or k < least or k > most, x,
+    "%s: %s: expected a whole number from %d to %d", who, what, least, most)
   return k
 end
 
@@ -85,9 +83,8 @@ local function check_subplot(options)
   end
   data.optional(options.polar, "boolean", "subplot: polar: expected a boolean")
   for _, name in ipairs { "sharex", "sharey" } do
-    if options[name] and getmetatable(options[name]) ~= Axes then
-      fail("subplot: %s: expected axes, got %s", name, data.describe(options[name]))
-    end
+    data.reject(options[name] and getmetatable(options[name]) ~= Axes, options[name],
+      "subplot: %s: expected axes", name)
   end
   return options
 end
@@ -95,10 +92,8 @@ end
 local function three_digits(number)
   local digits = math.tointeger(number)
   local rows, cols, i = tostring(digits):match "^([1-9])([1-9])([1-9])$"
-  if not rows then
-    fail("subplot: expected rows, columns and a panel's number, or these as three digits, as in 211, got %s",
-      data.describe(number))
-  end
+  data.reject(not rows, number,
+    "subplot: expected rows, columns and a panel's number, or these as three digits, as in 211")
   return math.tointeger(rows), math.tointeger(cols), math.tointeger(i)
 end
 
@@ -144,9 +139,8 @@ end
 local function shared_by(name, value)
   if value == nil or value == false or value == "none" then return nil end
   if value == true then return "all" end
-  if value ~= "all" and value ~= "row" and value ~= "col" then
-    fail("subplots: %s: expected a boolean or one of all, row, col, none, got %s", name, data.describe(value))
-  end
+  data.reject(value ~= "all" and value ~= "row" and value ~= "col", value,
+    "subplots: %s: expected a boolean or one of all, row, col, none", name)
   return value
 end
 
@@ -273,9 +267,8 @@ function Figure:savefig(file, options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
   local dpi = dpi_of(self, "savefig", options)
-  if options.bbox_inches ~= nil and options.bbox_inches ~= "tight" then
-    fail('savefig: bbox_inches: expected "tight", as it always is, got %s', data.describe(options.bbox_inches))
-  end
+  data.reject(options.bbox_inches ~= nil and options.bbox_inches ~= "tight", options.bbox_inches,
+    'savefig: bbox_inches: expected "tight", as it always is')
   local picture = gnuplot.run("savefig", saved_commands(self, "savefig", kind, dpi, options))
   if picture == "" then fail("savefig: gnuplot wrote no picture") end
   local good, message = pcall(core.process_support.save, file, picture)
@@ -288,9 +281,8 @@ function Figure:commands(kind) return commands(self, kind or "png", self.dpi or 
 
 local function terminal_of(wanted)
   if wanted == nil and os.getenv "NSLUA_PLOT" then wanted = os.getenv "NSLUA_PLOT" end
-  if wanted ~= nil and wanted ~= "window" and wanted ~= "sixel" and wanted ~= "text" then
-    fail("show: terminal: expected one of window, sixel, text, got %s", data.describe(wanted))
-  end
+  data.reject(wanted ~= nil and wanted ~= "window" and wanted ~= "sixel" and wanted ~= "text", wanted,
+    "show: terminal: expected one of window, sixel, text")
   if wanted == "sixel" then return "sixel", true end
   if wanted == "text" then return "dumb", true end
   local display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY"
@@ -449,9 +441,8 @@ end
 
 -- Separates columns and options: options may stand in the table of the names, or in a table of their own.
 local function split_arguments(asked, options)
-  if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or next(asked) == nil) then
-    fail("plot: columns: expected a list of names, got %s", data.describe(asked))
-  end
+  data.reject(asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or next(asked) == nil), asked,
+    "plot: columns: expected a list of names")
   local names, own = asked, {}
   if type(asked) == "table" then
     names = {}
@@ -472,9 +463,7 @@ local function asked_panels(asked, columns, names)
   local panels = type(asked[1]) == "table" and asked or { asked }
   local known = "t, " .. table.concat(names, ", ", 1, math.min(#names, 24))
   for i, panel in ipairs(panels) do
-    if type(panel) ~= "table" or #panel == 0 then
-      fail("plot: columns[%d]: expected a list of names, got %s", i, data.describe(panel))
-    end
+    data.reject(type(panel) ~= "table" or #panel == 0, panel, "plot: columns[%d]: expected a list of names", i)
     for key, name in pairs(panel) do
       if math.type(key) ~= "integer" then
         fail("plot: columns[%d]: %s: expected names alone; options stand beside the panels", i, tostring(key))

@@ -19,7 +19,7 @@ local tasks_of = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
 local worker = require "nslua.sweep.worker"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local support = core.worker_support
 
 local sweeps = {}
@@ -36,9 +36,8 @@ local function optional(options, name, check, ...)
 end
 
 local function positive(value, who, name)
-  if type(value) ~= "number" or value ~= value or value <= 0 then
-    fail("%s: %s: expected a number above 0, got %s", who, name, describe(value))
-  end
+  reject(type(value) ~= "number" or value ~= value or value <= 0, value,
+    "%s: %s: expected a number above 0", who, name)
   return value
 end
 
@@ -58,9 +57,8 @@ end
 local ENDINGS = { csv = true, npz = true, h5 = true, hdf5 = true }
 
 local function check_file(file, who)
-  if type(file) ~= "string" or not ENDINGS[file:match "%.(%w+)$" or ""] then
-    fail("%s: file: expected a name that ends in .csv, .npz or .h5, got %s", who, describe(file))
-  end
+  reject(type(file) ~= "string" or not ENDINGS[file:match "%.(%w+)$" or ""], file,
+    "%s: file: expected a name that ends in .csv, .npz or .h5", who)
   if file:find "%z" then fail("%s: file: the name has a zero byte", who) end
   if core.journal_support.list_folder(file) then fail("%s: file: '%s' is a directory", who, file) end
   if file:find "%.h5$" or file:find "%.hdf5$" then require "nslua.hdf5" end
@@ -74,9 +72,8 @@ local function check_resume(value, who, file)
 end
 
 local function check_progress(value, who)
-  if type(value) ~= "boolean" and type(value) ~= "function" then
-    fail("%s: progress: expected true, false or a function, got %s", who, describe(value))
-  end
+  reject(type(value) ~= "boolean" and type(value) ~= "function", value,
+    "%s: progress: expected true, false or a function", who)
   return value
 end
 

@@ -9,7 +9,7 @@
 local arguments = require "nslua.base.arguments"
 
 local abs, huge = math.abs, math.huge
-local fail, expect = arguments.fail, arguments.expect
+local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
 
 -- The points of the rule on [-1, 1] from 0 on, with their weights. The Gauss weights are 0 at points of the
 -- extension.
@@ -115,9 +115,8 @@ end
 
 return function(f, a, b, options)
   local meta = type(f) ~= "function" and getmetatable(f)
-  if type(f) ~= "function" and not (type(meta) == "string" or type(meta) == "table" and meta.__call) then
-    fail("quad: f: expected a function, got %s", arguments.describe(f))
-  end
+  reject(type(f) ~= "function" and not (type(meta) == "string" or type(meta) == "table" and meta.__call), f,
+    "quad: f: expected a function")
   arguments.number(a, "quad", "a")
   arguments.number(b, "quad", "b")
   options = take_options(options)

@@ -22,8 +22,13 @@ end
 -- Returns a value of this type of Lua. For others it raises the text, as "%s: file: expected a string", and what it
 -- got.
 function arguments.expect(value, kind, text, ...)
-  if type(value) == kind then return value end
-  fail("%s, got %s", format(text, ...), arguments.describe(value))
+  arguments.reject(type(value) ~= kind, value, text, ...)
+  return value
+end
+
+-- Raises the text and what a value is, where it is wrong.
+function arguments.reject(wrong, value, text, ...)
+  if wrong then fail("%s, got %s", format(text, ...), arguments.describe(value)) end
 end
 
 -- As expect(), for a value that may be nil.

@@ -5,7 +5,7 @@ local arguments = require "nslua.base.arguments"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 
 local figures = {}
 
@@ -33,9 +33,7 @@ local UNITS = { v = "V", u = "V", i = "A", p = "W" }
 -- plot(circuit, names, options, ns): a panel for each kind of columns, on one axis of time.
 function figures.plot(circuit, names, options, ns)
   local columns = columns_of(circuit, "plot", options.columns)
-  if type(names) ~= "table" or #names == 0 then
-    fail("plot: expected a list of names of columns, got %s", describe(names))
-  end
+  reject(type(names) ~= "table" or #names == 0, names, "plot: expected a list of names of columns")
   local panels, at = {}, {}
   for _, name in ipairs(names) do
     column_of("plot", columns, name)
@@ -142,9 +140,7 @@ function figures.efficiency(circuit, sources, loads, options)
   local span = options.span and values.positive(options.span, "efficiency", "span") or t[#t] - t[1]
   local function total(list, what)
     if type(list) == "string" then list = { list } end
-    if type(list) ~= "table" or #list == 0 then
-      fail("efficiency: %s: expected names of parts, got %s", what, describe(list))
-    end
+    reject(type(list) ~= "table" or #list == 0, list, "efficiency: %s: expected names of parts", what)
     local sum = 0
     for _, name in ipairs(list) do sum = sum + mean_of(columns, "p." .. tostring(name), span) end
     return sum

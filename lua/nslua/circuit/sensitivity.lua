@@ -13,7 +13,7 @@ local drawing = require "nslua.network.drawing"
 local model = require "nslua.circuit.model"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 
 local sensitivity = {}
 
@@ -256,9 +256,7 @@ end
 
 -- A record for each part: t, and the derivatives of the states by their names.
 function sensitivity.run(ns, circuit, names, start, stop, step, options)
-  if type(names) ~= "table" or #names == 0 then
-    fail("sensitivities: expected a list of names of parts, got %s", describe(names))
-  end
+  reject(type(names) ~= "table" or #names == 0, names, "sensitivities: expected a list of names of parts")
   local t, S, made = forward(ns, circuit, names, start, stop, step, options)
   local states, files = made.names, require "nslua.files"(ns, core.file_support)
   local result = {}
@@ -277,9 +275,7 @@ end
 -- The derivative of a cost by the parts. From the last piece to the first: what the cost at the end is to the last
 -- piece, the product with its derivative by the start of the next piece is to the ones before.
 function sensitivity.gradient(ns, circuit, names, start, stop, step, options)
-  if type(names) ~= "table" or #names == 0 then
-    fail("gradient: parameters: expected a list of names of parts, got %s", describe(names))
-  end
+  reject(type(names) ~= "table" or #names == 0, names, "gradient: parameters: expected a list of names of parts")
   local pieces = pieces_of(ns, circuit, start, stop, step, options)
   local value, gradient, mu, last = 0, ns.zeros(#names), nil, nil
   local function simulation_of(k)

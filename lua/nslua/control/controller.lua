@@ -13,7 +13,8 @@ local sensor = require "nslua.control.sensor"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
+local fail, describe, expect, optional, reject =
+  arguments.fail, arguments.describe, arguments.expect, arguments.optional, arguments.reject
 
 local controller = {}
 
@@ -35,9 +36,8 @@ local function range(value, who, name)
 end
 
 local function positive(value, who, name)
-  if value ~= nil and arguments.number(value, who, name) < 0 then
-    fail("%s: %s: expected a number of 0 or more, got %s", who, name, describe(value))
-  end
+  reject(value ~= nil and arguments.number(value, who, name) < 0, value,
+    "%s: %s: expected a number of 0 or more", who, name)
   return value
 end
 
@@ -204,9 +204,8 @@ function controller.class(class)
   function methods:__tostring() return ("%s '%s'"):format(class.name, self.name or class.name) end
   where.strict(methods, "name B sensor")
   return function(source, ...)
-    if not (sensor.is(source) or type(source) == "table" and source.is_observer) then
-      fail("%s: expected a sensor or an observer, got %s", class.name, describe(source))
-    end
+    reject(not (sensor.is(source) or type(source) == "table" and source.is_observer), source,
+      "%s: expected a sensor or an observer", class.name)
     local self = setmetatable({ class = class, sensor = source, options = {} }, methods)
     local rest, given = table.pack(...), {}
     if is_options(rest[rest.n]) then given, rest.n = rest[rest.n], rest.n - 1 end

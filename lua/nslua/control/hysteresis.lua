@@ -10,7 +10,7 @@ local core = require "nslua.core"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 
 local who = "Hysteresis"
 
@@ -36,9 +36,7 @@ local function values_of(values)
   for _, name in ipairs { "on", "off" } do
     local value = values[name]
     local good, v = where.try(core.vector, type(value) == "number" and { value } or value)
-    if value == nil or not good then
-      fail("%s: values: %s: expected a number or a vector, got %s", who, name, describe(value))
-    end
+    reject(value == nil or not good, value, "%s: values: %s: expected a number or a vector", who, name)
     list[name] = v
   end
   if #list.on ~= #list.off then
@@ -61,9 +59,7 @@ local function starts_on(simulation, o, side)
 end
 
 local function Hysteresis(simulation, options)
-  if getmetatable(simulation) ~= "TimeStepping" then
-    fail("%s: expected a simulation, got %s", who, describe(simulation))
-  end
+  reject(getmetatable(simulation) ~= "TimeStepping", simulation, "%s: expected a simulation", who)
   local o = option_tables.need(options, "name input on off values start", who, fail)
   local input, on, off = o.input, threshold(o.on, "on"), threshold(o.off, "off")
   expect(input, "function", "%s: input: expected a function of (t, x)", who)

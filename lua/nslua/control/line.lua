@@ -4,7 +4,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
-local fail, describe = arguments.fail, arguments.describe
+local reject = arguments.reject
 
 local line = {}
 
@@ -14,9 +14,8 @@ local ROUNDING = 2 ^ -40
 -- The number of whole periods in a delay, and the rest.
 function line.split(delay, period, who)
   delay = delay or 0
-  if not (arguments.number(delay, who, "delay") >= 0 and delay < math.huge) then
-    fail("%s: delay: expected a number of 0 or more, got %s", who, describe(delay))
-  end
+  reject(not (arguments.number(delay, who, "delay") >= 0 and delay < math.huge), delay,
+    "%s: delay: expected a number of 0 or more", who)
   local k = math.floor(delay / period + ROUNDING)
   local rest = delay - k * period
   return k, rest > ROUNDING * period and rest or 0

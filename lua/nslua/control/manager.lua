@@ -7,7 +7,7 @@ local names = require "nslua.base.names"
 local plant = require "nslua.control.plant"
 local where = require "nslua.base.where"
 
-local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
+local fail, describe, optional, reject = arguments.fail, arguments.describe, arguments.optional, arguments.reject
 
 local manager = {}
 
@@ -27,9 +27,8 @@ local function free_name(self, given, class, who)
 end
 
 local function period_of(value, who)
-  if not (type(value) == "number" and value > 0 and value < math.huge) then
-    fail("%s: period: expected a number above 0, got %s", who, describe(value))
-  end
+  reject(not (type(value) == "number" and value > 0 and value < math.huge), value,
+    "%s: period: expected a number above 0", who)
   return value
 end
 
@@ -132,9 +131,7 @@ function Manager:__tostring() return ("ControlManager with %d controllers"):form
 where.strict(Manager)
 
 function manager.ControlManager(simulation)
-  if not arguments.is_simulation(simulation) then
-    fail("ControlManager: expected a simulation, got %s", describe(simulation))
-  end
+  reject(not arguments.is_simulation(simulation), simulation, "ControlManager: expected a simulation")
   return new(simulation, Manager)
 end
 

@@ -11,7 +11,7 @@ local spectrum = require "nslua.dynamics.spectrum"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 
 local place = {}
 
@@ -24,9 +24,8 @@ local function pole_of(value, who, i)
   if type(value) == "number" and value - value == 0 then return { re = value, im = 0 } end
   local re = type(value) == "table" and (value.re or value[1])
   local im = type(value) == "table" and (value.im or value[2] or 0)
-  if type(re) ~= "number" or type(im) ~= "number" or re - re ~= 0 or im - im ~= 0 then
-    fail("%s: poles[%d]: expected a number or { re, im }, got %s", who, i, describe(value))
-  end
+  reject(type(re) ~= "number" or type(im) ~= "number" or re - re ~= 0 or im - im ~= 0, value,
+    "%s: poles[%d]: expected a number or { re, im }", who, i)
   return { re = re, im = im }
 end
 

@@ -5,7 +5,7 @@ local spectrum = require "nslua.dynamics.spectrum"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 
 local response = {}
 
@@ -13,9 +13,8 @@ local response = {}
 function response.channel(sys, options, who)
   local input, output = options.input or 1, options.output or 1
   for name, pair in pairs { input = { input, sys.B:cols() }, output = { output, sys.C:rows() } } do
-    if math.type(pair[1]) ~= "integer" or pair[1] < 1 or pair[1] > pair[2] then
-      fail("%s: %s: expected a number from 1 to %d, got %s", who, name, pair[2], describe(pair[1]))
-    end
+    reject(math.type(pair[1]) ~= "integer" or pair[1] < 1 or pair[1] > pair[2], pair[1],
+      "%s: %s: expected a number from 1 to %d", who, name, pair[2])
   end
   return input, output
 end

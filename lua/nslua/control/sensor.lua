@@ -7,7 +7,7 @@ local plant = require "nslua.control.plant"
 local system = require "nslua.control.system"
 local where = require "nslua.base.where"
 
-local fail, describe, optional = arguments.fail, arguments.describe, arguments.optional
+local optional, reject = arguments.optional, arguments.reject
 
 local sensor = {}
 
@@ -24,9 +24,8 @@ function sensor.LinearSensor(ds, C, D, options)
   local p = C:rows()
   if D ~= nil then D = system.matrix(D, p, ds:z() and #ds:z() or 0, who, "D") end
   local dropout = options.dropout or 0
-  if not (arguments.number(dropout, who, "dropout") >= 0 and dropout < 1) then
-    fail("%s: dropout: expected a probability below 1, got %s", who, describe(dropout))
-  end
+  reject(not (arguments.number(dropout, who, "dropout") >= 0 and dropout < 1), dropout,
+    "%s: dropout: expected a probability below 1", who)
   optional(options.name, "string", "%s: name: expected a string", who)
   arguments.integer(options.seed or 0, 0, who, "seed")
   return setmetatable({ ds = ds, C = C, D = D, size = p, name = options.name, delay = options.delay,

@@ -8,7 +8,7 @@ local core = require "nslua.core"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local fail, floor, huge, expect = arguments.fail, math.floor, math.huge, arguments.expect
+local fail, floor, huge, expect, reject = arguments.fail, math.floor, math.huge, arguments.expect, arguments.reject
 
 local signals = {}
 
@@ -217,9 +217,7 @@ local function nothing() end
 -- Makes the instants of signals ends of the intervals of a simulation.
 function signals.follow(simu, ...)
   simu = type(simu) == "table" and rawget(simu, "simulation") or simu
-  if not arguments.is_simulation(simu) then
-    fail("follow: expected a simulation, got %s", arguments.describe(simu))
-  end
+  reject(not arguments.is_simulation(simu), simu, "follow: expected a simulation")
   local nsds = where.pass(simu.nsds, simu)
   local first, last = nsds:t0(), nsds:finalT()
   local function once(time, period)

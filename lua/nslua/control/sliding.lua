@@ -9,7 +9,7 @@ local controller = require "nslua.control.controller"
 local core = require "nslua.core"
 local system = require "nslua.control.system"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 local NONE, clip = controller.NONE, controller.clip
 
 local sliding = {}
@@ -158,9 +158,7 @@ local function twisting_input(self, who)
     if type(gain) ~= "number" or type(beta) ~= "number" then
       fail("%s: expected gain and beta after the sensor, or B", who)
     end
-    if not (beta > 0 and beta < 1) then
-      fail("%s: beta: expected a number between 0 and 1, got %s", who, describe(beta))
-    end
+    reject(not (beta > 0 and beta < 1), beta, "%s: beta: expected a number between 0 and 1", who)
     if arguments.number(gain, who, "gain") <= 0 then
       fail("%s: gain: expected a number above 0, got %g", who, gain)
     end
@@ -220,9 +218,7 @@ local SUPER = { Csurface = NONE, k1 = NONE, k2 = NONE, ueq = "exact" }
 local function super_parts(self, h, who)
   local S, k1, k2 = surface(self, who), self.options.k1, self.options.k2
   for name, value in pairs { k1 = k1 or false, k2 = k2 or false } do
-    if type(value) ~= "number" or value < 0 then
-      fail("%s: %s: expected a number of 0 or more, got %s", who, name, describe(value or nil))
-    end
+    reject(type(value) ~= "number" or value < 0, value or nil, "%s: %s: expected a number of 0 or more", who, name)
   end
   if S:rows() ~= 1 then fail("%s: Csurface: expected one row, got %d", who, S:rows()) end
   local A, Ad, Bd = controller.model(self, h, who)

@@ -7,7 +7,7 @@ local core = require "nslua.core"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 local format = core.number_support.format
 
 local system = {}
@@ -74,9 +74,7 @@ end
 function system.sizes(value, n, who, name)
   local v = type(value) == "number" and core.full(n, value) or core.vector(arguments.numbers(value, n, who, name))
   for i = 1, n do
-    if not (v[i] >= 0 and v[i] < math.huge) then
-      fail("%s: %s: expected numbers of 0 or more, got %s", who, name, describe(v[i]))
-    end
+    reject(not (v[i] >= 0 and v[i] < math.huge), v[i], "%s: %s: expected numbers of 0 or more", who, name)
   end
   return v
 end
@@ -88,9 +86,8 @@ local function make(A, B, C, D, dt, who)
   if C == nil then C = core.eye(n) end
   C = system.matrix(C, nil, n, who, "C")
   D = system.matrix(D == nil and core.zeros(C:rows(), B:cols()) or D, C:rows(), B:cols(), who, "D")
-  if dt ~= nil and not (arguments.number(dt, who, "dt") > 0 and dt < math.huge) then
-    fail("%s: dt: expected a period above 0, got %s", who, describe(dt))
-  end
+  reject(dt ~= nil and not (arguments.number(dt, who, "dt") > 0 and dt < math.huge), dt,
+    "%s: dt: expected a period above 0", who)
   return setmetatable({ A = A, B = B, C = C, D = D, dt = dt }, System)
 end
 
@@ -180,9 +177,7 @@ function system.c2d(sys, Ts, method)
   local who = "control.c2d"
   sys = system.of(sys, who)
   if sys.dt then fail("%s: the system is sampled already, with the period %g", who, sys.dt) end
-  if not (arguments.number(Ts, who, "Ts") > 0 and Ts < math.huge) then
-    fail("%s: Ts: expected a period above 0, got %s", who, describe(Ts))
-  end
+  reject(not (arguments.number(Ts, who, "Ts") > 0 and Ts < math.huge), Ts, "%s: Ts: expected a period above 0", who)
   local convert = METHODS[method or "zoh"]
   if not convert then
     fail("%s: method: expected \"zoh\", \"tustin\" (or \"bilinear\"), \"euler\" or \"backward_diff\", got %s", who,

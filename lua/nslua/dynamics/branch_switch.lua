@@ -10,7 +10,7 @@ local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"
 local points = require "nslua.dynamics.branch_point"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 local who = "branch:switch"
 
 -- The first orbit is sought at these parts of the first step.
@@ -32,9 +32,8 @@ end
 -- The bifurcation with a number; without a number the first one at which a branch begins.
 local function bifurcation(branch, number)
   if #branch.bifurcations == 0 then fail("%s: the branch has no bifurcations", who) end
-  if number ~= nil and (math.type(number) ~= "integer" or number < 1 or number > #branch.bifurcations) then
-    fail("%s: expected a number of a bifurcation, 1 to %d, got %s", who, #branch.bifurcations, describe(number))
-  end
+  reject(number ~= nil and (math.type(number) ~= "integer" or number < 1 or number > #branch.bifurcations), number,
+    "%s: expected a number of a bifurcation, 1 to %d", who, #branch.bifurcations)
   local found = number and branch.bifurcations[number]
   for k = #branch.bifurcations, 1, -1 do
     if not number and KINDS[branch.bifurcations[k].kind] then found = branch.bifurcations[k] end

@@ -16,7 +16,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
 local format = core.number_support.format
 
 local flows = {}
@@ -351,9 +351,8 @@ end
 -- The period, a number or a function of the parameter, as a function of the parameter. flow: its clocks must fit.
 function flows.period(period, who, flow)
   local function checked(T, what)
-    if type(T) ~= "number" or not (T > 0 and T < math.huge) then
-      fail("%s: period: expected a number above 0%s, got %s", who, what, describe(T))
-    end
+    reject(type(T) ~= "number" or not (T > 0 and T < math.huge), T,
+      "%s: period: expected a number above 0%s", who, what)
     if flow and flow.check_period then flow.check_period(T, "period") end
     return T
   end
@@ -409,18 +408,14 @@ function flows.section(value, who, counted)
   end
   if type(value) == "function" then return { g = value, direction = 1, count = 1 } end
   local g = type(value) == "table" and (value.g or value[1])
-  if type(g) ~= "function" then
-    fail("%s: section: expected a function g(t, x), a table {g, direction =}, or the name of an event, got %s", who,
-      describe(value))
-  end
+  reject(type(g) ~= "function", value,
+    "%s: section: expected a function g(t, x), a table {g, direction =}, or the name of an event", who)
   if value.count ~= nil then
     fail("%s: section: count: it goes with the name of an event, not with a function", who)
   end
   local direction = value.direction == nil and 1 or value.direction
   local known = { up = 1, down = -1, both = 0, [1] = 1, [-1] = -1, [0] = 0 }
-  if not known[direction] then
-    fail("%s: section: direction: expected 'up', 'down', 'both', 1, -1 or 0, got %s", who, describe(direction))
-  end
+  reject(not known[direction], direction, "%s: section: direction: expected 'up', 'down', 'both', 1, -1 or 0", who)
   return { g = g, direction = known[direction], count = 1 }
 end
 

@@ -11,7 +11,7 @@ local spectrum = require "nslua.dynamics.spectrum"
 local terms = require "nslua.dynamics.model_terms"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local format = core.number_support.format
 local pick, put = blocks.pick, blocks.put
 
@@ -61,10 +61,8 @@ local function given_mode(rows, given, who)
   end
   local mode = {}
   for i, word in ipairs(given) do
-    if not KNOWN[word] then
-      fail("%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got %s", who, i,
-        describe(word))
-    end
+    reject(not KNOWN[word], word,
+      "%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held'", who, i)
     mode[i] = word == "open" and rows[i].dim == 1 and "lower" or word
   end
   return mode
@@ -269,9 +267,8 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding
   if type(outputs) == "table" then
     local C = core.zeros(#outputs, n)
     for k, i in ipairs(outputs) do
-      if math.type(i) ~= "integer" or i < 1 or i > n then
-        fail("%s: outputs[%d]: expected the number of a state, 1 .. %d, got %s", who, k, n, describe(i))
-      end
+      reject(math.type(i) ~= "integer" or i < 1 or i > n, i,
+        "%s: outputs[%d]: expected the number of a state, 1 .. %d", who, k, n)
       C[k][i] = 1
     end
     return embedding and C * embedding or C, direct and C * direct or core.zeros(#outputs, by_u:cols())
@@ -536,9 +533,7 @@ end
 local function of_rhs(options, who)
   local at = options.at
   expect(options.rhs, "function", "%s: rhs: expected a function f(t, x)", who)
-  if type(at) ~= "table" or at.x == nil then
-    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
-  end
+  reject(type(at) ~= "table" or at.x == nil, at, "%s: at: expected an equilibrium or { x =, t = }", who)
   local t, args = at.t or 0, options.args or {}
   local x = core.vector(arguments.numbers(at.x, nil, who, "at.x"))
   local function rate(z) return options.rhs(t, z, table.unpack(args)) end
@@ -555,9 +550,8 @@ local function of_rhs(options, who)
   local inputs = options.inputs or {}
   l.B = core.zeros(#x, #inputs)
   for k, which in ipairs(inputs) do
-    if math.type(which) ~= "integer" or type(args[which]) ~= "number" then
-      fail("%s: inputs[%d]: with rhs = expected the place of a number in args, got %s", who, k, describe(which))
-    end
+    reject(math.type(which) ~= "integer" or type(args[which]) ~= "number", which,
+      "%s: inputs[%d]: with rhs = expected the place of a number in args", who, k)
     local column = derivatives(function(p)
       local moved = { table.unpack(args) }
       moved[which] = p[1]

@@ -10,7 +10,7 @@ local arguments = require "nslua.base.arguments"
 local charts = require "nslua.dynamics.chart"
 local core = require "nslua.core"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, reject = arguments.fail, arguments.reject
 
 local terms = {}
 
@@ -21,10 +21,8 @@ local function graph_of(options, who)
   local name = options.simulation and "simulation" or "nsds"
   if type(given) == "function" then given = given(options.value) end
   local good, nsds = pcall(function() return name == "simulation" and given:nsds() or given end)
-  if not good or type(nsds) ~= "userdata" or not pcall(function() return nsds:numberOfInteractions() end) then
-    fail("%s: %s: expected a %s, got %s", who, name,
-      name == "simulation" and "simulation" or "NonSmoothDynamicalSystem", describe(given))
-  end
+  reject(not good or type(nsds) ~= "userdata" or not pcall(function() return nsds:numberOfInteractions() end), given,
+    "%s: %s: expected a %s", who, name, name == "simulation" and "simulation" or "NonSmoothDynamicalSystem")
   return nsds
 end
 

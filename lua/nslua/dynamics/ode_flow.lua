@@ -4,7 +4,7 @@ local copy = require "nslua.base.lists".copy
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local format = core.number_support.format
 
 local ode = {}
@@ -46,18 +46,15 @@ end
 function ode.make(flow, options)
   local who = flow.who
   local callable = type(options.rhs) == "function" or getmetatable(options.rhs) == "compiled function"
-  if not callable then
-    fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
-  end
+  reject(not callable, options.rhs, "%s: rhs: expected a function f(t, x)", who)
   flow.f, flow.events = options.rhs, event_list(options.events, who)
   flow.smooth = #flow.events == 0
   flow.method, flow.rtol, flow.atol = options.method or "DOP853", options.rtol or RTOL, options.atol
   flow.args = options.args or {}
   if type(flow.args) ~= "table" then fail("%s: args: expected a list, got %s", who, describe(options.args)) end
   local which = options.parameter == nil and 1 or options.parameter
-  if math.type(which) ~= "integer" or which < 1 then
-    fail("%s: parameter: with rhs = expected the place of the parameter in args, got %s", who, describe(which))
-  end
+  reject(math.type(which) ~= "integer" or which < 1, which,
+    "%s: parameter: with rhs = expected the place of the parameter in args", who)
   flow.which = which
   flow.value = flow.args[which]
 end

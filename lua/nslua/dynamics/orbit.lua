@@ -14,7 +14,7 @@ local newton = require "nslua.dynamics.newton"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local format = core.number_support.format
 
 local orbits = {}
@@ -33,9 +33,8 @@ local function drift_of(options, n, who)
   local list = options.drift or {}
   expect(list, "table", "%s: drift: expected a list of numbers of states", who)
   for _, i in ipairs(list) do
-    if math.type(i) ~= "integer" or i < 1 or i > n then
-      fail("%s: drift: expected numbers of states from 1 to %d, got %s", who, n, describe(i))
-    end
+    reject(math.type(i) ~= "integer" or i < 1 or i > n, i,
+      "%s: drift: expected numbers of states from 1 to %d", who, n)
     drifts[i] = true
   end
   for i = 1, n do

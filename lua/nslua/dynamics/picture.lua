@@ -3,7 +3,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local plot = require "nslua.plot"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, reject = arguments.fail, arguments.reject
 local format = core.number_support.format
 
 local picture = {}
@@ -23,9 +23,7 @@ local function split(options, n, who)
   end
   local state = options.state or 1
   for _, i in ipairs { states[1], states[2], state } do
-    if math.type(i) ~= "integer" or i < 1 or i > n then
-      fail("plot: states: expected numbers from 1 to %d, got %s", n, describe(i))
-    end
+    reject(math.type(i) ~= "integer" or i < 1 or i > n, i, "plot: states: expected numbers from 1 to %d", n)
   end
   return figure, states, state
 end

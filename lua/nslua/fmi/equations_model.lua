@@ -3,7 +3,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 
 local equations = { name = "equations", text = "a model by equations", keys = "rhs events method rtol atol" }
 
@@ -16,9 +16,8 @@ local function event_of(given, i)
   local what = ("%s: events[%d]"):format(WHO, i)
   expect(given, "table", "%s: expected a table with g", what)
   for _, key in ipairs { "g", "apply" } do
-    if given[key] ~= nil and type(given[key]) ~= "function" or key == "g" and not given.g then
-      fail("%s: %s: expected a function, got %s", what, key, describe(given[key]))
-    end
+    reject(given[key] ~= nil and type(given[key]) ~= "function" or key == "g" and not given.g, given[key],
+      "%s: %s: expected a function", what, key)
   end
   local direction = given.direction or 0
   local sign = SIGNS[direction] or type(direction) == "number" and (direction > 0 and 1 or direction < 0 and -1 or 0)
@@ -83,9 +82,7 @@ local function state_after(object, event)
   local after = event.apply and event.apply(object.t, object.x, object.v)
   if after == nil then return false end
   local good, vector = pcall(core.vector, after)
-  if not good or #vector ~= #object.x then
-    fail("%s: %s: apply: expected %d numbers, got %s", WHO, event.name, #object.x, describe(after))
-  end
+  reject(not good or #vector ~= #object.x, after, "%s: %s: apply: expected %d numbers", WHO, event.name, #object.x)
   object.x = vector
   return true
 end

@@ -8,7 +8,8 @@ local packed = require "nslua.fmi.packed"
 local scripts = require "nslua.fmi.unit_script"
 local variables = require "nslua.fmi.variables"
 
-local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
+local fail, describe, expect, optional, reject =
+  arguments.fail, arguments.describe, arguments.expect, arguments.optional, arguments.reject
 local hash_of = require "nslua.sweep.tasks".hash_of
 local read = scripts.read
 
@@ -67,9 +68,8 @@ end
 local function add_files(archive, list, directory)
   expect(list, "table", "%s: files: expected a list of names", WHO)
   for i, name in ipairs(list) do
-    if type(name) ~= "string" or name:find "^/" or name:find "%.%." then
-      fail("%s: files[%d]: expected a name in the script's directory, got %s", WHO, i, describe(name))
-    end
+    reject(type(name) ~= "string" or name:find "^/" or name:find "%.%.", name,
+      "%s: files[%d]: expected a name in the script's directory", WHO, i)
     add(archive, "resources/files/" .. name, read(directory .. name))
   end
 end
@@ -179,18 +179,15 @@ end
 
 local function check_names(script, file)
   expect(script, "string", "%s: script: expected the name of a file", WHO)
-  if type(file) ~= "string" or not file:find "[^/]%.fmu$" then
-    fail("%s: file: expected a name that ends in .fmu, got %s", WHO, describe(file))
-  end
+  reject(type(file) ~= "string" or not file:find "[^/]%.fmu$", file,
+    "%s: file: expected a name that ends in .fmu", WHO)
 end
 
 return function(script, file, options)
   options = arguments.options(options, "fmi.export")
   check_names(script, file)
   local kinds = KINDS[options.kind or "cosimulation"]
-  if not kinds then
-    fail("%s: kind: expected one of cosimulation, modelexchange, both, got %s", WHO, describe(options.kind))
-  end
+  reject(not kinds, options.kind, "%s: kind: expected one of cosimulation, modelexchange, both", WHO)
   if options.name ~= nil then
     variables.text(options.name, WHO .. ": name")
     if not options.name:find "%S" then fail("%s: name: expected a name, got %s", WHO, describe(options.name)) end

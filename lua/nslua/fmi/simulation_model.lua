@@ -3,7 +3,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local modes = require "nslua.fmi.modes_exchange"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
 local format = core.number_support.format
 
 local kind = { name = "simulation", text = "a simulation", keys = "setup" }
@@ -26,10 +26,8 @@ end
 function kind.open(model, v, run)
   local made = model.data.setup(v, run)
   local simulation = type(made) == "table" and made.simulation or made
-  if not arguments.is_simulation(simulation) then
-    fail("%s: setup: expected a simulation, or a table with one as its field 'simulation', got %s", WHO,
-      describe(made))
-  end
+  reject(not arguments.is_simulation(simulation), made,
+    "%s: setup: expected a simulation, or a table with one as its field 'simulation'", WHO)
   local start, length = simulation:startingTime(), simulation:currentTimeStep()
   if math.abs(start - run.start) > SAME * length then
     fail("%s: setup: the simulation starts at t = %g and the experiment at t = %g: use run.start", WHO, start,

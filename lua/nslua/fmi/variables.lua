@@ -6,7 +6,8 @@ local arguments = require "nslua.base.arguments"
 local lists = require "nslua.base.lists"
 local option_tables = require "nslua.base.option_tables"
 
-local fail, describe, expect, optional = arguments.fail, arguments.describe, arguments.expect, arguments.optional
+local fail, describe, expect, optional, reject =
+  arguments.fail, arguments.describe, arguments.expect, arguments.optional, arguments.reject
 
 local variables = {}
 
@@ -84,9 +85,8 @@ local function entries_of(part, group, given)
 end
 
 local function type_of(entry, what)
-  if entry.type ~= nil and not TYPES[entry.type] then
-    fail("%s: type: expected one of Real, Integer, Boolean, String, got %s", what, describe(entry.type))
-  end
+  reject(entry.type ~= nil and not TYPES[entry.type], entry.type,
+    "%s: type: expected one of Real, Integer, Boolean, String", what)
   if entry.type then return entry.type end
   return type(entry.start) == "boolean" and "Boolean" or type(entry.start) == "string" and "String" or "Real"
 end

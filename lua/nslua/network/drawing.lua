@@ -11,7 +11,8 @@ local signals = require "nslua.control.signals"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe, finite, optional = arguments.fail, arguments.describe, values.finite, arguments.optional
+local fail, describe, finite, optional, reject =
+  arguments.fail, arguments.describe, values.finite, arguments.optional, arguments.reject
 
 local drawing = {}
 
@@ -37,9 +38,8 @@ end
 
 -- Raises where a part, or a part that is two with these ends of names, can not have the name. Returns who_of().
 function drawing.check_name(self, kind, name, ...)
-  if type(name) ~= "string" or not name:find "^[%w_]+$" then
-    fail("%s: name: expected letters, digits and underscores, got %s", kind, describe(name))
-  end
+  reject(type(name) ~= "string" or not name:find "^[%w_]+$", name,
+    "%s: name: expected letters, digits and underscores", kind)
   local who = drawing.who_of(kind, name)
   for _, ending in ipairs { ... } do
     local other = self.named[name .. ending]
@@ -256,9 +256,7 @@ function drawing.methods(ns, Class, own)
   -- attach(simulation): adds the events of parts, to a simulation of the graph of system().
   function Class:attach(simulation)
     if not self.made then fail("attach: expected a simulation of this %s: call system first", noun) end
-    if not arguments.is_simulation(simulation) then
-      fail("attach: expected a simulation, got %s", describe(simulation))
-    end
+    reject(not arguments.is_simulation(simulation), simulation, "attach: expected a simulation")
     drawing.need_model(simulation, self.made.ds, "attach", noun)
     where.pass(own.attach, self.made, simulation)
     local jumping = own.signals(self.made)

@@ -2,15 +2,13 @@
 local arguments = require "nslua.base.arguments"
 local trouble = require "nslua.optimise.control_trouble"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local huge = math.huge
 local who = "optimal_control"
 
 local function names_of(list, what, optional)
   if list == nil and optional then return {} end
-  if type(list) ~= "table" or #list == 0 then
-    fail("%s: %s: expected a list of names, got %s", who, what, describe(list))
-  end
+  reject(type(list) ~= "table" or #list == 0, list, "%s: %s: expected a list of names", who, what)
   local seen = {}
   for i, name in ipairs(list) do
     expect(name, "string", "%s: %s[%d]: expected a name", who, what, i)
@@ -116,13 +114,11 @@ local function read(options)
   if p.elements < p.phases then fail("%s: %d elements are too few for %d phases", who, p.elements, p.phases) end
   if not p.cost and not p.terminal then fail("%s: expected a cost or a terminal cost", who) end
   p.guess = read_guess(o.guess)
-  if o.tol ~= nil and not (type(o.tol) == "number" and o.tol > 0 and o.tol < huge) then
-    fail("%s: tol: expected a number above 0, got %s", who, describe(o.tol))
-  end
+  reject(o.tol ~= nil and not (type(o.tol) == "number" and o.tol > 0 and o.tol < huge), o.tol,
+    "%s: tol: expected a number above 0", who)
   p.accuracy = o.accuracy == nil and 1e-6 or o.accuracy
-  if not (type(p.accuracy) == "number" and p.accuracy > 0) then
-    fail("%s: accuracy: expected a number above 0, got %s", who, describe(p.accuracy))
-  end
+  reject(not (type(p.accuracy) == "number" and p.accuracy > 0), p.accuracy,
+    "%s: accuracy: expected a number above 0", who)
   p.max_elements = o.max_elements and arguments.integer(o.max_elements, 1, who, "max_elements") or 10 * p.elements
   p.tolerance = o.tol
   p.max_iterations = o.max_iterations and arguments.integer(o.max_iterations, 1, who, "max_iterations")

@@ -5,7 +5,7 @@ local arguments = require "nslua.base.arguments"
 local lists = require "nslua.base.lists"
 local where = require "nslua.base.where"
 
-local fail = arguments.fail
+local fail, reject = arguments.fail, arguments.reject
 local huge = math.huge
 local who = "optimal_control"
 
@@ -45,9 +45,8 @@ local function rates(p, x, u, s, q)
     if not rate then
       fail("%s: rhs: expected the rates of %s, got none of '%s'", who, table.concat(p.states, ", "), name)
     end
-    if type(rate) ~= "number" and type(rate) ~= "userdata" then
-      fail("%s: rhs: the rate of '%s': expected a number, got %s", who, name, arguments.describe(rate))
-    end
+    reject(type(rate) ~= "number" and type(rate) ~= "userdata", rate,
+      "%s: rhs: the rate of '%s': expected a number", who, name)
     out[i] = rate
   end
   return out

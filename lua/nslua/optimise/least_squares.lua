@@ -13,7 +13,7 @@ local arguments = require "nslua.base.arguments"
 local losses = require "nslua.optimise.losses"
 local problem = require "nslua.optimise.problem"
 
-local fail = arguments.fail
+local fail, reject = arguments.fail, arguments.reject
 local support = core.optimise_support
 local huge = math.huge
 
@@ -51,9 +51,7 @@ local messages = {
 local function take_loss(options, who)
   local name = options.loss or "linear"
   local loss = losses[name]
-  if not loss then
-    fail("%s: loss: expected linear, soft_l1, huber, cauchy or arctan, got %s", who, arguments.describe(name))
-  end
+  reject(not loss, name, "%s: loss: expected linear, soft_l1, huber, cauchy or arctan", who)
   local scale = arguments.number(options.f_scale or 1, who, "f_scale")
   if not (scale > 0 and scale < huge) then fail("%s: f_scale: expected a number above 0, got %g", who, scale) end
   return loss, scale, name == "linear"

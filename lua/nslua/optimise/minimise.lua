@@ -13,7 +13,7 @@ local optimality = require "nslua.optimise.optimality"
 local problem = require "nslua.optimise.problem"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local support = core.optimise_support
 local abs, huge = math.abs, math.huge
 
@@ -96,10 +96,8 @@ local function take_constraints(given, x, who)
   local out = {}
   for i, c in ipairs(given) do
     local name = ("constraints[%d]"):format(i)
-    if type(c) ~= "table" or c.type ~= "eq" and c.type ~= "ineq" then
-      fail("%s: %s: expected { type = 'eq' or 'ineq', fun = }, got %s", who, name,
-        describe(type(c) == "table" and c.type or c))
-    end
+    reject(type(c) ~= "table" or c.type ~= "eq" and c.type ~= "ineq", type(c) == "table" and c.type or c,
+      "%s: %s: expected { type = 'eq' or 'ineq', fun = }", who, name)
     local functions = problem.functions(c.fun, c.jac, { who = who, name = name .. ".fun", jac = name .. ".jac",
       args = c.args, sizes = {} })
     out[i] = { kind = c.type, functions = functions, m = #functions.values(x) }

@@ -5,7 +5,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 
 local parameters = {}
 
@@ -68,9 +68,7 @@ end
 
 -- The list of parameters { name =, set =, start = }.
 function parameters.read(list, start, who)
-  if type(list) ~= "table" or #list == 0 then
-    fail("%s: parameters: expected a list of { object, field }, got %s", who, describe(list))
-  end
+  reject(type(list) ~= "table" or #list == 0, list, "%s: parameters: expected a list of { object, field }", who)
   if type(start) == "number" then start = { start } end
   if start ~= nil then start = arguments.numbers(start, #list, who, "start") end
   local out = {}

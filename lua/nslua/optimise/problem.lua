@@ -3,7 +3,7 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 local huge = math.huge
 
 local problem = {}
@@ -82,9 +82,8 @@ end
 
 local function check_function(f, who, name)
   local meta = type(f) ~= "function" and getmetatable(f)
-  if type(f) ~= "function" and not (type(meta) == "string" or type(meta) == "table" and meta.__call) then
-    fail("%s: %s: expected a function, got %s", who, name, describe(f))
-  end
+  reject(type(f) ~= "function" and not (type(meta) == "string" or type(meta) == "table" and meta.__call), f,
+    "%s: %s: expected a function", who, name)
 end
 
 -- f with the extra arguments after x.

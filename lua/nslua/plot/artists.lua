@@ -45,9 +45,8 @@ function artists.line_style(self, who, options, format)
   local f = format and style.format(who, format) or {}
   local marker = options.marker or f.marker
   local every = options.markevery
-  if every and (math.type(every) ~= "integer" or every < 1) then
-    fail("%s: markevery: expected a whole number, at least 1, got %s", who, data.describe(every))
-  end
+  data.reject(every and (math.type(every) ~= "integer" or every < 1), every,
+    "%s: markevery: expected a whole number, at least 1", who)
   local color, face = options.color or f.color, options.markerfacecolor
   local edge, turn = options.markeredgecolor, nil
   if color then color = style.color(who, color) else color, turn = artists.next_color(self) end

@@ -97,10 +97,8 @@ local function add_curves(self, who, x, y, format, options, kind)
   end
   x = x or core.linspace(1, #curves[1], #curves[1])
   local made, draw = {}, options.drawstyle and drawstyles[options.drawstyle]
-  if options.drawstyle and draw == nil then
-    fail("%s: drawstyle: expected one of default, steps, steps-pre, steps-mid, steps-post, got %s", who,
-      data.describe(options.drawstyle))
-  end
+  data.reject(options.drawstyle and draw == nil, options.drawstyle,
+    "%s: drawstyle: expected one of default, steps, steps-pre, steps-mid, steps-post", who)
   for j, c in ipairs(curves) do
     data.same_length(who, { "x", "y" }, { x, c })
     local own = setmetatable({ label = labels[j] or false }, { __index = options })
@@ -243,9 +241,8 @@ function plane:fill_between(x, y1, y2, options)
   data.same_length("fill_between", { "x", "y1", "y2" }, { x, y1, y2 })
   if options.where ~= nil then
     local list = options.where -- booleans, or numbers of which 0 is false
-    if type(list) ~= "table" and not core.isvector(list) or #list ~= #x then
-      fail("fill_between: where: expected a list of %d booleans, got %s", #x, data.describe(list))
-    end
+    data.reject(type(list) ~= "table" and not core.isvector(list) or #list ~= #x, list,
+      "fill_between: where: expected a list of %d booleans", #x)
     for i = 1, #x do
       if not list[i] or list[i] == 0 then y1[i] = 0 / 0 end
     end
@@ -455,9 +452,7 @@ function space:implicit(f, options)
   if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s",
     data.describe(b)) end
   for k = 1, 5, 2 do data.interval("implicit", ("bounds[%d], bounds[%d]"):format(k, k + 1), { b[k], b[k + 1] }) end
-  if math.type(n) ~= "integer" or n < 2 or n > 200 then
-    fail("implicit: n: expected a whole number from 2 to 200, got %s", data.describe(n))
-  end
+  data.reject(math.type(n) ~= "integer" or n < 2 or n > 200, n, "implicit: n: expected a whole number from 2 to 200")
   local artist = face_style(self, "implicit", options)
   if not options.edgecolor then artist.edge = nil end
   artist.kind, artist.faces = "faces", surface.implicit(f, b, n)
@@ -484,10 +479,8 @@ local function shape_of(who, style_text, size)
     name = style_text:match "^%s*(%a+)"
     pad = tonumber(style_text:match "pad%s*=%s*([%d.]+)")
   end
-  if shapes[name] == nil then
-    fail('%s: bbox: boxstyle: expected "square" or "round", also "round,pad=0.3", got %s', who,
-      data.describe(style_text))
-  end
+  data.reject(shapes[name] == nil, style_text,
+    '%s: bbox: boxstyle: expected "square" or "round", also "round,pad=0.3"', who)
   return shapes[name], (pad or 0.3) * size
 end
 
@@ -510,9 +503,8 @@ local function text_artist(self, who, s, columns, options)
   local align = data.one_of(options.align or "left", "left, center, right", "%s: align", who)
   local valign = data.one_of(options.valign or "baseline", "top, center, bottom, baseline", "%s: valign", who)
   local inside = options.transform
-  if inside ~= nil and inside ~= "axes" and inside ~= "data" then
-    fail('%s: transform: expected "data" or "axes", got %s', who, data.describe(inside))
-  end
+  data.reject(inside ~= nil and inside ~= "axes" and inside ~= "data", inside,
+    '%s: transform: expected "data" or "axes"', who)
   local size = options.fontsize and artists.fontsize(who, options.fontsize)
   local at = inside == "axes" and { columns[1][1], columns[2][1] } or nil
   if at then columns = { core.vector {}, core.vector {} } end
@@ -546,9 +538,7 @@ function plane:annotate(s, options)
   local color = options.color or "#404040"
   local arrow = data.options("annotate: arrowprops", options.arrowprops, "arrowstyle color linewidth")
   local head = heads[arrow.arrowstyle or "->"]
-  if not head then
-    fail("annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -, got %s", data.describe(arrow.arrowstyle))
-  end
+  data.reject(not head, arrow.arrowstyle, "annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -")
   if options.xytext then
     tx, ty = data.point("annotate", "xytext", options.xytext)
     add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,

@@ -151,9 +151,7 @@ local function edges_of(x, options)
     end
     return bins
   end
-  if math.type(bins) ~= "integer" or bins < 1 then
-    fail("hist: bins: expected a whole number, at least 1, got %s", data.describe(bins))
-  end
+  data.reject(math.type(bins) ~= "integer" or bins < 1, bins, "hist: bins: expected a whole number, at least 1")
   local lo, hi
   if options.range then lo, hi = data.interval("hist", "range", options.range) else lo, hi = data.range { x } end
   if not lo then lo, hi = 0, 1 end

@@ -34,10 +34,13 @@ end
 
 local describe = data.describe
 
--- Raises the text and what it got, unless x is of this type of Lua.
-function data.expect(x, kind, text, ...)
-  if type(x) ~= kind then fail("%s, got %s", number.format(text, ...), describe(x)) end
+-- Raises the text and what x is, where it is wrong.
+function data.reject(wrong, x, text, ...)
+  if wrong then fail("%s, got %s", number.format(text, ...), describe(x)) end
 end
+
+-- The same, unless x is of this type of Lua.
+function data.expect(x, kind, text, ...) data.reject(type(x) ~= kind, x, text, ...) end
 
 function data.optional(x, ...) if x ~= nil then data.expect(x, ...) end end
 

@@ -71,9 +71,8 @@ function plane:hist2d(x, y, options)
   for k, values in ipairs { x, y } do
     local own = type(bins) == "table" and bins[k] or bins
     if type(own) == "number" then
-      if math.type(own) ~= "integer" or own < 1 or own > 5000 then
-        fail("hist2d: bins: expected whole numbers from 1 to 5000, or edges, got %s", data.describe(own))
-      end
+      data.reject(math.type(own) ~= "integer" or own < 1 or own > 5000, own,
+        "hist2d: bins: expected whole numbers from 1 to 5000, or edges")
       local lo, hi
       if range[k] then lo, hi = data.interval("hist2d", ("range[%d]"):format(k), range[k])
       else lo, hi = data.range { values } end

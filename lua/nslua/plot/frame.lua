@@ -81,9 +81,8 @@ for _, axis in ipairs { "x", "y", "z" } do
   end
   -- xscale "log", "linear" or "symlog"; xscale("symlog", {linthresh=, linscale=, base=}).
   Axes[scale] = function(self, kind, options)
-    if kind ~= "log" and kind ~= "linear" and kind ~= "symlog" then
-      fail('%s: expected "log", "linear" or "symlog", got %s', scale, data.describe(kind))
-    end
+    data.reject(kind ~= "log" and kind ~= "linear" and kind ~= "symlog", kind,
+      '%s: expected "log", "linear" or "symlog"', scale)
     if kind ~= "symlog" then
       data.nothing(scale, options)
       share.set_scale(self, axis, kind == "log")
@@ -196,9 +195,7 @@ local function anchor_of(anchor)
   if anchor == nil then return nil end
   local good = type(anchor) == "table" and #anchor == 2 and type(anchor[1]) == "number"
     and type(anchor[2]) == "number"
-  if not good then
-    fail("legend: bbox_to_anchor: expected {x, y} in parts of the panel, got %s", data.describe(anchor))
-  end
+  data.reject(not good, anchor, "legend: bbox_to_anchor: expected {x, y} in parts of the panel")
   return { anchor[1], anchor[2] }
 end
 
@@ -311,10 +308,8 @@ local aspects = { equal = true, scaled = true, image = true, tight = true, auto 
 -- x1, y0, y1} sets the limits.
 function set:axis(kind)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
-  if not aspects[kind] then
-    fail("axis: expected one of equal, scaled, image, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
-      data.describe(kind))
-  end
+  data.reject(not aspects[kind], kind,
+    "axis: expected one of equal, scaled, image, tight, auto, off, on, or {x0, x1, y0, y1}")
   if kind == "off" or kind == "on" then self.hidden = kind == "off"
   elseif kind == "tight" then self.tight = true
   elseif kind == "image" then self.tight, self.aspect = true, "scaled"

@@ -21,10 +21,8 @@ function inset.rectangle(who, rect)
   for k = 1, good and 4 or 0 do
     good = good and type(rect[k]) == "number" and math.abs(rect[k]) < math.huge and (k < 3 or rect[k] > 0)
   end
-  if not good then
-    fail("%s: expected {left, bottom, width, height} in parts of the %s, got %s", who,
-      who == "inset_axes" and "panel" or "figure", data.describe(rect))
-  end
+  data.reject(not good, rect,
+    "%s: expected {left, bottom, width, height} in parts of the %s", who, who == "inset_axes" and "panel" or "figure")
   return { rect[1], rect[2], rect[3], rect[4] }
 end
 

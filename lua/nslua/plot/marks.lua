@@ -181,9 +181,8 @@ end
 -- loc: "bottom" (below the panel), "top" (above it) or "center" (in it).
 function plane:table(options)
   options = data.options("table", options)
-  if type(options.text) ~= "table" or #options.text == 0 then
-    fail("table: text: expected a list of rows, got %s", data.describe(options.text))
-  end
+  data.reject(type(options.text) ~= "table" or #options.text == 0, options.text,
+    "table: text: expected a list of rows")
   local rows, cols = {}, nil
   for i = 1, #options.text do
     rows[i] = texts_of(("text[%d]"):format(i), options.text[i], cols)

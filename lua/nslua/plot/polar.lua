@@ -51,9 +51,8 @@ end
 -- theta_direction(d): 1 or "counterclockwise", -1 or "clockwise".
 function set:theta_direction(direction)
   local sign = ({ clockwise = -1, counterclockwise = 1, anticlockwise = 1 })[direction] or direction
-  if sign ~= 1 and sign ~= -1 then
-    fail('theta_direction: expected 1, -1, "clockwise" or "counterclockwise", got %s', data.describe(direction))
-  end
+  data.reject(sign ~= 1 and sign ~= -1, direction,
+    'theta_direction: expected 1, -1, "clockwise" or "counterclockwise"')
   self.polar.direction = sign
 end
 

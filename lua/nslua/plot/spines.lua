@@ -94,9 +94,7 @@ end
 
 local function side_object(axes, names)
   for _, side in ipairs(names) do
-    if not is_side[side] then
-      fail("spines: expected one of left, right, top, bottom, got %s", data.describe(side))
-    end
+    data.reject(not is_side[side], side, "spines: expected one of left, right, top, bottom")
   end
   return setmetatable({ axes = axes, sides = names }, Side)
 end

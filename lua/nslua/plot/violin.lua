@@ -4,7 +4,7 @@ local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 
-local fail, number, text = data.fail, data.number, data.text
+local number, text = data.number, data.text
 local exp, sqrt, pi = math.exp, math.sqrt, math.pi
 
 local methods = {}
@@ -49,9 +49,7 @@ local function width_of(method, n)
     number("violinplot", "bw_method", method, 0)
     if method > 0 then return method end
   end
-  if not rules[method] then
-    fail('violinplot: bw_method: expected "scott", "silverman" or a number above 0, got %s', data.describe(method))
-  end
+  data.reject(not rules[method], method, 'violinplot: bw_method: expected "scott", "silverman" or a number above 0')
   return rules[method](n)
 end
 
@@ -70,9 +68,8 @@ function methods:violinplot(x, options)
   local list = data.samples("violinplot", x)
   local at, wide = data.seats("violinplot", options, #list)
   local points = number("violinplot", "points", options.points or 100, 2)
-  if math.type(points) ~= "integer" or points > 10000 then
-    fail("violinplot: points: expected a whole number from 2 to 10000, got %s", data.describe(points))
-  end
+  data.reject(math.type(points) ~= "integer" or points > 10000, points,
+    "violinplot: points: expected a whole number from 2 to 10000")
   local upright, method = flag(options, "vert", true), options.bw_method or "scott"
   local means, medians = flag(options, "showmeans", false), flag(options, "showmedians", false)
   local extrema = flag(options, "showextrema", true)

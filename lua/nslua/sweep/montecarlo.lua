@@ -5,7 +5,7 @@ local statistics = require "nslua.analysis.statistics"
 local sweeps = require "nslua.sweep"
 local where = require "nslua.base.where"
 
-local fail, expect = arguments.fail, arguments.expect
+local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
 local format = core.number_support.format
 
 local montecarlo = {}
@@ -86,9 +86,8 @@ local function sample(o, batch, first, last, lists)
 end
 
 local function share_of(x, name)
-  if type(x) ~= "number" or x ~= x or x <= 0 or x >= 1 then
-    fail("montecarlo: %s: expected a number between 0 and 1, got %s", name, arguments.describe(x))
-  end
+  reject(type(x) ~= "number" or x ~= x or x <= 0 or x >= 1, x,
+    "montecarlo: %s: expected a number between 0 and 1", name)
   return x
 end
 

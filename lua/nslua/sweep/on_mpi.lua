@@ -16,7 +16,7 @@ local on_local = require "nslua.sweep.on_local"
 local spawn = require "nslua.sweep.spawn"
 
 local support = core.worker_support
-local fail = arguments.fail
+local fail, reject = arguments.fail, arguments.reject
 local pack, unpack = string.pack, string.unpack
 
 -- Seconds between two looks for messages, as MPI has nothing to wait on: while they come, when none came for QUIET
@@ -308,9 +308,8 @@ function on_mpi.options(given, who)
   who = who .. ": with"
   local o = option_tables.need(given, "patience", who, fail)
   local patience = o.patience == nil and PATIENCE or o.patience
-  if type(patience) ~= "number" or patience ~= patience or patience < 2 * SIGN then
-    fail("%s: patience: expected a number of %d or more, got %s", who, 2 * SIGN, arguments.describe(patience))
-  end
+  reject(type(patience) ~= "number" or patience ~= patience or patience < 2 * SIGN, patience,
+    "%s: patience: expected a number of %d or more", who, 2 * SIGN)
   return { patience = patience }
 end
 

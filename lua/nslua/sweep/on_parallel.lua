@@ -6,7 +6,7 @@ local on_local = require "nslua.sweep.on_local"
 local option_tables = require "nslua.base.option_tables"
 
 local support, files = core.worker_support, core.process_support
-local fail = arguments.fail
+local fail, reject = arguments.fail, arguments.reject
 
 -- Seconds that parts get for their checkpoints when the sweep is stopped.
 local GRACE = 15
@@ -79,13 +79,10 @@ function on_parallel.options(given, who)
   who = who .. ": with"
   local o = option_tables.need(given, "hosts", who, fail)
   local hosts = o.hosts == nil and { ":" } or o.hosts
-  if type(hosts) ~= "table" or #hosts == 0 then
-    fail("%s: hosts: expected a list of hosts, got %s", who, arguments.describe(hosts))
-  end
+  reject(type(hosts) ~= "table" or #hosts == 0, hosts, "%s: hosts: expected a list of hosts", who)
   for i, host in ipairs(hosts) do
-    if type(host) ~= "string" or not host:find "^[%w_.@:/-]+$" then
-      fail('%s: hosts[%d]: expected a host that ssh knows, or ":", got %s', who, i, arguments.describe(host))
-    end
+    reject(type(host) ~= "string" or not host:find "^[%w_.@:/-]+$", host,
+      '%s: hosts[%d]: expected a host that ssh knows, or ":"', who, i)
   end
   return { hosts = hosts }
 end

@@ -9,7 +9,7 @@ local lists = require "nslua.base.lists"
 local option_tables = require "nslua.base.option_tables"
 
 local support, files = core.worker_support, core.process_support
-local fail, expect = arguments.fail, arguments.expect
+local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
 local format = core.number_support.format
 
 -- Seconds before the time limit of a job at which it stops: 10 for checkpoints, the others for a slow disk.
@@ -180,14 +180,12 @@ function on_slurm.options(given, who)
   local list = o.sbatch == nil and {} or o.sbatch
   expect(list, "table", "%s: sbatch: expected a list of words", who)
   for i, word in ipairs(list) do
-    if type(word) ~= "string" or not word:find "^%-" then
-      fail("%s: sbatch[%d]: expected an option of sbatch, got %s", who, i, arguments.describe(word))
-    end
+    reject(type(word) ~= "string" or not word:find "^%-", word,
+      "%s: sbatch[%d]: expected an option of sbatch", who, i)
   end
   local patience = o.patience == nil and PATIENCE or o.patience
-  if type(patience) ~= "number" or patience ~= patience or patience <= 0 then
-    fail("%s: patience: expected a number above 0, got %s", who, arguments.describe(patience))
-  end
+  reject(type(patience) ~= "number" or patience ~= patience or patience <= 0, patience,
+    "%s: patience: expected a number above 0", who)
   return { sbatch = list, patience = patience,
     throttle = o.throttle and arguments.integer(o.throttle, 1, who, "throttle"),
     requeues = o.requeues == nil and MOST_REQUEUES or arguments.integer(o.requeues, 0, who, "requeues") }

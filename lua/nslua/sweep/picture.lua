@@ -6,7 +6,7 @@ local pivots = require "nslua.sweep.pivot"
 local plot = require "nslua.plot"
 local statistics = require "nslua.analysis.statistics"
 
-local fail = arguments.fail
+local fail, reject = arguments.fail, arguments.reject
 local format = core.number_support.format
 
 local picture = {}
@@ -119,9 +119,8 @@ local function counts(columns, o, fig)
   end
   if #list == 0 then fail("plot: '%s' has no finite number", o.x) end
   local bins = o.bins or math.max(5, math.ceil(math.sqrt(#list)))
-  if math.type(bins) ~= "integer" or bins < 1 or bins > MOST_BINS then
-    fail("plot: bins: expected an integer from 1 to %d, got %s", MOST_BINS, arguments.describe(bins))
-  end
+  reject(math.type(bins) ~= "integer" or bins < 1 or bins > MOST_BINS, bins,
+    "plot: bins: expected an integer from 1 to %d", MOST_BINS)
   local number, edges = histogram.histogram(list, bins)
   local axes = fig:subplot(1, 1, 1)
   for i = 1, #number do

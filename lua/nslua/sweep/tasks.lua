@@ -7,7 +7,7 @@ local core = require "nslua.core"
 local record = require "nslua.sweep.record"
 local where = require "nslua.base.where"
 
-local fail, describe, expect = arguments.fail, arguments.describe, arguments.expect
+local fail, describe, expect, reject = arguments.fail, arguments.describe, arguments.expect, arguments.reject
 
 local tasks = {}
 
@@ -30,9 +30,7 @@ function tasks.is_design(value) return getmetatable(value) == Tasks end
 
 -- The parameters of task k by name.
 function Tasks:row(k)
-  if math.type(k) ~= "integer" or k < 1 or k > self.count then
-    fail("row: expected an integer from 1 to %d, got %s", self.count, describe(k))
-  end
+  reject(math.type(k) ~= "integer" or k < 1 or k > self.count, k, "row: expected an integer from 1 to %d", self.count)
   local row = {}
   for _, name in ipairs(self.names) do row[name] = self:value(k, name) end
   return row
@@ -91,9 +89,8 @@ end
 -- ---- forms ----
 
 local function value_of(x, who, name)
-  if type(x) ~= "number" and type(x) ~= "boolean" or x ~= x then
-    fail("%s: %s: expected a number or a boolean, got %s", who, name, describe(x))
-  end
+  reject(type(x) ~= "number" and type(x) ~= "boolean" or x ~= x, x,
+    "%s: %s: expected a number or a boolean", who, name)
   if type(x) == "number" and not record.is_exact(x) then
     fail("%s: %s: expected a number or a boolean, got %s", who, name, record.long(x))
   end
@@ -134,9 +131,7 @@ local function sorted_names(by_name, who)
     if type(name) == "string" and name:find "[%c,\"]" then
       fail("%s: names of parameters hold no comma, quote or line end, got %s", who, describe((name:gsub("%c", "?"))))
     end
-    if type(name) ~= "string" or name == "" then
-      fail("%s: expected names of parameters as keys, got %s", who, describe(name))
-    end
+    reject(type(name) ~= "string" or name == "", name, "%s: expected names of parameters as keys", who)
     if name == "task" or name == "failed" then
       fail("%s: '%s' is the name of a column that every sweep has: rename the parameter", who, name)
     end
