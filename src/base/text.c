@@ -41,6 +41,10 @@ int ns_print_short(char *to, double value) {
   return ns_print(to, 32, "%.6g", value);
 }
 
+const char *ns_word_of_number(double value) {
+  return isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
 double ns_read_double(const char *text, char **end) {
   locale_t before = ns_locale_begin();
   double x = strtod(text, end);

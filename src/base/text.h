@@ -16,6 +16,9 @@ int ns_vprint(char *out, size_t size, const char *format, va_list args) __attrib
 /* Writes a number as %.6g, "nan", "inf" or "-inf", to a buffer of at least 32 characters; returns its length. */
 int ns_print_short(char *to, double value);
 
+/* The word for a number that is not finite: "nan", "inf" or "-inf". */
+const char *ns_word_of_number(double value);
+
 /* Like strtod. */
 double ns_read_double(const char *text, char **end);
 

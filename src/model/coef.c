@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/memory.h"
 
 /* What coefficients watch that each update reads or computes anew: a number that none of them has seen. */
@@ -96,7 +97,7 @@ static NsStatus check_finite(const NsCoef *coef, NsCoefName name, NsError *err) 
     for (int i = 0; i < coef->rows; i++) {
       double v = coef->value[i + (size_t)j * (size_t)coef->rows];
       if (isfinite(v)) continue;
-      const char *word = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+      const char *word = ns_word_of_number(v);
       if (coef->cols == 1)
         return ns_fail(err, NS_ENAN, "%s '%s': %s[%d] is %s", name.noun, name.owner, name.letter, i + 1, word);
       return ns_fail(err, NS_ENAN, "%s '%s': %s[%d][%d] is %s", name.noun, name.owner, name.letter, i + 1, j + 1, word);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "simulation/adaptive.h"
+#include "base/text.h"
 
 bool ns_ts_linear(const NsTimeStepping *ts) {
   return ns_islands_linear(&ts->islands);
@@ -37,7 +38,7 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
     for (int i = 0; i < ds->n; i++) nothing += ds->x[i] * 0;
     for (int i = 0; nothing != 0 && i < ds->n; i++) {
       if (isfinite(ds->x[i])) continue;
-      const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
+      const char *word = ns_word_of_number(ds->x[i]);
       ts->progress = (NsProgress){ns_ts_time(ts), ns_ts_time(ts), ts->k, 0};
       return ns_ts_locate(ts, ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] is %s", ds->name, i + 1, word), err);
     }

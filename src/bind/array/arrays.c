@@ -487,10 +487,7 @@ static int f_vector(lua_State *L) {
   NslVector *from = nsl_test_vector(L, 1);
   if (!from && !lua_istable(L, 1)) return nsl_bad(L, "vector", "argument", "a size, a table of numbers or a vector", 1);
   if (!from) return nsl_to_vector(L, 1, -1, "vector", "argument"), 1;
-  NslVector *v = nsl_push_vector(L, from->n, NULL);
-  nsl_vector_alive(L, from);
-  nsl_vector_read(from, v->data);
-  return 1;
+  return nsl_push_vector_copy(L, from), 1;
 }
 
 #define ROW(name)                                                                                                              \

@@ -13,11 +13,8 @@
 static NslVector *fft_copy(lua_State *L, int idx, int n, const char *who, const char *what) {
   if (lua_isnoneornil(L, idx) && n >= 0) return nsl_push_vector(L, n, NULL);
   NslVector *v = nsl_to_vector(L, idx, n, who, what);
-  nsl_vector_alive(L, v);
   if (v->n == 0) luaL_error(L, "%s: %s: expected at least one number, got none", who, what);
-  NslVector *copy = nsl_push_vector(L, v->n, NULL);
-  nsl_vector_read(v, copy->data);
-  return copy;
+  return nsl_push_vector_copy(L, v);
 }
 
 static void fft_run(lua_State *L, const char *who, NslVector *re, NslVector *im, bool backward) {

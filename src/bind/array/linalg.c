@@ -415,9 +415,7 @@ static int f_norm(lua_State *L) {
     if (!lua_istable(L, 1) && !lua_isuserdata(L, 1) && lua_type(L, 1) != LUA_TNUMBER)
       return nsl_bad(L, "norm", "argument", "a vector", 1);
     NslVector *v = nsl_to_finite_vector(L, 1, lua_type(L, 1) == LUA_TNUMBER ? 1 : -1, "norm", "x");
-    data = nsl_push_vector(L, v->n, NULL)->data;
-    nsl_vector_alive(L, v);
-    nsl_vector_read(v, data);
+    data = nsl_push_vector_copy(L, v)->data;
     rows = v->n, ld = rows > 0 ? rows : 1;
   }
   nsl_check_status(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");

@@ -25,12 +25,8 @@ double *nsl_push_rhs(lua_State *L, int idx, int n, const char *who, int *nrhs) {
     *nrhs = B->cols;
     return nsl_push_matrix_copy(L, B)->data;
   }
-  NslVector *b = nsl_to_finite_vector(L, idx, n, who, "b");
-  NslVector *x = nsl_push_vector(L, n, NULL);
-  nsl_vector_alive(L, b);
-  nsl_vector_read(b, x->data);
   *nrhs = 1;
-  return x->data;
+  return nsl_push_vector_copy(L, nsl_to_finite_vector(L, idx, n, who, "b"))->data;
 }
 
 void nsl_count_memory(lua_State *L, size_t bytes) {

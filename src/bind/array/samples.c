@@ -34,10 +34,7 @@ static int method_diff(lua_State *L) {
 /* v:sort(): a sorted copy, smallest first, nan at the end. */
 static int method_sort(lua_State *L) {
   const NslVector *v = self_alone(L, "sort");
-  double *out = nsl_push_vector(L, v->n, NULL)->data;
-  nsl_vector_alive(L, v);
-  nsl_vector_read(v, out);
-  ns_samples_sort(v->n, out);
+  ns_samples_sort(v->n, nsl_push_vector_copy(L, v)->data);
   return 1;
 }
 

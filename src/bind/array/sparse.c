@@ -125,9 +125,7 @@ static int from_triplets(lua_State *L) {
   NslVector *vj = nsl_to_finite_vector(L, 5, vi->n, "sparse", "j");
   NslVector *vv = nsl_to_finite_vector(L, 6, vi->n, "sparse", "v");
   int *i = sparse_push_indices(L, vi, rows, "i"), *j = sparse_push_indices(L, vj, cols, "j");
-  double *v = nsl_push_vector(L, vi->n, NULL)->data;
-  nsl_vector_alive(L, vv);
-  nsl_vector_read(vv, v);
+  const double *v = nsl_push_vector_copy(L, vv)->data;
   NslSparse *self = push_sparse(L);
   NsStatus status = ns_sparse_from_triplets(&self->A, rows, cols, vi->n, i, j, v);
   if (status == NS_ENAN) return luaL_error(L, "sparse: entries of one place overflow when added");
@@ -223,19 +221,11 @@ static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   return finish_matrix(L, self);
 }
 
-/* Pushes a contiguous copy of the vector at idx. */
-static const double *push_contiguous(lua_State *L, int idx) {
-  NslVector *v = nsl_check_vector(L, idx), *copy = nsl_push_vector(L, v->n, NULL);
-  nsl_vector_alive(L, v);
-  nsl_vector_read(v, copy->data);
-  return copy->data;
-}
-
 static int times_vector(lua_State *L, const NsSparse *A, int idx, bool transposed) {
   NslVector *v = nsl_check_vector(L, idx);
   int n = transposed ? A->rows : A->cols, m = transposed ? A->cols : A->rows;
   if (v->n != n) return luaL_error(L, "%d x %d sparse matrix * vector of %d: sizes do not match", m, n, v->n);
-  const double *x = push_contiguous(L, idx);
+  const double *x = nsl_push_vector_copy(L, v)->data;
   double *y = nsl_push_vector(L, m, NULL)->data;
   if (transposed) ns_sparse_gemv_transposed(1, A, x, 0, y);
   else ns_sparse_gemv(1, A, x, 0, y);

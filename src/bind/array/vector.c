@@ -73,6 +73,13 @@ void nsl_vector_read(const NslVector *v, double *to) {
   for (int i = 0; i < v->n; i++) to[i] = v->data[i * v->stride];
 }
 
+NslVector *nsl_push_vector_copy(lua_State *L, const NslVector *v) {
+  NslVector *copy = nsl_push_vector(L, v->n, NULL);
+  nsl_vector_alive(L, v);
+  nsl_vector_read(v, copy->data);
+  return copy;
+}
+
 void nsl_vector_write(NslVector *v, const double *from) {
   for (int i = 0; i < v->n; i++) v->data[i * v->stride] = from[i];
   ++*v->version;
@@ -372,10 +379,7 @@ NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, c
 /* ---- methods ---- */
 
 static int vector_copy(lua_State *L) {
-  NslVector *v = nsl_check_vector(L, 1), *copy = nsl_push_vector(L, v->n, NULL);
-  nsl_vector_alive(L, v);
-  nsl_vector_read(v, copy->data);
-  return 1;
+  return nsl_push_vector_copy(L, nsl_check_vector(L, 1)), 1;
 }
 
 static int bad_source(lua_State *L, const NslVector *v, int idx) {

@@ -46,6 +46,9 @@ void nsl_vector_alive(lua_State *L, const NslVector *v);
 /* Pushes a new zeroed vector of n elements with storage of its own. Raises when n < 0 or too large. */
 NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label);
 
+/* Pushes a contiguous copy of a vector, without a label. */
+NslVector *nsl_push_vector_copy(lua_State *L, const NslVector *v);
+
 /* Pushes a view of n doubles of the object at owner_idx (with an NslHead). version NULL: it has a counter of its own. */
 NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n, ptrdiff_t stride, const char *label,
                                 uint64_t *version);

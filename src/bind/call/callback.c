@@ -146,7 +146,7 @@ typedef struct BadEntry {
 /* Raises "r[4] is nan". */
 static int raise_not_finite(lua_State *L) {
   const BadEntry *bad = lua_touserdata(L, 1);
-  const char *word = isnan(bad->value) ? "nan" : bad->value > 0 ? "inf" : "-inf";
+  const char *word = ns_word_of_number(bad->value);
   if (bad->slot->cols == '1') lua_pushfstring(L, "%s[%d] is %s", bad->slot->label, bad->row, word);
   else lua_pushfstring(L, "%s[%d][%d] is %s", bad->slot->label, bad->row, bad->col, word);
   return lua_error(L);

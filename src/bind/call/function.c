@@ -3,6 +3,7 @@
 ** Makes NsFunctions of the engine from callbacks: the values, and Jacobians by callback, dual numbers or differences.
 */
 #include "ad/jet_passes.h"
+#include "base/text.h"
 #include "bind/call/function.h"
 
 #include <limits.h>
@@ -196,9 +197,7 @@ static int raise_derivative(lua_State *L) {
   if (slot->cols == '1') lua_pushfstring(L, "%s[%d]", slot->label, bad->row + 1);
   else lua_pushfstring(L, "%s[%d][%d]", slot->label, bad->row % rows + 1, bad->row / rows + 1);
   lua_pushfstring(L, "%s: the derivative by %s[%d] is %s", lua_tostring(L, -1), bad->by, bad->col + 1,
-                  isnan(bad->value) ? "nan"
-                  : bad->value > 0  ? "inf"
-                                    : "-inf");
+                  ns_word_of_number(bad->value));
   return lua_error(L);
 }
 

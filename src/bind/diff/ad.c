@@ -236,7 +236,7 @@ static void bind_ad_check_values(lua_State *L, const NslDualCall *job, const Nsl
 
 /* Raises that a derivative of output i has the value d, which is not finite. */
 static void bind_ad_not_finite(lua_State *L, const NslDualCall *job, int i, const char *which, double d) {
-  const char *text = isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+  const char *text = ns_word_of_number(d);
   lua_pushfstring(L, "%s[%d]: the %s is %s", job->outlabel, i + 1, which, text);
   bind_ad_fail(L);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/diff/digest.h"
 #include "bind/diff/dual.h"
 #include "bind/array/matrix.h"
@@ -135,9 +136,7 @@ void nsl_check_derivatives(lua_State *L, const char *label, const char *name, in
   for (int k = 0; k < rows * cols; k++)
     if (!isfinite(jac[k]))
       luaL_error(L, "%s[%d]: the derivative by %s[%d] is %s", label, k % rows + 1, name, k / rows + 1,
-                 isnan(jac[k]) ? "nan"
-                 : jac[k] > 0  ? "inf"
-                               : "-inf");
+                 ns_word_of_number(jac[k]));
 }
 
 /* ---- memory ---- */

@@ -205,9 +205,7 @@ void nsl_clone_fields(lua_State *L, int from, int to) {
 
 NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const char *what) {
   lua_pushvalue(L, idx);
-  NslVector *from = nsl_to_finite_vector(L, lua_gettop(L), n, who, what);
-  NslVector *flat = nsl_push_vector(L, from->n, NULL);
-  nsl_vector_read(from, flat->data);
+  NslVector *flat = nsl_push_vector_copy(L, nsl_to_finite_vector(L, lua_gettop(L), n, who, what));
   lua_remove(L, -2);
   return flat;
 }

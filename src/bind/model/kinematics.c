@@ -24,10 +24,7 @@ typedef struct Motion {
 
 /* Replaces the vector at idx by a contiguous copy of it. */
 static NslVector *take_copy(lua_State *L, int idx, int n, const char *what) {
-  NslVector *given = nsl_to_vector(L, idx, n, "mechanics", what);
-  nsl_vector_alive(L, given);
-  NslVector *copy = nsl_push_vector(L, given->n, NULL);
-  nsl_vector_read(given, copy->data);
+  NslVector *copy = nsl_push_vector_copy(L, nsl_to_vector(L, idx, n, "mechanics", what));
   lua_replace(L, idx);
   return copy;
 }

@@ -157,7 +157,7 @@ static bool push_shared_clone(lua_State *L, int map, int value) {
         nsl_push_z(L, top + 2, ns_field_data(field, clone->family->object(clone), &bytes), v->n);
         found = true;
       } else if (coef && coef->source.data == data && coef->source.version == version) {
-        if (v) nsl_vector_read(v, nsl_push_vector(L, v->n, NULL)->data);
+        if (v) nsl_push_vector_copy(L, v);
         else nsl_push_matrix_copy(L, m);
         nsl_set_coefficient(L, top + 2, field->name, top + 3, true);
         found = true;

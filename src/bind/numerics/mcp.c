@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bind/lua/open.h"
+#include "base/text.h"
 #include "bind/diff/ad.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
@@ -264,8 +265,7 @@ static void bind_mcp_solve(lua_State *L, McpCall *c, NsMcp *mcp, NsMcpInfo *info
   }
   if (interrupted) luaL_error(L, "mcp: interrupted");
   if (status == NS_ENAN && info->entry >= 0) {
-    double bad = c->w[info->entry];
-    luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf");
+    luaL_error(L, "mcp: F[%d] is %s at the start", info->entry + 1, ns_word_of_number(c->w[info->entry]));
   }
   if (status == NS_ENAN) luaL_error(L, "mcp: J is not finite at the start");
 }

@@ -574,8 +574,7 @@ void nsl_ode_check_function(lua_State *L, const char *who, int idx, const char *
 
 NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *what) {
   bool number = lua_type(L, idx) == LUA_TNUMBER;
-  NslVector *given = nsl_to_finite_vector(L, idx, number ? 1 : -1, who, what), *own = nsl_push_vector(L, given->n, NULL);
-  nsl_vector_read(given, own->data);
+  NslVector *own = nsl_push_vector_copy(L, nsl_to_finite_vector(L, idx, number ? 1 : -1, who, what));
   lua_replace(L, idx);
   return own;
 }

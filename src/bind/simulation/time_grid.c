@@ -24,9 +24,7 @@ static int new_grid(lua_State *L) {
     status = ns_time_grid_new(&self->grid, t0, h, &err);
   } else {
     if (lua_gettop(L) != 1) luaL_error(L, "%s: expected (t0, h) or a vector of points", grid_type.name);
-    NslVector *points = nsl_to_finite_vector(L, 1, -1, grid_type.name, "points");
-    NslVector *flat = nsl_push_vector(L, points->n, NULL);
-    nsl_vector_read(points, flat->data);
+    const NslVector *flat = nsl_push_vector_copy(L, nsl_to_finite_vector(L, 1, -1, grid_type.name, "points"));
     self = nsl_new(L, &grid_type, sizeof *self, 0);
     status = ns_time_grid_new_points(&self->grid, flat->data, flat->n, &err);
   }
