@@ -462,6 +462,25 @@ return {
     assert.is_nil(rawget(debug.getmetatable(kept).__index, 4))
   end)
 
+  it("has the numbers of each call, short or long", function()
+    for _, n in ipairs { 1, 63, 64, 65, 130 } do
+      local right, calls = true, 0
+      local ds = ns.FirstOrderNonLinearDS { x0 = ns.linspace(-1, 1, n), jacobianfx = function() end,
+        f = function(t, x, _, f)
+          calls = calls + 1
+          local all = x:totable()
+          for i = 1, n do
+            right = right and x[i] == all[i]
+            f[i] = t - x[n + 1 - i]
+          end
+        end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(0.5)):run()
+      assert.is_true(right and calls > 100)
+    end
+  end)
+
   it("answers in a fault at the line of the script", function()
     local look = load("return function(t, x)\nlocal n = 2 * x[1]\nif t > 0.5 then x[1] = n end\nend", "@look.lua")()
     local simu = system(look)

@@ -203,7 +203,7 @@ void nsl_index_by_table(lua_State *L, lua_CFunction index) {
   lua_settop(L, table);
 }
 
-/* How many elements of an argument of callbacks are mirrored at most, and after how many reads. */
+/* The elements of an argument of callbacks are mirrored when there are so many at most (bits of `mirrored`), and after so many reads. */
 enum { MIRRORED = 64, OFTEN = 64 };
 
 static int vector_index(lua_State *L);
@@ -212,7 +212,7 @@ static int vector_index(lua_State *L);
 static int mirrored_index(lua_State *L) {
   NslVector *v = lua_touserdata(L, lua_upvalueindex(2));
   lua_Unsigned i = lua_isinteger(L, 2) ? (lua_Unsigned)lua_tointeger(L, 2) - 1 : MIRRORED;
-  if (i < MIRRORED && i < (lua_Unsigned)v->n && lua_istable(L, 1)) {
+  if (i < (lua_Unsigned)v->n && lua_istable(L, 1)) {
     lua_settop(L, 2);
     lua_pushnumber(L, v->data[i]);
     lua_copy(L, 3, 2);
@@ -227,10 +227,15 @@ static int mirrored_index(lua_State *L) {
 
 /* The argument at 1 is read often: its elements are kept in a table as well. */
 static void mirror(lua_State *L, NslVector *v) {
-  lua_createtable(L, v->n < MIRRORED ? v->n : MIRRORED, 0);
+  lua_createtable(L, v->n, 0);
   nsl_index_by_table(L, mirrored_index);
   lua_setiuservalue(L, 1, 1);
   v->reads = 0;
+}
+
+void nsl_vector_argument(NslVector *v) {
+  v->readonly = true;
+  v->reads = v->n <= MIRRORED;
 }
 
 void nsl_vector_load(lua_State *L, NslVector *v, const double *from) {

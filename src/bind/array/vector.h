@@ -29,7 +29,11 @@ typedef struct NslVector {
   double own[];
 } NslVector;
 
-/* Sets the numbers of an argument of callbacks, which is on top of the stack. */
+/*
+** nsl_vector_argument: a new vector is an argument of callbacks: read-only, and Lua reads its numbers from a table when they are few. load: sets the
+** numbers of one, which is on top of the stack.
+*/
+void nsl_vector_argument(NslVector *v);
 void nsl_vector_load(lua_State *L, NslVector *v, const double *from);
 
 extern const NslType nsl_vector_type;

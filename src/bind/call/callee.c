@@ -89,8 +89,7 @@ int nsl_dimension(const NslCallee *callee, char letter) {
 
 static NslVector *make_vector(lua_State *L, int idx, int place, int n, const char *label, bool readonly) {
   NslVector *v = nsl_push_vector(L, n, label);
-  v->readonly = readonly;
-  v->reads = readonly ? 1 : 0;
+  if (readonly) nsl_vector_argument(v);
   callee_put(L, idx, place, -1);
   lua_pop(L, 1);
   return v;
