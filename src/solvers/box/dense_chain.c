@@ -50,6 +50,15 @@ static bool cold_and_bounded(const NsSearch *search) {
   return true;
 }
 
+/* Without a guess, with more variables than a few pivots solve; the first row and column tell that one acts on another, which does not act on it. */
+static bool cold_cascade(const NsSearch *search) {
+  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
+  if (!cold(search) || p->n <= FEW || p->n > BLOCKS) return false;
+  for (int i = 1; i < p->n; i++)
+    if ((p->M[i] != 0) != (p->M[(size_t)i * (size_t)p->ldm] != 0)) return true;
+  return false;
+}
+
 static bool two(const NsSearch *search) {
   return variables(search) == 2;
 }
@@ -83,6 +92,7 @@ static bool many_to_branch(const NsSearch *search) {
 }
 
 const NsChainStep ns_box_chain_given[] = {
+    {.method = &ns_box_cascade, .when = cold_cascade},
     {.method = &ns_box_active_set, .when = blocks_first},
     {.method = &ns_box_guess, .when = warm},
     {.method = &ns_box_principal, .when = cold_and_bounded, .mode = NS_PRINCIPAL_IN_ORDER},
@@ -100,6 +110,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_enumerate, .when = two},
     {.method = &ns_box_principal, .when = above_two, .mode = NS_PRINCIPAL_MIXED},
     {.method = &ns_box_lemke_howson, .when = above_two},
+    {.method = &ns_box_cascade, .when = above_two},
 
     {.method = &ns_box_lemke, .when = few, .tells = true},
     {.method = &ns_box_pgs, .when = few_swept},

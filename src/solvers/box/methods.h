@@ -21,7 +21,8 @@
   X(lemke_howson) /* games */                                                                                                  \
   X(proximal)     /* the proximal point method */                                                                              \
   X(banded)       /* block principal pivots on a band */                                                                       \
-  X(branch)       /* branch and bound */
+  X(branch)       /* branch and bound */                                                                                       \
+  X(cascade)      /* strong components, one after the other */
 
 #define X(name) extern const NsMethod ns_box_##name;
 NS_BOX_METHOD_LIST(X)
