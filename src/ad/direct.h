@@ -56,29 +56,51 @@ static inline bool ns_direct_value(const NsDirect *d, double t, const double *co
   return nothing == 0;
 }
 
-/* jac (`entries` numbers) = the Jacobian by args[by]; all of it is written. */
-static inline bool ns_direct_jacobian(const NsDirect *d, double t, const double *const *args, int by, int entries,
-                                      double *jac) {
-  NsPath *path = ns_direct_path(d);
-  if (!path || !path->native_jacobian || !d->own[by]) return false;
-  NsPaths *fn = d->fn;
+/* Whether a Jacobian is 0, or the same at all points and known. */
+static inline bool ns_direct_still(const NsDirect *d, const NsPath *path, int by) {
+  int arg = d->argument[by];
+  return arg < 0 || !d->fn->moves[arg] || (d->fn->constant[arg] && path->jac_known);
+}
+
+/* jac (`entries` numbers) = the Jacobian by args[by], which `path` has. */
+static inline bool ns_direct_copy(const NsDirect *d, const NsPath *path, int by, int entries, double *jac) {
   int arg = d->argument[by];
   double nothing = 0, more = 0; /* NaN when a number is not finite */
-  if (arg < 0 || !fn->moves[arg]) {
+  if (arg < 0 || !d->fn->moves[arg]) {
     for (int i = 0; i < entries; i++) jac[i] = 0;
     return true;
   }
-  if (!fn->constant[arg] || !path->jac_known) {
-    if (!ns_direct_load(d, t, args)) return false;
-    ns_path_find_jacobian(path, fn->in);
-  }
-  const double *from = path->jac + (size_t)fn->offset[arg] * (size_t)d->outputs;
+  const double *from = path->jac + (size_t)d->fn->offset[arg] * (size_t)d->outputs;
   for (; entries >= 2; entries -= 2, from += 2, jac += 2) {
     memcpy(jac, from, 2 * sizeof *jac);
     nothing += from[0] * 0, more += from[1] * 0;
   }
   if (entries) *jac = *from, nothing += *from * 0;
   return nothing + more == 0;
+}
+
+/* jac (`entries` numbers) = the Jacobian by args[by]; all of it is written. */
+static inline bool ns_direct_jacobian(const NsDirect *d, double t, const double *const *args, int by, int entries,
+                                      double *jac) {
+  NsPath *path = ns_direct_path(d);
+  if (!path || !path->native_jacobian || !d->own[by]) return false;
+  if (!ns_direct_still(d, path, by)) {
+    if (!ns_direct_load(d, t, args)) return false;
+    ns_path_find_jacobian(path, d->fn->in);
+  }
+  return ns_direct_copy(d, path, by, entries, jac);
+}
+
+/* The same for both Jacobians, by args[0] (x_entries numbers) and by args[1]. */
+static inline bool ns_direct_jacobians(const NsDirect *d, double t, const double *const *args, int x_entries, double *by_x,
+                                       int lambda_entries, double *by_lambda) {
+  NsPath *path = ns_direct_path(d);
+  if (!path || !path->native_jacobian || !d->own[0] || !d->own[1]) return false;
+  if (!ns_direct_still(d, path, 0) || !ns_direct_still(d, path, 1)) {
+    if (!ns_direct_load(d, t, args)) return false;
+    ns_path_find_jacobian(path, d->fn->in);
+  }
+  return ns_direct_copy(d, path, 0, x_entries, by_x) && ns_direct_copy(d, path, 1, lambda_entries, by_lambda);
 }
 
 /* The value of an NsFunction, directly where that is possible. */

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/memory.h"
+#include "linalg/small.h"
 
 /* What coefficients watch that each update reads or computes anew: a number that none of them has seen. */
 static const uint64_t always = UINT64_MAX;
@@ -133,13 +134,8 @@ void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld) {
 }
 
 void ns_coef_dense_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
-  const double *column = coef->value;
-  int rows = coef->rows, cols = coef->cols;
-  for (int j = 0; j < cols; j++, column += rows) {
-    double f = factor * v[j];
-    if (f == 0) continue;
-    for (int i = 0; i < rows; i++) out[i] += f * column[i];
-  }
+#define MULTIPLY(n) ns_small_multiply_add(coef->value, factor, v, out, n, coef->cols)
+  NS_SMALL_SWITCH(coef->rows, MULTIPLY)
 }
 
 void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out) {

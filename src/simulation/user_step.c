@@ -546,8 +546,8 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   if (!ts->part.divided) ts->part.from = ns_time_grid_at(ts->grid, ts->k);
   double end = end_of_step(ts);
-  bool told = ts->recorder && ts->drives, idle = ns_user_events_tick(&ts->user) && ts->part.from < end;
-  idle = idle && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
+  bool told = ts->recorder && ts->drives, idle = ts->part.from < end;
+  if (n > 0) idle = idle && ns_user_events_tick(&ts->user) && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
   if (!idle || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;
   if (idle) return take_plain_step(ts, told, err);

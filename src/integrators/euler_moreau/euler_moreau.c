@@ -18,9 +18,6 @@
 #include "base/memory.h"
 #include "model/first_order_ds.h"
 
-/* A time within this part of a step from t0 counts as t0, as on the time grid. */
-#define START 1e-9
-
 /* Joins systems that a K couples in clusters, numbered by first appearance: number[i]. Returns how many there are. */
 static int find_clusters(const NsNsds *nsds, int *number) {
   for (int i = 0; i < nsds->nds; i++) number[i] = i;
@@ -155,15 +152,6 @@ static NsStatus em_update_coefficients(NsEulerMoreau *em, double t, NsError *err
   return status;
 }
 
-/* Sets the weights of the step; `implicit`: theta = gamma = 1. */
-static void weigh(NsEulerMoreau *em, bool implicit) {
-  em->implicit = implicit;
-  if (implicit) em->options.theta = em->options.gamma = 1;
-  em->weight_r = em->options.gamma_in_relation ? 1 : em->options.gamma;
-  em->weight_y = em->options.gamma_in_relation ? em->options.gamma : 1;
-  for (int e = 0; e < em->layout.nedges; e++) em->edges[e].base.weight = em->h * em->weight_r;
-}
-
 /* The bound that a multiplier is at: -1 lower, 0 none, 1 upper. */
 static int side(double lambda, double lower, double upper) {
   return lambda <= lower ? -1 : lambda >= upper ? 1 : 0;
@@ -190,22 +178,16 @@ static bool has_switch(const NsEulerMoreau *em) {
 static bool em_again(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   if (em->implicit || !has_switch(em)) return false;
-  weigh(em, true);
+  ns_em_weigh(em, true);
   memset(em->known, 0, (size_t)em->layout.N * sizeof *em->known);
   em_take_memory(em);
   return true;
 }
 
-/* The iterate starts at x_k, and at lambda_k (linear model: 0, without influence). A step after a switch is implicit. */
+/* The iterate starts at x_k, and at lambda_k (linear model: 0, without influence). */
 static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  em->options = *(const NsEulerMoreauOptions *)scheme->integrator;
-  em->t_k = step->t_k;
-  em->t = step->t;
-  em->h = step->h;
-  em->first = fabs(em->t_k - scheme->nsds->t0) <= START * em->h;
-  if (step->implicit) em->options.gamma_in_relation = false, em->options.restart = 0;
-  weigh(em, step->implicit || scheme->nsds->ds[0]->switched_k || (em->options.restart && em->first));
+  ns_em_set_step(em, step);
   NsStatus status = evaluate_known(em, err);
   if (status == NS_OK) status = em_update_coefficients(em, em->t, err);
   if (status == NS_OK) em_take_memory(em);
@@ -411,12 +393,22 @@ const char ns_scheme_euler_moreau_text[] = "EulerMoreauOSI";
 #define EM_CLASS                                                                                                               \
   .name = ns_scheme_euler_moreau_text, .bytes = sizeof(NsEulerMoreauOptions), .defaults = &em_defaults.base,                   \
   .fields = em_fields, .arguments = em_arguments, .words = em_words, .family = NS_FIRST_ORDER, .polishes = true,               \
-  .create = em_create, .destroy = em_destroy, .begin = em_begin, .restart = em_restart, .problem = em_problem,                 \
-  .finite = em_finite, .complete = em_complete, .commit = em_commit, .again = em_again, .rescue = em_rescue,                   \
-  .start = &em_consistent, .order = ns_em_order, .tangent = &ns_em_tangent
+  .create = em_create, .destroy = em_destroy, .restart = em_restart, .problem = em_problem, .complete = em_complete,           \
+  .commit = em_commit, .again = em_again, .rescue = em_rescue, .start = &em_consistent, .order = ns_em_order,                  \
+  .tangent = &ns_em_tangent
 
-const NsSchemeClass ns_scheme_euler_moreau = {EM_CLASS, .evaluate = em_evaluate, .linearize = em_linearize,
-                                              .advance = em_advance, .residual = ns_em_residual};
+const NsSchemeClass ns_scheme_euler_moreau = {EM_CLASS,
+                                              .begin = em_begin,
+                                              .finite = em_finite,
+                                              .evaluate = em_evaluate,
+                                              .linearize = em_linearize,
+                                              .advance = em_advance,
+                                              .residual = ns_em_residual};
 
-static const NsSchemeClass em_single = {EM_CLASS, .evaluate = ns_em_single_evaluate, .linearize = ns_em_single_linearize,
-                                        .advance = ns_em_single_advance, .residual = ns_em_single_residual};
+static const NsSchemeClass em_single = {EM_CLASS,
+                                        .begin = ns_em_single_begin,
+                                        .finite = ns_em_single_finite,
+                                        .evaluate = ns_em_single_evaluate,
+                                        .linearize = ns_em_single_linearize,
+                                        .advance = ns_em_single_advance,
+                                        .residual = ns_em_single_residual};

@@ -104,6 +104,10 @@ static inline bool ns_em_idle(const NsEulerMoreau *em, const NsEmEdge *edge) {
   return edge->linear_input;
 }
 
+/* Sets the weights of the step; `implicit`: theta = gamma = 1. set_step: sets options and times, too; a step after a switch is implicit. */
+void ns_em_weigh(NsEulerMoreau *em, bool implicit);
+void ns_em_set_step(NsEulerMoreau *em, const NsStep *step);
+
 /* The state at which the law's output is evaluated. */
 const double *ns_em_output_state(NsEulerMoreau *em);
 
@@ -116,11 +120,10 @@ static inline NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdg
 /* Computes the Jacobians at the iterate, W, its factors, and the matrix of the problem; not its constant part. */
 NsStatus ns_em_update(NsEulerMoreau *em, NsError *err);
 
-/* Parts of it: whether W was formed with these weights; the Jacobians of an interaction; the factors of a W that is formed; the key of all data. */
+/* Parts of it: whether W was formed with these weights; the Jacobians of an interaction; the factors of a W that is formed. */
 bool ns_em_keeps_weights(const NsEulerMoreau *em);
 NsStatus ns_em_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err);
 NsStatus ns_em_factor(NsEulerMoreau *em, NsEmCluster *cluster, NsError *err);
-uint64_t ns_em_linear_key(const NsEulerMoreau *em);
 
 /* Computes the constant part of the problem; this iterate becomes the start of `advance`. */
 void ns_em_form_q(NsEulerMoreau *em);
@@ -135,8 +138,10 @@ NsStepResidual ns_em_measure(NsEulerMoreau *em, const double *y, const NsStepTol
 */
 extern bool ns_em_plain;
 bool ns_em_single_suits(const NsNsds *nsds);
+NsStatus ns_em_single_begin(NsScheme *scheme, const NsStep *step, NsError *err);
 NsStatus ns_em_single_evaluate(NsScheme *scheme, NsError *err);
 NsStatus ns_em_single_linearize(NsScheme *scheme, bool full, NsError *err);
+NsStatus ns_em_single_finite(const NsScheme *scheme, NsError *err);
 void ns_em_single_advance(NsScheme *scheme, const double *solution, double s);
 NsStepResidual ns_em_single_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 

@@ -1,16 +1,39 @@
 /*
 ** linearisation.c
-** The linearised step of the theta-gamma scheme: Jacobians, W of every cluster, matrix and constant part of the problem.
+** The linearised step of the theta-gamma scheme: weights, Jacobians, W of every cluster, matrix and constant part of the problem.
 */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "integrators/euler_moreau/euler_moreau.h"
 
+/* A time within this part of a step from t0 counts as t0, as on the time grid. */
+#define START 1e-9
+
 int ns_em_order(const NsScheme *scheme, bool steady) {
   const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)scheme->integrator;
   bool second = steady || scheme->nsds->ninteractions == 0 || o->gamma == 0.5;
   return o->theta == 0.5 && second ? 2 : 1;
+}
+
+void ns_em_weigh(NsEulerMoreau *em, bool implicit) {
+  em->implicit = implicit;
+  if (implicit) em->options.theta = em->options.gamma = 1;
+  em->weight_r = em->options.gamma_in_relation ? 1 : em->options.gamma;
+  em->weight_y = em->options.gamma_in_relation ? em->options.gamma : 1;
+  for (int e = 0; e < em->layout.nedges; e++) em->edges[e].base.weight = em->h * em->weight_r;
+}
+
+void ns_em_set_step(NsEulerMoreau *em, const NsStep *step) {
+  const NsScheme *scheme = &em->base;
+  em->options = *(const NsEulerMoreauOptions *)scheme->integrator;
+  em->t_k = step->t_k;
+  em->t = step->t;
+  em->h = step->h;
+  em->first = fabs(em->t_k - scheme->nsds->t0) <= START * em->h;
+  if (step->implicit) em->options.gamma_in_relation = false, em->options.restart = 0;
+  ns_em_weigh(em, step->implicit || scheme->nsds->ds[0]->switched_k || (em->options.restart && em->first));
 }
 
 const double *ns_em_output_state(NsEulerMoreau *em) {
@@ -175,7 +198,7 @@ static void em_form_matrix(NsEulerMoreau *em) {
 }
 
 /* Hash of the data of the whole linearisation, when all models are linear. */
-uint64_t ns_em_linear_key(const NsEulerMoreau *em) {
+static uint64_t linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
   for (int i = 0; i < em->layout.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
   for (int e = 0; e < em->layout.nedges; e++) key += ns_relation_matrix_version(em->edges[e].base.inter->relation);
@@ -201,7 +224,7 @@ static bool em_same_weights(NsEulerMoreau *em) {
 
 NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   bool same = em_same_weights(em);
-  if (em->base.linear && same && em->matrix_formed && em->matrix_key == ns_em_linear_key(em)) return NS_OK;
+  if (em->base.linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
   em->matrix_formed = false;
   for (int c = 0; !same && c < em->layout.nblocks; c++) em->clusters[c].base.key = 0;
   const double *x_output = ns_em_output_state(em);
@@ -221,7 +244,7 @@ NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
   }
   for (int e = 0; e < em->layout.nedges; e++) solve_edge(em, &em->edges[e]);
   em_form_matrix(em);
-  em->matrix_key = ns_em_linear_key(em);
+  em->matrix_key = linear_key(em);
   em->matrix_formed = true;
   return NS_OK;
 }

@@ -27,16 +27,58 @@ NS_SMALL void single_solve(const NsEulerMoreau *em, double *b, int n) {
   else ns_small_solve(em->clusters->small, b, n);
 }
 
-/* ---- evaluation ---- */
+/* ---- f ---- */
 
-NS_SMALL NsStatus single_f(NsEulerMoreau *em, int n, NsError *err) {
+NS_SMALL NsStatus single_f(NsEulerMoreau *em, double t, const double *x, int n, NsError *err) {
   const NsFirstOrderDs *ds = em->nodes->ds;
   double *f = em->f;
-  if (ds->f.value || ds->A.sparse) return ns_first_order_f(ds, em->t, em->x, f, err);
+  if (ds->f.value || ds->A.sparse) return ns_first_order_f(ds, t, x, f, err);
   for (int i = 0; i < n; i++) f[i] = ds->b.value ? ds->b.value[i] : 0;
-  if (ds->A.value) ns_small_multiply_add(ds->A.value, 1, em->x, f, n, n);
+  if (ds->A.value) ns_small_multiply_add(ds->A.value, 1, x, f, n, n);
   return NS_OK;
 }
+
+/* ---- the start of a step ---- */
+
+/* As evaluate_known in euler_moreau.c. */
+NS_SMALL NsStatus single_known(NsEulerMoreau *em, int n, NsError *err) {
+  NsEmNode *node = em->nodes;
+  const double *r_k = node->ds->base.r_k;
+  double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r);
+  node->f_known = 0;
+  if (wf != 0) {
+    NsStatus status = ns_ds_update(&node->ds->base, em->t_k, err);
+    if (status == NS_OK) status = single_f(em, em->t_k, node->ds->base.x_k, n, err);
+    if (status != NS_OK) return status;
+    node->f_known = ns_em_f_key(node->ds);
+  }
+  for (int i = 0; i < n; i++) em->known[i] = wf != 0 ? wf * em->f[i] : 0;
+  for (int i = 0; wr != 0 && i < n; i++) em->known[i] += wr * r_k[i];
+  return NS_OK;
+}
+
+NS_SMALL NsStatus single_begin(NsEulerMoreau *em, int n, NsError *err) {
+  NsInteraction *inter = em->edges->base.inter;
+  NsDs *ds = &em->nodes->ds->base;
+  NsStatus status = single_known(em, n, err);
+  if (status == NS_OK) status = ns_ds_update(ds, em->t, err);
+  if (status == NS_OK) status = ns_interaction_update(inter, em->t, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < n; i++) em->x[i] = em->x_k[i] = ds->x_k[i];
+  for (int i = 0; i < inter->m; i++) em->guess[i] = inter->lambda_k[i];
+  ns_law_project(inter->law, em->guess);
+  for (int i = 0; i < inter->m; i++) em->lambda[i] = em->base.linear ? 0 : em->guess[i];
+  return NS_OK;
+}
+
+NsStatus ns_em_single_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  ns_em_set_step(em, step);
+#define BEGIN(n) return single_begin(em, n, err)
+  NS_SMALL_SWITCH(em->layout.N, BEGIN)
+}
+
+/* ---- evaluation ---- */
 
 /* y and r at the iterate. */
 NS_SMALL NsStatus single_relation(NsEulerMoreau *em, int n, NsError *err) {
@@ -77,7 +119,7 @@ NS_SMALL NsStatus single_evaluate(NsEulerMoreau *em, int n, NsError *err) {
   NsEmNode *node = em->nodes;
   bool known = node->f_known && node->f_known == ns_em_f_key(node->ds);
   node->f_known = 0;
-  NsStatus status = known ? NS_OK : single_f(em, n, err);
+  NsStatus status = known ? NS_OK : single_f(em, em->t, em->x, n, err);
   if (status == NS_OK) status = single_relation(em, n, err);
   if (status == NS_OK) single_rho(em, n);
   return status;
@@ -99,6 +141,23 @@ NS_SMALL void single_form_W(NsEulerMoreau *em, int n) {
   for (int i = 0; i < n * n; i++) W[i] = fixed[i] + factor * K[i];
 }
 
+/* The Jacobians of the relation: both of h, and both of g, from native code at once; or as of any relation. */
+NS_SMALL NsStatus single_jacobians(NsEulerMoreau *em, int n, NsError *err) {
+  NsEmEdge *edge = em->edges;
+  const NsRelation *rel = edge->base.inter->relation;
+  int m = edge->base.m;
+  NsRelationPoint at = ns_em_point(em, edge, ns_em_output_state(em));
+  const double *args[NS_FUNCTION_ARGS] = {at.x, at.lambda, at.z};
+  bool given = at.exact || ns_coef_given(&rel->C) || ns_coef_given(&rel->D) || ns_coef_given(&rel->B) || ns_coef_given(&rel->K);
+  if (given || !edge->base.D || !ns_direct_jacobians(rel->h.direct, at.t, args, m * n, edge->C, m * m, edge->base.D))
+    return ns_em_jacobians(em, edge, at.x, err);
+  args[0] = em->x;
+  if (!ns_direct_jacobians(rel->g.direct, at.t, args, n * n, edge->K, n * m, edge->B))
+    return ns_em_jacobians(em, edge, at.x, err);
+  edge->key = ns_relation_matrix_version(rel) + 1;
+  return NS_OK;
+}
+
 /* X = W^-1 B, and the matrix of the one-step problem. */
 NS_SMALL void single_form_matrix(NsEulerMoreau *em, int n) {
   NsEmEdge *edge = em->edges;
@@ -109,12 +168,12 @@ NS_SMALL void single_form_matrix(NsEulerMoreau *em, int n) {
     const double *B = edge->B + (size_t)b * (size_t)n, *C = edge->C;
     for (int i = 0; i < n; i++) X[i] = 0 + B[i];
     single_solve(em, X, n);
-    for (int a = 0; a < m; a++) to[a] = 0;
-    for (int k = 0; k < n; k++, C += m) {
-      double f = factor * X[k];
-      for (int a = 0; f != 0 && a < m; a++) to[a] += f * C[a];
+    for (int a = 0; a < m; a++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++)
+        if (factor * X[k] != 0) sum += factor * X[k] * C[a + (size_t)k * (size_t)m];
+      to[a] = edge->base.D ? sum + edge->base.D[a + (size_t)b * (size_t)m] : sum;
     }
-    for (int a = 0; edge->base.D && a < m; a++) to[a] += edge->base.D[a + (size_t)b * (size_t)m];
   }
 }
 
@@ -128,8 +187,7 @@ NS_SMALL bool single_update(NsEulerMoreau *em, int n, NsStatus *status, NsError 
                cluster->base.key == 1 + ns_first_order_matrix_version(em->nodes->ds);
   *status = NS_OK;
   if (!plain) return false;
-  em->matrix_formed = false;
-  *status = ns_em_jacobians(em, em->edges, ns_em_output_state(em), err);
+  *status = single_jacobians(em, n, err);
   if (*status != NS_OK) return false;
   single_form_W(em, n);
   if (memcmp(cluster->base.W, cluster->factors_of, (size_t)n * (size_t)n * sizeof(double)) != 0) {
@@ -139,8 +197,6 @@ NS_SMALL bool single_update(NsEulerMoreau *em, int n, NsStatus *status, NsError 
     cluster->base.key = 1 + ns_first_order_matrix_version(em->nodes->ds);
   }
   single_form_matrix(em, n);
-  em->matrix_key = ns_em_linear_key(em);
-  em->matrix_formed = true;
   return true;
 }
 
@@ -158,12 +214,13 @@ NS_SMALL void single_form_q(NsEulerMoreau *em, int n) {
   }
   single_solve(em, free_step, n);
   for (int i = 0; i < n; i++) em->x_from[i] = em->x[i];
-  for (int i = 0; i < m; i++) em->lambda_from[i] = lambda[i], q[i] = em->y[i];
-  for (int j = 0; D && j < m; j++, D += m)
-    for (int i = 0; lambda[j] != 0 && i < m; i++) q[i] -= D[i] * lambda[j];
-  for (int k = 0; k < n; k++, C += m) {
-    double f = em->weight_y * free_step[k];
-    for (int i = 0; i < m; i++) q[i] += f * C[i];
+  for (int i = 0; i < m; i++) {
+    double sum = em->y[i];
+    for (int j = 0; D && j < m; j++)
+      if (lambda[j] != 0) sum -= D[i + (size_t)j * (size_t)m] * lambda[j];
+    for (int k = 0; k < n; k++) sum += em->weight_y * free_step[k] * C[i + (size_t)k * (size_t)m];
+    q[i] = sum;
+    em->lambda_from[i] = lambda[i];
   }
 }
 
@@ -201,6 +258,13 @@ void ns_em_single_advance(NsScheme *scheme, const double *solution, double s) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
 #define ADVANCE(n) single_advance(em, solution, s, n)
   NS_SMALL_SWITCH(em->layout.N, ADVANCE)
+}
+
+NsStatus ns_em_single_finite(const NsScheme *scheme, NsError *err) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)scheme;
+  double nothing = 0; /* NaN when a number is not finite */
+  for (int i = 0; i < em->layout.N; i++) nothing += em->x[i] * 0;
+  return nothing == 0 ? NS_OK : ns_layout_finite(&em->layout, "x", em->x, err);
 }
 
 /* ---- the test ---- */

@@ -367,7 +367,8 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   b->order = p->n;
   if (!status && p->n == 1 && !b->options.method && is_sound(p)) {
     const NsOneVariable one = {p->M[0], p->q[0], p->lower[0], p->upper[0]};
-    return box_report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
+    *info = ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w);
+    return info->status;
   }
   if (!status) status = check_data(p);
   if (status) {
