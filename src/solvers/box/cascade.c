@@ -131,7 +131,7 @@ static NsStatus cascade_room(Cascade *c, int n) {
 }
 
 /* Solves the block of these n variables; c->w has its constant part. */
-static NsStatus solve_block(Cascade *c, const NsBoxProblem *p, const double *near, const int *member, int n) {
+static NsStatus cascade_solve_block(Cascade *c, const NsBoxProblem *p, const double *near, const int *member, int n) {
   NsSolverInfo info;
   NsStatus status = cascade_room(c, n);
   if (status) return status;
@@ -183,7 +183,8 @@ static NsOutcome cascade_run(void *work, NsSearch *search, int mode) {
     const int *member = b->member + b->start[k];
     int count = b->start[k + 1] - b->start[k], i = member[0];
     const NsOneVariable one = {p->M[i + (size_t)i * (size_t)p->ldm], c->w[i], p->lower[i], p->upper[i]};
-    NsStatus status = count > 1 ? solve_block(c, p, s->near, member, count) : ns_one_variable(&one, s->near[i], &c->z[i]);
+    NsStatus status = count > 1 ? cascade_solve_block(c, p, s->near, member, count)
+                                : ns_one_variable(&one, s->near[i], &c->z[i]);
     if (status == NS_EINTR || (status == NS_ENOSOL && count == 1 && proves_none(c, p, k, search->tolerance)))
       out.status = status;
     if (status) return out;
