@@ -1,9 +1,11 @@
 /*
 ** memory.h
-** All heap memory of the engine: sizes are checked for overflow, tests can replace the allocator, calls are counted.
+** All heap memory of the engine: sizes are checked for overflow, tests can replace the allocator, calls are counted. Plain loops over numbers
+** that several rooms need.
 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <stdint.h>
@@ -33,4 +35,17 @@ uint64_t ns_alloc_count(void);
 static inline void ns_copy_numbers(double *to, const double *from, int n) {
   if (n == 1) *to = *from;
   else memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* The sum of the products, one after the other: its bits do not depend on a library. */
+static inline double ns_dot_numbers(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+static inline bool ns_zero_numbers(const double *v, int n) {
+  for (int i = 0; i < n; i++)
+    if (v[i] != 0) return false;
+  return true;
 }

@@ -6,18 +6,14 @@
 
 #include <string.h>
 
-static double energy_dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
+#include "base/memory.h"
 
 /* left' A right; 0 when the coefficient is absent. room (n) is workspace. */
 static double bilinear(const NsCoef *A, const double *left, const double *right, double *room, int n) {
   if (!ns_coef_given(A)) return 0;
   memset(room, 0, (size_t)n * sizeof *room);
   ns_coef_multiply_add(A, 1, right, room);
-  return energy_dot(left, room, n);
+  return ns_dot_numbers(left, room, n);
 }
 
 static void energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic, double potential, NsEnergyAccount *account) {
@@ -25,21 +21,21 @@ static void energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic
   double theta = s->theta, h = s->h, *impulse = s->impulse, *mean = s->mean, *room = s->room;
   for (int i = 0; i < n; i++) mean[i] = s->v[i] - s->v_k[i];
   ns_mechanical_mass_times(ds, s->M, mean, impulse);
-  double momentum = 0.5 * (energy_dot(s->v, impulse, n) + energy_dot(s->v_k, impulse, n));
+  double momentum = 0.5 * (ns_dot_numbers(s->v, impulse, n) + ns_dot_numbers(s->v_k, impulse, n));
   for (int i = 0; i < n; i++) impulse[i] -= s->p[i];
   for (int i = 0; s->held && i < n; i++) {
     impulse[i] -= s->held[i];
     account->boundary += s->held[i] * 0.5 * (s->v[i] + s->v_k[i]);
   }
   for (int i = 0; i < n; i++) mean[i] = theta * s->v[i] + (1 - theta) * s->v_k[i];
-  double all = energy_dot(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
+  double all = ns_dot_numbers(mean, impulse, n), damping = -h * bilinear(&ds->C, mean, mean, room, n);
   const double *acting = s->acting ? s->acting : s->q;
   double at_k = bilinear(&ds->K, mean, s->q_k, room, n), at_end = bilinear(&ds->K, mean, acting, room, n);
   double elastic = -h * (theta * at_end + (1 - theta) * at_k);
   double stored = 0.5 * (bilinear(&ds->K, s->q, s->q, room, n) - bilinear(&ds->K, s->q_k, s->q_k, room, n));
   account->damping += damping;
   account->forces += all - damping - elastic + (potential - stored);
-  account->numerical += 0.5 * (energy_dot(s->v, impulse, n) + energy_dot(s->v_k, impulse, n)) -
+  account->numerical += 0.5 * (ns_dot_numbers(s->v, impulse, n) + ns_dot_numbers(s->v_k, impulse, n)) -
                         all;                       /* error in the impulse of the forces */
   account->numerical += elastic + stored;          /* error in K */
   if (s->M) account->forces += kinetic - momentum; /* the change of the inertia belongs to the gyroscopic forces */
@@ -76,7 +72,7 @@ static NsStatus take_means(NsMechanicalDs *ds, double t, const double *a, const 
     status = ns_mechanical_potential_at(ds, t, q[i], &potential, err);
     means->potential += 0.5 * potential;
     means->stored += 0.25 * bilinear(&ds->K, q[i], q[i], room, ds->nv);
-    if (ds->fext.value && !ns_coef_varies(&ds->fext)) means->lifted -= 0.5 * energy_dot(ds->fext.value, q[i], ds->nv);
+    if (ds->fext.value && !ns_coef_varies(&ds->fext)) means->lifted -= 0.5 * ns_dot_numbers(ds->fext.value, q[i], ds->nv);
   }
   return status;
 }
@@ -110,12 +106,13 @@ NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, doub
 static void energy_add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
                              const Means *after, NsEnergyAccount *account) {
   int n = ds->nv;
-  double part = s->q_m ? 1 : 0.5, momentum = energy_dot(s->mean, s->impulse, n), work = part * energy_dot(s->mean, s->p, n);
+  double part = s->q_m ? 1 : 0.5, momentum = ns_dot_numbers(s->mean, s->impulse, n),
+         work = part * ns_dot_numbers(s->mean, s->p, n);
   double all = momentum - work, potential = after->potential - before->potential;
   double damping = -part * s->h * bilinear(&ds->C, s->mean, s->v, s->room, n);
   double known = -part * s->h * bilinear(&ds->K, s->mean, s->middle, s->room, n);
   double stored = after->stored - before->stored + after->lifted - before->lifted;
-  if (ds->fext.value && !ns_coef_varies(&ds->fext)) known += part * s->h * energy_dot(s->mean, ds->fext.value, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) known += part * s->h * ns_dot_numbers(s->mean, ds->fext.value, n);
   account->impacts += work;
   account->damping += damping;
   account->forces += all - damping - known + (potential - stored) + (kinetic - momentum);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "integrators/step_equations.h"
 #include "integrators/step_project.h"
 #include "linalg/dense.h"
@@ -106,12 +107,6 @@ static NsStatus correct_solution(NsStepEquations *T, NsStepDirection along, doub
   return NS_OK;
 }
 
-static bool tangent_is_zero(const double *v, int n) {
-  for (int i = 0; i < n; i++)
-    if (v[i] != 0) return false;
-  return true;
-}
-
 /* ---- the steps of a linear model ---- */
 
 /* Changes when a matrix of the model does. */
@@ -178,8 +173,8 @@ static NsStepDirection column_direction(const NsStepEquations *T, int j) {
 }
 
 static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirection *d) {
-  return !d->p && tangent_is_zero(d->x, T->n) && (!d->r || tangent_is_zero(d->r, T->nr)) &&
-         (!d->before || tangent_is_zero(d->before, T->n));
+  return !d->p && ns_zero_numbers(d->x, T->n) && (!d->r || ns_zero_numbers(d->r, T->nr)) &&
+         (!d->before || ns_zero_numbers(d->before, T->n));
 }
 
 /* dw, dl: the solution for a direction; j: its parameter. */
@@ -376,7 +371,7 @@ static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
 }
 
 NsStatus ns_step_check_inputs(const NsStepEquations *T, NsError *err) {
-  if (!T->first || !T->input || tangent_is_zero(T->point.r_k, T->nr)) return NS_OK;
+  if (!T->first || !T->input || ns_zero_numbers(T->point.r_k, T->nr)) return NS_OK;
   return ns_fail(
       err, NS_EARG,
       "sensitivities: the run begins with multipliers of a consistent start, which gamma < 1 weights: start without it, "

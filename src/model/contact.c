@@ -48,8 +48,8 @@ void ns_contact_tangents(const double *n, double *t1, double *t2) {
 /* The part of a row for a body's quaternion: sign times the Jacobian of a . omega, with omega = 2 Im(e' conj(e)). */
 static void put_turn(const double *e, const double *a, double sign, int rows, double *C) {
   double turned[3];
-  ns_shape_cross(e + 1, a, turned);
-  C[(size_t)3 * (size_t)rows] = -2 * sign * ns_shape_dot(a, e + 1);
+  ns_cross3(e + 1, a, turned);
+  C[(size_t)3 * (size_t)rows] = -2 * sign * ns_dot3(a, e + 1);
   for (int j = 0; j < 3; j++) C[(size_t)(4 + j) * (size_t)rows] = 2 * sign * (e[0] * a[j] - turned[j]);
 }
 
@@ -58,7 +58,7 @@ static void put_row(const double *q, int width, const double *p, const double *d
   for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = sign * d[j];
   if (width == PARTICLE) return;
   double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3];
-  ns_shape_cross(arm, d, a);
+  ns_cross3(arm, d, a);
   put_turn(q + 3, a, sign, rows, C);
 }
 

@@ -17,8 +17,8 @@ enum { BODY_COORDINATES = 7 };
 /* out (4) = L(e) a. */
 static void curve_lever(const double *e, const double *a, double *out) {
   double turned[SPACE];
-  ns_shape_cross(e + 1, a, turned);
-  out[0] = -ns_shape_dot(e + 1, a);
+  ns_cross3(e + 1, a, turned);
+  out[0] = -ns_dot3(e + 1, a);
   for (int j = 0; j < SPACE; j++) out[1 + j] = e[0] * a[j] - turned[j];
 }
 
@@ -38,7 +38,7 @@ static void curve_row(const NsContact *contact, const CurvedBody *body, int i, c
   for (int k = 0; k < nx; k++) {
     double *entry = second + i + m * (first + nx * k), turn[4], more[4], sign = body->sign;
     for (int j = 0; j < SPACE; j++) entry[j * m] = sign * row->d_k[k][j];
-    third[i + m * k] += sign * ns_shape_dot(row->d_rate_k[k], w + first);
+    third[i + m * k] += sign * ns_dot3(row->d_rate_k[k], w + first);
     if (!body->turns) continue;
     int own = k - first - SPACE; /* which number of this body's quaternion it is */
     curve_lever(e, row->a_k[b][k], turn);

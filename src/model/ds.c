@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/coef.h"
 
 const NsDsClass *const ns_ds_classes[] = {
@@ -75,16 +76,10 @@ static bool is_left(const NsDs *ds) {
   return ds->h_left > 0 && memcmp(ds->x_left, ds->x, ds_bytes_of(ds->n)) == 0;
 }
 
-static bool is_zero(const double *v, int n) {
-  for (int i = 0; i < n; i++)
-    if (v[i] != 0) return false;
-  return true;
-}
-
 /* Updates `smooth` for the step that has ended. Two lengths count as equal up to 1e-8 (rounding of t). */
 static void count_smooth(NsDs *ds) {
   bool regular = ds->h_k > 0 && fabs(ds->h_k - ds->h_left) <= 1e-8 * ds->h_k;
-  if (!is_zero(ds->r, ds->nr)) ds->smooth = 0;
+  if (!ns_zero_numbers(ds->r, ds->nr)) ds->smooth = 0;
   else ds->smooth = regular && ds->smooth > 0 ? 2 : 1;
 }
 

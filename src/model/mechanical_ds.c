@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/space.h"
 #include "ad/direct.h"
 #include "base/memory.h"
 #include "linalg/sparse_lu.h"
@@ -189,12 +190,6 @@ NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const
 
 /* ---- rigid bodies ---- */
 
-static void mechanics_cross(const double *a, const double *b, double *out) {
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* The product of quaternions. */
 static void quaternion_times(const double *a, const double *b, double *out) {
   out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
@@ -221,7 +216,7 @@ static void spin(const NsMechanicalDs *ds, const double *omega, double *out) {
 static void add_gyroscopic(const NsMechanicalDs *ds, const double *v, double *F) {
   double momentum[3], moment[3];
   spin(ds, v + 3, momentum);
-  mechanics_cross(v + 3, momentum, moment);
+  ns_cross3(v + 3, momentum, moment);
   for (int i = 0; i < 3; i++) F[3 + i] += moment[i];
 }
 
@@ -232,8 +227,8 @@ static void subtract_gyroscopic_jacobian(const NsMechanicalDs *ds, const double 
   for (int j = 0; j < 3; j++) {
     double unit[3] = {j == 0, j == 1, j == 2}, moved[3], first[3], second[3];
     spin(ds, unit, moved);
-    mechanics_cross(unit, momentum, first);
-    mechanics_cross(v + 3, moved, second);
+    ns_cross3(unit, momentum, first);
+    ns_cross3(v + 3, moved, second);
     for (int i = 0; i < 3; i++) by_v[3 + i + (3 + j) * 6] -= first[i] + second[i];
   }
 }
@@ -535,12 +530,6 @@ static NsStatus mechanics_take_matrix(NsMechanicalDs *ds, NsError *err) {
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-static double mechanics_dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q, const double *v, double *energy,
                                   NsError *err) {
   bool varies = !ns_mechanical_constant_mass(ds);
@@ -548,7 +537,7 @@ NsStatus ns_mechanical_kinetic_at(NsMechanicalDs *ds, double t, const double *q,
   if (status == NS_OK && varies) status = ns_mechanical_mass(ds, t, q, ds->matrix, err);
   if (status != NS_OK) return status;
   ns_mechanical_mass_times(ds, varies ? ds->matrix : NULL, v, ds->room);
-  *energy = 0.5 * mechanics_dot(v, ds->room, ds->nv);
+  *energy = 0.5 * ns_dot_numbers(v, ds->room, ds->nv);
   return NS_OK;
 }
 
@@ -556,8 +545,8 @@ NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *
   int n = ns_mechanical_turns(ds) ? 3 : ds->nv;
   memset(ds->room, 0, mechanics_bytes_of(ds->nv));
   ns_coef_multiply_add(&ds->K, 0.5, q, ds->room);
-  *energy = mechanics_dot(ds->room, q, n);
-  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= mechanics_dot(ds->fext.value, q, n);
+  *energy = ns_dot_numbers(ds->room, q, n);
+  if (ds->fext.value && !ns_coef_varies(&ds->fext)) *energy -= ns_dot_numbers(ds->fext.value, q, n);
   if (!ds->potential.value) return NS_OK;
   double more = 0;
   NsStatus status = mechanics_evaluate(ds, &ds->potential, "computePotential", t, q, NULL, &more, err);

@@ -20,7 +20,7 @@ const NsShapeClass *const ns_shape_classes[NS_SHAPES] = {
 static double shape_drop(const NsContact *contact, const double *p, double *foot) {
   const double *n = contact->normal;
   double way[3] = {p[0] - contact->point[0], p[1] - contact->point[1], p[2] - contact->point[2]};
-  double distance = ns_shape_dot(way, n);
+  double distance = ns_dot3(way, n);
   for (int i = 0; i < 3; i++) foot[i] = p[i] - distance * n[i];
   return distance;
 }
@@ -43,9 +43,9 @@ void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap) {
 static void place(const double *q, const double *c, double *out) {
   const double *e = q + 3;
   double first[3], second[3];
-  ns_shape_cross(e + 1, c, first);
+  ns_cross3(e + 1, c, first);
   for (int i = 0; i < 3; i++) first[i] += e[0] * c[i];
-  ns_shape_cross(e + 1, first, second);
+  ns_cross3(e + 1, first, second);
   for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
 }
 
@@ -62,10 +62,10 @@ int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap) {
 */
 static void bend_arm(const double *c, const double *x, const double *y, double *out) {
   double xc[SPACE], yc[SPACE], xyc[SPACE], yxc[SPACE];
-  ns_shape_cross(x + 1, c, xc);
-  ns_shape_cross(y + 1, c, yc);
-  ns_shape_cross(x + 1, yc, xyc);
-  ns_shape_cross(y + 1, xc, yxc);
+  ns_cross3(x + 1, c, xc);
+  ns_cross3(y + 1, c, yc);
+  ns_cross3(x + 1, yc, xyc);
+  ns_cross3(y + 1, xc, yxc);
   for (int j = 0; j < SPACE; j++) out[j] = 2 * (x[0] * yc[j] + y[0] * xc[j] + xyc[j] + yxc[j]);
 }
 
@@ -84,11 +84,11 @@ bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const 
   }
   for (int i = 0; i < contact->rows; i++) {
     NsShapeCurve *row = &rows[i];
-    ns_shape_cross(arm, d[i], row->a[0]);
-    ns_shape_cross(arm_rate, d[i], row->a_rate[0]);
+    ns_cross3(arm, d[i], row->a[0]);
+    ns_cross3(arm_rate, d[i], row->a_rate[0]);
     for (int k = 0; k < 4; k++) {
-      ns_shape_cross(arm_k[k], d[i], row->a_k[0][SPACE + k]);
-      ns_shape_cross(arm_rate_k[k], d[i], row->a_rate_k[0][SPACE + k]);
+      ns_cross3(arm_k[k], d[i], row->a_k[0][SPACE + k]);
+      ns_cross3(arm_rate_k[k], d[i], row->a_rate_k[0][SPACE + k]);
     }
   }
   return true;

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "contact/space.h"
 #include "model/contact.h"
 
 enum { SPACE = 3, MOST_COORDINATES = 14, MOST_ROWS = NS_CONTACT_ROWS };
@@ -17,16 +18,6 @@ typedef struct NsShapeCurve {
   double a[2][SPACE], a_rate[2][SPACE];
   double a_k[2][MOST_COORDINATES][SPACE], a_rate_k[2][MOST_COORDINATES][SPACE];
 } NsShapeCurve;
-
-static inline double ns_shape_dot(const double *a, const double *b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void ns_shape_cross(const double *a, const double *b, double *out) {
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 /* The gap and the frame of a ball of radius R1 (0: a point) around `centre` on the plane. */
 void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap);

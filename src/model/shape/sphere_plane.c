@@ -15,7 +15,7 @@ static bool sphere_plane_curve(const NsContact *contact, const double *q, const 
   (void)q, (void)w;
   ns_shape_directions(contact, contact->normal, d);
   for (int j = 0; j < SPACE; j++) arm[j] = -contact->R1 * contact->normal[j];
-  for (int i = 0; i < contact->rows; i++) ns_shape_cross(arm, d[i], rows[i].a[0]);
+  for (int i = 0; i < contact->rows; i++) ns_cross3(arm, d[i], rows[i].a[0]);
   return true;
 }
 

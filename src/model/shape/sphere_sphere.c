@@ -10,7 +10,7 @@
 static int sphere_sphere_gap(NsContact *contact, const double *q, double *gap) {
   NsContactFrame *f = &contact->frame;
   const double *other = q + contact->nx / 2;
-  double way[3] = {q[0] - other[0], q[1] - other[1], q[2] - other[2]}, distance = sqrt(ns_shape_dot(way, way));
+  double way[3] = {q[0] - other[0], q[1] - other[1], q[2] - other[2]}, distance = sqrt(ns_dot3(way, way));
   if (!(distance > 0)) return 1;
   for (int i = 0; i < 3; i++) {
     f->nc[i] = way[i] / distance;
@@ -28,9 +28,9 @@ typedef struct WayCurve {
 
 /* n = way / |way|. */
 static void curve_normal(const double *way, const double *motion, WayCurve *n) {
-  double distance = sqrt(ns_shape_dot(way, way));
+  double distance = sqrt(ns_dot3(way, way));
   for (int j = 0; j < SPACE; j++) n->value[j] = way[j] / distance;
-  double apart = ns_shape_dot(n->value, motion);
+  double apart = ns_dot3(n->value, motion);
   for (int j = 0; j < SPACE; j++) n->rate[j] = (motion[j] - apart * n->value[j]) / distance;
   for (int l = 0; l < SPACE; l++)
     for (int j = 0; j < SPACE; j++) {
@@ -86,7 +86,7 @@ static bool sphere_sphere_curve(const NsContact *contact, const double *q, const
   double way[SPACE], motion[SPACE], arm[2] = {-contact->R1, contact->R2};
   WayCurve d[MOST_ROWS];
   for (int j = 0; j < SPACE; j++) way[j] = q[j] - q[other + j], motion[j] = w[j] - w[other + j];
-  if (!(ns_shape_dot(way, way) > 0)) return false;
+  if (!(ns_dot3(way, way) > 0)) return false;
   curve_normal(way, motion, &d[0]);
   if (contact->rows > 1 && d[0].value[0] == 0 && d[0].value[1] == 0 && d[0].value[2] < 0) return false;
   for (int i = 1; i < contact->rows; i++) curve_tangent(&d[0], i - 1, &d[i]);
