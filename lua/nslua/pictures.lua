@@ -73,8 +73,7 @@ end
 
 -- Column j of rows, times a factor.
 function pictures.column(rows, j, factor)
-  local values = {}
-  for i, row in ipairs(rows) do values[i] = row[j] * (factor or 1) end
+  local values = lists.map(rows, function(row) return row[j] * (factor or 1) end)
   return values
 end
 

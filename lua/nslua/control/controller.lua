@@ -229,8 +229,7 @@ end
 controller.Actuator = controller.class { name = "Actuator",
   options = { law = controller.NONE, state = controller.NONE },
   state = function(self)
-    local state = {}
-    for key, value in pairs(self.options.state or {}) do state[key] = value end
+    local state = lists.copy(self.options.state)
     return state
   end,
   prepare = function(self, _, who)

@@ -8,4 +8,24 @@ describe("analysis.arguments", function()
     local wide = ns.vector { 0, 7, 1, 7, 2 }(1, 5, 2)
     for _, s in ipairs { ns.spline(A[1], A[2]), ns.spline(x, y), ns.spline(wide, A[2]) } do assert.equal(7.25, s(1.5)) end
   end)
+
+  it("tells what it expected and what it got", function()
+    local arguments = require "nslua.base.arguments"
+    local function message(f, ...)
+      local good, text = pcall(f, ...)
+      return not good and text:gsub("^[^\n]-:%d+: ", "") or nil
+    end
+    assert.equal("f: file: expected a string, got 1.5",
+      (message(arguments.expect, 1.5, "string", "%s: file: expected a string", "f")))
+    assert.equal("s", arguments.expect("s", "string", "f: expected a string"))
+    assert.equal(false, arguments.optional(false, "boolean", "f: on: expected true or false"))
+    assert.is_nil(arguments.optional(nil, "boolean", "f: on: expected true or false"))
+    assert.equal("f: on: expected true or false, got 'yes'",
+      (message(arguments.optional, "yes", "boolean", "f: on: expected true or false")))
+    assert.equal("f: n: expected 3, got nan", (message(arguments.reject, true, 0 / 0, "f: n: expected %d", 3)))
+    assert.is_nil(message(arguments.reject, nil, 3, "f: n: expected 3"))
+    assert.equal("f: n: expected a finite number, got inf", (message(arguments.finite, math.huge, "f", "n")))
+    assert.equal("f: n: expected a number above 0, got inf", (message(arguments.positive, math.huge, "f", "n")))
+    assert.equal("f: n: expected a number above 0, got 0", (message(arguments.positive, 0, "f", "n")))
+  end)
 end)
