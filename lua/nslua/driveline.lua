@@ -36,9 +36,8 @@ local function capacity_of(value, who, name, part)
   if type(value) == "function" then f = value end -- checked here, with the time
   return function(t)
     local now = f(t)
-    reject(type(now) ~= "number" or now ~= now or now < 0, now,
-      "%s: %s: t=%g: expected a number of 0 or more", who, name, t)
-    return now
+    if type(now) == "number" and now >= 0 then return now end
+    reject(true, now, "%s: %s: t=%g: expected a number of 0 or more", who, name, t)
   end
 end
 

@@ -39,7 +39,7 @@ end
 -- The signal of pieces(t) -> end of the piece that t is in, value(t) of that piece.
 local function make(who, pieces, info)
   local function signal(t)
-    expect(t, "number", "%s: t: expected a number", who)
+    if type(t) ~= "number" then expect(t, "number", "%s: t: expected a number", who) end
     local from, to = core.discrete_support.interval()
     local anchor = from and from <= t and t <= to and from or t
     if before_jumps then anchor = t - 4 * SAME * ((info.period or 0) + math.abs(t)) end

@@ -208,7 +208,7 @@ function values.gate(value, who)
   if type(value) == "function" then
     local function on(t)
       local is_on = value(t)
-      optional(is_on, "boolean", "%s: gate: t=%g: expected true or false", who, t)
+      if is_on ~= true then optional(is_on, "boolean", "%s: gate: t=%g: expected true or false", who, t) end
       return is_on == true
     end
     return {
