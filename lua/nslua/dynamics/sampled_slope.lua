@@ -192,11 +192,6 @@ function slope.prepare(simu, option)
   clone:close()
   if not good then error(sol, 0) end
   if other then fail("run: sensitivities: an action changes %s, which has no derivative", other) end
-  local carried = {}
-  for _, key in ipairs(places) do
-    if (most[key] or 0) < math.huge then carried[#carried + 1] = key end
-  end
-  places = carried
   local sizes = core.zeros(sol.x:cols() + #places)
   for i = 1, #sizes do
     sizes[i] = i <= sol.x:cols() and sol.x:column(i):norm(math.huge) or most[places[i - sol.x:cols()]] or 0
