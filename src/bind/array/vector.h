@@ -30,8 +30,8 @@ typedef struct NslVector {
 } NslVector;
 
 /*
-** nsl_vector_argument: a new vector is an argument of callbacks: read-only, and Lua reads its numbers from a table when they are few. load: sets the
-** numbers of one, which is on top of the stack.
+** nsl_vector_argument makes a new vector an argument of callbacks: it is read-only, and Lua reads its numbers from a table when they are few.
+** nsl_vector_load sets the numbers of such an argument, which is on top of the stack.
 */
 void nsl_vector_argument(NslVector *v);
 void nsl_vector_load(lua_State *L, NslVector *v, const double *from);
