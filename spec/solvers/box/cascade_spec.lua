@@ -41,7 +41,7 @@ describe("the cascade of blocks", function()
     local count, done = campaign(40, 0.1)
     math.randomseed(31)
     for k = 1, count do
-      local n = 3 + k % 62
+      local n = 3 + 5 * k % 89
       local p = cascade(n, k % 3 == 0 and 1 or 4, k % 2 == 0 and 1 or 4)
       local answer = box(p)
       assert.equal("NS_OK", answer.status)

@@ -53,7 +53,7 @@ static bool cold_and_bounded(const NsSearch *search) {
 /* Without a guess, with more variables than a few pivots solve; the first row and column tell that one acts on another, which does not act on it. */
 static bool cold_cascade(const NsSearch *search) {
   const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
-  if (!cold(search) || p->n <= FEW || p->n > BLOCKS) return false;
+  if (!cold(search) || p->n <= FEW) return false;
   for (int i = 1; i < p->n; i++)
     if ((p->M[i] != 0) != (p->M[(size_t)i * (size_t)p->ldm] != 0)) return true;
   return false;
