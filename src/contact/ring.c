@@ -364,7 +364,7 @@ NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
 /* ---- distances of cylinders ---- */
 
 /* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */
-enum { NARROW_ANGLES = 96, NARROW_FIRST = 12 };
+enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 30 };
 typedef struct Narrowed {
   NsPlaced at;
   NsSolid prism;
@@ -384,25 +384,60 @@ static NsStatus narrowed_make(Narrowed *x, NsPlaced *use) {
   return x->at.solid->ring.R > 0 ? ns_solid_make_prism(&x->prism, &x->at.solid->ring, x->n, x->angles) : NS_OK;
 }
 
+/* The angle of a direction in the axes of the cylinder, in [0, 2 pi). */
+static double narrowed_angle(const NsSolidRing *ring, const double *d) {
+  double u[3], v[3];
+  ns_solid_ring_frame(ring, u, v);
+  double angle = atan2(ns_dot3(d, v), ns_dot3(d, u));
+  return angle < 0 ? angle + 2 * acos(-1) : angle;
+}
+
+static void narrowed_insert(Narrowed *x, double angle) {
+  int i = x->n++;
+  for (; i > 0 && x->angles[i - 1] > angle; i--) x->angles[i] = x->angles[i - 1];
+  x->angles[i] = angle;
+}
+
+/* The largest cosine of the ways from the angle to the corners. */
+static double narrowed_nearest(const Narrowed *x, double angle) {
+  double most = -1;
+  for (int k = 0; k < x->n; k++) most = fmax(most, cos(x->angles[k] - angle));
+  return most;
+}
+
+/* Keeps the corners beside two angles, and two others so that the prism stays one. */
+static void narrowed_keep(Narrowed *x, double one, double other) {
+  Narrowed old = *x;
+  bool keep[NARROW_ANGLES] = {false};
+  for (int k = 0; k < 2; k++) {
+    int i = 0;
+    while (i < x->n && x->angles[i] <= (k ? other : one)) i++;
+    keep[i % x->n] = keep[(i + x->n - 1) % x->n] = true;
+  }
+  x->n = 0;
+  for (int i = 0; i < old.n; i++)
+    if (keep[i]) narrowed_insert(x, old.angles[i]);
+  for (int k = 1; k < 3; k++) {
+    double angle = fmod(one + 2 * acos(-1) * k / 3, 2 * acos(-1));
+    if (narrowed_nearest(x, angle) < 0.9) narrowed_insert(x, angle);
+  }
+}
+
 /*
-** Adds the angle at which the cylinder is farthest along d, a direction in space, unless there are too many. Returns by how much the cylinder goes beyond the prism there; 0: it is
+** Adds the angle at which the cylinder is farthest along d, a direction in space, unless there are too many; `few`: of the others those stay that are
+** beside it, or beside the nearest point. Returns by how much the cylinder goes beyond the prism there; 0: it is
 ** a solid without a round surface, or the corner is there already.
 */
-static double narrowed_refine(Narrowed *x, const double *d) {
+static double narrowed_refine(Narrowed *x, const double *d, const double *nearest, bool few) {
   const NsSolidRing *ring = &x->at.solid->ring;
   if (!(ring->R > 0)) return 0;
-  double own[3], u[3], v[3], out[3], most = -1;
+  double own[3], out[3];
   ns_turn_back(x->at.pose, d, own);
-  double across = ns_rim3(ring->axes[1], own, out);
-  ns_solid_ring_frame(ring, u, v);
-  double angle = atan2(ns_dot3(out, v), ns_dot3(out, u));
-  if (angle < 0) angle += 2 * acos(-1);
-  int i = x->n;
-  for (int k = 0; k < x->n; k++) most = fmax(most, cos(x->angles[k] - angle));
+  double across = ns_rim3(ring->axes[1], own, out), angle = narrowed_angle(ring, out), most = narrowed_nearest(x, angle);
   if (!(1 - most > 1e-13)) return 0;
-  if (x->n == NARROW_ANGLES) return across * ring->R * (1 - most);
-  for (; i > 0 && x->angles[i - 1] > angle; i--) x->angles[i] = x->angles[i - 1];
-  x->angles[i] = angle, x->n++;
+  ns_place_back(x->at.pose, nearest, own), ns_sub3(own, ring->ends[0], own);
+  if (few) narrowed_keep(x, narrowed_angle(ring, own), angle);
+  if (x->n < NARROW_ANGLES) narrowed_insert(x, angle);
   return across * ring->R * (1 - most);
 }
 
@@ -414,7 +449,8 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
   NsStatus status = NS_OK;
   narrowed_begin(&x, a), narrowed_begin(&y, b);
   double beyond = INFINITY;
-  for (bool full = false; status == NS_OK && !full && beyond > 1e-13 * fmin(a.solid->around, b.solid->around);) {
+  bool full = false;
+  for (int round = 0; status == NS_OK && !full && beyond > 1e-13 * fmin(a.solid->around, b.solid->around); round++) {
     double back[3];
     full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES;
     status = narrowed_make(&x, &one);
@@ -422,7 +458,8 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
     if (status == NS_OK) status = ns_narrow_prisms(w, one, other, distance, pa, pb, n);
     for (int k = 0; k < 3; k++) back[k] = -n[k];
     if (status != NS_OK) break;
-    double one_more = narrowed_refine(&x, back), other_more = narrowed_refine(&y, n);
+    double one_more = narrowed_refine(&x, back, pa, round < NARROW_ROUNDS),
+           other_more = narrowed_refine(&y, n, pb, round < NARROW_ROUNDS);
     beyond = one_more + other_more;
     if (!full) continue; /* as of cylinders in each other with one axis: all normals are as good */
     *distance -= beyond;
