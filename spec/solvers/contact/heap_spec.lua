@@ -75,6 +75,18 @@ describe("heaps of rotating spheres", function()
     assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
   end)
 
+  -- Without patches the sweeps go round in a circle for 14,000 and 4,400.
+  it("end where a few contacts keep each other from rest #once", function()
+    for _, seed in ipairs { 7, 2 } do
+      math.randomseed(seed)
+      local p = random_heap.spheres(4 + seed % 2, 5 + seed % 3, 0.8 + 0.4 * (seed % 3), 0.9)
+      p.tolerance = 1e-4
+      local a = ns.numerics.fc3d(p)
+      assert.is_true(a.success and a.scaled <= 1e-4)
+      assert.is_true(a.iterations <= 3500, a.iterations)
+    end
+  end)
+
   it("begin again when they stall from a guess #once", function()
     math.randomseed(61)
     local p = random_heap.spheres(5, 6, 0.7, 1)

@@ -16,6 +16,7 @@
 ** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
 ** tells what a step of Newton's method costs. Newton gets a turn when the sweeps have taken as much work as the turn, and need more than it;
 ** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
+** Where sweeps stall because of a few groups, these and their neighbours are solved together (heap_patch.h), from the best point since the last time.
 ** Each method hands its point to the other. Decisions count operations, not seconds: the same problem gives the same bits.
 ** Assumptions: none on the groups. Sweeps converge in practice for a symmetric positive semidefinite W and small mu.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
@@ -27,6 +28,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/contact/heap_blocks.h"
+#include "solvers/contact/heap_patch.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/residual.h"
 
@@ -48,6 +50,12 @@ enum { HELD = 40, SOON = 20, FREE_IDLE = 100, HELD_IDLE = 400 };
 static const double settled = 0.04, coarse = 1e-6;
 static const double weight_first = 1e-3, weight_least = 1e-7, weight_most = 0.1, lighter = 0.7, heavier = 1.5;
 
+/*
+** Patches (heap_patch.h): RINGS of neighbours in the first; PATCH_FIRST: sweeps before it; PATCH_LEAST: between two of them; PATCH_IDLE: sweeps in
+** which the least measure has not halved, before one: where sweeps make progress, patches cost more than they bring.
+*/
+enum { RINGS = 2, PATCH_FIRST = 50, PATCH_LEAST = 40, PATCH_IDLE = 60 };
+
 /* near: the measure above which Newton has no turn (its modes would be wrong). */
 static const double near = 1e-2;
 
@@ -65,9 +73,15 @@ struct NsHeapRace {
   bool held;            /* there is a proximal term, */
   double weight;        /* of this weight */
   void *newton;
-  int swept;          /* sweeps of this search */
-  double cost, due;   /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
-  double mark[MARKS]; /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
+  int swept;        /* sweeps of this search */
+  double cost, due; /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
+  NsHeapPatch *patch;
+  int rings;                    /* of the next patch */
+  double patch_due, patch_wait; /* sweeps at which its turn is due; sweeps between two */
+  double spent;                 /* the work of all patches, in sweeps: no more than the sweeps */
+  double patched;               /* the measure before the last one */
+  double lowest, *low;          /* the least measure since then, and its point */
+  double mark[MARKS];           /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
   int marks, stride;
 };
 
@@ -81,18 +95,25 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->held = held;
   race->guessed = false;
   race->weight = weight_first;
+  race->rings = RINGS;
+  race->patch_due = PATCH_FIRST;
+  race->patch_wait = PATCH_LEAST;
+  race->patched = race->lowest = INFINITY;
+  race->spent = 0;
 }
 
 static NsStatus heap_reserve(void **work, NsSearch *search) {
   NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
   if (race) heap_begin(race, false);
-  return race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+  NsStatus status = race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+  return status ? status : ns_heap_patch_new(&race->patch, search);
 }
 
 static void heap_release(void *work) {
   NsHeapRace *race = work;
   if (!race) return;
   ns_mixed_newton.release(race->newton);
+  ns_heap_patch_free(race->patch);
   ns_heap_blocks_release(&race->blocks);
   ns_arena_release(&race->arena);
   ns_free(race);
@@ -103,7 +124,7 @@ static NsStatus heap_room(NsHeapRace *race, int n) {
   ns_arena_release(&race->arena);
   race->capacity = 0;
   ptrdiff_t wanted = n + n / 2;
-  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre);
+  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre, &race->low);
   if (race->arena.failed) return ns_arena_release(&race->arena), NS_ENOMEM;
   race->capacity = (int)wanted;
   return NS_OK;
@@ -215,6 +236,11 @@ static double sweeps_missing(const NsHeapRace *race, double tolerance) {
   return ns_larger(0, mean + xy / xx * x0 - log(tolerance)) / (-xy / xx) * race->stride * MEASURE_EVERY;
 }
 
+/* The operations of a sweep. */
+static double heap_unit(const NsHeapRace *race, const NsMixedView *v) {
+  return 2 * ((double)race->blocks.numbers + 30.0 * v->p.ngroups);
+}
+
 /* Whether Newton has the next turn. */
 static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
   if (race->swept < ANALYSIS || race->swept < race->due || !(measure <= near)) return false;
@@ -222,10 +248,41 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
   if (race->cost == 0) {
     if (missing < ANALYSIS) return false;
     double entries = (double)race->blocks.numbers, flops = ns_mixed_newton_flops(race->newton, v);
-    race->cost = (2.5 * flops + 60 * entries) / (2 * (entries + 30.0 * v->p.ngroups));
+    race->cost = (2.5 * flops + 60 * entries) / heap_unit(race, v);
     race->due = TURN * race->cost;
   }
   return race->swept >= race->due && missing > 0.5 * TURN * race->cost;
+}
+
+/* Solves patches, when their turn is due, from the best point since the last ones. Where they do not help they grow by a ring. */
+static NsStatus heap_patch(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
+  NsHeapPatched out;
+  if (*measure < race->lowest) {
+    race->lowest = *measure;
+    memcpy(race->low, z, (size_t)v->p.n * sizeof *z);
+  }
+  bool stalls = race->swept - race->halved >= PATCH_IDLE && race->lowest <= near;
+  if (!stalls || race->swept < race->patch_due || sweeps_missing(race, v->tolerance) < PATCH_LEAST) return NS_OK;
+  (void)ns_mixed_measure(v, race->low, w);
+  NsStatus status = ns_heap_patch_solve(race->patch, &race->blocks, race->rings,
+                                        (race->swept - race->spent) * heap_unit(race, v), race->low, w, &out);
+  if (status) return status;
+  bool helped = race->lowest < 0.5 * race->patched;
+  if (out.wide) race->rings = (int)ns_larger(1, race->rings - 1);
+  else if (!helped && !out.dear) race->rings++;
+  race->patch_wait = helped || out.wide || out.dear ? PATCH_LEAST : 1.5 * race->patch_wait;
+  race->patch_due = race->swept + race->patch_wait;
+  race->spent += out.work / heap_unit(race, v);
+  info->iterations += out.steps;
+  if (out.better) {
+    memcpy(z, race->low, (size_t)v->p.n * sizeof *z);
+    heap_centre(race, v->p.n, z);
+  }
+  race->patched = race->lowest;
+  race->lowest = INFINITY;
+  *measure = ns_mixed_measure(v, z, w);
+  if (*measure <= v->tolerance) info->solver = "newton";
+  return NS_OK;
 }
 
 /* Newton's turn from z, whose measure is *measure. Keeps the better point in z. */
@@ -259,11 +316,13 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
     race->swept++;
     info->iterations++;
     if (race->swept % MEASURE_EVERY && k < count) continue;
-    double measure = ns_mixed_measure(v, z, w);
-    if (measure <= (v->early && race->swept < EARLY_LEAST ? 0.1 : 1) * v->tolerance) return NS_OK;
+    double measure = ns_mixed_measure(v, z, w), aim = (v->early && race->swept < EARLY_LEAST ? 0.1 : 1) * v->tolerance;
+    if (measure <= aim) return NS_OK;
     if (!(measure < INFINITY)) return NS_ENOCONV;
     heap_mark(race, measure);
     heap_change_kind(race, v->p.n, measure, z);
+    status = heap_patch(race, v, z, w, &measure, info);
+    if (status || measure <= aim) return status;
     if (!newton_due(race, v, measure)) continue;
     status = heap_newton(race, v, z, w, &measure, info);
     if (status || measure <= v->tolerance) return status;
