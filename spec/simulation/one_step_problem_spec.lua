@@ -122,4 +122,44 @@ describe("one-step problem", function()
     for _ in simu:steps() do seen[#seen + 1] = inter[1]:lambda(0)[1] end
     assert.same({ 1, 1, 0, 0 }, seen)
   end)
+
+  -- A box on four corners that nearly slips, with the problem's options; runs five steps, of a clone when asked, and gives the
+  -- largest `backward` and the velocity.
+  local function nearly_slipping(options, cloned)
+    local nsds, problem = ns.NonSmoothDynamicalSystem(0, 0.05), ns.FrictionContact(3, options)
+    local inertia = ns.matrix { { 0.1, 0, 0 }, { 0, 0.2, 0 }, { 0, 0, 0.3 } }
+    local box = ns.NewtonEulerDS({ 0, 0, 0.2, 1, 0, 0, 0 }, ns.zeros(6), 2, inertia)
+    box:setFExtPtr { 20 * math.sin(0.3), 0, -20 * math.cos(0.3) }
+    nsds:insertDynamicalSystem(box)
+    local law = ns.NewtonImpactFrictionNSL(0, 0, math.tan(0.3) * (1 - 1e-9), 3)
+    local floor = ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+    for _, corner in ipairs { { 0.5, 0.3 }, { 0.5, -0.3 }, { -0.5, 0.3 }, { -0.5, -0.3 } } do
+      nsds:link(ns.Interaction(law, ns.contact.corner_plane({ corner[1], corner[2], -0.2 }, floor)), box)
+    end
+    local simu, most = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5), problem), 0
+    if cloned then simu = simu:clone() end
+    box = simu:nsds():dynamicalSystem(1)
+    for _ in simu:steps() do most = cloned and 0 or max(most, problem:info().backward, problem:info().relative) end
+    return most, box:velocity()[1]
+  end
+
+  it("passes the tolerance that is asked for, also a smaller one than the default, and so does a clone", function()
+    for _, tolerance in ipairs { 1e-6, 1e-8, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15 } do
+      assert.is_true(nearly_slipping { tolerance = tolerance } <= tolerance)
+      assert.is_true(nearly_slipping { tolerance = tolerance, solver = "newton" } <= max(tolerance, 1e-12))
+    end
+    assert.is_true(nearly_slipping {} <= 1e-10)
+    local _, wanted = nearly_slipping { tolerance = 1e-15 }
+    assert.equal(wanted, select(2, nearly_slipping({ tolerance = 1e-15 }, true)))
+    assert.not_equal(wanted, select(2, nearly_slipping {}))
+  end)
+
+  it("fails where the sweeps that are asked for do not reach the tolerance", function()
+    local ok, message = pcall(nearly_slipping, { tolerance = 1e-15, solver = "nsgs", max_iterations = 3 })
+    assert.is_false(ok)
+    assert.truthy(message:find("the one-step problem has no accepted solution: iteration limit reached", 1, true))
+    ok, message = pcall(ns.FrictionContact, 3, { iterations = 3 })
+    assert.is_false(ok)
+    assert.truthy(message:find("unknown option 'iterations' (known: tolerance, max_iterations, solver)", 1, true))
+  end)
 end)

@@ -31,7 +31,7 @@ static const Kind kinds[] = {
 
 enum { ASKED = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
 
-const NsField ns_osnsp_fields[] = {NS_FIELD_A_NUMBER("tolerance", NsOsnsp, options.tolerance, 0, 0.1, NS_FIELD_ABOVE | ASKED),
+const NsField ns_osnsp_fields[] = {NS_FIELD_A_NUMBER("tolerance", NsOsnsp, tolerance, 0, 0.1, ASKED),
                                    NS_FIELD_A_COUNT("most iterations", NsOsnsp, options.max_iterations, 0, 1 << 30, ASKED),
                                    NS_FIELD_A_METHOD("method", NsOsnsp, options.method, ASKED),
                                    NS_FIELD_A_NUMBER("relaxation", NsOsnsp, options.omega, 0, 2, ASKED),
@@ -116,6 +116,11 @@ void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
     if (field->flags & NS_FIELD_CONSTANT) memcpy(ns_field_place(field, problem), data, bytes);
   }
   problem->asked = other->asked;
+  problem->options.tolerance = other->options.tolerance;
+}
+
+void ns_osnsp_ask_tolerance(NsOsnsp *problem, double tolerance) {
+  problem->tolerance = problem->options.tolerance = tolerance;
 }
 
 bool ns_osnsp_is_sparse(const NsOsnsp *problem) {
@@ -136,7 +141,7 @@ const NsSparse *ns_osnsp_columns(const NsOsnsp *problem) {
 
 double ns_osnsp_tolerance(const NsOsnsp *problem) {
   double asked = problem->options.tolerance, left = problem->info.backward;
-  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = NS_CONTACTS_TOLERANCE;
+  if (ns_osnsp_has_contacts(problem) && problem->tolerance == 0) asked = NS_CONTACTS_TOLERANCE;
   return left < asked ? left : asked;
 }
 
@@ -321,7 +326,7 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   NsMixedProblem mixed = mixed_problem(p);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
-  options->tolerance = problem->options.tolerance > DEFAULT_TOLERANCE ? problem->options.tolerance : 0;
+  options->tolerance = problem->tolerance;
   options->keep = problem->again;
   options->method = ns_osnsp_of_contacts(problem->kind) ? problem->options.method : NULL;
   options->contacts = options->method != NULL;

@@ -36,9 +36,10 @@ typedef struct NsMerged NsMerged;
 */
 typedef struct NsOsnsp {
   NsOsnspKind kind;
-  NsBoxOptions options;
-  const char *asked; /* static: the name of options.method that was requested; NULL: none */
-  int dim;           /* (Rolling)FrictionContact: dimension of its contacts; 0: any */
+  NsBoxOptions options; /* its tolerance is the one in force for rows alone */
+  double tolerance;     /* as it was asked for; 0: the default */
+  const char *asked;    /* static: the name of options.method that was requested; NULL: none */
+  int dim;              /* (Rolling)FrictionContact: dimension of its contacts; 0: any */
   NsBox *solver;
   int m, capacity; /* rows of the last problem (mechanics: of the closed contacts); the most rows */
   NsArena arena;
@@ -95,6 +96,9 @@ NsStatus ns_osnsp_take_vectors(NsOsnsp *problem, const NsNsds *nsds, int m);
 
 /* Takes memory for `edge`, for the graph of the last ns_osnsp_prepare. NS_ENOMEM. */
 NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds);
+
+/* Sets the tolerance that is asked for, above 0. */
+void ns_osnsp_ask_tolerance(NsOsnsp *problem, double tolerance);
 
 /* Copies the options, the name of the method and the dimension of contacts from another problem. */
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other);

@@ -44,7 +44,7 @@ static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
   double tolerance = nsl_finite(L, idx, self->head.type->name, "tolerance");
   if (!(tolerance > 0) || tolerance > 0.1)
     nsl_error(L, "%s: tolerance: expected a number in (0, 0.1], got %f", self->head.type->name, tolerance);
-  self->problem->options.tolerance = tolerance;
+  ns_osnsp_ask_tolerance(self->problem, tolerance);
 }
 
 static void set_max_iterations(lua_State *L, NslOsnsp *self, int idx) {
