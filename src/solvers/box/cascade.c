@@ -158,7 +158,7 @@ static bool proves_none(Cascade *c, const NsBoxProblem *p, int k, double toleran
     int i = b->member[b->start[l]];
     const double *column = p->M + (size_t)i * (size_t)p->ldm;
     double diagonal = column[i], moved = diagonal > 0 ? c->error[i] / diagonal : 0;
-    bool flat = diagonal == 0 && fabs(c->w[i]) > c->error[i];
+    bool flat = diagonal == 0 && fabs(c->w[i]) > c->error[i] + p->faded;
     bool one = b->start[l + 1] - b->start[l] == 1 && (flat || (diagonal > 0 && l > k));
     if (!one) return false;
     for (int r = 0; l > k && r < p->n; r++) {
