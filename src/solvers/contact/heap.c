@@ -106,7 +106,7 @@ static NsStatus heap_reserve(void **work, NsSearch *search) {
   NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
   if (race) heap_begin(race, false);
   NsStatus status = race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
-  return status ? status : ns_heap_patch_new(&race->patch, search);
+  return status ? status : ns_heap_patch_new(&race->patch);
 }
 
 static void heap_release(void *work) {
@@ -336,7 +336,7 @@ static NsOutcome heap_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsHeapRace *race = work;
   int limit = s->v.max_iterations > 0 && s->v.max_iterations < mode ? s->v.max_iterations : mode;
-  if (s->rounds == 0) heap_begin(race, s->v.tolerance >= coarse);
+  if (s->rounds == 0) heap_begin(race, s->v.tolerance >= coarse), ns_heap_patch_begin(race->patch);
   bool begins = s->rounds++ == 0;
   ns_mixed_copy(s, s->z, begins ? s->best : s->standing);
   for (int i = 0; begins && i < s->v.p.n; i++) race->guessed |= s->z[i] != 0;

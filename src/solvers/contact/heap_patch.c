@@ -38,14 +38,17 @@ struct NsHeapPatch {
   NsMixedGroup *groups;
   double *q, *z, *w, *rho, *explained, *size, *load;
   double *dense; /* of NS_MIXED_DENSE_ROWS rows */
-  void *newton;
+  void *newton;  /* NULL: not made yet */
 };
 
-NsStatus ns_heap_patch_new(NsHeapPatch **out, NsSearch *search) {
-  NsHeapPatch *patch = *out = ns_alloc(1, sizeof *patch);
-  NsStatus status = patch ? ns_mixed_newton.reserve(&patch->newton, search) : NS_ENOMEM;
-  if (status) ns_heap_patch_free(patch), *out = NULL;
-  return status;
+NsStatus ns_heap_patch_new(NsHeapPatch **out) {
+  *out = ns_alloc(1, sizeof **out);
+  return *out ? NS_OK : NS_ENOMEM;
+}
+
+void ns_heap_patch_begin(NsHeapPatch *patch) {
+  ns_mixed_newton.release(patch->newton);
+  patch->newton = NULL;
 }
 
 void ns_heap_patch_free(NsHeapPatch *patch) {
@@ -56,6 +59,7 @@ void ns_heap_patch_free(NsHeapPatch *patch) {
 }
 
 static NsStatus patch_room(NsHeapPatch *patch, int n) {
+  if (!patch->newton && ns_mixed_newton.reserve(&patch->newton, NULL) != NS_OK) return NS_ENOMEM;
   if (n <= patch->capacity) return NS_OK;
   ns_arena_release(&patch->arena);
   patch->capacity = 0;

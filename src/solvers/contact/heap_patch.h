@@ -8,7 +8,10 @@
 
 typedef struct NsHeapPatch NsHeapPatch;
 
-/* Patches that were tried. steps, work: of Newton, and their operations. better: z has a solution. wide: one had too many groups. dear: one would cost too much. */
+/*
+** Patches that were tried. steps, work: of Newton, and their operations. better: z has a solution. wide: one had too many groups. dear: one
+** would cost too much.
+*/
 typedef struct NsHeapPatched {
   int steps;
   double work;
@@ -16,12 +19,16 @@ typedef struct NsHeapPatched {
 } NsHeapPatched;
 
 /* NS_ENOMEM; *out is NULL on failure. */
-NsStatus ns_heap_patch_new(NsHeapPatch **out, NsSearch *search);
+NsStatus ns_heap_patch_new(NsHeapPatch **out);
 void ns_heap_patch_free(NsHeapPatch *patch);
+
+/* Forgets the factors of earlier patches, on whose pivots bits depend: another search begins. */
+void ns_heap_patch_begin(NsHeapPatch *patch);
 
 /*
 ** Solves for the groups of the heap whose v->error is above the tolerance and their neighbours, up to so many rings of them, by Newton's method with
-** all others fixed; groups that are not connected one after the other. z: the point; w = W z + q. v->error is of z. budget: the most operations. NS_EINTR, NS_ENOMEM.
+** all others fixed; groups that are not connected one after the other. z: the point; w = W z + q. v->error is of z. budget: the most operations.
+** NS_EINTR, NS_ENOMEM.
 */
 NsStatus ns_heap_patch_solve(NsHeapPatch *patch, const NsHeapBlocks *heap, int rings, double budget, double *z, const double *w,
                              NsHeapPatched *out);
