@@ -330,11 +330,14 @@ static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, doub
   return NS_OK;
 }
 
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, double *distance, double *pa, double *pb,
+                                  double *n);
+
 /* Turns the touches of prisms into touches of the true surfaces, and adds the nearest one when it is not among them. */
 static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   int kept = 0, n = w->n;
   double size = fmin(a.solid->around, b.solid->around), d, pa[3], pb[3], normal[3], nearest = INFINITY;
-  NsStatus status = ns_narrow_distance(w, a, b, &d, pa, pb, normal);
+  NsStatus status = narrowed_distance(w, a, b, 0.01 * ring_same * size, &d, pa, pb, normal);
   for (int i = 0; i < n && status == NS_OK; i++) {
     NsTouch t = w->touches[i];
     t.L1 = t.L2 = 0; /* of edges of the prism; where a side ends its rim is a feature of its own */
@@ -364,7 +367,7 @@ NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
 /* ---- distances of cylinders ---- */
 
 /* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */
-enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 30 };
+enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 60 };
 typedef struct Narrowed {
   NsPlaced at;
   NsSolid prism;
@@ -425,10 +428,10 @@ static void narrowed_keep(Narrowed *x, double one, double other) {
 
 /*
 ** Adds the angle at which the cylinder is farthest along d, a direction in space, unless there are too many; `few`: of the others those stay that are
-** beside it, or beside the nearest point. Returns by how much the cylinder goes beyond the prism there; 0: it is
+** beside it, or beside the nearest point; the angle of the other solid's nearest point is added, too. Returns by how much the cylinder goes beyond the prism there; 0: it is
 ** a solid without a round surface, or the corner is there already.
 */
-static double narrowed_refine(Narrowed *x, const double *d, const double *nearest, bool few) {
+static double narrowed_refine(Narrowed *x, const double *d, const double *nearest, const double *other, bool few) {
   const NsSolidRing *ring = &x->at.solid->ring;
   if (!(ring->R > 0)) return 0;
   double own[3], out[3];
@@ -438,11 +441,15 @@ static double narrowed_refine(Narrowed *x, const double *d, const double *neares
   ns_place_back(x->at.pose, nearest, own), ns_sub3(own, ring->ends[0], own);
   if (few) narrowed_keep(x, narrowed_angle(ring, own), angle);
   if (x->n < NARROW_ANGLES) narrowed_insert(x, angle);
+  ns_place_back(x->at.pose, other, own), ns_sub3(own, ring->ends[0], own);
+  angle = narrowed_angle(ring, own);
+  if (x->n < NARROW_ANGLES && 1 - narrowed_nearest(x, angle) > 1e-13) narrowed_insert(x, angle);
   return across * ring->R * (1 - most);
 }
 
-/* Prisms get corners where the normal finds their cylinders beyond them, until that is rounding: so the answer is the shortest way of all. */
-NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
+/* Prisms get corners where the normal finds their cylinders beyond them, until that is at most `close`: so the answer is the shortest way of all. */
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, double *distance, double *pa, double *pb,
+                                  double *n) {
   if (!(a.solid->ring.R > 0) && !(b.solid->ring.R > 0)) return ns_narrow_prisms(w, a, b, distance, pa, pb, n);
   Narrowed x, y;
   NsPlaced one, other;
@@ -450,7 +457,7 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
   narrowed_begin(&x, a), narrowed_begin(&y, b);
   double beyond = INFINITY;
   bool full = false;
-  for (int round = 0; status == NS_OK && !full && beyond > 1e-13 * fmin(a.solid->around, b.solid->around); round++) {
+  for (int round = 0; status == NS_OK && !full && beyond > close; round++) {
     double back[3];
     full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES;
     status = narrowed_make(&x, &one);
@@ -458,8 +465,8 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
     if (status == NS_OK) status = ns_narrow_prisms(w, one, other, distance, pa, pb, n);
     for (int k = 0; k < 3; k++) back[k] = -n[k];
     if (status != NS_OK) break;
-    double one_more = narrowed_refine(&x, back, pa, round < NARROW_ROUNDS),
-           other_more = narrowed_refine(&y, n, pb, round < NARROW_ROUNDS);
+    bool few = round < NARROW_ROUNDS;
+    double one_more = narrowed_refine(&x, back, pa, pb, few), other_more = narrowed_refine(&y, n, pb, pa, few);
     beyond = one_more + other_more;
     if (!full) continue; /* as of cylinders in each other with one axis: all normals are as good */
     *distance -= beyond;
@@ -467,4 +474,8 @@ NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distanc
   }
   ns_arena_release(&x.prism.arena), ns_arena_release(&y.prism.arena);
   return status;
+}
+
+NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
+  return narrowed_distance(w, a, b, 1e-13 * fmin(a.solid->around, b.solid->around), distance, pa, pb, n);
 }

@@ -679,21 +679,21 @@ static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Neare
 NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
   Side x, y;
   Nearest near;
-  Axis faces;
-  double way[3];
+  Axis faces, axis = {.gap = -INFINITY, .face = -1};
+  double way[3], back[3];
+  int at = 0;
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  Axis axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
+  nearest_edges(&x, &y, &near), nearest_faces(&x, &y, &near), nearest_faces(&y, &x, &near);
+  ns_sub3(near.pa, near.pb, way), ns_sub3(near.pb, near.pa, back);
+  /* solids with a gap along the way between them are apart: no other axis is needed */
+  bool gap = near.d > rim * narrow_size(a, b) && side_least(&x, way, &at) + side_least(&y, back, &at) > 0;
+  if (!gap) axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
   bool thin = narrow_thin(a, b), known = axis.gap > -INFINITY;
-  nearest_edges(&x, &y, &near);
-  nearest_faces(&x, &y, &near);
-  nearest_faces(&y, &x, &near);
-  ns_sub3(near.pa, near.pb, way);
   /* points that coincide have no way between them: the axis has the normal */
   bool apart = near.d > rim * narrow_size(a, b) || !known;
   if (known && !thin && (axis.gap <= 0 || !apart)) narrow_overlap(&x, &y, &axis, &near);
   else if (apart && ns_unit3(way) > 0) memcpy(axis.n, way, sizeof way);
-  *distance = near.d - a.solid->radius - b.solid->radius;
-  memcpy(n, axis.n, sizeof axis.n);
+  *distance = near.d - a.solid->radius - b.solid->radius, memcpy(n, axis.n, sizeof axis.n);
   ns_add3(near.pa, -a.solid->radius, axis.n, pa);
   ns_add3(near.pb, b.solid->radius, axis.n, pb);
   return NS_OK;
