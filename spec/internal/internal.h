@@ -27,7 +27,8 @@
   X(variational)                                                                                                               \
   X(fesd)                                                                                                                      \
   X(switching)                                                                                                                 \
-  X(derivatives)
+  X(derivatives)                                                                                                               \
+  X(derived)
 
 #define X(file) void nsl_internal_##file(lua_State *L);
 NSL_INTERNAL_LIST(X)

@@ -175,7 +175,7 @@ static int argument_place(char arg) {
 }
 
 /* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
-static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NslPoint *at, int object) {
+static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NsPoint *at, int object) {
   int count = 0;
   for (const char *a = cb->slot->args; *a; a++, count++) {
     const double *from = *a == 'x' ? at->x : *a == 'z' ? at->z : at->lambda;
@@ -208,13 +208,13 @@ static int assign_returned(lua_State *L) {
 }
 
 /* Copies the parameters back to their owner, since the callback may have written them. */
-static void return_z(const NslCallback *cb, const NslPoint *at) {
+static void return_z(const NslCallback *cb, const NsPoint *at) {
   const NslVector *z = cb->callee->z;
   if (at->z && z->n > 0 && strchr(cb->slot->args, 'z')) memcpy((double *)at->z, z->data, (size_t)z->n * sizeof *at->z);
 }
 
 /* Calls a Lua callback, which fills the output's own storage. Returns 0, or negative with the error kept. */
-static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
+static int call_lua(NslCallback *cb, int slot, const NsPoint *at) {
   NslCallee *callee = cb->callee;
   NslHost *host = callee->host;
   lua_State *L = host->L;
@@ -257,7 +257,7 @@ static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   return 0;
 }
 
-static void call_native(const NslCallback *cb, const NslPoint *at) {
+static void call_native(const NslCallback *cb, const NsPoint *at) {
   const NslCallee *callee = cb->callee;
   const NsSlot *slot = cb->slot;
   NsNativeCall call = {.t = at->t, .x = (double *)at->x, .lambda = (double *)at->lambda, .z = (double *)at->z, .out = cb->out};
@@ -279,7 +279,7 @@ static int argument_size(const NslCallee *callee, char letter) {
   return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
-static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, double *in) {
+static void callback_write_inputs(const NslCallback *cb, const NsPoint *at, double *in) {
   const NsDirect *d = &cb->direct;
   const double *args[] = {at->x, at->lambda, at->z ? at->z : cb->callee->z->data};
   if (d->timed) *in++ = at->t;
@@ -287,7 +287,7 @@ static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, dou
     for (const double *from = args[d->of[a]], *end = from + d->count[a]; from < end;) *in++ = *from++;
 }
 
-static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NsPoint *at) {
   callback_write_inputs(cb, at, trace->fn.in);
   if (trace->fn.touched) ns_paths_clear_last(&trace->fn);
 }
@@ -295,7 +295,7 @@ static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const Ns
 /* A compiled callback and the point at which it is called. */
 typedef struct FirstCall {
   NslCallback *cb;
-  const NslPoint *at;
+  const NsPoint *at;
   bool *jumps;         /* of look_for_jumps */
   const double *plain; /* the callback's values there, where they are known at each point; of make_shadow */
 } FirstCall;
@@ -381,7 +381,7 @@ int nsl_callback_attempt(NslCallback *cb, lua_CFunction f, void *argument) {
   return nsl_callback_protected(cb, attempt_or_yield, &attempt);
 }
 
-NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
+NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NsPoint *at) {
   NslCallback *cb = &callee->callbacks[slot];
   FirstCall call = {.cb = cb, .at = at};
   if (!cb->trace && (nsl_callback_attempt(cb, find_trace, &call) != 0 || !cb->trace)) return NULL;
@@ -389,7 +389,7 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   return cb->trace;
 }
 
-bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NslPoint *at) {
+bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NsPoint *at) {
   FirstCall call = {.cb = &callee->callbacks[slot], .at = at};
   lua_pushcfunction(L, find_trace);
   lua_pushlightuserdata(L, &call);
@@ -412,7 +412,7 @@ static int make_shadow(lua_State *L) {
   return 0;
 }
 
-NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at, const double *plain) {
+NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NsPoint *at, const double *plain) {
   NslCallback *cb = &callee->callbacks[slot];
   if (cb->backing != NSL_LUA && cb->backing != NSL_METHOD) return NULL;
   if (cb->shadow_run != callee->host->runs) {
@@ -478,7 +478,7 @@ bool nsl_callback_jumps(NslCallee *callee, int slot) {
 ** Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. One that has become plain is
 ** called again.
 */
-static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+static int call_compiled(NslCallee *callee, int slot, const NsPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   NslTrace *trace = cb->trace;
   int failed = 0;
@@ -496,7 +496,7 @@ static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double
   return 0;
 }
 
-int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out) {
+int nsl_callback_call(NslCallee *callee, int slot, const NsPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
   if (cb->backing == NSL_LIBRARY) call_native(cb, at);

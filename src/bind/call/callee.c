@@ -123,8 +123,7 @@ static void rebind(lua_State *L, int idx) {
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
   for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].inexact = false, callee->callbacks[i].shadow_run = 0;
-  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
-    callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
+  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) ns_derived_reset(&callee->functions[i]);
   if (callee->family->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
   unsigned present = 0;
   for (int i = 0; i < callee->kind->nslots; i++)
@@ -327,24 +326,6 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   return 0;
 }
 
-/*
-** Allocates the memory of the functions (the last point and the value there); memory for Jacobians is allocated at first use.
-*/
-static NsStatus make_memories(NslCallee *callee) {
-  ns_arena_release(&callee->arena);
-  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) {
-    NslFunction *f = &callee->functions[i];
-    int most = callee->n > callee->m ? callee->n : callee->m;
-    f->x = ns_arena_doubles(&callee->arena, callee->n);
-    f->lambda = ns_arena_doubles(&callee->arena, callee->m);
-    f->z = ns_arena_doubles(&callee->arena, callee->nz);
-    f->plain = ns_arena_doubles(&callee->arena, most);
-    f->jacobian[0] = f->jacobian[1] = f->low = NULL;
-    f->plain_known = f->jacobians_known = f->no_duals = false;
-  }
-  return callee->arena.failed ? NS_ENOMEM : NS_OK;
-}
-
 void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   idx = lua_absindex(L, idx);
   NslCallee *callee = lua_touserdata(L, idx);
@@ -359,7 +340,9 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->rate = make_vector(L, idx, NSL_PLACE_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
     callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, drop_trace(&callee->callbacks[i]);
-  if (make_memories(callee) != NS_OK) luaL_error(L, "not enough memory");
+  ns_arena_release(&callee->arena);
+  for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) ns_derived_size(&callee->functions[i], &callee->arena, n, m, nz);
+  if (callee->arena.failed) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
 }

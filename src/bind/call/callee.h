@@ -4,8 +4,7 @@
 */
 #pragma once
 
-#include "ad/direct.h"
-#include "base/arena.h"
+#include "ad/derived.h"
 #include "base/function.h"
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
@@ -40,24 +39,6 @@ struct NslCallback {
   bool stays;             /* a plain callback that nslua.compile has seen, and has left as it is */
   bool silent;            /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
-
-/*
-** A value callback and the callbacks of its Jacobians, as one NsFunction of the engine, with the memory of the last point of
-** evaluation.
-*/
-typedef struct NslFunction {
-  NslCallee *callee;
-  int value;                 /* the slot of the value */
-  int by[2];                 /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
-  double t, *x, *lambda, *z; /* the point of the last plain evaluation */
-  double *plain;             /* the value at that point; for vectors only */
-  bool plain_known, jacobians_known;
-  double *jacobian[2]; /* the Jacobians at that point, by dual numbers or by a trace */
-  uint64_t run;        /* the run (NslHost.runs) of `passes` */
-  long passes, wait;   /* how many Jacobians were computed in it; after how many a trace is made */
-  double *low;         /* workspace for one value: for central differences, or for a matrix */
-  bool no_duals;       /* the function is a matrix and its callback does not accept dual numbers */
-} NslFunction;
 
 /*
 ** What the binding does for a family of classes: systems, relations, boundary conditions. `bind` hands the present callbacks to
@@ -107,7 +88,7 @@ struct NslCallee {
   const char *name; /* the engine object's name, in its buffer */
   int number;       /* in NslHost.callees */
   NslCallback callbacks[NSL_MAX_SLOTS];
-  NslFunction functions[NSL_MAX_FUNCTIONS];
+  NsDerived functions[NSL_MAX_FUNCTIONS];
   NsArena arena; /* holds the memory of the functions */
   bool sized;
   bool watched;

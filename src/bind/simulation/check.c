@@ -42,7 +42,7 @@ typedef struct Probe {
 */
 static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, double *out, bool *silent) {
   bool of_rate = strchr(callee->callbacks[slot].slot->args, 'v') != NULL; /* the rate may have any value: take the state */
-  NslPoint at = {probe->t, probe->x, of_rate ? probe->x : probe->lambda, probe->z};
+  NsPoint at = {probe->t, probe->x, of_rate ? probe->x : probe->lambda, probe->z};
   int failed = nsl_callback_call(callee, slot, &at, out);
   *silent = !failed && callee->callbacks[slot].silent;
   if (failed) return NS_ECALLBACK;
@@ -50,7 +50,7 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
     ns_audit_move(probe->moved_x, probe->x, callee->n, trial);
     ns_audit_move(probe->moved_lambda, probe->lambda, callee->m, trial);
     double t = probe->t + (probe->T - probe->t) * trial / (NS_AUDIT_POINTS - 1);
-    at = (NslPoint){t, probe->moved_x, of_rate ? probe->moved_x : probe->moved_lambda, probe->z};
+    at = (NsPoint){t, probe->moved_x, of_rate ? probe->moved_x : probe->moved_lambda, probe->z};
     *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
   }
   return NS_OK;

@@ -54,7 +54,7 @@ static const double *compile_gather(lua_State *L, const NsInteraction *inter) {
 typedef struct CallbackTry {
   NslCallee *callee;
   int slot;
-  NslPoint at;
+  NsPoint at;
 } CallbackTry;
 
 /* The last argument: a CallbackTry. */
@@ -80,7 +80,7 @@ static int compile_try(lua_State *L) {
   const NslInteraction *inter = lua_touserdata(L, 5);
   const NsDs *ds = nsl_is_ds(callee->head.type) ? ((NslDs *)callee)->ds : NULL;
   CallbackTry way = {callee, slot, {luaL_checknumber(L, 4), NULL, NULL, NULL}};
-  NslPoint *at = &way.at;
+  NsPoint *at = &way.at;
   if (ds) at->x = ds->x, at->lambda = ds->x + callee->n, at->z = ds->z;
   if (inter)
     at->x = compile_gather(L, inter->interaction), at->lambda = inter->interaction->lambda, at->z = inter->interaction->z;
