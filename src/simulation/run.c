@@ -20,6 +20,13 @@ long ns_run_rows(const NsTimeStepping *ts, long every) {
   return left / every + 2 + (left % every != 0);
 }
 
+double ns_run_seconds(const char *text) {
+  char *end;
+  double value = ns_read_double(text, &end);
+  double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+  return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
+}
+
 /* A rest of [t0, T] up to h / SPARE_PARTS + SPARE_ROUNDINGS eps |T| counts as rounding; chosen by experience on the specs. */
 enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
 
@@ -187,4 +194,26 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   NsStatus ended = ns_record_end(&record, status == NS_OK && saved == NS_OK ? err : NULL);
   run_end_sensitivities(ts, solution);
   return status != NS_OK ? status : saved != NS_OK ? saved : ended;
+}
+
+/* ---- the file of a stream ---- */
+
+NsStatus ns_run_check_file(const NsRunFile *file, NsStreamPlace place, NsError *err) {
+  return file->hdf5 ? ns_h5_check(file->hdf5, file->path, file->ncols, file->names, place, err)
+                    : ns_stream_check(file->path, file->ncols, file->names, place, err);
+}
+
+NsStatus ns_run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *options, const NsRunFile *file,
+                          NsError *err) {
+  NsStatus status = ns_ts_claim(ts, err);
+  if (status != NS_OK || !file->path) return status == NS_OK ? ns_run(ts, solution, options, err) : status;
+  NsStreamPlace place = {-INFINITY, -INFINITY};
+  if (file->resume) place = ns_run_place(ts, ts->k, ts->computed, options->every);
+  if (!file->resumed) place.last = -INFINITY;
+  status = file->hdf5 ? ns_h5_stream(file->hdf5, &options->stream, file->path, file->ncols, file->names, place, err)
+                      : ns_stream_open(&options->stream, file->path, file->ncols, file->names, place, err);
+  if (status != NS_OK) return status;
+  status = ns_run(ts, solution, options, err);
+  NsStatus closed = ns_stream_close(options->stream, status == NS_OK ? err : NULL);
+  return status == NS_OK ? closed : status;
 }

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "io/stream.h"
+#include "io/h5.h"
 #include "simulation/solution.h"
 
 /* Is called between steps: after every step of a nonlinear model, now and then in a linear one. */
@@ -19,6 +19,9 @@ typedef struct NsRunCheckpoints {
   long steps;     /* a checkpoint after so many steps; 0: not by steps */
   double seconds; /* a checkpoint after so many seconds; 0: not by time */
 } NsRunCheckpoints;
+
+/* The seconds of "10s", "2m" or "1h", for these; 0 for any other text. */
+double ns_run_seconds(const char *text);
 
 /* Derivatives of the states by parameters, for sol.S. NULL parameters: none. */
 typedef struct NsRunSensitivities {
@@ -70,3 +73,21 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err);
 ** checkpoint, so that a run from the checkpoint finds its rows; without checkpoints it is flushed once a second.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
+
+/*
+** The file of a stream and its columns. path NULL: none; hdf5 NULL: CSV. resume: it goes on at the present step, with the rows of an earlier
+** run if that is `resumed` from a checkpoint.
+*/
+typedef struct NsRunFile {
+  const char *path;
+  const NsHdf5 *hdf5;
+  int ncols;
+  const char *const *names;
+  bool resume, resumed;
+} NsRunFile;
+
+/* ns_stream_check for the file. */
+NsStatus ns_run_check_file(const NsRunFile *file, NsStreamPlace place, NsError *err);
+
+/* ns_run with the file, which starts anew or goes on, as the stream of the options. */
+NsStatus ns_run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *options, const NsRunFile *file, NsError *err);

@@ -2,7 +2,6 @@
 ** run.c
 ** simu:run{...}: the loop in C, with progress on a terminal and Ctrl-C.
 */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -88,14 +87,6 @@ static long bind_run_count(lua_State *L, int idx, const char *name, long otherwi
   return value;
 }
 
-/* The seconds of "10s", "2m" or "1h"; 0 for any other text. */
-static double seconds_of(const char *text) {
-  char *end;
-  double value = ns_read_double(text, &end);
-  double unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
-  return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
-}
-
 /* Reads the checkpoint options. `every`: the distance between checkpoints, in steps or as "10s"; 10 s by default. */
 static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   NsRunCheckpoints c = {NULL, 0, 10};
@@ -103,7 +94,7 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   c.path = nsl_path(L, -1, "run", "checkpoint"); /* kept by the table of options */
   lua_pop(L, 1);
   if (lua_getfield(L, idx, "every") == LUA_TSTRING) {
-    c.seconds = seconds_of(lua_tostring(L, -1));
+    c.seconds = ns_run_seconds(lua_tostring(L, -1));
     if (c.seconds == 0)
       luaL_error(L, "run: every: expected a number of steps or a time such as \"10s\", \"5m\", \"1h\", got \"%s\"",
                  lua_tostring(L, -1));
@@ -285,6 +276,12 @@ static const char **push_names(lua_State *L, int ncols) {
   return names;
 }
 
+/* The file of the stream, with the columns of the solution at 3; without a stream its path is NULL. */
+static NsRunFile run_file(lua_State *L, const Options *options, int ncols) {
+  const char **names = options->stream ? push_names(L, ncols) : NULL;
+  return (NsRunFile){options->stream, options->hdf5, ncols, names, options->resume, options->resumed};
+}
+
 /*
 ** Raises, before anything has changed, when the stream does not continue from the checkpoint. A bad checkpoint is reported
 ** later, when it is loaded.
@@ -295,12 +292,8 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
   bool computed;
   if (ns_ts_peek(self->ts, options->checkpoints.path, &k, &computed, &err) != NS_OK) return;
   push_record(L, options, 1);
-  int ncols = row_columns(self->ts, options);
-  const char **names = push_names(L, ncols);
-  NsStreamPlace place = ns_run_place(self->ts, k, computed, options->every);
-  NsStatus status = options->hdf5 ? ns_h5_check(options->hdf5, options->stream, ncols, names, place, &err)
-                                  : ns_stream_check(options->stream, ncols, names, place, &err);
-  if (status != NS_OK) nsl_raise_step(L, &err);
+  NsRunFile file = run_file(L, options, row_columns(self->ts, options));
+  if (ns_run_check_file(&file, ns_run_place(self->ts, k, computed, options->every), &err) != NS_OK) nsl_raise_step(L, &err);
   lua_settop(L, 2);
 }
 
@@ -320,20 +313,30 @@ static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *option
   options->resumed = true;
 }
 
-/* Runs with the stream of the options, if any; the stream starts anew or, in a resumed run, continues. */
-static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options, int ncols,
-                              const char *const *names, NsError *err) {
-  NsStatus status = ns_ts_claim(ts, err);
-  if (status != NS_OK || !options->stream) return status == NS_OK ? ns_run(ts, solution, run, err) : status;
-  NsStreamPlace place = {-INFINITY, -INFINITY};
-  if (options->resume) place = ns_run_place(ts, ts->k, ts->computed, options->every);
-  if (!options->resumed) place.last = -INFINITY;
-  status = options->hdf5 ? ns_h5_stream(options->hdf5, &run->stream, options->stream, ncols, names, place, err)
-                         : ns_stream_open(&run->stream, options->stream, ncols, names, place, err);
-  if (status != NS_OK) return status;
-  status = ns_run(ts, solution, run, err);
-  NsStatus closed = ns_stream_close(run->stream, status == NS_OK ? err : NULL);
-  return status == NS_OK ? closed : status;
+/* Sets what fills the numbers of a row beside the model's, if there are any; pushes their memory. */
+static void fill_numbers(lua_State *L, const NsTimeStepping *ts, const Options *options, NslRowNumbers *numbers,
+                         NsRunOptions *run) {
+  numbers->count = count_numbers(ts, options);
+  if (!options->observer && numbers->count == 0) return;
+  numbers->values = lua_newuserdatauv(L, (size_t)numbers->count * sizeof(double), 0);
+  run->observe = nsl_fill_row, run->observer = numbers;
+  run->observed = numbers->values, run->nobserved = numbers->count;
+}
+
+/* Sets the outcome of the solution at 3, which is on top; raises the error of a run that failed or was stopped and is not wanted in part. */
+static void end_run(lua_State *L, const NsTimeStepping *ts, const Options *options, NsStatus status, bool signalled,
+                    NsError *err) {
+  if (status == NS_OK) {
+    if (!nsl_push_early_end(L, ts)) lua_pushnil(L);
+    set_outcome(L, 3, "completed", 4);
+    return;
+  }
+  bool stopped = signalled && status == NS_ECALLBACK;
+  if (!stopped && !options->partial) nsl_raise_step(L, err);
+  push_failure(L, err);
+  if (stopped) word_interruption(L, ts);
+  if (!options->partial) luaL_error(L, "%s", lua_tostring(L, -1));
+  set_outcome(L, 3, stopped || status == NS_EINTR ? "interrupted" : "failed", 4);
 }
 
 int nsl_simulation_run(lua_State *L) {
@@ -357,22 +360,17 @@ int nsl_simulation_run(lua_State *L) {
                       .context = &progress};
   NslSolverColumns solver = {.ts = self->ts};
   NslRowNumbers numbers = {.observer = options.observer, .solver = options.solver ? &solver : NULL, .ts = self->ts};
-  numbers.count = count_numbers(self->ts, &options);
-  if (options.observer || numbers.count > 0) {
-    numbers.values = lua_newuserdatauv(L, (size_t)numbers.count * sizeof(double), 0);
-    run.observe = nsl_fill_row, run.observer = &numbers;
-    run.observed = numbers.values, run.nobserved = numbers.count;
-  }
+  fill_numbers(L, self->ts, &options, &numbers, &run);
   int ncols = row_columns(self->ts, &options);
-  const char **names = options.stream ? push_names(L, ncols) : NULL;
-  if (options.stream) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
+  NsRunFile file = run_file(L, &options, ncols);
+  if (file.path) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_listen(L, 1);
   nsl_guard_begin(&guard, L);
   self->host->runs++;
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
-  NsStatus status = run_streaming(self->ts, solution, &run, &options, ncols, names, &err);
+  NsStatus status = ns_run_streaming(self->ts, solution, &run, &file, &err);
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
   nsl_advise(L, 1, &err);
@@ -381,17 +379,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (options.solver) nsl_set_solution_methods(L, 3, &solver);
   nsl_warn_quickening(L, 1);
-  if (status == NS_OK) {
-    if (!nsl_push_early_end(L, self->ts)) lua_pushnil(L);
-    set_outcome(L, 3, "completed", 4);
-  } else {
-    bool stopped = signalled && status == NS_ECALLBACK;
-    if (!stopped && !options.partial) return nsl_raise_step(L, &err);
-    push_failure(L, &err);
-    if (stopped) word_interruption(L, self->ts);
-    if (!options.partial) return luaL_error(L, "%s", lua_tostring(L, -1));
-    set_outcome(L, 3, stopped || status == NS_EINTR ? "interrupted" : "failed", 4);
-  }
+  end_run(L, self->ts, &options, status, signalled, &err);
   lua_settop(L, 3);
   return 1;
 }
