@@ -87,6 +87,16 @@ describe("shapes", function()
       ["hull: points%[2%]: expected three finite numbers, got a table"] = function()
         c.hull { { 0, 0, 0 }, { 1, 2 } }
       end,
+      ["hull: points%[2%]: expected three finite numbers, got nil"] = function()
+        c.hull { { 0, 0, 0 }, nil, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
+      end,
+      ["mesh: triangles%[2%]: expected three finite numbers, got nil"] = function()
+        c.mesh({ { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } }, { { 1, 2, 3 }, nil, { 1, 3, 2 } })
+      end,
+      ["compound: shapes%[2%]: expected a shape, got nil"] = function() c.compound { ball, nil, ball } end,
+      ["heightfield: heights%[2%]: expected a row of numbers, got nil"] = function()
+        c.heightfield({ { 1, 2 }, nil, { 1, 2 } }, 1, 1)
+      end,
       ["hull: expected points that are not all in a plane"] = function()
         c.hull { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 3, 4, 0 } }
       end,

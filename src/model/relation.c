@@ -105,6 +105,14 @@ static NsStatus relation_check_contact(const NsRelation *rel, int nx, int m, con
                  ns_contact_shape(rel->contact)->name, what, nx, whose);
 }
 
+NsStatus ns_relation_complete(const NsRelation *rel, NsError *err) {
+  if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
+    return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", relation_name_of(rel));
+  if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
+    return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", relation_name_of(rel));
+  return NS_OK;
+}
+
 NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *whose, NsError *err) {
   int old_nx = rel->nx, old_m = rel->m, old_np = rel->np;
   if (old_m >= 0 && (old_nx != nx || old_m != m))
@@ -113,10 +121,7 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *wh
   if (rel->states && rel->states != nx)
     return ns_fail(err, NS_ESIZE, "relation '%s': expected %d state%s, which its callbacks are written for, got %d of %s",
                    relation_name_of(rel), rel->states, plural(rel->states), nx, whose);
-  if (!rel->h.value && !ns_coef_given(&rel->C) && !ns_coef_given(&rel->D))
-    return ns_fail(err, NS_EARG, "relation '%s': computeh is missing (or set C)", relation_name_of(rel));
-  if (ns_relation_family(rel) == NS_FIRST_ORDER && !rel->g.value && !ns_coef_given(&rel->B))
-    return ns_fail(err, NS_EARG, "relation '%s': computeg is missing (or set B)", relation_name_of(rel));
+  if (ns_relation_complete(rel, err) != NS_OK) return NS_EARG;
   if (rel->contact && relation_check_contact(rel, nx, m, whose, err) != NS_OK) return NS_ESIZE;
   if (rel->contact) rel->contact->nx = nx;
   rel->nx = nx;

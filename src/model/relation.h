@@ -136,10 +136,12 @@ bool ns_relation_has_K(const NsRelation *relation);
 /* Whether y is affine in x and lambda, and r in lambda: one Newton iteration is then exact. */
 bool ns_relation_linear(const NsRelation *relation);
 
+/* NS_EARG when y or r has neither a callback nor a coefficient. */
+NsStatus ns_relation_complete(const NsRelation *relation, NsError *err);
+
 /*
 ** Fixes nx, m and np = nz. `whose` names the systems in messages ("dynamical system 'ds 1'"). NS_ESIZE, with both numbers, when
-** the sizes do not fit a given coefficient, `states`, the contact, or an earlier link. NS_EARG when y or r has neither
-** a callback nor a coefficient.
+** the sizes do not fit a given coefficient, `states`, the contact, or an earlier link. NS_EARG when the relation is not complete.
 */
 NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, const char *whose, NsError *err);
 

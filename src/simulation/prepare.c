@@ -11,6 +11,14 @@ bool ns_ts_linear(const NsTimeStepping *ts) {
   return ns_islands_linear(&ts->islands);
 }
 
+/* A script may take a callback away from a relation that is linked. */
+static NsStatus check_relations(const NsNsds *nsds, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++)
+    status = ns_relation_complete(nsds->interactions[i]->relation, err);
+  return status;
+}
+
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
   NsIslandPlan plan = {ts->nsds,
@@ -18,7 +26,8 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
                        ts->problem,
                        {ts->class->settle, ts->class->combined, &ts->progress.t, false},
                        ns_adaptive_asked(&ts->adaptive)};
-  NsStatus status = ns_islands_new(&islands, &plan, err);
+  NsStatus status = check_relations(ts->nsds, err);
+  if (status == NS_OK) status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
   ts->islands = islands;

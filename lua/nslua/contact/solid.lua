@@ -35,13 +35,14 @@ return function(contact, support, parts)
   -- A list of lists of three finite numbers.
   local function triples(who, what, list)
     if type(list) ~= "table" then fail(who, what, "a list of three numbers each", list, 3) end
-    for i, p in ipairs(list) do
+    local plain = {}
+    for i = 1, #list do
+      local p = list[i]
       local good = type(p) == "table" or type(p) == "userdata"
       for k = 1, 3 do good = good and type(p[k]) == "number" and p[k] == p[k] and math.abs(p[k]) < huge end
       if not good then fail(who, ("%s[%d]"):format(what, i), "three finite numbers", p, 3) end
+      plain[i] = { p[1], p[2], p[3] }
     end
-    local plain = {}
-    for i, p in ipairs(list) do plain[i] = { p[1], p[2], p[3] } end
     return plain
   end
 
@@ -104,8 +105,12 @@ return function(contact, support, parts)
     end
     local points, triangles = {}, {}
     for i = 1, rows do
+      local row = heights[i]
+      if type(row) ~= "table" and type(row) ~= "userdata" then
+        fail("heightfield", ("heights[%d]"):format(i), "a row of numbers", row, 2)
+      end
       for j = 1, columns do
-        local z = heights[i][j]
+        local z = row[j]
         if type(z) ~= "number" or z ~= z or math.abs(z) == huge then
           fail("heightfield", ("heights[%d][%d]"):format(i, j), "a finite number", z, 2)
         end
@@ -126,8 +131,8 @@ return function(contact, support, parts)
   function contact.compound(list)
     local all = {}
     if type(list) ~= "table" or #list == 0 then fail("compound", "shapes", "a list of shapes", list, 2) end
-    for i, one in ipairs(list) do
-      check_shape("compound", ("shapes[%d]"):format(i), one)
+    for i = 1, #list do
+      local one = check_shape("compound", ("shapes[%d]"):format(i), list[i])
       if one.mesh then fail("compound", ("shapes[%d]"):format(i), "a convex shape", parts.said "a mesh", 2) end
       table.move(one.parts, 1, #one.parts, #all + 1, all)
     end

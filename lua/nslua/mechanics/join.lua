@@ -331,8 +331,8 @@ local function join(nsds, list)
   end
   check_list(list)
   local taken, seen = {}, {}
-  for i, entry in ipairs(list) do
-    taken[i] = take(entry, i)
+  for i = 1, #list do
+    taken[i] = take(list[i], i)
     if seen[taken[i].name] then fail("join: there are two joints '%s'", taken[i].name) end
     seen[taken[i].name] = true
   end

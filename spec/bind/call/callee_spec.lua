@@ -86,6 +86,37 @@ describe("ns.class", function()
     assert.matches("of the object$", models.failure(simu.computeOneStep, simu))
   end)
 
+  it("keeps callbacks that setters gave, and steps do not go on without a callback that is gone", function()
+    local function scalar()
+      local g, h = function(_, _, lambda, _, r) r[1] = 2 * lambda[1] end, function(_, x, lambda, _, y) y[1] = x[1] + lambda[1] end
+      local rel, ds = ns.FirstOrderNonLinearR { h = h, g = g, name = "joint" }, ns.FirstOrderLinearTIDS({ 3 }, { { -1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), rel), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+      return simu, rel, ds, { h = h, g = g }
+    end
+    local first, _, reference = scalar()
+    first:computeOneStep()
+    for _, letter in ipairs { "h", "g" } do
+      local simu, rel, ds, given = scalar()
+      local name = "compute" .. letter
+      rel[name] = nil -- no method of this name was set
+      rel:setComputehFunction(given.h)
+      simu:computeOneStep()
+      assert.equal(reference:x()[1], ds:x()[1])
+      local set = rel["set" .. name:gsub("^c", "C") .. "Function"]
+      local gone = ("relation 'joint': %s is missing (or set %s)"):format(name, letter == "h" and "C" or "B")
+      simu:nextStep()
+      set(rel, nil)
+      assert.equal(gone, message(simu.computeOneStep, simu))
+      rel[name] = function(_, ...) return given[letter](...) end
+      models.advance(simu, 1)
+      rel[name] = nil
+      assert.equal(gone, message(simu.computeOneStep, simu))
+    end
+  end)
+
   it("inherits", function()
     local Soft = ns.class(clutch_class(), "soft")
     function Soft:computeg(_, _, lambda, _, r) r[4] = self.alpha * lambda[1] end

@@ -151,6 +151,7 @@ describe("ns.mechanics.join", function()
       ["join: 'force' stands beside its joint, in a table of both: { { joint, force = ... }, ... }"] = function()
         ns.mechanics.join(nsds, { hinge, force = 1 })
       end,
+      ["join: joints[1]: expected a joint, got nil"] = function() ns.mechanics.join(nsds, { nil, hinge }) end,
       ["join: joints[1]: expected a joint, got userdata"] = function() ns.mechanics.join(nsds, { bodies[1] }) end,
       ["join: there are two joints 'hinge'"] = function() ns.mechanics.join(nsds, { hinge, hinge }) end,
       ["join: name: expected a string, got 3"] = with { name = 3 },

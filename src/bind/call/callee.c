@@ -461,13 +461,14 @@ static int callee_newindex(lua_State *L) {
   if (name) check_field(L, callee, name, slot);
   if (name && slot < 0) check_callback_name(L, callee, name);
   lua_settop(L, 3);
+  bool given = !lua_isnil(L, 3);
   lua_getiuservalue(L, 1, NSL_FIELDS);
   lua_insert(L, 2);
   lua_rawset(L, 2);
   for (int i = 0; i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing == NSL_COMPILED_METHOD) drop_trace(&callee->callbacks[i]);
   if (slot < 0 || strcmp(callee->kind->slots[slot].name, name) != 0) return 0;
-  if (!nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
+  if (given && !nsl_is_method(&callee->callbacks[slot])) callee->callbacks[slot].backing = NSL_ABSENT;
   nsl_find_methods(L, 1);
   return 0;
 }

@@ -11,8 +11,8 @@ return function(_, _, parts)
         parts.fail(who, "points", "a list of at least three points", points, 3)
       end
       local balls, around = {}, 0
-      for i, p in ipairs(points) do
-        p = parts.point(who, ("points[%d]"):format(i), p)
+      for i = 1, #points do
+        local p = parts.point(who, ("points[%d]"):format(i), points[i])
         balls[i] = { p[1], p[2], rounding }
         around = math.max(around, math.sqrt(p[1] ^ 2 + p[2] ^ 2) + rounding)
       end

@@ -3,6 +3,15 @@
 
 return function(_, _, parts)
   local fail = parts.fail
+
+  -- Refuses points[i], which is at p, where its segment from `from` has a length whose square is 0 or infinite.
+  local function check_length(who, p, from, i, given, name)
+    local square = (p[1] - from[1]) ^ 2 + (p[2] - from[2]) ^ 2
+    if square > 0 and square < math.huge then return end
+    local wanted = ("a point %s %s"):format(square > 0 and "near" or "other than", name)
+    fail(who, ("points[%d]"):format(i), wanted, given, 4)
+  end
+
   return {
     kind = "polyline", fixed = true, world = true,
     read = function(who, points, closed)
@@ -12,15 +21,12 @@ return function(_, _, parts)
       if type(points) ~= "table" or #points < least then
         fail(who, "points", ("a list of at least %d points"):format(least), points, 3)
       end
-      for i, p in ipairs(points) do
-        list[i] = parts.point(who, ("points[%d]"):format(i), p)
-        local twin = last and last[1] == list[i][1] and last[2] == list[i][2]
-        if twin then fail(who, ("points[%d]"):format(i), "a point other than the one before it", p, 3) end
+      for i = 1, #points do
+        list[i] = parts.point(who, ("points[%d]"):format(i), points[i])
+        if last then check_length(who, list[i], last, i, points[i], "the one before it") end
         last = list[i]
       end
-      if closed and last[1] == list[1][1] and last[2] == list[1][2] then
-        fail(who, ("points[%d]"):format(#list), "a point other than the first one", points[#list], 3)
-      end
+      if closed then check_length(who, last, list[1], #list, points[#list], "the first one") end
       return { mesh = parts.support.polyline(list, closed or false) }
     end,
     meets = {},
