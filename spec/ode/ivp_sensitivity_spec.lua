@@ -387,7 +387,9 @@ describe("sensitivities of solve_ivp", function()
     local names = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'"
     assert.equal("solve_ivp: sensitivities: expected a list of names, got number", option(3))
     assert.equal("solve_ivp: sensitivities[1]: expected a name (" .. names .. "), got number", option { 3 })
-    assert.equal("solve_ivp: sensitivities[1]: expected " .. names .. ", got 'x0'", option { "x0" })
+    for _, name in ipairs { "x0", "y0[0]", "y0[1", "y0[]", "y0[1][2]", "args[-1]", "args[1][2]k", "args[1][2][1]" } do
+      assert.equal("solve_ivp: sensitivities[1]: expected " .. names .. ", got '" .. name .. "'", option { name })
+    end
     assert.equal("solve_ivp: sensitivities[2]: 'y0[3]': y0 has 2 elements", option { "y0", "y0[3]" })
     assert.equal("solve_ivp: sensitivities[1]: 'args[3]': there are 2 args", option { "args[3]" })
     assert.equal("solve_ivp: sensitivities[1]: args[2] has no element 3", option { "args[2][3]" })

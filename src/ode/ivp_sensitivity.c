@@ -5,6 +5,7 @@
 #include "ode/ivp_sensitivity.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -327,4 +328,37 @@ void ns_ivp_sensitivity_free(NsIvpSensitivity *sensitivity) {
   ns_variational_free(f->variational);
   ns_arena_release(&f->arena);
   ns_free(f);
+}
+
+/* ---- the request ---- */
+
+static bool parse_index(const char **text, long *index) {
+  char *end;
+  if (**text != '[') return false;
+  *index = strtol(*text + 1, &end, 10);
+  if (*index < 1 || *end != ']' || end == *text + 1) return false;
+  *text = end + 1;
+  return true;
+}
+
+bool ns_ivp_parse_name(const char *text, NsIvpName *name) {
+  *name = (NsIvpName){.args = strncmp(text, "args", 4) == 0};
+  if (!name->args && strncmp(text, "y0", 2) != 0) return false;
+  text += name->args ? 4 : 2;
+  if (parse_index(&text, &name->i) && name->args) parse_index(&text, &name->k);
+  return *text == '\0';
+}
+
+bool ns_ivp_jacobian_differs(const NsOdeProblem *problem, int n, const double *y, const double *given, const double *exact,
+                             int *row, int *col) {
+  for (int i = 0; i < n; i++) {
+    double terms = 0;
+    for (int j = 0; j < n; j++) terms += fabs(exact[i + (ptrdiff_t)j * n]) * (fabs(y[j]) + problem->atol[j] / problem->rtol);
+    for (int j = 0; j < n; j++) {
+      double a = given[i + (ptrdiff_t)j * n], b = exact[i + (ptrdiff_t)j * n],
+             size = fabs(y[j]) + problem->atol[j] / problem->rtol;
+      if (fabs(a - b) > 1e-6 * fabs(b) && fabs(a - b) * size > 1e-6 * terms) return *row = i, *col = j, true;
+    }
+  }
+  return false;
 }

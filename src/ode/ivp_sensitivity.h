@@ -108,3 +108,18 @@ void ns_ivp_sensitivity_free(NsIvpSensitivity *sensitivity);
 ** before; pace (n): the largest |difference| / |time| between these knots.
 */
 void ns_ivp_sizes(const NsIvp *ivp, long first, const NsOdeProblem *problem, double *size, double *pace);
+
+/* The name of a parameter taken apart: y0, y0[i], args, args[i] or args[i][k]; 0 for an index that is absent. False: it is none of these. */
+typedef struct NsIvpName {
+  bool args;
+  long i, k;
+} NsIvpName;
+
+bool ns_ivp_parse_name(const char *text, NsIvpName *name);
+
+/*
+** The first entry (*row, *col) of a given Jacobian (n x n, by columns) that differs from the exact one at y by more than 1e-6 of it and of the
+** terms of its row, with the sizes |y| + atol / rtol. False: there is none.
+*/
+bool ns_ivp_jacobian_differs(const NsOdeProblem *problem, int n, const double *y, const double *given, const double *exact,
+                             int *row, int *col);

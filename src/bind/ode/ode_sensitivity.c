@@ -4,8 +4,6 @@
 */
 #include "bind/ode/ode_sensitivity.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bind/array/matrix.h"
@@ -275,38 +273,15 @@ NsStatus nsl_ode_terminal(NslSensitivity *s, int idx, double t, const double *y,
 
 static const char expected[] = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'";
 
-/* A name that is taken apart: stem[i][k]; 0 for an index that is absent. */
-typedef struct SensitivityName {
-  bool args;
-  long i, k;
-} SensitivityName;
-
-static bool parse_index(const char **text, long *index) {
-  char *end;
-  if (**text != '[') return false;
-  *index = strtol(*text + 1, &end, 10);
-  if (*index < 1 || *end != ']' || end == *text + 1) return false;
-  *text = end + 1;
-  return true;
-}
-
-static bool parse_parameter(const char *text, SensitivityName *name) {
-  *name = (SensitivityName){.args = strncmp(text, "args", 4) == 0};
-  if (!name->args && strncmp(text, "y0", 2) != 0) return false;
-  text += name->args ? 4 : 2;
-  if (parse_index(&text, &name->i) && name->args) parse_index(&text, &name->k);
-  return *text == '\0';
-}
-
 /* The name `which` (from 1) of the list at idx. */
-static SensitivityName read_name(lua_State *L, const NslSensitivity *s, int idx, int which) {
+static NsIvpName read_name(lua_State *L, const NslSensitivity *s, int idx, int which) {
   const NslOde *ode = s->ode;
-  SensitivityName name;
+  NsIvpName name;
   lua_rawgeti(L, idx, which);
   if (lua_type(L, -1) != LUA_TSTRING)
     luaL_error(L, "%s: %s[%d]: expected a name (%s), got %s", ode->who, s->option, which, expected, nsl_describe(L, -1));
   const char *text = lua_tostring(L, -1);
-  if (!parse_parameter(text, &name))
+  if (!ns_ivp_parse_name(text, &name))
     luaL_error(L, "%s: %s[%d]: expected %s, got '%s'", ode->who, s->option, which, expected, text);
   if (!name.args && name.i > ode->n)
     luaL_error(L, "%s: %s[%d]: '%s': y0 has %d elements", ode->who, s->option, which, text, ode->n);
@@ -350,7 +325,7 @@ static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, in
 
 static void take_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   for (int which = 1; which <= names; which++) {
-    SensitivityName name = read_name(L, s, idx, which);
+    NsIvpName name = read_name(L, s, idx, which);
     for (int i = 0; name.args && i < s->ode->nargs; i++)
       if (name.i == 0 || name.i == i + 1) take_argument(L, s, i, name.i > 0, which);
     if (name.args && name.k > 0 && (s->args[name.i - 1].number || name.k > s->args[name.i - 1].count))
@@ -374,7 +349,7 @@ static void add_sensitivity(lua_State *L, NslSensitivity *s, int i, int k) {
 static void list_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   s->p = 0;
   for (int which = 1; which <= names; which++) {
-    SensitivityName name = read_name(L, s, idx, which);
+    NsIvpName name = read_name(L, s, idx, which);
     for (int k = 0; !name.args && k < s->n; k++)
       if (name.i == 0 || name.i == k + 1) add_sensitivity(L, s, 0, k);
     for (int i = 0; name.args && i < s->ode->nargs; i++) {
@@ -494,33 +469,19 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option
   s->derivatives = (NsIvpDerivatives){s->p, s, sensitivity_terms, sensitivity_event, sensitivity_reset};
 }
 
-/* Raises for the first entry of `given` that differs from `exact` (n x n). */
-static void compare_jacobians(const NslSensitivity *s, const NsOdeProblem *problem, double t, const double *y,
-                              const double *given, const double *exact) {
-  int n = s->n;
-  for (int i = 0; i < n; i++) {
-    double terms = 0;
-    for (int j = 0; j < n; j++) terms += fabs(exact[i + (ptrdiff_t)j * n]) * (fabs(y[j]) + problem->atol[j] / problem->rtol);
-    for (int j = 0; j < n; j++) {
-      double a = given[i + (ptrdiff_t)j * n], b = exact[i + (ptrdiff_t)j * n],
-             size = fabs(y[j]) + problem->atol[j] / problem->rtol;
-      if (fabs(a - b) > 1e-6 * fabs(b) && fabs(a - b) * size > 1e-6 * terms)
-        nsl_error(s->ode->L, "%s: %s: jac[%d][%d] is %f, the derivative of f is %f (t=%f): jac must be exact", s->ode->who,
-                  s->option, i + 1, j + 1, a, b, t);
-    }
-  }
-}
-
 void nsl_ode_check_jacobian(NslSensitivity *s, const NsOdeProblem *problem, double t, const double *y) {
   NslOde *ode = s->ode;
   NsError err = {NS_OK, ""};
-  size_t n = (size_t)s->n;
+  size_t entries = (size_t)s->n * (size_t)s->n;
   if (!ode->jac && !ode->matrix) return;
-  double *given = push_doubles(ode->L, n * n), *exact = push_doubles(ode->L, n * n);
+  double *given = push_doubles(ode->L, entries), *exact = push_doubles(ode->L, entries);
   if (nsl_ode_jacobian(ode, t, y, given, &err) != NS_OK) return; /* the run tells it */
   if (nsl_ode_rate(ode, t, y, ode->plain, &err) != NS_OK) return;
   if (sensitivity_call(s, s->f, false, t, y, "f", s->n, ode->plain, exact, s->by_w, &err) != NS_OK) return;
-  compare_jacobians(s, problem, t, y, given, exact);
+  int i, j, n = s->n;
+  if (!ns_ivp_jacobian_differs(problem, n, y, given, exact, &i, &j)) return;
+  nsl_error(ode->L, "%s: %s: jac[%d][%d] is %f, the derivative of f is %f (t=%f): jac must be exact", ode->who, s->option,
+            i + 1, j + 1, given[i + (ptrdiff_t)j * n], exact[i + (ptrdiff_t)j * n], t);
 }
 
 /* ---- the result ---- */
