@@ -324,16 +324,58 @@ static NsStatus mesh_solid(const NsMesh *m, int triangle, NsSolid *solid) {
   return m->polyline ? ns_solid_make_polygon(solid, 2, corners, 0, NULL) : ns_solid_make_triangle(solid, corners);
 }
 
-/* The corners of a body on a segment. Where the chain bends towards the body, a side goes on for the length of the next one: no corner is lost between the two segments. */
-static NsStatus mesh_corners(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced segment, NsPlaced body, double reach) {
-  double beyond[2][2];
-  for (int i = 0; i < 4; i++) {
-    int k = i % 2, other = m->beside[3 * t + k], a = m->triangles[3 * t + k];
-    double way[3] = {0, 0, 0};
-    if (other >= 0) ns_sub3(mesh_corner(m, other, m->triangles[3 * other] == a), mesh_corner(m, t, k), way);
-    bool bends = other < 0 || ns_dot3(way, segment.solid->faces[i / 2].normal) < -flat * ns_length3(way);
-    beyond[i / 2][k] = bends ? 0 : fmin(ns_length3(way), body.solid->around);
+/* ---- steps of polylines ---- */
+
+/* A corner of the chain, from which the next segment goes along `way`; across: orthogonal to it, to the side that this segment is on. */
+typedef struct Bend {
+  double corner[3], way[3], across[3], length, up;
+} Bend;
+
+/* The corner k of segment t; whether the chain bends towards n there. No next segment: length = 0, up < 0. */
+static bool mesh_bend(const NsMesh *m, int t, int k, const double *n, Bend *b) {
+  int other = m->beside[3 * t + k];
+  memcpy(b->corner, mesh_corner(m, t, k), sizeof b->corner);
+  b->length = 0, b->up = -1;
+  if (other < 0) return false;
+  ns_sub3(mesh_corner(m, other, m->triangles[3 * other] == m->triangles[3 * t + k]), b->corner, b->way);
+  ns_sub3(mesh_corner(m, t, 1 - k), b->corner, b->across);
+  b->length = ns_unit3(b->way), b->up = ns_dot3(b->way, n);
+  ns_add3(b->across, -ns_dot3(b->across, b->way), b->way, b->across);
+  ns_unit3(b->across);
+  return b->up > flat;
+}
+
+/* Whether the way from the centre of a body to its corner `at` goes through the next segment at a corner of t that bends towards n, or ends on it: the body lies on that segment, from the other side. */
+static bool mesh_hidden(const NsMesh *m, int t, const double *n, const double *centre, const double *at) {
+  for (int k = 0; k < 2; k++) {
+    Bend b;
+    double from[3], to[3];
+    if (!mesh_bend(m, t, k, n, &b)) continue;
+    ns_sub3(centre, b.corner, from), ns_sub3(at, b.corner, to);
+    double high = -ns_dot3(b.across, from), low = -ns_dot3(b.across, to), size = ns_length3(from);
+    if (!(high > 0) || low > flat * size || !(high > low)) continue;
+    double place = ns_dot3(b.way, to), part = low / (low - high);
+    place += part * (ns_dot3(b.way, from) - place);
+    if (place >= 0 && place <= b.length) return true;
   }
+  return false;
+}
+
+/* The length for which the side of segment t with the normal n goes on behind its corner k: that of the next segment, where the chain bends towards a body that is in front of both. */
+static double mesh_beyond(const NsMesh *m, int t, int k, const double *n, const double *centre) {
+  Bend b;
+  double from[3];
+  bool towards = mesh_bend(m, t, k, n, &b);
+  ns_sub3(centre, b.corner, from);
+  return b.up < -flat || (towards && ns_dot3(b.across, from) <= 0) ? 0 : b.length;
+}
+
+/* The corners of a body on a segment: no corner is lost between two segments. */
+static NsStatus mesh_corners(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced segment, NsPlaced body, const double *centre,
+                             double reach) {
+  double beyond[2][2];
+  for (int i = 0; i < 4; i++)
+    beyond[i / 2][i % 2] = fmin(mesh_beyond(m, t, i % 2, segment.solid->faces[i / 2].normal, centre), body.solid->around);
   return ns_narrow_corners(narrow, segment, body, beyond, reach);
 }
 
@@ -341,15 +383,20 @@ NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlac
   NsPose world = ns_pose(NULL, 0, 0);
   NsSolid solid;
   NsStatus status = mesh_solid(m, triangle, &solid);
+  double centre[3];
+  ns_place(body.pose, body.solid->centre, centre);
   narrow->all = true; /* which of them are kept is known below */
   if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
-  if (status == NS_OK && m->polyline) status = mesh_corners(m, triangle, narrow, (NsPlaced){&solid, &world}, body, reach);
+  if (status == NS_OK && m->polyline)
+    status = mesh_corners(m, triangle, narrow, (NsPlaced){&solid, &world}, body, centre, reach);
   narrow->all = false;
   int kept = 0;
   for (int i = 0; status == NS_OK && i < narrow->n; i++) {
     NsTouch *t = &narrow->touches[i];
     t->triangle = triangle;
     if (!mesh_keeps(m, triangle, t)) continue;
+    if (m->polyline && t->swapped && t->kind == NS_TOUCH_POINT_FACE && mesh_hidden(m, triangle, t->normal, centre, t->at))
+      continue;
     if (t->swapped && ns_dot3(t->side, t->side) == 0 && ns_touch_forms[t->kind].face) mesh_on_patch(m, t);
     narrow->touches[kept++] = *t;
   }
