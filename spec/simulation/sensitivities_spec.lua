@@ -1,3 +1,4 @@
+local campaign = require "campaign"
 local hdf5 = require "hdf5"
 local host = require "host"
 local ns = require "nslua"
@@ -78,6 +79,34 @@ describe("run{sensitivities}", function()
     local sol = simu:run { sensitivities = { "z" } }
     for k = 1, #sol do
       for j = 1, 2 do assert.near(0, 1500 * sol.S[k][1][j], 1e-12) end
+    end
+  end)
+
+  it("stay in sticking after a start at which all states are 0, with friction that depends on the speed", function()
+    local rng = ns.rng(5)
+    local function make(k, fall, range)
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 0, 0 }, z = ns.vector { k }, f = function(t, x, z, f)
+        f[1], f[2] = x[2], z[1] * (t - x[1]) + 0.2 * (1 - x[2])
+      end }
+      local relation = ns.FirstOrderNonLinearR { h = function(_, x, _, _, y) y[1] = x[2] end,
+        g = function(_, x, lambda, _, r) r[2] = lambda[1] * (2 + fall * math.exp(-(x[2] / range) ^ 2)) end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), relation, "bit"), ds)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-12, 1e-12))
+    end
+    for _ = 1, campaign(2, 6) do
+      local k, fall, range = 9 + 2 * rng:uniform(), 1.2 + 0.5 * rng:uniform(), 0.6 + 0.5 * rng:uniform()
+      local sol, at = make(k, fall, range):run { sensitivities = { "z" } }
+      assert.same({ "leave", "slide", "leave" }, { sol.events[1].kind, sol.events[2].kind, sol.events[3].kind })
+      for i = 1, #sol do
+        local sticks = sol.t[i] > sol.events[2].t + 1e-9 and sol.t[i] < sol.events[3].t - 1e-9
+        at = sticks and (at or sol.S[i][1][1]) or at
+        if sticks then assert.near(at, sol.S[i][1][1], 1e-12) end
+        if sticks then assert.near(0, sol.S[i][2][1], 1e-12) end
+      end
+      local high, low = make(k + 1e-4, fall, range):run(), make(k - 1e-4, fall, range):run()
+      for i = 1, 2 do assert.near((high.x[#high][i] - low.x[#low][i]) / 2e-4, sol.S[#sol][i][1], 1e-6) end
     end
   end)
 

@@ -29,10 +29,10 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   double **matrices[] = {&s->S_k,  &s->S,         &s->X,         &s->X_before,      &s->before,
                          &s->most, &s->diff.most, &s->columns.P, &s->columns.slope, &s->columns.dense};
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) *matrices[i] = ns_arena_matrix(arena, n, p);
-  NS_ARENA_VECTORS(arena, n, &s->f, &s->rate_most, &s->diff.u, &s->direction, &s->value, &s->size, &s->diff.step, &s->diff.far,
+  NS_ARENA_VECTORS(arena, n, &s->f, &s->rate_most, &s->diff.u, &s->direction, &s->value, &s->size, &s->diff.part, &s->diff.far,
                    &s->diff.kept);
   s->known = ns_arena_take(arena, (size_t)p, sizeof *s->known);
-  NS_ARENA_VECTORS(arena, p, &s->dt, &s->diff.parameter_step, &s->least);
+  NS_ARENA_VECTORS(arena, p, &s->dt, &s->diff.parameter_part, &s->least);
   s->xdot = ns_arena_doubles(arena, n);
   s->diff.room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
   s->piece.J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);

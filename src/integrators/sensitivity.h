@@ -110,7 +110,7 @@ typedef struct NsSensitivityColumns {
 
 /* Differences: displacements that were good last (n, p), 0: none; largest elements of F_p so far (n x p); workspace (n; of n numbers). */
 typedef struct NsSensitivityDifference {
-  double *step, *parameter_step, *most, *u, *far, *kept, *room;
+  double *part, *parameter_part, *most, *u, *far, *kept, *room;
 } NsSensitivityDifference;
 
 struct NsSensitivity {

@@ -57,7 +57,7 @@ typedef struct Displaced {
   uint64_t seen;
   const NsLinearisation *lin;
   double size;        /* of the number, a power of 2 */
-  double *step;       /* the displacement that was good last, 0: none */
+  double *part;       /* of the size: the displacement that was good last, 0: none */
   const double *most; /* n: largest elements of the column so far, NULL: not known */
 } Displaced;
 
@@ -121,7 +121,7 @@ static double smaller_step(double step, double rough) {
 */
 static NsStatus displaced_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                  double *out, NsError *err) {
-  double full = PART * d->size, step = *d->step > 0 ? fmin(*d->step, full) : full;
+  double full = PART * d->size, step = *d->part > 0 ? fmin(*d->part * d->size, full) : full;
   double rough, best = INFINITY, *kept = s->diff.kept;
   NsStatus status = NS_OK;
   for (int k = 0; k < COLUMN_TRIALS; k++) {
@@ -132,12 +132,12 @@ static NsStatus displaced_column(NsSensitivity *s, const NsLinearisation *lin, d
     }
     if (status != NS_OK || rough <= ROUGH) break;
     bool helps = rough < best / 2;
-    if (helps) best = rough, *d->step = step, memcpy(kept, out, (size_t)s->n * sizeof *kept);
+    if (helps) best = rough, *d->part = step / d->size, memcpy(kept, out, (size_t)s->n * sizeof *kept);
     else if (best < 1.0 / 16) break;
     step = smaller_step(step, rough);
   }
   if (status != NS_OK && best < INFINITY) status = NS_OK;
-  if (status == NS_OK && rough <= ROUGH) *d->step = rough < ROUGH / 64 ? fmin(2 * step, full) : step;
+  if (status == NS_OK && rough <= ROUGH) *d->part = (rough < ROUGH / 64 ? fmin(2 * step, full) : step) / d->size;
   else if (status == NS_OK) memcpy(out, kept, (size_t)s->n * sizeof *out);
   return status;
 }
@@ -159,7 +159,7 @@ static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, doubl
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
-  Displaced d = {.of.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->diff.step[i]};
+  Displaced d = {.of.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .part = &s->diff.part[i]};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, lin, &d, out);
   u[i] = d.at;
@@ -175,7 +175,7 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, dou
                  .seen = p->version ? *p->version : 0,
                  .lin = lin,
                  .size = p->unit,
-                 .step = &s->diff.parameter_step[j],
+                 .part = &s->diff.parameter_part[j],
                  .most = most};
   NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, lin, &d, out);
