@@ -330,20 +330,107 @@ static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, doub
   return NS_OK;
 }
 
-static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, double *distance, double *pa, double *pb,
-                                  double *n);
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, bool guess, double close, double *distance, double *pa,
+                                  double *pb, double *n);
 
-/* Turns the touches of prisms into touches of the true surfaces, and adds the nearest one when it is not among them. */
-static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
-  int kept = 0, n = w->n;
-  double size = fmin(a.solid->around, b.solid->around), d, pa[3], pb[3], normal[3], nearest = INFINITY;
-  NsStatus status = narrowed_distance(w, a, b, 0.01 * ring_same * size, &d, pa, pb, normal);
-  for (int i = 0; i < n && status == NS_OK; i++) {
+/* The point of a solid that is farthest along d, in space, without its rounding. */
+static void ring_farthest(NsPlaced at, const double *d, double *point) {
+  const NsSolid *s = at.solid;
+  double own[3];
+  int best = 0;
+  ns_turn_back(at.pose, d, own);
+  for (int i = 1; i < s->nvertices && !(s->ring.R > 0); i++)
+    if (ns_dot3(own, s->vertices + 3 * (ptrdiff_t)i) > ns_dot3(own, s->vertices + 3 * (ptrdiff_t)best)) best = i;
+  if (s->ring.R > 0) ns_solid_farthest(&s->ring, own, own);
+  ns_place(at.pose, s->ring.R > 0 ? own : s->vertices + 3 * (ptrdiff_t)best, point);
+}
+
+/* The gap along the unit vector n from b to a, which is at most the distance; way: between the points without rounding that have it. */
+static double ring_gap(NsPlaced a, NsPlaced b, const double *n, double *way) {
+  double back[3] = {-n[0], -n[1], -n[2]}, pa[3], pb[3];
+  ring_farthest(a, back, pa), ring_farthest(b, n, pb);
+  ns_sub3(pa, pb, way);
+  return ns_dot3(way, n) - a.solid->radius - b.solid->radius;
+}
+
+/* Whether a few directions show that the solids are farther apart than `reach`: each is the last one, turned at its points (Chung and Wang 1996). */
+static bool ring_apart(NsPlaced a, NsPlaced b, double reach) {
+  double n[3], pa[3], pb[3], way[3];
+  ns_place(a.pose, a.solid->centre, pa), ns_place(b.pose, b.solid->centre, pb);
+  ns_sub3(pa, pb, n);
+  for (int k = 0; k < 24 && ns_unit3(n) > 0; k++) {
+    double gap = ring_gap(a, b, n, way);
+    if (gap > reach) return true;
+    ns_add3(way, gap - reach - ns_dot3(way, n), n, way);
+    ns_unit3(way);
+    ns_add3(n, -2 * ns_dot3(way, n), way, n);
+  }
+  return false;
+}
+
+/* Whether a point in space is in the solid without its rounding, up to `slack`. False also: of a solid that has no inside. */
+static bool ring_holds(NsPlaced at, const double *point, double slack) {
+  const NsSolid *s = at.solid;
+  double own[3], way[3], out[3];
+  ns_place_back(at.pose, point, own);
+  ns_sub3(own, s->ring.ends[0], way);
+  double beyond = ns_dot3(way, s->ring.axes[0]);
+  ns_add3(way, -beyond, s->ring.axes[0], out);
+  bool in = s->ring.R > 0 ? ns_length3(out) <= s->ring.R + slack : s->nfaces > 2;
+  for (int f = 0; f < (s->ring.R > 0 ? 2 : s->nfaces) && in; f++)
+    in = ns_dot3(s->faces[f].normal, own) <= s->faces[f].offset + slack;
+  return in;
+}
+
+/*
+** The distance of solids that are apart, by the touch along whose normal the gap is largest: true when its points prove it. Else they tell where to look; *guess
+** false: there is none.
+*/
+static bool ring_proved(const NsNarrow *w, int n, NsPlaced a, NsPlaced b, double close, bool *guess, double *d, double *pa,
+                        double *pb, double *normal) {
+  double most = -INFINITY, ra = a.solid->radius, rb = b.solid->radius, p[3], q[3], way[3];
+  for (int i = 0; i < n; i++) {
+    const NsTouch *t = &w->touches[i];
+    double to_a[3], sign = t->swapped ? -1 : 1;
+    for (int k = 0; k < 3; k++) to_a[k] = sign * t->n[k];
+    double gap = ring_gap(a, b, to_a, way);
+    if (!(gap > most)) continue;
+    most = gap, *d = t->gap;
+    memcpy(normal, to_a, sizeof to_a);
+    memcpy(t->swapped ? pb : pa, t->at, sizeof t->at);
+    ns_add3(t->at, -t->gap, t->n, t->swapped ? pa : pb);
+  }
+  *guess = most > -INFINITY;
+  if (!*guess || !(*d + ra + rb > close) || !(fabs(*d - most) <= close)) return false;
+  ns_add3(pa, -ra, normal, p), ns_add3(pb, rb, normal, q);
+  return ring_holds(a, p, close) && ring_holds(b, q, close);
+}
+
+/* Turns the touches of prisms into touches of the true surfaces; returns how many there are. */
+static int ring_smoothed(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+  int kept = 0;
+  for (int i = 0; i < w->n; i++) {
     NsTouch t = w->touches[i];
     t.L1 = t.L2 = 0; /* of edges of the prism; where a side ends its rim is a feature of its own */
-    bool known = !ring_smooth(&t, a, b, w->all) || !ring_measure(&t, a, b);
-    /* where the features go on beyond the solids they can come nearer */
-    if (known || !(t.gap >= (d > 0 ? d : 1.5 * d) - ring_same * size) || t.gap > reach) continue;
+    if (ring_smooth(&t, a, b, w->all) && ring_measure(&t, a, b) && t.gap <= reach) w->touches[kept++] = t;
+  }
+  return kept;
+}
+
+/* Makes the touches of prisms ones of the true surfaces, and adds the nearest one when it is not among them. */
+static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
+  int kept = 0, n = ring_smoothed(w, a, b, reach);
+  bool guess;
+  double size = fmin(a.solid->around, b.solid->around), close = 0.01 * ring_same * size, d, pa[3], pb[3], normal[3],
+         nearest = INFINITY;
+  NsStatus status = NS_OK;
+  if (!ring_proved(w, n, a, b, close, &guess, &d, pa, pb, normal))
+    status = narrowed_distance(w, a, b, guess, close, &d, pa, pb, normal);
+  for (int i = 0; i < n && status == NS_OK; i++) {
+    NsTouch t = w->touches[i];
+    bool known = false;
+    if (!(t.gap >= (d > 0 ? d : 1.5 * d) - ring_same * size))
+      continue; /* where features go on beyond solids they can come nearer */
     for (int k = 0; k < kept && !known; k++) known = w->touches[k].id == t.id;
     if (!known) w->touches[kept++] = t;
     nearest = fmin(nearest, t.gap);
@@ -359,8 +446,10 @@ static double ring_within(const NsSolid *s) {
 }
 
 NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
-  NsStatus status = ns_narrow_prism_touches(w, a, b, reach + ring_within(a.solid) + ring_within(b.solid));
   bool round = a.solid->ring.R > 0 || b.solid->ring.R > 0;
+  w->n = 0;
+  if (round && ring_apart(a, b, reach + ring_same * fmin(a.solid->around, b.solid->around))) return NS_OK;
+  NsStatus status = ns_narrow_prism_touches(w, a, b, reach + ring_within(a.solid) + ring_within(b.solid));
   return status == NS_OK && round && w->near ? ring_touches(w, a, b, reach) : status;
 }
 
@@ -447,27 +536,42 @@ static double narrowed_refine(Narrowed *x, const double *d, const double *neares
   return across * ring->R * (1 - most);
 }
 
-/* Prisms get corners where the normal finds their cylinders beyond them, until that is at most `close`: so the answer is the shortest way of all. */
-static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, double *distance, double *pa, double *pb,
-                                  double *n) {
+/* Where normals go that come nearer by halves, as corners halve arcs; false: these do not seem to. */
+static bool narrowed_ahead(const double *last, const double *n, double *next) {
+  for (int k = 0; k < 3; k++) next[k] = 2 * n[k] - last[k];
+  return ns_dot3(last, n) > 0.9 && ns_unit3(next) > 0;
+}
+
+/*
+** Prisms get corners where the normal finds their cylinders beyond them, until that is at most `close`: so the answer is the shortest way of all. guess: the
+** answer may be near pa, pb and n, which are given.
+*/
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, bool guess, double close, double *distance, double *pa,
+                                  double *pb, double *n) {
   if (!(a.solid->ring.R > 0) && !(b.solid->ring.R > 0)) return ns_narrow_prisms(w, a, b, distance, pa, pb, n);
   Narrowed x, y;
   NsPlaced one, other;
   NsStatus status = NS_OK;
   narrowed_begin(&x, a), narrowed_begin(&y, b);
-  double beyond = INFINITY;
+  double beyond = INFINITY, back[3], last[3] = {0}, next[3];
+  for (int k = 0; k < 3 && guess; k++) back[k] = -n[k];
+  if (guess) narrowed_refine(&x, back, pa, pb, true), narrowed_refine(&y, n, pb, pa, true);
   bool full = false;
   for (int round = 0; status == NS_OK && !full && beyond > close; round++) {
-    double back[3];
     full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES;
     status = narrowed_make(&x, &one);
     if (status == NS_OK) status = narrowed_make(&y, &other);
     if (status == NS_OK) status = ns_narrow_prisms(w, one, other, distance, pa, pb, n);
     for (int k = 0; k < 3; k++) back[k] = -n[k];
     if (status != NS_OK) break;
-    bool few = round < NARROW_ROUNDS;
+    bool few = *distance > 0 && round < NARROW_ROUNDS;
     double one_more = narrowed_refine(&x, back, pa, pb, few), other_more = narrowed_refine(&y, n, pb, pa, few);
     beyond = one_more + other_more;
+    if (!few && !full && beyond > close && narrowed_ahead(last, n, next)) {
+      for (int k = 0; k < 3; k++) back[k] = -next[k];
+      (void)narrowed_refine(&x, back, pa, pb, false), (void)narrowed_refine(&y, next, pb, pa, false);
+    }
+    memcpy(last, n, sizeof last);
     if (!full) continue; /* as of cylinders in each other with one axis: all normals are as good */
     *distance -= beyond;
     ns_add3(pa, one_more, back, pa), ns_add3(pb, other_more, n, pb);
@@ -477,5 +581,5 @@ static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double cl
 }
 
 NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
-  return narrowed_distance(w, a, b, 1e-13 * fmin(a.solid->around, b.solid->around), distance, pa, pb, n);
+  return narrowed_distance(w, a, b, false, 1e-13 * fmin(a.solid->around, b.solid->around), distance, pa, pb, n);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* x = R c + p for a point c in the axes of a body; R is stored by columns. */
@@ -88,4 +89,36 @@ static inline NsPose ns_pose(const double *q, int n, int planar) {
     }
   }
   return pose;
+}
+
+/* The part s of [0, 1] at which (p + s d) is nearest to the point x. */
+static inline double ns_nearest_part3(const double *p, const double *d, const double *x) {
+  double way[3], square = ns_dot3(d, d);
+  ns_sub3(x, p, way);
+  return square > 0 ? fmin(1, fmax(0, ns_dot3(way, d) / square)) : 0;
+}
+
+/* The nearest points p + s d and q + t e of two segments, of parallel ones (sine below `parallel`) some; returns how far they are. Ericson 2005, section 5.1.9. */
+static inline double ns_nearest_segments3(double parallel, const double *p, const double *d, const double *q, const double *e,
+                                          double *s, double *t) {
+  double way[3], x[3], y[3], a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e);
+  ns_sub3(p, q, way);
+  double det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
+  *s = det > parallel * parallel * a * c ? fmin(1, fmax(0, (b * g - c * f) / det)) : 0;
+  ns_add3(p, *s, d, x);
+  *t = ns_nearest_part3(q, e, x);
+  ns_add3(q, *t, e, y);
+  *s = ns_nearest_part3(p, d, y);
+  ns_add3(p, *s, d, x);
+  *t = ns_nearest_part3(q, e, x);
+  ns_add3(q, *t, e, y);
+  ns_sub3(x, y, way);
+  return ns_length3(way);
+}
+
+/* Whether the balls around two segments show that they are farther apart than `best`. */
+static inline bool ns_segments_far3(const double *p, const double *d, const double *q, const double *e, double best) {
+  double way[3], square = ns_dot3(d, d), other = ns_dot3(e, e), sum = best + 0.5 * (sqrt(square) + sqrt(other));
+  for (int k = 0; k < 3; k++) way[k] = p[k] - q[k] + 0.5 * (d[k] - e[k]);
+  return ns_dot3(way, way) > (1 + 1e-9) * sum * sum;
 }

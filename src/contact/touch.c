@@ -104,9 +104,11 @@ static bool axis_arcs_cross(const Side *x, const NsSolidEdge *e, const Side *y, 
   double c[3], d[3], along_x[3], along_y[3];
   for (int k = 0; k < 3; k++) c[k] = -side_normal(y, f->left)[k], d[k] = -side_normal(y, f->right)[k];
   ns_cross3(b, a, along_x);
+  double ca = ns_dot3(c, along_x), da = ns_dot3(d, along_x);
+  if (!(ca * da < 0)) return false;
   ns_cross3(d, c, along_y);
-  double ca = ns_dot3(c, along_x), da = ns_dot3(d, along_x), ac = ns_dot3(a, along_y), bc = ns_dot3(b, along_y);
-  return ca * da < 0 && ac * bc < 0 && ca * bc > 0;
+  double ac = ns_dot3(a, along_y), bc = ns_dot3(b, along_y);
+  return ac * bc < 0 && ca * bc > 0;
 }
 
 /* The common normal of two edges that has the larger gap; -INFINITY: they are parallel, or their faces keep them apart. */
@@ -170,30 +172,6 @@ typedef struct Nearest {
   int at[2];
 } Nearest;
 
-/* The part s of [0, 1] at which (p + s d) is nearest to the point x. */
-static double nearest_part(const double *p, const double *d, const double *x) {
-  double way[3], square = ns_dot3(d, d);
-  ns_sub3(x, p, way);
-  return square > 0 ? fmin(1, fmax(0, ns_dot3(way, d) / square)) : 0;
-}
-
-/* The nearest points p + s d and q + t e of two segments. Ericson 2005, section 5.1.9. */
-static double nearest_segments(const double *p, const double *d, const double *q, const double *e, double *s, double *t) {
-  double way[3], x[3], y[3], a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e);
-  ns_sub3(p, q, way);
-  double det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
-  *s = det > parallel * parallel * a * c ? fmin(1, fmax(0, (b * g - c * f) / det)) : 0;
-  ns_add3(p, *s, d, x);
-  *t = nearest_part(q, e, x);
-  ns_add3(q, *t, e, y);
-  *s = nearest_part(p, d, y);
-  ns_add3(p, *s, d, x);
-  *t = nearest_part(q, e, x);
-  ns_add3(q, *t, e, y);
-  ns_sub3(x, y, way);
-  return ns_length3(way);
-}
-
 static void side_edge(const Side *x, int e, const double **p, double *d) {
   static const double none[3] = {0, 0, 0};
   *p = side_vertex(x, x->s->nedges ? x->s->edges[e].from : e);
@@ -214,7 +192,8 @@ static void nearest_edges(const Side *x, const Side *y, Nearest *best) {
       const double *p, *q;
       double d[3], e[3], s, t;
       side_edge(x, i, &p, d), side_edge(y, j, &q, e);
-      double far = nearest_segments(p, d, q, e, &s, &t);
+      if (ns_segments_far3(p, d, q, e, best->d)) continue;
+      double far = ns_nearest_segments3(parallel, p, d, q, e, &s, &t);
       if (!(far < best->d)) continue;
       *best = (Nearest){.d = far, .a = i, .b = j, .at = {nearest_end(x, s), nearest_end(y, t)}};
       ns_add3(p, s, d, best->pa), ns_add3(q, t, e, best->pb);
@@ -663,7 +642,7 @@ static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Neare
     const double *p, *q;
     double d[3], e[3], s, t;
     side_edge(x, axis->edge[0], &p, d), side_edge(y, axis->edge[1], &q, e);
-    (void)nearest_segments(p, d, q, e, &s, &t);
+    (void)ns_nearest_segments3(parallel, p, d, q, e, &s, &t);
     ns_add3(p, s, d, near->pa);
     ns_add3(near->pa, -axis->gap, axis->n, near->pb);
     return;
@@ -676,6 +655,14 @@ static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Neare
   else ns_add3(near->pb, axis->gap, axis->n, near->pa);
 }
 
+/* The distance of the surfaces, and the points there, by those without rounding. */
+static NsStatus narrow_tell(NsPlaced a, NsPlaced b, const Nearest *near, const double *normal, double *distance, double *pa,
+                            double *pb, double *n) {
+  *distance = near->d - a.solid->radius - b.solid->radius, memcpy(n, normal, 3 * sizeof *n);
+  ns_add3(near->pa, -a.solid->radius, normal, pa), ns_add3(near->pb, b.solid->radius, normal, pb);
+  return NS_OK;
+}
+
 NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
   Side x, y;
   Nearest near;
@@ -683,18 +670,22 @@ NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance,
   double way[3], back[3];
   int at = 0;
   if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  bool thin = narrow_thin(a, b);
+  if (!thin) axis = narrow_axis(&x, &y, 0, 0, &faces);
+  if (axis.gap <= 0 && axis.gap > -INFINITY) { /* no axis keeps them apart: their nearest features do not count */
+    narrow_overlap(&x, &y, &axis, &near);
+    return narrow_tell(a, b, &near, axis.n, distance, pa, pb, n);
+  }
+  axis.gap = -INFINITY;
   nearest_edges(&x, &y, &near), nearest_faces(&x, &y, &near), nearest_faces(&y, &x, &near);
   ns_sub3(near.pa, near.pb, way), ns_sub3(near.pb, near.pa, back);
   /* solids with a gap along the way between them are apart: no other axis is needed */
   bool gap = near.d > rim * narrow_size(a, b) && side_least(&x, way, &at) + side_least(&y, back, &at) > 0;
   if (!gap) axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
-  bool thin = narrow_thin(a, b), known = axis.gap > -INFINITY;
+  bool known = axis.gap > -INFINITY;
   /* points that coincide have no way between them: the axis has the normal */
   bool apart = near.d > rim * narrow_size(a, b) || !known;
   if (known && !thin && (axis.gap <= 0 || !apart)) narrow_overlap(&x, &y, &axis, &near);
   else if (apart && ns_unit3(way) > 0) memcpy(axis.n, way, sizeof way);
-  *distance = near.d - a.solid->radius - b.solid->radius, memcpy(n, axis.n, sizeof axis.n);
-  ns_add3(near.pa, -a.solid->radius, axis.n, pa);
-  ns_add3(near.pb, b.solid->radius, axis.n, pb);
-  return NS_OK;
+  return narrow_tell(a, b, &near, axis.n, distance, pa, pb, n);
 }
