@@ -133,10 +133,10 @@ NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTol
 NsStepResidual ns_em_measure(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance);
 
 /*
-** The form for one system with one interaction (single.c), on the same workspace. ns_em_plain: workspaces that are made from now on do not have
-** it; for specs.
+** The form for one system with one interaction (single.c), on the same workspace. ns_em_plain, for specs: workspaces that this thread makes from
+** now on do not have it.
 */
-extern bool ns_em_plain;
+extern _Thread_local bool ns_em_plain;
 bool ns_em_single_suits(const NsNsds *nsds);
 NsStatus ns_em_single_begin(NsScheme *scheme, const NsStep *step, NsError *err);
 NsStatus ns_em_single_evaluate(NsScheme *scheme, NsError *err);

@@ -11,7 +11,7 @@
 #include "ad/direct.h"
 #include "integrators/euler_moreau/euler_moreau.h"
 
-bool ns_em_plain = false;
+_Thread_local bool ns_em_plain = false;
 
 bool ns_em_single_suits(const NsNsds *nsds) {
   return !ns_em_plain && nsds->nds == 1 && nsds->ninteractions == 1;
