@@ -366,6 +366,21 @@ describe("ns.driveline, random ones,", function()
       for j = 1, 6 do assert.near(difference[j], sol.S[#sol][j][i], 1e-6 * (1 + math.abs(difference[j]))) end
     end
   end)
+
+  it("scale friction with stribeck by its capacity, the torque at rest: no number is called coulomb", function()
+    local function draw(scale)
+      local d = ns.driveline():inertia("J", "a", 1.5):springdamper("K", "top", "a", 10, 0.2):speed("V", "top", 1)
+      return d:friction("F", "a", { coulomb = 2 * scale, stribeck = 1.5 * scale, speed = 0.5 })
+    end
+    local d, options = draw(1), { stop = 3.2, step = 0.1, integrator = ns.RungeKuttaOSI(1e-12, 1e-12) }
+    local simu = d:simulation(options)
+    assert.has_error(function() d:parameter("F", "coulomb") end,
+      "parameter: friction 'F' has no number 'coulomb' (known: capacity)")
+    local sol = simu:run { sensitivities = { d:parameter("F", "capacity") } }
+    assert.equal(3, #sol.events) -- it slips, sticks and slips again
+    local high, low = draw(1 + 1e-4):simulation(options):run().x, draw(1 - 1e-4):simulation(options):run().x
+    for i = 1, 2 do assert.near((high[#high][i] - low[#low][i]) / (2e-4 * 3.5), sol.S[#sol][i][1], 1e-6) end
+  end)
 end)
 
 describe("ns.driveline, machines of the Modelica Standard Library,", function()

@@ -437,15 +437,15 @@ static NsStatus touch_corner(NsNarrow *w, const Side *x, int f, const Side *y, i
   return face_covers(x, f, side_vertex(y, i), tie * size) ? touch_point_face(w, x, f, y, i, reach) : NS_OK;
 }
 
-/* Whether the way from `from`, in front of the face f of x in the plane, to p ends over the face, or crosses it, or the beyond[k] behind its corner k. */
-static bool face_meets_way(const Side *x, int f, const double *from, const double *p, const double *beyond) {
+/* Whether the way from `from`, in front of the face f of x in the plane, to p ends over the face, or over the beyond[k] behind its corner k as far as the reach, or crosses one of them. */
+static bool face_meets_way(const Side *x, int f, const double *from, const double *p, const double *beyond, double reach) {
   double start[3], end[3], along[3];
   const double *n = side_normal(x, f), *u = side_vertex(x, 0);
   ns_sub3(side_vertex(x, 1), u, along), ns_sub3(from, u, start), ns_sub3(p, u, end);
   double length = ns_unit3(along), high = ns_dot3(n, start), low = ns_dot3(n, end), at = ns_dot3(along, end);
-  if (!(high > 0) || low > 0) return high > 0 && at >= 0 && at <= length;
-  at += (ns_dot3(along, start) - at) * low / (low - high);
-  return at >= -beyond[0] && at <= length + beyond[1];
+  double most = low > 0 ? reach : INFINITY;
+  if (low <= 0) at += (ns_dot3(along, start) - at) * low / (low - high);
+  return high > 0 && at >= -fmin(beyond[0], most) && at <= length + fmin(beyond[1], most);
 }
 
 NsStatus ns_narrow_corners(NsNarrow *w, NsPlaced a, NsPlaced b, double beyond[2][2], double reach) {
@@ -456,7 +456,7 @@ NsStatus ns_narrow_corners(NsNarrow *w, NsPlaced a, NsPlaced b, double beyond[2]
   w->n = before; /* they are added */
   ns_place(b.pose, b.solid->centre, centre);
   for (int k = 0; k < 2 * y.s->nvertices && status == NS_OK; k++)
-    if (face_meets_way(&x, k % 2, centre, side_vertex(&y, k / 2), beyond[k % 2]))
+    if (face_meets_way(&x, k % 2, centre, side_vertex(&y, k / 2), beyond[k % 2], reach))
       status = touch_point_face(w, &x, k % 2, &y, k / 2, reach);
   return status;
 }

@@ -143,7 +143,8 @@ parts.clutch, parts.brake = { terminals = 2, write = clutch }, { terminals = 2, 
 
 parts.friction = { terminals = 2, write = function(part, s)
   local along = between(part)
-  if type(part.coulomb) == "function" or part.coulomb > 0 then dry(part, s, along, "coulomb", part.coulomb) end
+  local field = (part.curve or part.static) and "capacity" or "coulomb" -- the number scales the whole curve
+  if type(part.coulomb) == "function" or part.coulomb > 0 then dry(part, s, along, field, part.coulomb) end
   if part.viscous > 0 then
     local place = s:parameter(part, "viscous", part.viscous)
     s:force(part, along, function(_, _, de, z) return z[place] * de end, place)

@@ -53,7 +53,7 @@ describe("a polyline", function()
   it("of a parabola lets a disk roll, in the bowl and over the hill, with an energy that converges with order 1", function()
     for sign = -1, 1, 2 do
       local last
-      for _, n in ipairs { 50, 100, 200 } do
+      for _, n in ipairs { 80, 160, 320 } do
         local x, v = sign > 0 and -1 or -0.02, sign > 0 and 0 or 1
         local slope, length = sign * x, math.sqrt(1 + x * x)
         local start = { x - 0.1 * slope / length, sign * x * x / 2 + 0.1 / length, 0 }
@@ -122,6 +122,27 @@ describe("a polyline", function()
         assert.near(x0 + 2 * 0.1 - 0.15 * 9.81 * 0.1 ^ 2, q[1], 1e-4)
         assert.near(0.1, q[2], 1e-4)
       end
+    end
+  end)
+
+  it("is a bowl in EventDriven, too: all shapes meet the next segment before they overlap, at any step of the grid", function()
+    local bowl = parabola(30, 0.5)
+    for name, add in pairs(shapes) do
+      local ends = {}
+      for i, h in ipairs { 0.02, 0.01 } do
+        local ds = ns.LagrangianLinearTIDS({ -0.9, 0.4, -0.4 }, { 0, 0, 0 }, ns.diag { 2, 2, 0.02 })
+        ds:setFExtPtr { 0, -2 * 9.81, 0 }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+        nsds:insertDynamicalSystem(ds)
+        local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), reach = 0.1 }
+        add(contacts, ds)
+        contacts:add_polyline(nil, bowl)
+        contacts:update()
+        for _ in ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI()):steps() do contacts:update() end
+        ends[i] = ds:q()
+      end
+      assert.is_true(ends[1][1] > -0.88 and ends[1][2] > 0.05, name)
+      for k = 1, 3 do assert.near(ends[1][k], ends[2][k], 1e-7, name) end
     end
   end)
 
