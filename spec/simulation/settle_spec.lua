@@ -16,24 +16,63 @@ end
 local function equation(h) return ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = h }) end
 
 describe("a simulation that projects", function()
-  it("says when constraints can not be kept; the state is that before, and it goes on", function()
-    -- the stop is nearer than the track allows from the third step on
-    local near = 1
+  -- A track, and what contradicts it from the second step on.
+  local function contradicted(make, law)
+    local near = 0
     local ds = ns.LagrangianDS({ 0, 0 }, { 1, 0 }, ns.eye(2))
     local track = equation(function(q, _, y) y[1] = q[2] end)
-    local stop = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = near + q[2] end })
-    local simu = simulate(combined, { systems = { ds }, links = { { track, ds }, { stop, ds } }, h = 0.1, T = 1 })
+    local other = ns.Interaction(law, ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = q[2] - near end })
+    local simu = simulate(make, { systems = { ds }, links = { { track, ds }, { other, ds } }, h = 0.1, T = 1, tolerance = 1e-9 })
     simu:computeOneStep()
     simu:nextStep()
-    near = -1
-    local text = message(simu.computeOneStep, simu)
-    assert.equal("TimeSteppingCombinedProjection: the problem of the projection has no solution: ended on a ray; "
-      .. "'interaction 2' is violated most (t=0.2 step 2 newton 1)", text)
-    assert.near(0.1, ds:q()[1], 1e-15)
-    assert.equal(0, ds:q()[2])
     near = 1
-    simu:computeOneStep()
-    assert.near(0.2, ds:q()[1], 1e-15)
+    return simu, ds, function() near = 0 end
+  end
+
+  it("says when equations can not be kept; the state is that before, and it goes on", function()
+    for _, make in ipairs { direct, combined } do
+      local simu, ds, mend = contradicted(make, ns.EqualityConditionNSL(1))
+      local text = message(simu.computeOneStep, simu)
+      assert.matches("^TimeStepping%a+Projection: the problem of the projection has no solution: .+; "
+        .. "'interaction 2' is violated most %(t=0.2 step 2 newton 1%)$", text)
+      assert.near(0.1, ds:q()[1], 1e-15)
+      mend()
+      simu:computeOneStep()
+      assert.near(0.2, ds:q()[1], 1e-12)
+      assert.equal(0, simu:stats().unsettled_steps)
+    end
+  end)
+
+  it("leaves a contact violated that an equation contradicts, and counts it", function()
+    for _, make in ipairs { direct, combined } do
+      local simu, ds, mend = contradicted(make, ns.NewtonImpactNSL(0))
+      simu:computeOneStep()
+      simu:nextStep()
+      assert.near(0.2, ds:q()[1], 1e-12)
+      assert.near(0, ds:q()[2], 1e-9)
+      assert.equal(1, simu:stats().unsettled_steps)
+      assert.near(1, simu:stats().unsettled, 1e-9)
+      mend()
+      simu:computeOneStep()
+      assert.near(0.3, ds:q()[1], 1e-12)
+      assert.equal(1, simu:stats().unsettled_steps)
+    end
+  end)
+
+  -- Two stops leave no room: the least squares of the gaps are in the middle between them.
+  it("goes on where contacts are wedged, and undoes their overlaps as far as possible", function()
+    for _, make in ipairs { direct, combined } do
+      local ds = ns.LagrangianLinearTIDS({ 0.3 }, { 0 }, { { 2 } })
+      local function stop(sign)
+        return ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR({ { sign } }, { -0.5 }))
+      end
+      local simu = simulate(make, { systems = { ds }, links = { { stop(1), ds }, { stop(-1), ds } }, h = 0.1, T = 0.3,
+        tolerance = 1e-8 })
+      simu:run()
+      assert.near(0, ds:q()[1], 1e-6)
+      assert.equal(3, simu:stats().unsettled_steps)
+      assert.near(0.5, simu:stats().unsettled, 1e-6)
+    end
   end)
 
   it("says when it does not converge in the iterations that it may take", function()

@@ -123,18 +123,26 @@ typedef struct NsScheme {
 typedef struct NsSchemeSettle {
   /*
   ** The largest violation at the iterate: |y| of an equation, -y of a contact. It is divided by the size of the row (the
-  ** largest term of C q, or the largest way h |H v|); with `absolute` it is not divided. *where: its interaction; NULL: nobody asks.
+  ** largest term of C q, or the largest way h |H v|); with `absolute` it is not divided. equations: the contacts do not count.
+  ** *where: its interaction; NULL: nobody asks.
   */
-  double (*violation)(const NsScheme *scheme, bool absolute, int *where);
+  double (*violation)(const NsScheme *scheme, bool absolute, bool equations, int *where);
 
   /* Forms the problem of the shift, in nu, at the iterate. NS_ECALLBACK, NS_ENOMEM. */
   NsStatus (*positions)(NsScheme *scheme, const NsStepProblem **problem, NsError *err);
+
+  /* Softens the contacts of that problem: each may stay violated in proportion to its nu, by `part` of its own compliance. */
+  void (*soften)(NsScheme *scheme, double part);
 
   /*
   ** Shifts the coordinates by the solution nu, and evaluates the relations there. A combined projection takes W^-1 H' (sum of nu) with the
   ** present H; with `adds` it adds W^-1 H' nu to its shift, which converges where H turns fast.
   */
   NsStatus (*shift)(NsScheme *scheme, const double *nu, bool adds, NsError *err);
+
+  /* Keeps the coordinates and their shift; returns to the last that were kept, and evaluates the relations there. */
+  void (*keep)(NsScheme *scheme);
+  NsStatus (*go_back)(NsScheme *scheme, NsError *err);
 
   /*
   ** Contacts that penetrate by more than the tolerance, or have nu > 0, take part in the velocity problem until the end of the

@@ -64,7 +64,7 @@ NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err) {
   if (status == NS_OK) status = T->of->unsettled(T->lin, err);
   for (T->projection.rounds = 1; status == NS_OK; T->projection.rounds++) {
     bool last = T->projection.rounds == MOST_SHIFTS ||
-                !(settle->violation(T->lin, options->settles_absolute, NULL) > options->settles);
+                !(settle->violation(T->lin, options->settles_absolute, false, NULL) > options->settles);
     status = shift_once(T, err);
     if (last) break;
   }

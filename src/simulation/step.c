@@ -101,12 +101,12 @@ static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step
 
 /* The counts of a step. Each is the maximum over the islands, as the islands step at the same time. */
 typedef struct StepCounts {
-  long newton_iterations, damped_steps, substeps, accepted, rejected, forced;
+  long newton_iterations, damped_steps, substeps, accepted, rejected, forced, unsettled_steps;
 } StepCounts;
 
 static StepCounts counts_of(const NsTimeSteppingStats *stats) {
-  return (StepCounts){stats->newton_iterations, stats->damped_steps, stats->substeps,
-                      stats->accepted,          stats->rejected,     stats->forced};
+  return (StepCounts){stats->newton_iterations, stats->damped_steps, stats->substeps,       stats->accepted,
+                      stats->rejected,          stats->forced,       stats->unsettled_steps};
 }
 
 static void set_counts(NsTimeSteppingStats *stats, const StepCounts *counts) {
@@ -116,6 +116,7 @@ static void set_counts(NsTimeSteppingStats *stats, const StepCounts *counts) {
   stats->accepted = counts->accepted;
   stats->rejected = counts->rejected;
   stats->forced = counts->forced;
+  stats->unsettled_steps = counts->unsettled_steps;
 }
 
 /* Updates the maximum `most` by the statistics of an island, and sets the statistics back to `before`. */
@@ -127,6 +128,7 @@ static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepC
   most->accepted = larger(most->accepted, now.accepted);
   most->rejected = larger(most->rejected, now.rejected);
   most->forced = larger(most->forced, now.forced);
+  most->unsettled_steps = larger(most->unsettled_steps, now.unsettled_steps);
   set_counts(stats, before);
 }
 

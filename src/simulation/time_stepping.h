@@ -29,7 +29,7 @@ typedef struct NsSimulationClass {
   const char *projection; /* in the description of a model (identity.h): " with projection"; "": none */
   bool locates;           /* goes from event to event, with an integrator that locates events */
   bool combined;          /* the projection computes the velocities again, too */
-  /* Projects the coordinates of the solved iterate; NULL: no projection. NS_ENOCONV after projection.max_iterations. */
+  /* Projects the coordinates of the solved iterate; NULL: no projection. NS_ENOCONV after projection.max_iterations, if equations are violated. */
   NsStatus (*settle)(NsTimeStepping *ts, NsIsland *island, NsError *err);
 } NsSimulationClass;
 
@@ -89,6 +89,8 @@ typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
   long accepted, rejected, forced; /* inner steps of adaptive stepping; forced: accepted at h_min in spite of the error */
   double h_least, h_most;          /* of the accepted inner steps; 0: none */
+  long unsettled_steps;            /* after which a projection has left contacts violated */
+  double unsettled;                /* the largest violation that it has left, measured as its tolerance; 0: none */
 } NsTimeSteppingStats;
 
 /*

@@ -297,6 +297,10 @@ static int ts_stats(lua_State *L) {
                 {"factorizations", ts->stats.factorizations}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) nsl_set_integer(L, counts[i].name, counts[i].value);
+  if (ts->class->settle) {
+    nsl_set_integer(L, "unsettled_steps", ts->stats.unsettled_steps);
+    nsl_set_number(L, "unsettled", ts->stats.unsettled);
+  }
   if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   return 1;
 }

@@ -71,12 +71,12 @@ static bool has_friction(const NsNsds *nsds) {
 static void mj_take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->base.arena;
   int m = mj->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_ARENA_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->q, &mj->settle.q_free);
+  NS_ARENA_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->q, &mj->settle.q_free, &mj->settle.best.q);
   NS_ARENA_VECTORS(arena, mj->layout.N, &mj->start.v, &mj->start.F, &mj->v, &mj->from.v, &mj->F, &mj->p, &mj->rho,
-                   &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->test.delta, &mj->test.terms,
-                   &mj->test.noise, &mj->test.scale);
+                   &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->settle.best.shift, &mj->test.delta,
+                   &mj->test.terms, &mj->test.noise, &mj->test.scale);
   NS_ARENA_VECTORS(arena, m, &mj->start.y, &mj->start.u, &mj->lambda, &mj->from.lambda, &mj->y, &mj->u, &mj->room.qvec,
-                   &mj->room.guess, &mj->settle.nu, &mj->output_terms);
+                   &mj->room.guess, &mj->settle.nu, &mj->settle.best.nu, &mj->output_terms);
   mj->room.rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)m, sizeof *mj->groups);

@@ -78,7 +78,10 @@ typedef struct NsMjShift {
   bool projected;
   bool combined;      /* combined projection: q includes the shift */
   double *shift, *nu; /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
-  bool *shut;         /* m: contacts that take part, by the forecast or by `enlarge` */
+  struct {
+    double *q, *shift, *nu; /* those of the least violation, of `keep` */
+  } best;
+  bool *shut; /* m: contacts that take part, by the forecast or by `enlarge` */
 } NsMjShift;
 
 /* Of the problem: its constant part, and the start of its solver (m); 4 m; Nv: workspace, and the step without multipliers. */

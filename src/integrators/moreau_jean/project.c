@@ -64,12 +64,12 @@ static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, doub
   return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
 }
 
-static double project_violation(const NsScheme *scheme, bool absolute, int *where) {
+static double project_violation(const NsScheme *scheme, bool absolute, bool equations, int *where) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   double most = 0;
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; i < constrained_rows(edge); i++) {
+    for (int i = 0; i < constrained_rows(edge) && !(equations && edge->base.unilateral); i++) {
       double y = mj->y[edge->base.row + i], nu = mj->settle.nu[edge->base.row + i];
       if (edge->base.unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
       y = fabs(measured(mj, edge, i, y, absolute));
@@ -110,6 +110,36 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->problem;
   return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
+}
+
+/*
+** Softens the contacts' rows: y >= 0 becomes y + part d nu >= 0, with d the compliance of the row. Its problem is that of the least
+** squares of y / sqrt(d) beside the shift, which has one solution whatever the normals are; equations stay as they are.
+*/
+static void project_soften(NsScheme *scheme, double part) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  for (int i = 0; i < mj->problem.n; i++) {
+    const NsMjEdge *edge = &mj->edges[mj->group_edge[i]];
+    double *d = mj->problem.W ? mj->matrix + (size_t)i * ((size_t)mj->problem.n + 1) : NULL;
+    for (int k = d ? 0 : mj->sparse->colptr[i]; !d && k < mj->sparse->colptr[i + 1]; k++)
+      if (mj->sparse->row[k] == i) d = &mj->sparse->value[k];
+    if (d && edge->base.unilateral) *d *= 1 + part;
+  }
+}
+
+static void project_keep(NsScheme *scheme) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  memcpy(mj->settle.best.q, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
+  memcpy(mj->settle.best.shift, mj->settle.shift, (size_t)mj->layout.N * sizeof *mj->settle.shift);
+  memcpy(mj->settle.best.nu, mj->settle.nu, (size_t)mj->layout.M * sizeof *mj->settle.nu);
+}
+
+static NsStatus project_go_back(NsScheme *scheme, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  memcpy(mj->q, mj->settle.best.q, (size_t)mj->layout.Nx * sizeof *mj->q);
+  memcpy(mj->settle.shift, mj->settle.best.shift, (size_t)mj->layout.N * sizeof *mj->settle.shift);
+  memcpy(mj->settle.nu, mj->settle.best.nu, (size_t)mj->layout.M * sizeof *mj->settle.nu);
+  return ns_mj_evaluate_outputs(mj, true, err);
 }
 
 /* shift = W^-1 H' (multipliers of the problem; `summed`: their sums); `adds`: is added to it. */
@@ -169,4 +199,5 @@ static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
   return more;
 }
 
-const NsSchemeSettle ns_mj_settle = {project_violation, project_positions, project_shift, project_enlarge};
+const NsSchemeSettle ns_mj_settle = {project_violation, project_positions, project_soften, project_shift,
+                                     project_keep,      project_go_back,   project_enlarge};
