@@ -82,6 +82,39 @@ describe("a cylinder", function()
     assert.near(2 - length / 2, (c.distance(c.cylinder(R, length):placed { 0, 0, 2 }, floor)), 1e-14)
   end)
 
+  it("falls onto others in a heap, with linearised turns #once", function()
+    math.randomseed(5)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+    local contacts = c.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), reach = 0.02 }
+    local shape, bodies, energy = c.cylinder(0.1, 0.3), {}, 0
+    local volume, _, inertia = shape:mass()
+    for i = 0, 7 do
+      local turn = ns.vector { math.random() - 0.5, math.random() - 0.5, math.random() - 0.5, math.random() - 0.5 }
+      turn = turn / turn:norm()
+      bodies[i + 1] = ns.NewtonEulerDS({ i % 2 * 0.38 - 0.19, 0, 0.25 + i // 2 * 0.38, turn[1], turn[2], turn[3], turn[4] },
+        { 0, 0, 0, 0, 0, 0 }, 1, ns.matrix(inertia) / volume)
+      bodies[i + 1]:setFExtPtr { 0, 0, -g }
+      nsds:insertDynamicalSystem(bodies[i + 1])
+      contacts:add(bodies[i + 1], shape)
+      energy = energy + g * bodies[i + 1]:q()[3]
+    end
+    for i, wall in ipairs(c.walls({ -0.4, -0.22, 0 }, { 0.4, 0.22, 9 })) do
+      if i ~= 6 then contacts:add_plane(wall) end
+    end
+    contacts:update()
+    local osi = ns.MoreauJeanOSI(0.5)
+    osi:setLinearlyImplicit(true)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 2e-3), osi, ns.FrictionContact(3, { tolerance = 1e-8 }))
+    for _ in simu:steps() do contacts:update() end
+    local now, I = 0, ns.matrix(inertia) / volume
+    for _, ds in ipairs(bodies) do
+      local v, w = ds:velocity(), ns.vector { ds:velocity()[4], ds:velocity()[5], ds:velocity()[6] }
+      now = now + g * ds:q()[3] + 0.5 * (v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2) + 0.5 * w:dot(I * w)
+      assert.is_true(ds:q()[3] > 0.099)
+    end
+    assert.is_true(now < energy and contacts:count() >= 8, contacts:count())
+  end)
+
   it("needs a radius and a length", function()
     assert.error_matches(function() c.cylinder(0, 1) end, "cylinder: R: expected a positive number, got 0")
     assert.error_matches(function() c.cylinder(1) end, "cylinder: length: expected a positive number, got nil")

@@ -75,6 +75,20 @@ describe("heaps of rotating spheres", function()
     assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
   end)
 
+  -- Patches in the first sweeps disturb what has settled: with them it takes 2,217 sweeps in all.
+  it("are left to sweeps first #once", function()
+    local sweeps = 0
+    for _, seed in ipairs { 31, 32, 33, 35 } do
+      math.randomseed(seed)
+      local p = random_heap.spheres(5, 6, 0.5 + 0.1 * (seed % 3), 0.9)
+      p.tolerance = 1e-4
+      local a = ns.numerics.fc3d(p)
+      assert.is_true(a.success and a.scaled <= 1e-4)
+      sweeps = sweeps + a.iterations
+    end
+    assert.is_true(sweeps <= 2000, sweeps)
+  end)
+
   -- Without patches the sweeps go round in a circle for 14,000 and 4,400.
   it("end where a few contacts keep each other from rest #once", function()
     for _, seed in ipairs { 7, 2 } do
