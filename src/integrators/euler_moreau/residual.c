@@ -210,5 +210,6 @@ NsStepResidual ns_em_measure(NsEulerMoreau *em, const double *y, const NsStepTol
 
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
-  return em_settled(em, y, tolerance) ? (NsStepResidual){0} : ns_em_measure(em, y, tolerance);
+  if (em_settled(em, y, tolerance)) return (NsStepResidual){0};
+  return ns_em_measure(em, y, tolerance);
 }

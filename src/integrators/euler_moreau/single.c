@@ -293,5 +293,6 @@ NsStepResidual ns_em_single_residual(NsScheme *scheme, const double *y, const Ns
   bool settled = false;
 #define SETTLE(n) settled = !tolerance->damped && single_settled(em, y, tolerance, n)
   NS_SMALL_SWITCH(em->layout.N, SETTLE)
-  return settled ? (NsStepResidual){0} : ns_em_measure(em, y, tolerance);
+  if (settled) return (NsStepResidual){0};
+  return ns_em_measure(em, y, tolerance);
 }

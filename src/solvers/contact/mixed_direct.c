@@ -84,7 +84,7 @@ static void direct_load(Direct *d, const NsMixedProblem *p, const int *row) {
 }
 
 /* Takes the blocks of the contacts; false: a contact has none. */
-static bool direct_begin(Direct *d) {
+static bool direct_blocks(Direct *d) {
   int dim = d->dim, n = d->n;
   for (int c = 0; c < d->nc; c++) {
     double *block = d->block + c * dim * dim, most = 0;
@@ -283,21 +283,26 @@ static int direct_solve(Direct *d, NsSolverInfo *info) {
   return -1;
 }
 
+/* Takes the contacts and their rows; false: others than this form solves. */
+static bool direct_begin(Direct *d, const NsMixedProblem *p, const int *first, const int *group, int count, int *row) {
+  d->cone = p->groups[0].cone;
+  d->dim = d->cone->dim;
+  d->nc = count;
+  d->n = count * d->dim;
+  if (d->cone->discs > 1 || d->n > ROWS) return false;
+  for (int c = 0; c < count; c++) {
+    d->group[c] = &p->groups[group ? group[c] : c];
+    for (int i = 0; i < d->dim; i++) row[c * d->dim + i] = (group ? first[group[c]] : c * d->dim) + i;
+  }
+  direct_load(d, p, row);
+  return direct_blocks(d);
+}
+
 bool ns_mixed_direct(const NsMixedProblem *p, const int *first, const int *group, int count, double *z, double *w,
                      NsSolverInfo *info) {
   Direct d;
   int row[ROWS];
-  d.cone = p->groups[0].cone;
-  d.dim = d.cone->dim;
-  d.nc = count;
-  d.n = count * d.dim;
-  if (d.cone->discs > 1 || d.n > ROWS) return false;
-  for (int c = 0; c < count; c++) {
-    d.group[c] = &p->groups[group ? group[c] : c];
-    for (int i = 0; i < d.dim; i++) row[c * d.dim + i] = (group ? first[group[c]] : c * d.dim) + i;
-  }
-  direct_load(&d, p, row);
-  if (!direct_begin(&d)) return false;
+  if (!direct_begin(&d, p, first, group, count, row)) return false;
   int steps = direct_solve(&d, info);
   if (steps < 0) return false;
   for (int i = 0; i < d.n; i++) z[row[i]] = d.r[i], w[row[i]] = d.u[i];
