@@ -374,17 +374,34 @@ return function(ns, support)
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
 
-  -- The consistent values at (t, y, yd) nearby: unknowns that have a derivative are kept. Above index 1 the equations
-  -- that the index hides are solved, too; `index` lists the index of each unknown (nil: all 1). nil and the reason.
-  -- more{given=, by=, allowed=}: above index 1, a third value, the derivatives by parameters
-  -- (nslua.derivative_array).
-  local function consistent_values(solver, t, y, yd, algebraic, index, span, atol, more)
+  -- Whether a combination of equations of index 1 has neither a derivative nor an algebraic unknown, as of capacitors
+  -- in a loop. It binds unknowns that have a derivative, and their derivatives follow from its own by time.
+  local function coupled(Fy, Fyd, algebraic, known)
+    local units, columns = natural_units(Fy, Fyd, known), ns.zeros(#Fy, #Fy)
+    local of_y, of_yd = scaled(Fy, units, 1), scaled(Fyd, units, units.time)
+    for i = 1, #Fy do
+      for j = 1, #Fy do columns[i][j] = (algebraic[j] and of_y or of_yd)[i][j] end
+    end
+    local s = ns.svdvals(columns)
+    return s[#s] <= RANK * s[1]
+  end
+
+  -- How many derivatives of the equations by time tell what is consistent; 0: the equations alone do. `index` lists
+  -- the index of each unknown (nil: all 1).
+  local function hidden_order(Fy, Fyd, algebraic, index, known)
     local highest = 1
     for i = 1, index and #index or 0 do highest = math.max(highest, index[i]) end
-    if highest == 1 then return call(support.consistent, solver, t, y, yd, algebraic) end
+    return highest > 1 and highest - 1 or coupled(Fy, Fyd, algebraic, known) and 1 or 0
+  end
+
+  -- The consistent values at (t, y, yd) nearby: unknowns that have a derivative are kept. With `order` of
+  -- hidden_order above 0 the equations that are hidden are solved, too. nil and the reason. more{given=, by=,
+  -- allowed=}: then a third value, the derivatives by parameters (nslua.derivative_array).
+  local function consistent_values(solver, t, y, yd, algebraic, order, span, atol, more)
+    if order == 0 then return call(support.consistent, solver, t, y, yd, algebraic) end
     array = array or require "nslua.derivative_array"(ns)
     return array { evaluate = function(...) return support.evaluate(solver, ...) end, t = t, y = y, yd = yd,
-      algebraic = algebraic, order = highest - 1, span = span, atol = atol, given = more and more.given,
+      algebraic = algebraic, order = order, span = span, atol = atol, given = more and more.given,
       by = more and more.by, allowed = more and more.allowed }
   end
 
@@ -417,9 +434,9 @@ return function(ns, support)
       end
       if index and index > 1 then by_index = unknowns end
     end
-    local checker = solver
+    local checker, order = solver, hidden_order(Fy, Fyd, algebraic, by_index, { atol = atol, span = span })
     local function consistent(at, value, slope, more)
-      return consistent_values(checker, at, value, slope, algebraic, by_index, span, atol, more)
+      return consistent_values(checker, at, value, slope, algebraic, order, span, atol, more)
     end
     if solve then
       local good, more = consistent(t, y, yd)
@@ -427,17 +444,16 @@ return function(ns, support)
       y, yd = good, more
     end
     if self.method or by_index then solver = make(self, { t, y, yd }, n, by_index, self.method, span) end
-    return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, index = by_index }
+    return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, order = order }
   end
 
   -- What follows the run of the solver, which has been started at (t, y, yd), with sensitivities; nil without them.
   local function follow(self, solver, t, y, yd, consistent, known)
-    local o, highest = self.options, 1
+    local o = self.options
     if o.sensitivities == nil then return nil end
-    for i = 1, known.index and #known.index or 0 do highest = math.max(highest, known.index[i]) end
     sensitivity = sensitivity or require "nslua.dae_sensitivity"(ns, support, call)
     return sensitivity.follow { option = o.sensitivities, solver = solver, checker = known.checker, n = #y,
-      args = self.args or {}, algebraic = known.algebraic, highest = highest,
+      args = self.args or {}, algebraic = known.algebraic, order = known.order,
       residual = self.user_residual, system = self.system ~= nil, events = self.events ~= nil, t = t, y = y, yd = yd,
       consistent = consistent }
   end
@@ -598,12 +614,13 @@ return function(ns, support)
   function public.consistent(o)
     local solver, t, y, yd
     o, solver, t, y, yd = take_problem(o, "consistent", option_names.consistent)
-    local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
-    local algebraic = without_derivative(Fyd)
+    local _, Fy, Fyd = evaluate(solver, t, y, yd, "consistent")
+    local algebraic, known = without_derivative(Fyd), { atol = ATOL * ns.ones(#y), span = 0 }
     check_list(o.algebraic, algebraic, #y, "consistent")
-    local index, unknowns = index_near(solver, t, y, yd, { atol = ATOL * ns.ones(#y), span = 0 })
+    local index, unknowns = index_near(solver, t, y, yd, known)
     if index and index > 3 then fail("consistent: the equations are of index %d; at most 3 is solved", index) end
-    local good, more = consistent_values(solver, t, y, yd, algebraic, unknowns, 0, ATOL * ns.ones(#y))
+    local good, more = consistent_values(solver, t, y, yd, algebraic,
+      hidden_order(Fy, Fyd, algebraic, unknowns, known), 0, known.atol)
     if not good then fail("consistent: %s", more) end
     for i = 1, #y do
       if algebraic[i] then more[i] = yd[i] end -- no equation contains it

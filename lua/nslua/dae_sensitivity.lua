@@ -188,7 +188,7 @@ return function(ns, support, call)
     for i = 1, self.n do
       if self.algebraic[i] then at.rate[i] = 0 / 0 end
     end
-    if self.highest > 1 then
+    if self.order > 0 then
       local value, slope = self.consistent(t, y, yd, { allowed = self:drift() })
       if not value then fail("(t=%.10g): %s", t, slope) end
       at.y, at.yd = value, slope
@@ -292,7 +292,7 @@ return function(ns, support, call)
         for j = 1, self.p do S[i][j] = by[j] + (rate - yd[i]) * dt[j] end
       end
     end
-    local complete = self.highest > 1 and self.consistent_slopes or self.consistent_matrix
+    local complete = self.order > 0 and self.consistent_slopes or self.consistent_matrix
     self.pending = complete(self, at.t, y, yd, S)
     self.acted = event
     return dt
@@ -306,7 +306,7 @@ return function(ns, support, call)
 
   -- ---- the start ----
 
-  -- The consistent S above index 1 whose rows of unknowns with a derivative are as in `given`, but for the least
+  -- The consistent S where equations are hidden, whose rows of unknowns with a derivative are as in `given`, but for the least
   -- change that the hidden equations ask for; and y, y' of the point.
   function Follow:consistent_slopes(t, y, yd, given)
     local by = self.by_args and function(...) return self:by_parameters(...) end or nil
@@ -329,8 +329,8 @@ return function(ns, support, call)
     self.own_rtol = rtol or 0
   end
 
-  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, highest=
-  -- (the index), residual= (the user's), system= (whether it is one), events= (whether there are some),
+  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, order=
+  -- (of the derivatives that tell what is consistent), residual= (the user's), system= (whether it is one), events= (whether there are some),
   -- t=, y=, yd=, consistent= (t, y, yd [, more]) -> y, yd: what follows the run. The solver has
   -- been started.
   function public.follow(o)
@@ -354,7 +354,7 @@ return function(ns, support, call)
         S[column.unknown][j] = 1
       end
     end
-    local complete = self.highest > 1 and self.consistent_slopes or self.consistent_matrix
+    local complete = self.order > 0 and self.consistent_slopes or self.consistent_matrix
     S = complete(self, o.t, o.y, o.yd, S)
     local which = {}
     for j, column in ipairs(self.columns) do which[j] = column.argument and { column.argument, column.k } end

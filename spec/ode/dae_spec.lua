@@ -1,5 +1,6 @@
 -- Radau IIA for F(t, y, y') = 0: order, tolerances, index 1 to 3, stiffness, failures.
 local ns = require "nslua"
+local campaign = require "campaign"
 local numbers = require "random_numbers"
 local pendulum = require "pendulum"
 local g = 9.81
@@ -142,7 +143,7 @@ describe("Radau IIA on F(t, y, y') = 0", function()
     end)
 
     it("of random slopes, at random times, one after the other, in any unit of time", function()
-      local count, tell = require "campaign"(15, 0.02)
+      local count, tell = campaign(15, 0.02)
       math.randomseed(30)
       for _ = 1, count do
         local K, L = numbers.uniform(0.5, 3) ^ 6, numbers.uniform(0.5, 3) ^ 6
@@ -174,5 +175,45 @@ describe("Radau IIA on F(t, y, y') = 0", function()
       assert.matches("^steps become too short, %S+ %(t=0%): Newton's corrections stay at %S+ of the accepted errors %(rounding of "
         .. "the residual: take a larger rtol and atol; or inconsistent values, or a wrong index%?%)$", solution.message)
     end)
+  end)
+
+  -- E y' + G y = 0 of n nodes that capacitors E and resistors G join: the sum of the equations has no derivative. In
+  -- y = N z, N the null space of this sum, the others are an ordinary equation of z.
+  it("starts and solves networks whose capacitors are in loops, with derivatives", function()
+    for seed = 1, campaign(6) do
+      math.randomseed(seed)
+      local random = math.random
+      local n = 2 + seed % 4
+      local E, G = ns.zeros(n, n), ns.eye(n)
+      for i = 1, n do
+        for j = 1, i - 1 do
+          local c, k = 10 ^ (random() - 6.5), 10 ^ (2 * random() - 4)
+          for _, part in ipairs { { E, c }, { G, k } } do
+            local M, x = table.unpack(part)
+            M[i][i], M[j][j], M[i][j], M[j][i] = M[i][i] + x, M[j][j] + x, M[i][j] - x, M[j][i] - x
+          end
+        end
+      end
+      local scale = 10 ^ (3 * random() - 3)
+      G = G * scale
+      local sum = ns.ones(n):row() * G
+      local N, others = ns.null(sum), ns.null(ns.ones(1, n)):transpose()
+      local A = ns.solve(others * E * N, -1 * (others * G * N))
+      local time = 1 / A:norm(2)
+      local z = ns.vector(n - 1)
+      for k = 1, n - 1 do z[k] = random() - 0.5 end
+      local exact = N * (ns.expm(time * A) * z)
+      local function residual(_, y, yd, r)
+        local value = E * yd + G * y
+        for i = 1, n do r[i] = value[i] end
+      end
+      local y, solution = solve(residual, { 0, time }, N * z, nil,
+        { rtol = 1e-9, atol = 1e-12, consistent = "solve", sensitivities = "y0" })
+      assert.near(0, (y[2] - exact):norm(math.huge), 1e-8 * exact:norm(math.huge))
+      assert.near(0, (solution.S[2] * (N * z) - exact):norm(math.huge), 1e-7 * exact:norm(math.huge))
+      local good, message = pcall(ns.consistent, { residual = residual, y = N * z + ns.ones(n) })
+      assert.is_false(good)
+      assert.matches("is not fulfilled: unknowns that have a derivative would have to change", message, 1, true)
+    end
   end)
 end)
