@@ -306,8 +306,8 @@ return function(ns, support, call)
 
   -- ---- the start ----
 
-  -- The consistent S where equations are hidden, whose rows of unknowns with a derivative are as in `given`, but for the least
-  -- change that the hidden equations ask for; and y, y' of the point.
+  -- The consistent S where equations are hidden, whose rows of unknowns with a derivative are as in `given`, but for
+  -- the least change that the hidden equations ask for; and y, y' of the point.
   function Follow:consistent_slopes(t, y, yd, given)
     local by = self.by_args and function(...) return self:by_parameters(...) end or nil
     local drift = self.sizes and self:drift()
@@ -329,9 +329,9 @@ return function(ns, support, call)
     self.own_rtol = rtol or 0
   end
 
-  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, order=
-  -- (of the derivatives that tell what is consistent), residual= (the user's), system= (whether it is one), events= (whether there are some),
-  -- t=, y=, yd=, consistent= (t, y, yd [, more]) -> y, yd: what follows the run. The solver has
+  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, order= (of the
+  -- derivatives that tell what is consistent), residual= (the user's), system= (whether it is one), events= (whether
+  -- there are some), t=, y=, yd=, consistent= (t, y, yd [, more]) -> y, yd: what follows the run. The solver has
   -- been started.
   function public.follow(o)
     local self = setmetatable(o, Follow)
