@@ -214,7 +214,7 @@ return function(ns, core)
     support.half(self.scene, { line.px, line.py, 0 }, { line.nx, line.ny, 0 })
   end
 
-  -- The number of contacts that are linked, and their interactions in a list: those of the shapes, then those of the
+  -- The number of contacts that are linked, and their interactions in a list: first of the shapes, then of the
   -- script's own generators.
   local shared_methods = {}
 

@@ -293,7 +293,7 @@ local function serve_if_worker(self)
   if difference then
     problem = "a worker that runs the script anew has another sweep: " .. difference
   elseif not stores.is_there(self.options.file, self.plan) then
-    problem = ("the folder '%s' of %s is not that of the sweep: machines have to share one directory"):format(
+    problem = ("the folder '%s' of %s is another one: machines have to share one directory"):format(
       stores.folder(self.options.file), support.host())
   end
   if problem then

@@ -263,7 +263,7 @@ describe("a unit for co-simulation", function()
       return log[1]
     end
     local here = units.resources(unit)
-    assert.equal(("x Error logStatusError: fmi2Instantiate: the guid is %s, and that of the importer is {0}"):format(unit.guid),
+    assert.equal(("x Error logStatusError: fmi2Instantiate: the guid is %s, and the importer's is {0}"):format(unit.guid),
       refused("cosimulation", "{0}", here))
     assert.equal("x Error logStatusError: fmi2Instantiate: the unit has no model exchange",
       refused("modelexchange", unit.guid, here))

@@ -263,6 +263,19 @@ describe("linearise", function()
     assert.equal("neutral", l.stability)
   end)
 
+  it("has exact derivatives by inputs that act nonlinearly", function()
+    local ds = ns.FirstOrderNonLinearDS({ 0 }, function(_, x, z, f) f[1] = math.exp(z[1]) * math.cos(x[1]) - 2 * x[1] end)
+    ds:setzPtr(ns.vector { 0.7 })
+    local valve = ns.FirstOrderNonLinearR { h = function(_, x, lambda, z, y) y[1] = x[1] + lambda[1] - math.exp(z[1]) end,
+      g = function(_, _, lambda, _, r) r[1] = lambda[1] end }
+    valve:setzPtr(ns.vector { 0.3 })
+    local nsds = graph(ds, { ns.ComplementarityConditionNSL(1), valve, "valve" })
+    local l = dynamics.linearise { nsds = nsds, at = { x = { 0.5 }, lambda = { math.exp(0.3) - 0.5 } }, mode = { "active" },
+      inputs = { { ds, "z", 1 }, { valve, "z", 1 } } }
+    assert.equal(math.exp(0.7) * math.cos(0.5), l.B[1][1])
+    assert.equal(math.exp(0.3), l.B[1][2])
+  end)
+
   it("takes points that are no equilibrium, and x' = f", function()
     local nsds = relay()
     local l = dynamics.linearise { nsds = nsds, at = { x = { 1, 2 } } }

@@ -117,7 +117,7 @@ describe("periodic", function()
   end)
 
   it("tells families of orbits, and a state that keeps its value", function()
-    local family = "the Jacobian is singular: orbits are a family there, as those of a conservative system"
+    local family = "the Jacobian is singular: orbits are a family there, as in a conservative system"
     local function pendulum(_, x) return { x[2], -math.sin(x[1]) } end
     local function resonant(t, x) return { x[2], math.cos(t) - x[1] } end
     raises(family, dynamics.periodic, { rhs = pendulum, guess = { 1, 0 }, autonomous = true, period = 6.7 })

@@ -208,3 +208,40 @@ NsStatus ns_terms_fill(NsTerms *at, NsError *err) {
   }
   return status;
 }
+
+/* The derivatives in the graph's order: F as the states of all systems, Y by all rows. The vectors of the point are the states too. */
+static bool terms_jvp(const NsTerms *at, const NsParameter *number, NsArena *arena, double *F, double *Y) {
+  const NsNsds *nsds = at->nsds;
+  NsModelDerivative model;
+  bool taken = ns_model_derivative_take(&model, arena, nsds, number, 1) == NS_OK && ns_model_take_z(&model) == NS_OK;
+  int n = 0, turning = 0;
+  for (int i = 0; i < nsds->nds && taken; n += nsds->ds[i++]->n) {
+    const NsDs *ds = nsds->ds[i];
+    model.x[i] = n, model.v[i] = n + ds->n - ds->nr;
+    turning += ns_ds_family(ds) == NS_MECHANICS && ns_mechanical_turns((const NsMechanicalDs *)ds);
+  }
+  double *rate = ns_arena_doubles(arena, n);
+  if (!taken || turning > 0 || arena->failed) return false;
+  NsModelPoint point = {.t = at->t, .x = at->x, .v = at->x, .rate = rate, .lambda = at->lambda, .one = 1, .positions = true};
+  ns_model_look(&model, &point);
+  return ns_model_jvp(&model, &point, 0, F, Y);
+}
+
+bool ns_terms_by(const NsTerms *at, const NsParameter *number, double *f, double *y) {
+  NsArena arena = {0};
+  int n = 0, m = 0;
+  for (int i = 0; i < at->nsds->nds; i++) n += at->nsds->ds[i]->n;
+  for (int i = 0; i < at->nsds->ninteractions; i++) m += at->nsds->interactions[i]->m;
+  double *F = ns_arena_doubles(&arena, n), *Y = ns_arena_doubles(&arena, m);
+  bool known = !arena.failed && terms_jvp(at, number, &arena, F, Y);
+  for (int i = 0; i < at->nsds->nds && known; F += at->nsds->ds[i++]->n) {
+    const NsDs *ds = at->nsds->ds[i];
+    for (int j = ds->n - ds->nr; j < ds->n && ns_ds_family(ds) == at->family; j++) *f++ = F[j];
+  }
+  for (int i = 0; i < at->nsds->ninteractions && known; Y += at->nsds->interactions[i++]->m) {
+    const NsInteraction *inter = at->nsds->interactions[i];
+    for (int j = 0; j < inter->m && ns_ds_family(inter->ds[0]) == at->family; j++) *y++ = Y[j];
+  }
+  ns_arena_release(&arena);
+  return known;
+}

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "model/nsds.h"
+#include "model/vjp.h"
 
 /*
 ** The terms of all systems of one family and of their interactions, stacked in the graph's order. First order: M x' = f + r, r by B and K
@@ -28,3 +28,9 @@ void ns_terms_measure(NsTerms *at);
 
 /* Fills the arrays. Errors: NS_ENOMEM, and the model's errors. The constants of the model are updated for t; its state stays. */
 NsStatus ns_terms_fill(NsTerms *at, NsError *err);
+
+/*
+** f (nv), y (m) = the derivatives by a number of the model of f, with the input of lambda in both families, and of y, right after ns_terms_fill.
+** False: they are not known, as in a model with quaternions.
+*/
+bool ns_terms_by(const NsTerms *at, const NsParameter *number, double *f, double *y);

@@ -267,7 +267,7 @@ static void vjp_system(const NsModelDerivative *m, const NsParameterPlace *in, c
 
 /* Whether the output of a row counts by its rate. */
 static bool row_by_rate(const NsModelDerivative *m, int e, int row, const NsModelPoint *at) {
-  return is_mechanics(m->nsds->interactions[e]) || (at->by_rate && at->by_rate[row]);
+  return (is_mechanics(m->nsds->interactions[e]) && !at->positions) || (at->by_rate && at->by_rate[row]);
 }
 
 static bool vjp_relation(const NsModelDerivative *m, const NsParameterPlace *in, int e, const NsModelPoint *at,

@@ -39,6 +39,7 @@ typedef struct NsModelPoint {
   const double *lambda;      /* by row */
   const bool *by_rate;       /* by row; NULL: none */
   double one;                /* what b and fExt are multiplied by: 1, or the time over which they act */
+  bool positions;            /* mechanics: Y = y, not y'' */
 } NsModelPoint;
 
 /* What is differentiated: force . F + input . r + output . Y + lower . (lower bounds) + upper . (upper bounds), without r in F. */

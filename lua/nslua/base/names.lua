@@ -91,9 +91,9 @@ names.methods = {
   { "setQ0Ptr", "`ds:setQ0(q0)`, which copies; `ds:q0()` is a live view" },
   { "setVelocity0Ptr", "`ds:setVelocity0(v0)`, which copies; `ds:velocity0()` is a live view" },
   { "setPPtr", "`ds:setP(p)`, which copies; `ds:p()` is a live view" },
-  { "setRhs", "none: nothing takes a right-hand side that is not that of the system; "
+  { "setRhs", "none: nothing takes a right-hand side beside the system's own; "
     .. "`ds:rhs()` is a view to write to" },
-  { "setRhsPtr", "none: nothing takes a right-hand side that is not that of the system; "
+  { "setRhsPtr", "none: nothing takes a right-hand side beside the system's own; "
     .. "`ds:rhs()` is a view to write to" },
   { "forcesMemory", "none: forces are not kept from step to step; "
     .. "`ds:computeForces(t, ds:qMemory(), ds:velocityMemory())` gives them, t being the start of the step" },

@@ -1,5 +1,5 @@
 -- nslua.contact.features: contacts of corners and sides of two bodies in the plane, or of a body and the world. The
--- data are those of contact/touch.h: `corner` of one body, `point` and `normal` of the other one, in their axes.
+-- data are as in contact/touch.h: `corner` of one body, `point` and `normal` of the other one, in their axes.
 
 local sqrt, cos, sin = math.sqrt, math.cos, math.sin
 

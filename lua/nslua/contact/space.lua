@@ -14,9 +14,9 @@
 -- The relations are NewtonEuler3DR, whose rows are the gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu,
 -- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL; with 5
 -- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL. They are evaluated in C. The manager
--- makes the relations that its law needs, and works as the one in the plane. Shapes are those of contact/solid.lua;
+-- makes the relations that its law needs, and works as the one in the plane. Its shapes are in contact/solid.lua;
 -- all touch each other, but particles touch particles and planes alone. Spheres touch spheres and planes by the
--- relations above, other shapes by those of their features (corners, edges, faces).
+-- relations above, other shapes by relations of their features (corners, edges, faces).
 
 local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"

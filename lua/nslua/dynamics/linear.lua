@@ -24,8 +24,8 @@ Linear.__name = "linear model"
 -- Distance of an eigenvalue from the imaginary axis, as a part of the largest modulus, within which it counts as on
 -- it.
 local ON_AXIS = 1e-9
--- The step of differences by an input, as a part of its size; they are of order 4, and exact where the input is
--- linear.
+-- The step of differences by an input whose derivatives are not known, as a part of its size; they are of order 4,
+-- and exact where the input is linear.
 local STEP = 2 ^ -10
 
 -- ---- the point ----
@@ -214,11 +214,14 @@ local function input_of(given, k, who)
     if j then value[i][j] = number else value[i] = number end
     if field ~= "z" then object[setter](object, value) end
   end
-  return { value = get(), put = set, name = field .. (i and "[" .. i .. "]" or "") .. (j and "[" .. j .. "]" or "") }
+  return { number = given, value = get(), put = set,
+    name = field .. (i and "[" .. i .. "]" or "") .. (j and "[" .. j .. "]" or "") }
 end
 
--- The derivatives of f and y by an input, by differences.
+-- The derivatives of f and y by an input: exact, or by differences.
 local function by_input(model, t, x, lambda, input)
+  local known, exact = pcall(terms.at, model, t, x, lambda, input.number)
+  if known and exact.f_by then return exact.f_by, exact.y_by end
   local h = input.value ~= 0 and STEP * 2.0 ^ math.floor(math.log(math.abs(input.value), 2)) or STEP
   local function at(k)
     input.put(input.value + k * h)

@@ -312,13 +312,14 @@ local function turned(model, at, x, lambda, slopes, rates)
 end
 
 -- The terms at a point: f (with the input of lambda), M, A = df/dx, B = df/dlambda, y, C = dy/dx, D = dy/dlambda; of
--- mechanics V = df/dv and rate = dy/dt too. The other family stays at its start.
-function terms.at(model, t, x, lambda)
+-- mechanics V = df/dv and rate = dy/dt too. The other family stays at its start. number (optional): { object,
+-- "field", i, j }, whose derivatives are f_by and y_by where they are known exactly.
+function terms.at(model, t, x, lambda, number)
   local states, l = model.whole.x:copy(), model.whole.lambda:copy()
   local own = terms.states(model, x)
   for i, place in ipairs(model.places.states) do states[place] = own[i] end
   for i, place in ipairs(model.places.rows) do l[place] = lambda[i] end
-  local at = core.graph_support.terms(model.nsds, t, states, l, model.mechanical)
+  local at = core.graph_support.terms(model.nsds, t, states, l, model.mechanical, number)
   if not model.mechanical then return at end
   local T = at.C
   if model.turns then

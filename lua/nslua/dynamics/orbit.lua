@@ -521,7 +521,7 @@ local function why_singular(q, u)
     end
   end
   local counter = q.segments == 1 and q.flow.kind.counter and q.flow.kind.counter(q.flow, J, q.keep, REGULAR)
-  return counter or "; the Jacobian is singular: orbits are a family there, as those of a conservative system, which "
+  return counter or "; the Jacobian is singular: orbits are a family there, as in a conservative system, which "
     .. "has one for each energy, or there is none"
 end
 

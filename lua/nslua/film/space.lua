@@ -75,7 +75,7 @@ local function add_corners(self, body, colour, corners, edges, faces, radius, op
   if #corners == 1 then
     return add_part(self, body, colour, geometry_of(self, { ball = true }), offset, scale)
   end
-  local function flat(list, counted) -- in one order, whatever that of the solid is
+  local function flat(list, counted) -- in one order, whatever order the solid has
     local rings, result = {}, {}
     for i, one in ipairs(list) do
       local first = 1

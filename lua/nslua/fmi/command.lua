@@ -8,7 +8,7 @@ usage: nslua fmu SCRIPT [FILE.fmu] [options]
   --kind KIND     cosimulation (the default), modelexchange or both
   --name NAME     the model's name in other tools
   --file NAME     a file in the script's directory that the model needs; may be given several times
-  --no-libraries  leaves the libraries of linear algebra out: the unit needs those of its machine]]
+  --no-libraries  leaves the libraries of linear algebra out: the unit needs the libraries of its machine]]
 
 local function refuse(text, ...)
   io.stderr:write("nslua fmu: ", text:format(...), "\n", USAGE, "\n")

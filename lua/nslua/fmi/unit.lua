@@ -8,7 +8,7 @@ local WORDS = { cosimulation = "co-simulation", modelexchange = "model exchange"
 return function(directory, guid, kind)
   local unit = dofile(directory .. "/unit.lua")
   if unit.guid ~= guid then
-    error(("fmi2Instantiate: the guid is %s, and that of the importer is %s"):format(unit.guid, guid), 0)
+    error(("fmi2Instantiate: the guid is %s, and the importer's is %s"):format(unit.guid, guid), 0)
   elseif not unit.kinds[kind] then
     error(("fmi2Instantiate: the unit has no %s"):format(WORDS[kind]), 0)
   end

@@ -624,7 +624,7 @@ return function(ns, mechanics, System, core)
     o = core.take_options(o or {}, "kane")
     local n, nu = self.n, o.speeds or self.n
     if math.type(nu) ~= "integer" or nu < 1 or nu > n or (nu ~= n and not o.kinematics) then
-      fail("kane: speeds: expected a number up to that of the coordinates, %d, got %s", n, describe(nu))
+      fail("kane: speeds: expected at most as many as there are coordinates, %d, got %s", n, describe(nu))
     end
     for _, name in ipairs { "kinematics", "nonholonomic" } do
       if o[name] ~= nil and not is_callable(o[name]) then

@@ -38,7 +38,7 @@ return function(ns, System, core)
 
   local function take_restitution(e, who, stopped)
     if e == nil then return 0 end
-    if not stopped then fail("%s: restitution: it is that of stops, and there are none", who) end
+    if not stopped then fail("%s: restitution: it belongs to stops, and there are none", who) end
     if number(e, who, "restitution", 0) > 1 then fail("%s: restitution: expected 0 to 1, got %g", who, e) end
     return e
   end

@@ -287,7 +287,7 @@ function classes.JointStopR(joint, position, upper, axis)
 end
 
 -- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of a joint
--- among those of both, as text.
+-- among the bodies of both joints, as text.
 local function coupling(names, places)
   local key = ("coupling %s %s %s %s"):format(names[1], names[2], places[1], places[2])
   callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)

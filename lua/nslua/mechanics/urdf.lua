@@ -3,7 +3,7 @@
 --   local arm = ns.mechanics.load("arm.urdf", { nsds = nsds, q = { elbow = 0.3 } })
 --   arm.bodies.forearm   arm.joints.elbow   arm.laws["elbow upper"]   arm:add_to(contacts)
 --
--- Links that fixed joints hold together are one body, whose axes are those of the link nearest to the root; q is the
+-- Links that fixed joints hold together are one body, with the axes of the link nearest to the root; q is the
 -- place of its centre of mass. The root is the world, unless base = "free". A <loop> stands beside <joint> with the
 -- same contents: it closes a chain, and both of its links have their places by other joints.
 --

@@ -35,7 +35,7 @@ end
 
 local function need(self, who)
   if not self.polar then
-    fail('%s: these axes are not polar; those of subplot(1, 1, 1, { projection = "polar" }) are', who)
+    fail('%s: these axes are not polar; make polar ones by subplot(1, 1, 1, { projection = "polar" })', who)
   end
 end
 

@@ -6,7 +6,7 @@ local help = {}
 
 help.page = [[
 An expression shows its value, several too; ";" at its end keeps quiet.
-_ is the last value, Out[3] that of input 3. A chunk that is not whole yet goes on at >>.
+_ is the last value, Out[3] the value of input 3. A chunk that is not whole yet goes on at >>.
 A local of a line is kept for the lines that follow, before a global of its
 name (functions made elsewhere do not see it); one with <close> is not.
   ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run

@@ -116,7 +116,7 @@ function Session:check()
   local mark = jobs.quote(self.folder .. "/jobs-name")
   return ([[
 if [ "$(cat %s 2>/dev/null)" != %s ]; then
-  echo "nslua: sweep: the folder "%s" of $(hostname) is not that of the sweep: machines have to share one directory"
+  echo "nslua: sweep: the folder "%s" of $(hostname) is another one: machines have to share one directory"
   exit 3
 fi
 ]]):format(mark, self.name, jobs.quote(self.folder))

@@ -110,7 +110,7 @@ describe("polar axes", function()
   it("tell what is wrong", function()
     local ax = panel():plot { 1, 2 }
     assert.equal("polar: these axes are not polar and are in use already", message(plot.polar, { 1 }, { 2 }))
-    assert.equal('rmax: these axes are not polar; those of subplot(1, 1, 1, { projection = "polar" }) are',
+    assert.equal('rmax: these axes are not polar; make polar ones by subplot(1, 1, 1, { projection = "polar" })',
       message(ax.rmax, ax, 1))
     assert.equal('subplot: projection: expected "3d" or "polar", got \'round\'',
       message(ax.figure.subplot, ax.figure, 1, 1, 1, { projection = "round" }))

@@ -37,7 +37,6 @@
   X(nsds)                                                                                                                      \
   X(scene) /* contact_support */                                                                                               \
   X(solid)                                                                                                                     \
-  X(terms)                                                                                                                     \
   X(time_grid)                                                                                                                 \
   X(osi)                                                                                                                       \
   X(osnsp)                                                                                                                     \
@@ -48,6 +47,7 @@
   X(adjoint)                                                                                                                   \
   X(exchange) /* exchange_support */                                                                                           \
   X(mode)     /* core.mode, see bind/simulation/mode.c */                                                                      \
+  X(terms)                                                                                                                     \
   X(clone)                                                                                                                     \
   X(model_compile) /* compile_support */                                                                                       \
   X(answer)        /* result_fields_meta, the metatable of results */                                                          \

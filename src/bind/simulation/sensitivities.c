@@ -10,7 +10,6 @@
 #include "bind/array/matrix.h"
 #include "bind/model/ds.h"
 #include "bind/numerics/answer.h"
-#include "model/parameter_list.h"
 
 static const char who[] = "run: sensitivities";
 
@@ -31,8 +30,7 @@ static NsParameterOwner owner_at(lua_State *L, const NsNsds *nsds, int idx) {
   return o;
 }
 
-/* {object, field [, i [, j]]} at idx. */
-static void add_field_parameter(lua_State *L, NsParameterList *list, int idx) {
+void nsl_add_field_parameter(lua_State *L, NsParameterList *list, int idx) {
   long long index[2];
   const long long *given[2] = {NULL, NULL};
   NsError err = {NS_OK, ""};
@@ -54,7 +52,7 @@ static void add_together(lua_State *L, NsParameterList *list, int idx) {
   int together = lua_gettop(L), count = (int)lua_rawlen(L, together);
   for (int k = 1; k <= count; k++, lua_settop(L, together)) {
     if (lua_rawgeti(L, together, k) != LUA_TTABLE) nsl_bad(L, who, "together", "{object, field, i, j}", -1);
-    add_field_parameter(L, &numbers, together + 1);
+    nsl_add_field_parameter(L, &numbers, together + 1);
   }
   lua_getfield(L, idx, "name");
   const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "together";
@@ -169,7 +167,7 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
     if (word && strcmp(word, "x0") == 0) parameters_check(L, ns_parameters_add_x0(&list, &err), &err);
     else if (word && strcmp(word, "z") == 0) parameters_check(L, ns_parameters_add_z(&list, &err), &err);
     else if (type == LUA_TTABLE && lua_getfield(L, -1, "together") != LUA_TNIL) add_together(L, &list, names + 2);
-    else if (type == LUA_TTABLE) add_field_parameter(L, &list, names + 2);
+    else if (type == LUA_TTABLE) nsl_add_field_parameter(L, &list, names + 2);
     else if (word) luaL_error(L, "%s: unknown parameter '%s' (expected \"x0\", \"z\" or {object, field})", who, word);
     else nsl_bad(L, who, "parameter", "\"x0\", \"z\" or {object, field}", -1);
   }

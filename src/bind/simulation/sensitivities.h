@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bind/simulation/simulation.h"
+#include "model/parameter_list.h"
 #include "simulation/run.h"
 
 /* Where the simulation at 1 has clocks, the option on top becomes one with the places that their actions write. */
@@ -15,6 +16,9 @@ void nsl_prepare_sensitivities(lua_State *L);
 ** that keeps those in *asked.
 */
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
+
+/* Adds the numbers {object, field [, i [, j]]}, a table at idx, to the parameters. Raises when the object is not in the model. */
+void nsl_add_field_parameter(lua_State *L, NsParameterList *list, int idx);
 
 /* The record of the last run of the simulation at 1, for core.adjoint. Raises when there is none. */
 NsSensitivities *nsl_check_recorded(lua_State *L);

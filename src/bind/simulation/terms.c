@@ -3,11 +3,12 @@
 ** The terms of a model's equations at a point, for scripts that solve them: values and Jacobians of systems and relations.
 */
 #include "bind/lua/open.h"
-#include "bind/model/model.h"
+#include "bind/numerics/answer.h"
+#include "bind/simulation/sensitivities.h"
 #include "model/mechanical_ds.h"
 #include "model/terms.h"
 
-enum { TERMS_STATES = 3, TERMS_LAMBDA, TERMS_FAMILY }; /* places of the arguments on the stack */
+enum { TERMS_STATES = 3, TERMS_LAMBDA, TERMS_FAMILY, TERMS_NUMBER }; /* places of the arguments on the stack */
 
 /* Adds a vector or a matrix (cols >= 0) to the table on top, and returns its numbers. */
 static double *term_of(lua_State *L, const char *name, int rows, int cols) {
@@ -28,9 +29,23 @@ static void push_terms(lua_State *L, NsTerms *at, bool mechanical) {
   if (mechanical) at->rate = rate;
 }
 
+/* Adds the derivatives by the number at TERMS_NUMBER, where they are known, to the table on top. */
+static void push_by_number(lua_State *L, const NsTerms *at, NslHost *host) {
+  int table = lua_gettop(L);
+  NsParameterList list = {.arena = &nsl_new_call(L, "terms", 0)->arena, .nsds = at->nsds, .who = "terms"};
+  nsl_add_field_parameter(L, &list, TERMS_NUMBER);
+  double *f = nsl_push_vector(L, at->nv, NULL)->data, *y = nsl_push_vector(L, at->m, NULL)->data;
+  NslEdge edge = nsl_enter(host, L, NULL, at->nsds);
+  bool known = list.count == 1 && ns_terms_by(at, list.of, f, y);
+  nsl_leave(host, edge);
+  if (known) lua_setfield(L, table, "y_by"), lua_setfield(L, table, "f_by");
+  lua_settop(L, table);
+}
+
 /*
-** terms(nsds, t, x, lambda, mechanical): the terms of one family at a point, which is not the state of the model: x has the states of all systems,
-** lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate and G.
+** terms(nsds, t, x, lambda, mechanical[, number]): the terms of one family at a point, which is not the state of the model: x has the states of all systems,
+** lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate and G. With a number
+** {object, field, i, j} of the model also its derivatives f_by and y_by, where they are known exactly.
 */
 static int graph_terms(lua_State *L) {
   static const char who[] = "terms";
@@ -41,7 +56,7 @@ static int graph_terms(lua_State *L) {
   for (int i = 0; i < nsds->nds; i++) n += nsds->ds[i]->n;
   for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
   double t = nsl_finite(L, 2, who, "t");
-  lua_settop(L, TERMS_FAMILY);
+  lua_settop(L, TERMS_NUMBER);
   bool mechanical = lua_toboolean(L, TERMS_FAMILY);
   NslVector *x = nsl_to_vector(L, TERMS_STATES, n, who, "x"), *lambda = nsl_to_vector(L, TERMS_LAMBDA, m, who, "lambda");
   double *point = lua_newuserdatauv(L, (size_t)(n + m + 1) * sizeof *point, 0);
@@ -55,6 +70,7 @@ static int graph_terms(lua_State *L) {
   NsStatus status = ns_terms_fill(&at, &err);
   nsl_leave(host, edge);
   if (status != NS_OK) return nsl_raise_step(L, &err);
+  if (!lua_isnil(L, TERMS_NUMBER)) push_by_number(L, &at, host);
   return 1;
 }
 
