@@ -15,14 +15,14 @@ local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local drawing = require "nslua.network.drawing"
 local figures = require "nslua.circuit.figures"
+local lists = require "nslua.base.lists"
 local model = require "nslua.circuit.model"
 local kinds = require "nslua.circuit.parts"
 local values = require "nslua.network.values"
 local sensitivity = require "nslua.circuit.sensitivity"
 local where = require "nslua.base.where"
 
-local fail, expect, reject = arguments.fail, arguments.expect, arguments.reject
-local finite, positive = values.finite, values.positive
+local fail, reject = arguments.fail, arguments.reject
 local check_name, node_name, options_of = drawing.check_name, drawing.node_name, drawing.options
 local who_of = drawing.who_of
 
@@ -31,13 +31,6 @@ return function(ns)
   Circuit.__index = Circuit
 
   -- ---- parts ----
-
-  local function part_called(self, who, what, name, kind)
-    local part = self.named[name]
-    reject(not part or kind and kinds[part.kind] ~= kinds[kind], name,
-      "%s: %s: expected the name of %s", who, what, kind and "an " .. kind or "a part")
-    return part
-  end
 
   -- A part made of pieces { kind, first node, second node, values of its own }, which have the values of the part
   -- where they have none; its current is what flows through all of them. pieces.names: the ends of their names.
@@ -59,62 +52,18 @@ return function(ns)
     return drawing.add(self, kind, name, nodes, kinds[kind].terminals, part)
   end
 
-  local function source_of(value, who, _, part)
-    part.source = values.read(value, who, nil, ns)
-    return type(part.source.f) == "number" and part.source.f or part.source
-  end
-
-  local function sensed(name, who, what, _, self) return part_called(self, who, what, name) end
-
-  local function boolean(value, who, name)
-    return expect(value, "boolean", "%s: %s: expected true or false", who, name)
-  end
-
-  -- The two lines of a part that conducts or blocks: resistance while it conducts, conductance while it blocks.
-  local function check_lines(part, who)
-    part.forward = part.forward or 0
-    if part.resistance * part.conductance >= 1 then
-      fail("%s: expected resistance * conductance below 1, got %g", who, part.resistance * part.conductance)
-    end
-  end
-
-  local not_negative = values.at_least(0)
-  local forward = { "forward", not_negative, 0 }
-  local resistance, conductance = { "resistance", not_negative, 0 }, { "conductance", not_negative, 0 }
-  local gate, gain = { "gate", values.gate }, { "value", finite, "gain" }
-  local lines, initial = { forward, resistance, conductance }, { { "initial", finite } }
-  local gated = { takes = { gate }, options = lines, check = check_lines }
-  local by_current = { takes = { { "sense", sensed, "part" }, gain } }
-
-  -- After the name and the nodes a, b [, c, d]: what a part takes, and its options. A transformer is ideal,
-  -- v(a, b) = n v(c, d); vcvs and vccs are controlled by v(c, d), ccvs and cccs by the current of a part. While its
-  -- gate is on, a switch conducts both ways, an igbt from a to b; a thyristor does so from then until the current
-  -- ends. A mosfet (drain, source) is a switch NAME_channel with a diode NAME_body from b to a, a triac two
-  -- thyristors, NAME_1 from a to b and NAME_2 from b to a.
-  for kind, declared in pairs {
-    resistor = { takes = { { "value", positive, "R" } } },
-    capacitor = { takes = { { "value", positive, "C" } }, options = initial },
-    inductor = { takes = { { "value", positive, "L" } }, options = initial },
-    transformer = { takes = { { "value", values.not_zero, "n" } } },
-    voltage = { takes = { { "value", source_of } } }, current = { takes = { { "value", source_of } } },
-    vcvs = { takes = { gain } }, vccs = { takes = { gain } },
-    ccvs = by_current, cccs = by_current,
-    diode = { takes = {}, options = lines, check = check_lines },
-    zener = { takes = { { "breakdown", positive } }, options = lines, check = check_lines },
-    switch = { takes = { gate }, options = { resistance, conductance }, check = check_lines },
-    igbt = { takes = { gate }, check = check_lines,
-      options = { forward, resistance, conductance, { "body", boolean } } },
-    thyristor = gated, mosfet = gated, triac = gated,
-  } do
-    Circuit[kind] = drawing.constructor(kind, kinds[kind].terminals, declared, add)
-  end
+  drawing.constructors(ns, Circuit, kinds, add)
 
   -- couple(first, second, k): two inductors share flux, M = k sqrt(L1 L2).
   function Circuit:couple(first, second, k)
-    local one, two = part_called(self, "couple", "first", first, "inductor"),
-      part_called(self, "couple", "second", second, "inductor")
+    local function coil(what, name)
+      local part = self.named[name]
+      reject(not part or not kinds[part.kind].couples, name, "couple: %s: expected the name of an inductor", what)
+      return part
+    end
+    local one, two = coil("first", first), coil("second", second)
     if one == two then fail("couple: expected two inductors, got '%s' twice", first) end
-    finite(k, "couple", "k")
+    values.finite(k, "couple", "k")
     if k <= -1 or k >= 1 or k == 0 then fail("couple: k: expected a number between -1 and 1, not 0, got %g", k) end
     one.couplings, two.couplings = one.couplings or {}, two.couplings or {}
     for _, coupling in ipairs(one.couplings) do
@@ -151,23 +100,17 @@ return function(ns)
   -- The nodes, as a list for messages, that parts do not join to the ground; nil: there are none. open: without
   -- those parts that have no conductance while they block.
   local function floating_nodes(self, open)
-    local root = { ["0"] = "0" }
-    local function find(node)
-      while root[node] ~= node do node = root[node] end
-      return node
-    end
-    for _, node in ipairs(self.nodes) do root[node] = node end
+    local number, first, second, grounded, list = { ["0"] = 1 }, {}, {}, {}, {}
+    for i, node in ipairs(self.nodes) do number[node] = i + 1 end
     for _, part in ipairs(self.parts) do
       local joins = kinds[part.kind].joins or { [1] = 2 }
-      if open and part.conductance == 0 then joins = {} end
-      for first, second in pairs(joins) do
-        local a, b = find(part.nodes[first]), find(second == 0 and "0" or part.nodes[second])
-        if a ~= b then root[a] = b end
+      for a, b in pairs(open and part.conductance == 0 and {} or joins) do
+        first[#first + 1], second[#second + 1] = number[part.nodes[a]], number[b == 0 and "0" or part.nodes[b]]
       end
     end
-    local list = {}
-    for _, node in ipairs(self.nodes) do
-      if find(node) ~= find "0" then list[#list + 1] = "'" .. node .. "'" end
+    for _, i in ipairs(lists.parts(#self.nodes + 1, first, second)[1]) do grounded[i] = true end
+    for i, node in ipairs(self.nodes) do
+      if not grounded[i + 1] then list[#list + 1] = "'" .. node .. "'" end
     end
     return #list > 0 and (#list == 1 and "node " or "nodes ") .. table.concat(list, ", ") or nil
   end

@@ -15,69 +15,14 @@ local columns = require "nslua.driveline.columns"
 local drawing = require "nslua.network.drawing"
 local kinds = require "nslua.driveline.parts"
 local model = require "nslua.driveline.model"
-local motions = require "nslua.driveline.motions"
+local readers = require "nslua.driveline.readers"
 local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
-local fail, describe, expect, optional, reject =
-  arguments.fail, arguments.describe, arguments.expect, arguments.optional, arguments.reject
+local fail, describe, optional, reject = arguments.fail, arguments.describe, arguments.optional, arguments.reject
 local finite, positive, who_of = values.finite, values.positive, drawing.who_of
 
-local not_negative, at_least_one = values.at_least(0), values.at_least(1)
-
--- A number, or a function of time that gives numbers from 0 on; part.source becomes its source. A jump gives the
--- larger number.
-local function capacity_of(value, who, name, part)
-  local source = values.read(value, who, name)
-  local f, jump = source.f, source.jump
-  part.source = source
-  if jump then return math.max(not_negative(jump.before, who, name), not_negative(jump.after, who, name)) end
-  if type(f) == "number" then return not_negative(f, who, name) end
-  if type(value) == "function" then f = value end -- checked here, with the time
-  return function(t)
-    local now = f(t)
-    if type(now) == "number" and now >= 0 then return now end
-    reject(true, now, "%s: %s: t=%g: expected a number of 0 or more", who, name, t)
-  end
-end
-
--- A number that is not negative, or a function.
-local function characteristic(value, who, name)
-  if type(value) == "function" then return values.checked(value, who, name) end
-  return not_negative(value, who, name)
-end
-
--- A curve over the size of a speed: a function, or points { speeds =, values = }.
-local function curve_of(value, who)
-  if value == nil or type(value) == "function" then return value end
-  expect(value, "table", "%s: curve: expected a function or a table", who)
-  local o = values.fields(value, "speeds values", who)
-  return values.read({ times = o.speeds or {}, values = o.values }, who .. ": curve").f
-end
-
--- The torque at a speed over the torque at rest, less 1.
-local function over_rest(curve, who)
-  if not curve then return nil end
-  local rest = positive(curve(0), who, "curve at speed 0")
-  return function(speed) return curve(speed) / rest - 1 end
-end
-
-local function effort(value, who, _, part)
-  part.source = values.read(value, who)
-  return part.source.jump and part.source.jump.before or part.source.f
-end
-
-local function radius(value, who, _, part)
-  local radii = part.radii or {}
-  radii[#radii + 1] = values.not_zero(value, who, "radius")
-  return radii
-end
-
-local function check_pull(part, who)
-  if part.grip ~= nil and (part.stiffness or part.damping) then
-    fail("%s: expected grip or stiffness, got both", who)
-  end
-end
+local not_negative = readers.not_negative
 
 return function(ns, noun, domain)
   local Driveline = { __name = noun }
@@ -96,41 +41,9 @@ return function(ns, noun, domain)
 
   -- ---- parts ----
 
-  local function motion_by(read)
-    return function(value, who, _, part)
-      local motion, source = read(ns, value, who)
-      motion.part, part.source = part, source
-      return motion
-    end
-  end
+  drawing.constructors(ns, Driveline, kinds, add)
 
-  local stiffness, damping = { "stiffness", characteristic }, { "damping", characteristic }
-  local free, torque, at_most = { { "free", finite, 0 } }, { { "value", effort } }, { { "capacity", capacity_of } }
-  local static, over_speed = { "static", at_least_one, 1 }, { "curve", function(value, who)
-    return over_rest(curve_of(value, who), who)
-  end }
-  local slip = { static, over_speed }
-  local pull = { { "stiffness", not_negative }, { "damping", not_negative }, { "grip", capacity_of } }
-
-  -- After the name and the nodes a, b: what a part takes, and its options. A rack(shaft, rod, radius) moves the rod
-  -- by radius * angle; b of a freewheel may run ahead of a.
-  for kind, declared in pairs {
-    spring = { takes = { stiffness }, options = free }, damper = { takes = { damping } },
-    springdamper = { takes = { stiffness, damping }, options = free },
-    torque = { takes = torque }, force = { takes = torque }, fixed = { takes = {} },
-    speed = { takes = { { "motion", motion_by(motions.by_speed) } } },
-    position = { takes = { { "motion", motion_by(motions.by_position) } } },
-    planetary = { takes = { { "ratio", positive } } },
-    belt = { takes = { { "radii", radius }, { "radii", radius } }, options = pull, check = check_pull },
-    rack = { takes = { { "radii", radius } }, options = pull, check = check_pull },
-    clutch = { takes = at_most, options = slip },
-    freewheel = { takes = {}, options = { { "capacity", capacity_of, 0 }, static, over_speed } },
-    dog = { takes = { { "gate", values.gate } } },
-  } do
-    Driveline[kind] = drawing.constructor(kind, kinds[kind].terminals, declared, add)
-  end
-
-  local brake = drawing.constructor("brake", 2, { takes = at_most, options = slip }, add)
+  local brake = Driveline.brake
   function Driveline:brake(name, node, ...) return brake(self, name, "0", node, ...) end
 
   -- ---- inertias ----
@@ -186,8 +99,8 @@ return function(ns, noun, domain)
     local o = drawing.options(who, options, "coulomb viscous stribeck speed static curve")
     local stribeck, speed = not_negative(o.stribeck or 0, who, "stribeck"), o.speed
     local part = { viscous = not_negative(o.viscous or 0, who, "viscous") }
-    part.coulomb = capacity_of(o.coulomb or 0, who, "coulomb", part)
-    local moves, curve = type(part.coulomb) == "function" or part.source.jump, curve_of(o.curve, who)
+    part.coulomb = readers.capacity(o.coulomb or 0, who, "coulomb", part)
+    local moves, curve = type(part.coulomb) == "function" or part.source.jump, readers.curve(o.curve, who)
     if moves and (stribeck > 0 or curve or o.static) then
       fail("%s: coulomb: expected a number beside stribeck, curve or static", who)
     end
@@ -200,7 +113,7 @@ return function(ns, noun, domain)
       local coulomb = part.coulomb
       curve, part.coulomb = function(w) return coulomb + stribeck * ns.exp(-w / speed) end, coulomb + stribeck
     end
-    part.curve = over_rest(curve, who)
+    part.curve = readers.over_rest(curve, who)
     if o.static ~= nil then
       if part.coulomb == 0 then fail("%s: static: expected coulomb, stribeck or curve beside it", who) end
       part.static = values.at_least(part.coulomb)(o.static, who, "static") / part.coulomb

@@ -214,14 +214,14 @@ static bool terms_jvp(const NsTerms *at, const NsParameter *number, NsArena *are
   const NsNsds *nsds = at->nsds;
   NsModelDerivative model;
   bool taken = ns_model_derivative_take(&model, arena, nsds, number, 1) == NS_OK && ns_model_take_z(&model) == NS_OK;
-  int n = 0, turning = 0;
+  int n = 0;
   for (int i = 0; i < nsds->nds && taken; n += nsds->ds[i++]->n) {
     const NsDs *ds = nsds->ds[i];
     model.x[i] = n, model.v[i] = n + ds->n - ds->nr;
-    turning += ns_ds_family(ds) == NS_MECHANICS && ns_mechanical_turns((const NsMechanicalDs *)ds);
+    taken = taken && ds->nx == ds->nr; /* no quaternions */
   }
-  double *rate = ns_arena_doubles(arena, n);
-  if (!taken || turning > 0 || arena->failed) return false;
+  const double *rate = ns_arena_doubles(arena, n);
+  if (!taken || arena->failed) return false;
   NsModelPoint point = {.t = at->t, .x = at->x, .v = at->x, .rate = rate, .lambda = at->lambda, .one = 1, .positions = true};
   ns_model_look(&model, &point);
   return ns_model_jvp(&model, &point, 0, F, Y);

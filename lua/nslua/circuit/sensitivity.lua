@@ -11,6 +11,7 @@ local arguments = require "nslua.base.arguments"
 local kinds = require "nslua.circuit.parts"
 local drawing = require "nslua.network.drawing"
 local model = require "nslua.circuit.model"
+local values = require "nslua.network.values"
 local where = require "nslua.base.where"
 
 local fail, describe, reject = arguments.fail, arguments.describe, arguments.reject
@@ -263,9 +264,9 @@ function sensitivity.run(ns, circuit, names, start, stop, step, options)
   for p, name in ipairs(names) do
     local labels, columns = { "t" }, { ns.vector(t) }
     for i, state in ipairs(states) do
-      local values = {}
-      for row = 1, #t do values[row] = S[row][i][p] end
-      labels[i + 1], columns[i + 1] = state, ns.vector(values)
+      local column = ns.zeros(#t)
+      for row = 1, #t do column[row] = S[row][i][p] end
+      labels[i + 1], columns[i + 1] = state, column
     end
     result[name] = files.columns(labels, columns)
   end
@@ -325,7 +326,7 @@ function sensitivity.parameter(circuit, name)
   end
   return { name = name, start = value, set = function(number)
     arguments.number(number, "parameter", name)
-    local above = field == "value" and kinds[part.kind].positive or FIELDS[field] == false
+    local above = field == "value" and kinds[part.kind].takes[1][2] == values.positive or FIELDS[field] == false
     if number - number ~= 0 or above and number <= 0 then
       fail("parameter: %s: expected a %s, got %g", name, above and "number above 0" or "finite number", number)
     end

@@ -7,6 +7,7 @@
 
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local drawings = require "nslua.network.drawing"
 local kinds = require "nslua.driveline.parts"
 local rigid = require "nslua.driveline.rigid"
 local ordered = require "nslua.network.ordered"
@@ -15,7 +16,7 @@ local fail = arguments.fail
 
 local coordinates = {}
 
-local function who_of(part) return ("%s '%s'"):format(part.kind, part.name) end
+local function who_of(part) return drawings.who_of(part.kind, part.name) end
 
 -- ---- what parts tell ----
 
@@ -70,7 +71,8 @@ local function sheet_of(drawing, t0, T)
     motion_place = {}, forces = {}, rows = {}, losses = {}, jumps = {}, t0 = t0,
     soon = T and t0 + SOON * (T - t0) or t0, nodes = drawing.nodes, impacts = false }, Sheet)
   for _, part in ipairs(drawing.parts) do
-    s.impacts = s.impacts or kinds[part.kind].write == kinds.stop.write and not part.stiffness and part
+    local impacts = kinds[part.kind].impacts
+    s.impacts = s.impacts or impacts and impacts(part) and part
   end
   for _, part in ipairs(drawing.parts) do kinds[part.kind].write(part, s) end
   return s

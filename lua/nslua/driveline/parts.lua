@@ -1,8 +1,9 @@
 -- nslua.driveline.parts: the kinds of parts of drivelines. One entry is one kind.
 --
--- An entry has `terminals`, the number of its nodes; `domains`, what moves at them ("rotation", "translation";
--- absent: all nodes move alike); `letter`, of its column where that is not the letter of its first node; and
--- write(part, s), which tells what the part does by the methods of s:
+-- An entry has `terminals`, the number of its nodes; `takes`, `options` and `check`, as nslua.network.drawing tells
+-- (absent: a method of its own makes it); `domains`, what moves at them ("rotation", "translation"; absent: all nodes
+-- move alike); `letter`, of its column where that is not the letter of its first node; `impacts`, impacts(part),
+-- whether it is a rigid stop; and write(part, s), which tells what the part does by the methods of s:
 --
 --   s:parameter(part, field, value)     a number of the part; the place of it in z
 --   s:inertia(part, node, place)        an inertia or a mass at a node
@@ -25,11 +26,22 @@
 -- `along` has the factors of the nodes: the extension is the sum of factor * angle (or position). A force acts on a
 -- node by - factor * force, and takes the power force * rate of the extension.
 
+local readers = require "nslua.driveline.readers"
 local values = require "nslua.network.values"
 
 local huge = math.huge
 
 local parts = {}
+
+-- ---- what parts take ----
+
+local by_strain, by_rate = { "stiffness", readers.characteristic }, { "damping", readers.characteristic }
+local free_length, at_most = { { "free", values.finite, 0 } }, { { "capacity", readers.capacity } }
+local at_rest, over_speed = { "static", values.at_least(1), 1 }, { "curve", readers.over_rest }
+local pull_options = { { "stiffness", readers.not_negative }, { "damping", readers.not_negative },
+  { "grip", readers.capacity } }
+
+-- ---- inertias, springs, sources, rigid parts ----
 
 -- From a to b; the housing does not move.
 local function between(part)
@@ -56,12 +68,17 @@ local function elastic(part, s, along)
     return sum
   end, id or d and true)
 end
-for _, kind in ipairs { "spring", "damper", "springdamper" } do
-  parts[kind] = { terminals = 2, write = function(part, s) elastic(part, s, between(part)) end }
+local function elastic_kind(takes, options)
+  return { terminals = 2, takes = takes, options = options, write = function(part, s)
+    elastic(part, s, between(part))
+  end }
 end
+parts.spring, parts.damper = elastic_kind({ by_strain }, free_length), elastic_kind { by_rate }
+parts.springdamper = elastic_kind({ by_strain, by_rate }, free_length)
 
 local function effort(domain)
-  return { terminals = 1, domains = { domain }, source = true, write = function(part, s)
+  local takes = { { "value", readers.effort } }
+  return { terminals = 1, takes = takes, domains = { domain }, source = true, write = function(part, s)
     local f = part.value
     local place = type(f) == "number" and s:parameter(part, not part.source.jump and "value", f)
     if part.source.jump then s:jump(part, place) end
@@ -73,11 +90,13 @@ local function effort(domain)
 end
 parts.torque, parts.force = effort "rotation", effort "translation"
 
-for _, kind in ipairs { "speed", "position", "fixed" } do
-  parts[kind] = { terminals = 1, source = true, write = function(part, s)
+local function moved(takes)
+  return { terminals = 1, takes = takes, source = true, write = function(part, s)
     s:rigid(part, { [part.nodes[1]] = 1 }, part.motion)
   end }
 end
+parts.speed, parts.position = moved { { "motion", readers.by_speed } }, moved { { "motion", readers.by_position } }
+parts.fixed = moved {}
 
 -- w_a - w_c = ratio (w_b - w_c), where c is the housing or a third node.
 parts.gear = { terminals = 3, write = function(part, s)
@@ -88,7 +107,7 @@ parts.gear = { terminals = 3, write = function(part, s)
 end }
 
 -- (1 + ratio) w_carrier = w_sun + ratio w_ring
-parts.planetary = { terminals = 3, write = function(part, s)
+parts.planetary = { terminals = 3, takes = { { "ratio", values.positive } }, write = function(part, s)
   local sun, carrier, ring = table.unpack(part.nodes)
   s:rigid(part, { [sun] = 1, [ring] = part.ratio, [carrier] = -1 - part.ratio })
 end }
@@ -138,8 +157,10 @@ local function dry(part, s, along, field, capacity, one_way)
   s:law(part, along, row)
 end
 
-local function clutch(part, s) dry(part, s, between(part), "capacity", part.capacity) end
-parts.clutch, parts.brake = { terminals = 2, write = clutch }, { terminals = 2, write = clutch }
+parts.clutch = { terminals = 2, takes = at_most, options = { at_rest, over_speed }, write = function(part, s)
+  dry(part, s, between(part), "capacity", part.capacity)
+end }
+parts.brake = parts.clutch
 
 parts.friction = { terminals = 2, write = function(part, s)
   local along = between(part)
@@ -152,11 +173,12 @@ parts.friction = { terminals = 2, write = function(part, s)
 end }
 
 -- b may run ahead of a, against the torque of a capacity; a does not run ahead of b.
-parts.freewheel = { terminals = 2, write = function(part, s)
+local freewheel_options = { { "capacity", readers.capacity, 0 }, at_rest, over_speed }
+parts.freewheel = { terminals = 2, takes = {}, options = freewheel_options, write = function(part, s)
   dry(part, s, between(part), "capacity", part.capacity, true)
 end }
 
-parts.dog = { terminals = 2, write = function(part, s)
+parts.dog = { terminals = 2, takes = { { "gate", values.gate } }, write = function(part, s)
   s:law(part, between(part), { lb = -huge, ub = huge, gate = part.gate })
 end }
 
@@ -199,7 +221,8 @@ local function one_stop(part, s, along, side, at)
     end })
 end
 
-parts.stop = { terminals = 2, write = function(part, s)
+local function is_rigid(part) return not part.stiffness end
+parts.stop = { terminals = 2, impacts = is_rigid, write = function(part, s)
   part.place = nil
   local along = between(part)
   if part.lower then one_stop(part, s, along, -1, part.lower) end
@@ -216,11 +239,16 @@ local function pull(part, s, along)
   s:rigid(part, along)
 end
 
-parts.belt = { terminals = 2, letter = "f", write = function(part, s)
-  pull(part, s, { [part.nodes[1]] = -part.radii[1], [part.nodes[2]] = part.radii[2] })
-end }
-parts.rack = { terminals = 2, letter = "f", domains = { "rotation", "translation" }, write = function(part, s)
-  pull(part, s, { [part.nodes[1]] = -part.radii[1], [part.nodes[2]] = 1 })
-end }
+local radius = { "radii", readers.radius }
+parts.belt = { terminals = 2, takes = { radius, radius }, options = pull_options, check = readers.check_pull,
+  letter = "f", write = function(part, s)
+    pull(part, s, { [part.nodes[1]] = -part.radii[1], [part.nodes[2]] = part.radii[2] })
+  end }
+
+-- The rod moves by radius * angle of the shaft.
+parts.rack = { terminals = 2, takes = { radius }, options = pull_options, check = readers.check_pull, letter = "f",
+  domains = { "rotation", "translation" }, write = function(part, s)
+    pull(part, s, { [part.nodes[1]] = -part.radii[1], [part.nodes[2]] = 1 })
+  end }
 
 return parts

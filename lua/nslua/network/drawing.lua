@@ -72,26 +72,33 @@ function drawing.options(who, options, known)
   return values.fields(options, known, who)
 end
 
--- constructor(kind, count, declared, add): a method that adds a part. It takes so many nodes, the values
--- declared.takes, a list of { key, check [, name] }, and declared.options, of { key, check [, default] };
--- check(value, who, name, part, self) returns the value of part[key], declared.check(part, who) checks the part.
-function drawing.constructor(kind, count, declared, add)
-  local takes, options, known = declared.takes, declared.options or {}, {}
+-- A method that adds a part of a kind. It takes kind.terminals nodes, the values kind.takes, a list of { key, check
+-- [, name] }, and kind.options, of { key, check [, default] }; check(value, who, name, part, self, ns) returns the
+-- value of part[key], kind.check(part, who) checks the part.
+local function constructor(ns, name_of_kind, kind, add)
+  local takes, options, known, count = kind.takes, kind.options or {}, {}, kind.terminals
   for i, one in ipairs(options) do known[i] = one[1] end
   known = table.concat(known, " ")
   return function(self, name, ...)
-    local who, given, part = drawing.check_name(self, kind, name), table.pack(...), {}
-    local o = declared.options and drawing.options(who, given[count + #takes + 1], known) or {}
+    local who, given, part = drawing.check_name(self, name_of_kind, name), table.pack(...), {}
+    local o = kind.options and drawing.options(who, given[count + #takes + 1], known) or {}
     for i, one in ipairs(takes) do
-      part[one[1]] = one[2](given[count + i], who, one[3] or one[1], part, self)
+      part[one[1]] = one[2](given[count + i], who, one[3] or one[1], part, self, ns)
     end
     for _, one in ipairs(options) do
       local value = o[one[1]]
       if value == nil then value = one[3] end
-      if value ~= nil then part[one[1]] = one[2](value, who, one[1], part, self) end
+      if value ~= nil then part[one[1]] = one[2](value, who, one[1], part, self, ns) end
     end
-    if declared.check then declared.check(part, who) end
-    return add(self, kind, name, table.pack(table.unpack(given, 1, count)), part)
+    if kind.check then kind.check(part, who) end
+    return add(self, name_of_kind, name, table.pack(table.unpack(given, 1, count)), part)
+  end
+end
+
+-- Adds a method for each of the kinds that has `takes`.
+function drawing.constructors(ns, Class, kinds, add)
+  for name, kind in pairs(kinds) do
+    if kind.takes then Class[name] = constructor(ns, name, kind, add) end
   end
 end
 
