@@ -49,6 +49,7 @@ static NsStatus make_bounds(NsLaw *law) {
 }
 
 NsStatus ns_law_complete(NsLaw *law, NsError *err) {
+  if (law->size == 0 && strcmp(law->class->arguments[0], "size?") == 0) law->size = 1;
   NsStatus status = law->class->complete ? law->class->complete(law, err) : NS_OK;
   if (status != NS_OK) return status;
   if (make_bounds(law) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -69,7 +70,10 @@ const char *ns_law_name(const NsLaw *law) {
 }
 
 unsigned ns_law_needs(const NsLaw *law) {
-  return law->class->needs(law);
+  unsigned needs = law->class->needs;
+  int in_plane = needs & NS_NEEDS_ROLLING ? 3 : 2; /* rows of a contact with one tangent */
+  if ((needs & NS_NEEDS_CONE) == NS_NEEDS_CONE) needs ^= law->size == in_plane ? NS_NEEDS_CONE_3D : NS_NEEDS_CONE_2D;
+  return law->class->needs_more ? needs | law->class->needs_more(law) : needs;
 }
 
 bool ns_law_has_friction(const NsLaw *law, int i) {

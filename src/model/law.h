@@ -62,6 +62,7 @@ enum {
   NS_NEEDS_REACTION = 1 << 10,  /* rows with a bound that grows with other multipliers of the law */
   NS_NEEDS_EXCHANGE = 1 << 11,  /* impacts of all contacts at once, by `exchange` of the law's class */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
+  NS_NEEDS_CONE = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D, /* in a class: the one of them that has the rows of the law */
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_MEAN
 };
 
@@ -151,12 +152,15 @@ struct NsLawClass {
   const char *name; /* of the constructor in scripts */
   size_t bytes;     /* sizeof the law's struct */
   const NsField *fields;
-  const char *const *arguments; /* of the constructor, in order: field names, ended by NULL; "size?" is optional */
+  const char *const *arguments; /* of the constructor, in order: field names, ended by NULL; "size?" is optional: 1 */
   unsigned goes_with;           /* NS_WITH_... */
   bool unilateral;              /* a contact, open or closed; while it is open, lambda = 0 and the law is not applied */
   bool forces;                  /* mechanics: its bounds are forces, of which a step has the impulses; else they are impulses */
   bool joint;                   /* all rows are one contact: the normal, then the tangents; they open and close together */
-  unsigned (*needs)(const NsLaw *law); /* NS_NEEDS_... */
+  unsigned needs;               /* NS_NEEDS_... */
+
+  /* Needs that depend on the numbers of the law. NULL: none do. */
+  unsigned (*needs_more)(const NsLaw *law);
 
   /* Computes the fields that the arguments do not give; the bounds come later. NULL: no such field. NS_EARG: bad arguments. */
   NsStatus (*complete)(NsLaw *law, NsError *err);

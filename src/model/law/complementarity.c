@@ -8,11 +8,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0), NS_FIELD_END};
 
 static const char *const arguments[] = {"size", NULL};
 
-static unsigned complementarity_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_UNILATERAL;
-}
-
 const char ns_law_complementarity_text[] = "ComplementarityConditionNSL";
 
 const NsLawClass ns_law_complementarity = {.name = ns_law_complementarity_text,
@@ -21,4 +16,4 @@ const NsLawClass ns_law_complementarity = {.name = ns_law_complementarity_text,
                                            .arguments = arguments,
                                            .goes_with = NS_WITH_ALL,
                                            .unilateral = true,
-                                           .needs = complementarity_needs};
+                                           .needs = NS_NEEDS_UNILATERAL};

@@ -8,11 +8,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0), NS_FIELD_END};
 
 static const char *const arguments[] = {"size", NULL};
 
-static unsigned equality_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_EQUATION;
-}
-
 static NsStatus equality_complete(NsLaw *law, NsError *err) {
   (void)err;
   law->equalities = law->size;
@@ -26,5 +21,5 @@ const NsLawClass ns_law_equality = {.name = ns_law_equality_text,
                                     .fields = fields,
                                     .arguments = arguments,
                                     .goes_with = NS_WITH_ALL,
-                                    .needs = equality_needs,
+                                    .needs = NS_NEEDS_EQUATION,
                                     .complete = equality_complete};

@@ -34,10 +34,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
 
-static unsigned fremond_needs(const NsLaw *law) {
-  return NS_NEEDS_MEAN | (law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D);
-}
-
 static NsLawGroup fremond_group(const NsLaw *law, int row) {
   (void)row;
   return (NsLawGroup){.dim = law->size, .discs = 1, .mu = {((const Fremond *)law)->mu}};
@@ -60,7 +56,7 @@ const NsLawClass ns_law_fremond = {.name = ns_law_fremond_text,
                                    .goes_with = NS_WITH_VELOCITIES,
                                    .unilateral = true,
                                    .joint = true,
-                                   .needs = fremond_needs,
+                                   .needs = NS_NEEDS_MEAN | NS_NEEDS_CONE,
                                    .group = fremond_group,
                                    .restitution = fremond_restitution,
                                    .words = fremond_words};

@@ -23,10 +23,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
 
-static unsigned friction_needs(const NsLaw *law) {
-  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
-}
-
 static NsLawGroup friction_group(const NsLaw *law, int row) {
   (void)row;
   return (NsLawGroup){.dim = law->size, .discs = 1, .mu = {((const Friction *)law)->mu}};
@@ -51,7 +47,7 @@ const NsLawClass ns_law_friction = {.name = ns_law_friction_text,
                                     .goes_with = NS_WITH_VELOCITIES,
                                     .unilateral = true,
                                     .joint = true,
-                                    .needs = friction_needs,
+                                    .needs = NS_NEEDS_CONE,
                                     .group = friction_group,
                                     .restitution = friction_restitution,
                                     .words = friction_words};

@@ -16,17 +16,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"size?", "e", NULL};
 
-static unsigned impact_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_IMPACT;
-}
-
-static NsStatus impact_complete(NsLaw *law, NsError *err) {
-  (void)err;
-  if (law->size == 0) law->size = 1;
-  return NS_OK;
-}
-
 static double impact_restitution(const NsLaw *law, int row, double theta) {
   (void)row, (void)theta;
   return ((const Impact *)law)->e;
@@ -40,6 +29,5 @@ const NsLawClass ns_law_impact = {.name = ns_law_impact_text,
                                   .arguments = arguments,
                                   .goes_with = NS_WITH_VELOCITIES,
                                   .unilateral = true,
-                                  .needs = impact_needs,
-                                  .complete = impact_complete,
+                                  .needs = NS_NEEDS_IMPACT,
                                   .restitution = impact_restitution};

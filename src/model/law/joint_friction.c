@@ -24,8 +24,7 @@ static const char *const arguments[] = {"size", "reactions", "mu", "force", NULL
 
 static unsigned joint_friction_needs(const NsLaw *law) {
   const JointFriction *self = (const JointFriction *)law;
-  return NS_NEEDS_BOX | (law->size > 1 ? NS_NEEDS_EQUATION | NS_NEEDS_SORTS : 0) |
-         (self->reactions > 0 ? NS_NEEDS_REACTION : 0);
+  return (law->size > 1 ? NS_NEEDS_EQUATION | NS_NEEDS_SORTS : 0) | (self->reactions > 0 ? NS_NEEDS_REACTION : 0);
 }
 
 static NsStatus joint_friction_complete(NsLaw *law, NsError *err) {
@@ -64,7 +63,8 @@ const NsLawClass ns_law_joint_friction = {.name = ns_law_joint_friction_text,
                                           .arguments = arguments,
                                           .goes_with = NS_WITH_VELOCITIES,
                                           .forces = true,
-                                          .needs = joint_friction_needs,
+                                          .needs = NS_NEEDS_BOX,
+                                          .needs_more = joint_friction_needs,
                                           .complete = joint_friction_complete,
                                           .bounds = joint_friction_bounds,
                                           .group = joint_friction_group,

@@ -11,11 +11,6 @@ static const NsField fields[] = {NS_FIELD_A_COUNT("size", NsLaw, size, 0, NS_LAW
 
 static const char *const arguments[] = {"size", "equalities", NULL};
 
-static unsigned mixed_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_SORTS;
-}
-
 static NsStatus mixed_complete(NsLaw *law, NsError *err) {
   law->size += law->equalities;
   if (law->size > 0) return NS_OK;
@@ -38,7 +33,7 @@ const NsLawClass ns_law_mixed = {.name = ns_law_mixed_text,
                                  .fields = fields,
                                  .arguments = arguments,
                                  .goes_with = NS_WITH_ALL,
-                                 .needs = mixed_needs,
+                                 .needs = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_SORTS,
                                  .complete = mixed_complete,
                                  .constrained = mixed_constrained,
                                  .words = mixed_words};

@@ -24,14 +24,8 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"size?", "e", "stiffness", "exponent", NULL};
 
-static unsigned multiple_impact_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_IMPACT | NS_NEEDS_EXCHANGE;
-}
-
 static NsStatus multiple_impact_complete(NsLaw *law, NsError *err) {
   const MultipleImpact *self = (const MultipleImpact *)law;
-  if (law->size == 0) law->size = 1;
   if (self->stiffness > 0 && isfinite(self->stiffness)) return NS_OK;
   return ns_fail(err, NS_EARG, "%s: stiffness: expected a positive number, got %g", ns_law_name(law), self->stiffness);
 }
@@ -124,7 +118,7 @@ const NsLawClass ns_law_multiple_impact = {.name = ns_law_multiple_impact_text,
                                            .arguments = arguments,
                                            .goes_with = NS_WITH_VELOCITIES,
                                            .unilateral = true,
-                                           .needs = multiple_impact_needs,
+                                           .needs = NS_NEEDS_IMPACT | NS_NEEDS_EXCHANGE,
                                            .complete = multiple_impact_complete,
                                            .restitution = multiple_impact_restitution,
                                            .exchange = multiple_impact_exchange};

@@ -13,11 +13,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"size", "H", "K", NULL};
 
-static unsigned normal_cone_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_POLYHEDRON;
-}
-
 static NsLawInterval normal_cone_bounds(const NsLaw *law, int row) {
   (void)law, (void)row;
   return (NsLawInterval){-INFINITY, INFINITY};
@@ -34,6 +29,6 @@ const NsLawClass ns_law_normal_cone = {.name = ns_law_normal_cone_text,
                                        .fields = fields,
                                        .arguments = arguments,
                                        .goes_with = NS_WITH_FIRST_ORDER,
-                                       .needs = normal_cone_needs,
+                                       .needs = NS_NEEDS_POLYHEDRON,
                                        .bounds = normal_cone_bounds,
                                        .words = normal_cone_words};

@@ -18,17 +18,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"size?", "e", NULL};
 
-static unsigned poisson_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_IMPACT | NS_NEEDS_EXCHANGE;
-}
-
-static NsStatus poisson_complete(NsLaw *law, NsError *err) {
-  (void)err;
-  if (law->size == 0) law->size = 1;
-  return NS_OK;
-}
-
 static double poisson_restitution(const NsLaw *law, int row, double theta) {
   (void)row, (void)theta;
   return ((const Poisson *)law)->e;
@@ -59,7 +48,6 @@ const NsLawClass ns_law_poisson = {.name = ns_law_poisson_text,
                                    .arguments = arguments,
                                    .goes_with = NS_WITH_VELOCITIES,
                                    .unilateral = true,
-                                   .needs = poisson_needs,
-                                   .complete = poisson_complete,
+                                   .needs = NS_NEEDS_IMPACT | NS_NEEDS_EXCHANGE,
                                    .restitution = poisson_restitution,
                                    .exchange = poisson_exchange};

@@ -8,11 +8,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(NS_FIELD_SETTER | NS_FIELD_STATE 
 
 static const char *const arguments[] = {"size", "lb?", "ub?", NULL};
 
-static unsigned relay_needs(const NsLaw *law) {
-  (void)law;
-  return NS_NEEDS_BOX;
-}
-
 static NsLawInterval relay_bounds(const NsLaw *law, int row) {
   (void)law, (void)row;
   return (NsLawInterval){-1, 1};
@@ -36,7 +31,7 @@ const NsLawClass ns_law_relay = {.name = ns_law_relay_text,
                                  .fields = fields,
                                  .arguments = arguments,
                                  .goes_with = NS_WITH_ALL,
-                                 .needs = relay_needs,
+                                 .needs = NS_NEEDS_BOX,
                                  .bounds = relay_bounds,
                                  .constrained = relay_constrained,
                                  .words = relay_words};

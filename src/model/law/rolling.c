@@ -26,10 +26,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"en", "et", "mu", "muR", "dim", NULL};
 
-static unsigned rolling_needs(const NsLaw *law) {
-  return NS_NEEDS_ROLLING | (law->size == 3 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D);
-}
-
 static NsLawGroup rolling_group(const NsLaw *law, int row) {
   const Rolling *self = (const Rolling *)law;
   (void)row;
@@ -63,7 +59,7 @@ const NsLawClass ns_law_rolling = {.name = ns_law_rolling_text,
                                    .goes_with = NS_WITH_VELOCITIES,
                                    .unilateral = true,
                                    .joint = true,
-                                   .needs = rolling_needs,
+                                   .needs = NS_NEEDS_ROLLING | NS_NEEDS_CONE,
                                    .complete = rolling_complete,
                                    .group = rolling_group,
                                    .restitution = rolling_restitution,

@@ -21,10 +21,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"en", "mu", "dim", NULL};
 
-static unsigned slip_needs(const NsLaw *law) {
-  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
-}
-
 /* For u < 0 the function is turned around its value at 0, which has a continuous slope. */
 static NsLawFriction slip_friction(const NsLaw *law, double u, const double *number) {
   const Slip *self = (const Slip *)law;
@@ -59,7 +55,7 @@ const NsLawClass ns_law_slip = {.name = ns_law_slip_text,
                                 .goes_with = NS_WITH_VELOCITIES,
                                 .unilateral = true,
                                 .joint = true,
-                                .needs = slip_needs,
+                                .needs = NS_NEEDS_CONE,
                                 .group = slip_group,
                                 .friction = slip_friction,
                                 .restitution = slip_restitution,

@@ -28,10 +28,6 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 
 static const char *const arguments[] = {"en", "mu_s", "mu_k", "v_s", "dim", "exponent?", NULL};
 
-static unsigned stribeck_needs(const NsLaw *law) {
-  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
-}
-
 static NsStatus stribeck_complete(NsLaw *law, NsError *err) {
   Stribeck *self = (Stribeck *)law;
   (void)err;
@@ -73,7 +69,7 @@ const NsLawClass ns_law_stribeck = {.name = ns_law_stribeck_text,
                                     .goes_with = NS_WITH_VELOCITIES,
                                     .unilateral = true,
                                     .joint = true,
-                                    .needs = stribeck_needs,
+                                    .needs = NS_NEEDS_CONE,
                                     .complete = stribeck_complete,
                                     .group = stribeck_group,
                                     .friction = stribeck_friction,
