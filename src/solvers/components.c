@@ -1,6 +1,6 @@
 /*
 ** components.c
-** Connected components by union-find.
+** Connected components by union-find and searches, strong components by Tarjan's algorithm.
 */
 #include "solvers/components.h"
 
@@ -94,6 +94,66 @@ void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const
   else
     for (int i = 0; i < n; i++) c->member[i] = i;
 }
+
+/* ---- blocks ---- */
+
+void ns_blocks_take(NsBlocks *b, NsArena *arena, int nmax) {
+  b->start = ns_arena_ints(arena, nmax + 1);
+  NS_ARENA_INTS(arena, nmax, &b->member, &b->index, &b->low, &b->next, &b->open, &b->path);
+  b->waits = ns_arena_take(arena, (size_t)nmax, sizeof *b->waits);
+}
+
+/* Meets variable v, which becomes entry `length` of the path. */
+static void meet_variable(NsBlocks *b, int v, int *met, int *open, int length) {
+  b->index[v] = b->low[v] = (*met)++;
+  b->next[v] = 0;
+  b->open[(*open)++] = v;
+  b->waits[v] = true;
+  b->path[length] = v;
+}
+
+/* The next variable that v acts on and that was not met yet; -1: there is none. */
+static int follow_variable(NsBlocks *b, const NsBoxProblem *p, int v) {
+  const double *column = p->M + (size_t)v * (size_t)p->ldm;
+  for (int i = b->next[v]; i < p->n; i++) {
+    if (column[i] == 0) continue;
+    if (b->index[i] < 0) return b->next[v] = i + 1, i;
+    if (b->waits[i] && b->index[i] < b->low[v]) b->low[v] = b->index[i];
+  }
+  return -1;
+}
+
+/* Takes the open variables from v on as a block. */
+static void close_block(NsBlocks *b, int v, int *open) {
+  int at = b->start[b->count], i;
+  do {
+    i = b->open[--*open];
+    b->waits[i] = false;
+    b->member[at++] = i;
+  } while (i != v);
+  b->start[++b->count] = at;
+}
+
+void ns_blocks_find(NsBlocks *b, const NsBoxProblem *p) {
+  int met = 0, open = 0;
+  b->count = b->start[0] = 0;
+  for (int i = 0; i < p->n; i++) b->index[i] = -1, b->waits[i] = false;
+  for (int root = 0; root < p->n; root++) {
+    int length = 0;
+    if (b->index[root] < 0) meet_variable(b, root, &met, &open, length++);
+    while (length > 0) {
+      int v = b->path[length - 1], i = follow_variable(b, p, v);
+      if (i >= 0) {
+        meet_variable(b, i, &met, &open, length++);
+        continue;
+      }
+      if (b->low[v] == b->index[v]) close_block(b, v, &open);
+      if (--length > 0 && b->low[v] < b->low[b->path[length - 1]]) b->low[b->path[length - 1]] = b->low[v];
+    }
+  }
+}
+
+/* ---- totals ---- */
 
 NsSolverTotal ns_solver_total(const char *name) {
   return (NsSolverTotal){{.status = NS_OK, .warm = true, .solver = name}, -1};

@@ -1,6 +1,6 @@
 /*
 ** components.h
-** The connected components of a problem: sets of variables that no entry of the matrix ties to others.
+** The connected components of a problem: sets of variables that no entry of the matrix ties to others; and its strong components.
 */
 #pragma once
 
@@ -42,6 +42,23 @@ void ns_components_single(NsComponents *c, int n);
 static inline int ns_components_size(const NsComponents *c, int k) {
   return c->start[k + 1] - c->start[k];
 }
+
+/*
+** The strong components of a matrix, whose graph has an edge from j to i where variable j is in row i: block b has the variables
+** member[start[b]] .. member[start[b + 1] - 1], and acts on blocks before it alone. Tarjan, Depth-first search and linear graph algorithms,
+** SIAM J. Comput. 1, 1972.
+*/
+typedef struct NsBlocks {
+  int count, *start, *member;
+  int *index, *low,
+      *next; /* of a variable: when it was met, -1: not yet; the earliest one that it leads to; where its search goes on */
+  int *open, *path; /* variables without a block; the way from a root */
+  bool *waits;      /* the variable is among the open ones */
+} NsBlocks;
+
+/* Allocates for up to nmax variables from the arena; check the arena's `failed`. */
+void ns_blocks_take(NsBlocks *b, NsArena *arena, int nmax);
+void ns_blocks_find(NsBlocks *b, const NsBoxProblem *p);
 
 /*
 ** The combined info of solves on several components: iterations are summed, measures are the worst, warm when all were warm.

@@ -96,6 +96,34 @@ describe("branch and bound", function()
     assert.is_true(found >= 9, found)
   end)
 
+  it("solves triangular P0 problems with a planted solution, in any order of the variables, block after block", function()
+    local count, done = campaign(30, 0.02)
+    math.randomseed(65)
+    local found = 0
+    for k = 1, count do
+      local n, z, order = 50, {}, {}
+      for i = 1, n do table.insert(order, random(1, i), i) end
+      local whole = k % 3 > 0
+      local M = matrix(n, function(i, j)
+        return i == j and (whole and random(0, 2) or math.max(0, normal())) or i < j and (whole and random(-2, 2) or normal()) or 0
+      end)
+      local p = { M = matrix(n, function(i, j) return M[order[i]][order[j]] end), q = {} }
+      for i = 1, n do z[i] = random() < 0.5 and random(1, 3) or 0 end
+      for i = 1, n do
+        p.q[i] = z[i] > 0 and 0 or random(0, 3)
+        for j = 1, n do p.q[i] = p.q[i] - p.M[i][j] * z[j] end
+      end
+      local a = box(p)
+      assert.not_equal("NS_ENOSOL", a.status)
+      if a.status == "NS_OK" then
+        assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+        found = found + 1
+      end
+    end
+    assert.is_true(found >= 0.95 * count, found .. " of " .. count)
+    done("planted triangular P0 problems", count)
+  end)
+
   it("does not take rounding for a proof: an equation that stands there twice", function()
     local p = { M = { { 0, 0, 0.1, -0.3 }, { 0, 0, 0.7, -2.1 }, { -0.1, -0.7, 0, 0 }, { 0.3, 2.1, 0, 0 } },
                 q = { -0.1 / 3, -0.7 / 3, 0.1 + 0.7 / 3, -0.3 - 2.1 / 3 }, lower = {}, upper = {} }

@@ -10,6 +10,7 @@
 
 #include "base/interrupt.h"
 #include "solvers/box/dense_search.h"
+#include "solvers/components.h"
 #include "solvers/residual.h"
 
 /*
@@ -28,16 +29,18 @@ static const double work_limit = 2e8;
 static const double outside = 1e-10, small = 1e-9, rounding = 1e-12, sure = 1e-8;
 
 typedef struct Branch {
-  double *T, *constant;      /* n x n, n */
+  double *T;                 /* n x n */
+  double *constant, *terms;  /* n; the largest of the terms that were added up to it */
   double *x, *size;          /* 2 n: the value of each variable, z_i is i and w_i is n + i; the largest of its terms */
   double *low, *high;        /* 2 n: the ranges */
-  double *y;                 /* n: the weights of the equations in a proof */
+  double *y, *rows;          /* n: the weights of the equations in a proof; workspace */
   int *basic, *nonbasic;     /* n */
   bool *inside;              /* 2 n: the variable is basic */
   int *chosen;               /* n: the variable of each level, */
   signed char *order, *next; /* its places in the order of the search (PLACES n), and how many were tried (n) */
   signed char *set;
   bool *is_chosen;
+  NsBlocks blocks;
   const NsBoxProblem *p;
   int n, fresh; /* fresh: pivots since the tableau was made */
   double work;
@@ -51,13 +54,14 @@ static NsStatus branch_reserve(void **work, NsSearch *search) {
   if (!b) return NS_ENOMEM;
   NS_ARENA_VECTORS(s->arena, 2 * n, &b->x, &b->size, &b->low, &b->high);
   b->T = ns_arena_matrix(s->arena, n, n);
-  NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->y);
+  NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->terms, &b->y, &b->rows);
   NS_ARENA_INTS(s->arena, n, &b->basic, &b->nonbasic, &b->chosen);
   b->inside = ns_arena_take(s->arena, 2 * (size_t)n, sizeof *b->inside);
   b->is_chosen = ns_arena_take(s->arena, (size_t)n, sizeof *b->is_chosen);
   b->order = ns_arena_take(s->arena, (size_t)n, PLACES);
   b->next = ns_arena_take(s->arena, (size_t)n, 1);
   b->set = ns_arena_take(s->arena, (size_t)n, 1);
+  ns_blocks_take(&b->blocks, s->arena, n);
   return NS_OK;
 }
 
@@ -71,8 +75,12 @@ static double *branch_column(const Branch *b, int c) {
 static void branch_exchange(Branch *b, int r, int c) {
   int n = b->n, leaving = b->basic[r];
   double *own = branch_column(b, c), inverse = 1 / own[r], f = -b->constant[r] * inverse;
-  for (int i = 0; i < n; i++) b->constant[i] += f * own[i];
+  for (int i = 0; i < n; i++) {
+    b->constant[i] += f * own[i];
+    if (i != r) b->terms[i] = ns_larger(b->terms[i], fabs(own[i] * inverse) * b->terms[r]);
+  }
   b->constant[r] = f;
+  b->terms[r] *= fabs(inverse);
   for (int j = 0; j < n; j++) {
     double *to = branch_column(b, j);
     f = -to[r] * inverse;
@@ -91,7 +99,7 @@ static void branch_exchange(Branch *b, int r, int c) {
 /* Computes the basic variables from the others. */
 static void branch_values(Branch *b) {
   int n = b->n;
-  for (int r = 0; r < n; r++) b->x[b->basic[r]] = b->constant[r], b->size[b->basic[r]] = fabs(b->constant[r]);
+  for (int r = 0; r < n; r++) b->x[b->basic[r]] = b->constant[r], b->size[b->basic[r]] = b->terms[r];
   for (int c = 0; c < n; c++) {
     const double *column = branch_column(b, c), x = b->x[b->nonbasic[c]];
     b->size[b->nonbasic[c]] = fabs(x);
@@ -109,7 +117,7 @@ static bool branch_make(Branch *b) {
   bool whole = true;
   for (int j = 0; j < n; j++) {
     memcpy(branch_column(b, j), p->M + (size_t)j * (size_t)p->ldm, (size_t)n * sizeof *b->T);
-    b->constant[j] = p->q[j];
+    b->constant[j] = p->q[j], b->terms[j] = fabs(p->q[j]);
     b->basic[j] = n + j, b->nonbasic[j] = j;
     b->set[j] = b->inside[j]; /* set: z_j shall be basic */
   }
@@ -260,16 +268,27 @@ static void admit_nonbasic(Branch *b, int i) {
   }
 }
 
-/* The open variable whose law is violated most; -1: none. b->set becomes the places that the point suggests. */
+/* The natural residual of variable i at the point; 0: its law holds, or it needs no place. Notes the place that the point suggests. */
+static double branch_violation(Branch *b, int i) {
+  double l = b->p->lower[i], u = b->p->upper[i], z = ns_box_clamp(b->x[i], l, u), w = b->x[b->n + i];
+  double residual = fabs(z - ns_box_clamp(z - w, l, u)), allowed = outside * (b->size[i] + b->size[b->n + i]);
+  b->set[i] = z - w <= l ? NS_AT_LOWER : z - w >= u ? NS_AT_UPPER : NS_BETWEEN;
+  return b->is_chosen[i] || l == u || residual <= allowed ? 0 : residual;
+}
+
+/*
+** The open variable whose law is violated most, in the first block with such a one: what is chosen there settles what later ones get.
+** -1: none. b->set becomes the places that the point suggests.
+*/
 static int branch_choose(Branch *b) {
   int best = -1;
-  double most = 0;
-  for (int i = 0; i < b->n; i++) {
-    double l = b->p->lower[i], u = b->p->upper[i], z = ns_box_clamp(b->x[i], l, u), w = b->x[b->n + i];
-    double residual = fabs(z - ns_box_clamp(z - w, l, u)), allowed = outside * (b->size[i] + b->size[b->n + i]);
-    b->set[i] = z - w <= l ? NS_AT_LOWER : z - w >= u ? NS_AT_UPPER : NS_BETWEEN;
-    if (b->is_chosen[i] || l == u || residual <= allowed || residual <= most) continue;
-    best = i, most = residual;
+  for (int k = b->blocks.count - 1; k >= 0; k--) {
+    double most = 0;
+    bool found = best >= 0;
+    for (int m = b->blocks.start[k]; m < b->blocks.start[k + 1]; m++) {
+      double violation = branch_violation(b, b->blocks.member[m]);
+      if (!found && violation > most) best = b->blocks.member[m], most = violation;
+    }
   }
   return best;
 }
@@ -311,13 +330,31 @@ static void branch_begin(Branch *b, const NsBoxProblem *p) {
     b->inside[i] = b->is_chosen[i] = false;
     b->inside[n + i] = true;
   }
+  ns_blocks_find(&b->blocks, p);
   branch_make(b);
 }
 
-/* Takes the places of the point, polished, as a candidate. */
+/* Corrects the basic variables by what the equations of the nonbasic w lack at the point; a tableau is needed that is new. */
+static void branch_refine(Branch *b, double *z) {
+  int n = b->n;
+  for (int i = 0; i < n; i++) z[i] = b->x[i];
+  ns_box_product(b->p, z, b->y, b->rows);
+  for (int c = 0; c < n; c++) {
+    int k = b->nonbasic[c] - n;
+    double lack = k < 0 ? 0 : b->x[n + k] - b->y[k];
+    for (int r = 0; r < n && lack != 0; r++) b->x[b->basic[r]] += branch_column(b, c)[r] * lack;
+  }
+}
+
+/* Takes the places of the point, polished, as a candidate; what is 0 but for rounding becomes 0. */
 static bool branch_leaf(Branch *b, NsDenseSearch *s) {
   double vertex[NS_BRANCH_MOST];
-  for (int i = 0; i < b->n; i++) vertex[i] = ns_box_clamp(b->x[i], b->p->lower[i], b->p->upper[i]);
+  if (b->fresh > 0 && branch_make(b)) branch_refine(b, vertex);
+  for (int i = 0; i < b->n; i++) {
+    double l = b->p->lower[i], u = b->p->upper[i], x = b->x[i], near = rounding * b->size[i];
+    vertex[i] = x <= l + near ? l : x >= u - near ? u : x;
+  }
+  branch_choose(b);
   return ns_dense_polish(s, vertex, b->set);
 }
 
@@ -346,7 +383,7 @@ static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
 /*
 ** Depth first: a node has chosen places (at the lower bound with w >= 0, between with w = 0, at the upper bound with w <= 0) for some variables;
 ** for the others only the linear conditions hold that all their places share. The dual simplex method finds a point of the node, or a row that
-** proves that there is none. The variable with the largest natural residual at the point is chosen next. NS_OK: a verified answer; NS_ENOSOL: no
+** proves that there is none. The variable with the largest natural residual at the point, in the first block that has one, is chosen next. NS_OK: a verified answer; NS_ENOSOL: no
 ** node is left, and every proof is beyond rounding; NS_EMAXITER: the limit of work, which counts operations, so that the same input gives the same
 ** bits; NS_ENOCONV: no node is left, but a proof was within rounding. For up to NS_BRANCH_MOST variables. Dantzig, Linear Programming and
 ** Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization problem, Oper. Res. 31, 1983, section 4.

@@ -1,6 +1,6 @@
 /*
 ** cascade.c
-** Blocks of variables that act on later ones alone, one block after the other.
+** NsBlocks of variables that act on later ones alone, one block after the other.
 */
 /*
 ** The graph of the matrix has an edge from j to i where variable j is in row i. Its strong components, in an order in which no edge goes back, are
@@ -19,18 +19,10 @@
 #include "solvers/box/dense_search.h"
 #include "solvers/box/methods.h"
 #include "solvers/box/one_variable.h"
-
-/* The strong components of a matrix: block b has the variables member[start[b]] .. member[start[b + 1] - 1], and acts on blocks before it alone. */
-typedef struct Blocks {
-  int count, *start, *member;
-  int *index, *low,
-      *next; /* of a variable: when it was met, -1: not yet; the earliest one that it leads to; where its search goes on */
-  int *open, *path; /* variables without a block; the way from a root */
-  bool *waits;      /* the variable is among the open ones */
-} Blocks;
+#include "solvers/components.h"
 
 typedef struct Cascade {
-  Blocks blocks;
+  NsBlocks blocks;
   double *z, *w, *error; /* n */
   NsArena room;          /* of one block */
   NsBox *box;
@@ -42,11 +34,7 @@ static NsStatus cascade_reserve(void **work, NsSearch *search) {
   const NsBoxSearch *s = (const NsBoxSearch *)search;
   Cascade *c = *work = ns_alloc(1, sizeof *c);
   if (!c) return NS_ENOMEM;
-  Blocks *b = &c->blocks;
-  int **ints[] = {&b->member, &b->index, &b->low, &b->next, &b->open, &b->path};
-  for (size_t i = 0; i < sizeof ints / sizeof *ints; i++) *ints[i] = ns_arena_ints(s->arena, s->nmax);
-  b->start = ns_arena_ints(s->arena, s->nmax + 1);
-  b->waits = ns_arena_take(s->arena, (size_t)s->nmax, sizeof *b->waits);
+  ns_blocks_take(&c->blocks, s->arena, s->nmax);
   c->z = ns_arena_doubles(s->arena, s->nmax);
   c->w = ns_arena_doubles(s->arena, s->nmax);
   c->error = ns_arena_doubles(s->arena, s->nmax);
@@ -63,58 +51,6 @@ static void cascade_clear(Cascade *c) {
 static void cascade_release(void *work) {
   if (work) cascade_clear(work);
   ns_free(work);
-}
-
-/* ---- blocks ---- */
-
-/* Meets variable v, which becomes entry `length` of the path. */
-static void meet_variable(Blocks *b, int v, int *met, int *open, int length) {
-  b->index[v] = b->low[v] = (*met)++;
-  b->next[v] = 0;
-  b->open[(*open)++] = v;
-  b->waits[v] = true;
-  b->path[length] = v;
-}
-
-/* The next variable that v acts on and that was not met yet; -1: there is none. */
-static int follow_variable(Blocks *b, const NsBoxProblem *p, int v) {
-  const double *column = p->M + (size_t)v * (size_t)p->ldm;
-  for (int i = b->next[v]; i < p->n; i++) {
-    if (column[i] == 0) continue;
-    if (b->index[i] < 0) return b->next[v] = i + 1, i;
-    if (b->waits[i] && b->index[i] < b->low[v]) b->low[v] = b->index[i];
-  }
-  return -1;
-}
-
-/* Takes the open variables from v on as a block. */
-static void close_block(Blocks *b, int v, int *open) {
-  int at = b->start[b->count], i;
-  do {
-    i = b->open[--*open];
-    b->waits[i] = false;
-    b->member[at++] = i;
-  } while (i != v);
-  b->start[++b->count] = at;
-}
-
-static void find_blocks(Blocks *b, const NsBoxProblem *p) {
-  int met = 0, open = 0;
-  b->count = b->start[0] = 0;
-  for (int i = 0; i < p->n; i++) b->index[i] = -1, b->waits[i] = false;
-  for (int root = 0; root < p->n; root++) {
-    int length = 0;
-    if (b->index[root] < 0) meet_variable(b, root, &met, &open, length++);
-    while (length > 0) {
-      int v = b->path[length - 1], i = follow_variable(b, p, v);
-      if (i >= 0) {
-        meet_variable(b, i, &met, &open, length++);
-        continue;
-      }
-      if (b->low[v] == b->index[v]) close_block(b, v, &open);
-      if (--length > 0 && b->low[v] < b->low[b->path[length - 1]]) b->low[b->path[length - 1]] = b->low[v];
-    }
-  }
 }
 
 /* ---- solving ---- */
@@ -152,7 +88,7 @@ static NsStatus cascade_solve_block(Cascade *c, const NsBoxProblem *p, const dou
 ** c->error: by how much these changes move the constant parts; what they move z by is what they move its row by over its diagonal.
 */
 static bool proves_none(Cascade *c, const NsBoxProblem *p, int k, double tolerance) {
-  const Blocks *b = &c->blocks;
+  const NsBlocks *b = &c->blocks;
   for (int i = 0; i < p->n; i++) c->error[i] = tolerance * fabs(p->q[i]), c->w[i] = p->q[i];
   for (int l = b->count - 1; l >= k; l--) {
     int i = b->member[b->start[l]];
@@ -171,12 +107,12 @@ static bool proves_none(Cascade *c, const NsBoxProblem *p, int k, double toleran
 
 static NsOutcome cascade_run(void *work, NsSearch *search, int mode) {
   Cascade *c = work;
-  Blocks *b = &c->blocks;
+  NsBlocks *b = &c->blocks;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
   NsOutcome out = {NS_ENOCONV, false, 0, "cascade"};
   (void)mode;
-  find_blocks(b, p);
+  ns_blocks_find(b, p);
   if (b->count == 1) return out;
   memcpy(c->w, p->q, (size_t)p->n * sizeof *c->w);
   for (int k = b->count - 1; k >= 0; k--, out.iterations++) {
