@@ -1,14 +1,14 @@
 -- nslua.compile: simu:compile() compiles the callbacks of a whole model where their results stay the same to the bit.
 --
 -- A trace freezes what a callback reads besides its arguments. So the functions that a callback reaches are searched
--- for what they may read: numbers, texts, tables and vectors are watched (nsl_digest_list), and a callback that may
--- read an object that moves by itself stays in Lua.
+-- for what they may read, through tables however deep: numbers, texts, tables and vectors are watched
+-- (nsl_digest_list), and a callback that may read an object that moves by itself stays in Lua.
 local core = require "nslua.core"
+local still = require "nslua.base.still"
 local where = require "nslua.base.where"
 
 local support = core.compile_support
 
-local DEPTH, ELEMENTS = 3, 1000 -- of tables, as in src/bind/diff/digest.c
 -- Values that a callback may read besides its arguments: they are hashed before each step by hand.
 local MOST_READ = 50
 -- How often one place in the source is compiled to native code: a compiler takes a tenth of a second.
@@ -48,8 +48,12 @@ end
 local open = { [print] = "it writes by '%s'", [io] = "it writes by '%s'" }
 for _, f in ipairs { load, loadfile, dofile, require, debug, package } do open[f] = "it may read anything by '%s'" end
 
--- What a function may read: list is for nsl_digest_list; why, when it may read more than can be watched.
-local function reads_of(f)
+-- The core looks at the fields of an object, and at tables there that are in fewer others (src/bind/diff/digest.c).
+local SEEN = 2
+
+-- What a function may read: list is for nsl_digest_list; why, when it may read more than can be watched. fields: of
+-- the object, when it is a method.
+local function reads_of(f, fields)
   local reads, seen, count = { list = {} }, {}, 0
   local standard, read = standard_modules()
 
@@ -73,64 +77,67 @@ local function reads_of(f)
     if parent and type(value) ~= "function" and not standard[value] then
       refuse("it may read the global '%s'", word)
     end
-    read(value, DEPTH, word)
+    read(value, word)
     for _, field in ipairs(standard[value] and words or {}) do
       local member = rawget(value, field)
       if member ~= nil then
         watch(value, field)
-        read(member, DEPTH - 1, word .. "." .. field)
+        read(member, word .. "." .. field)
       end
     end
   end
 
-  local function read_function(value)
-    reads.list[#reads.list + 1] = value
+  local function read_function(value, stays)
+    if not stays then reads.list[#reads.list + 1] = value end
     local i, words = 1, words_of(value)
     repeat
       local name, upvalue = debug.getupvalue(value, i)
       if name == "_ENV" then
         for _, word in ipairs(words) do read_global(upvalue, word, words) end
       elseif name then
-        read(upvalue, DEPTH, name)
+        read(upvalue, name, stays)
       end
       i = i + 1
     until not name
   end
 
-  local function read_table(value, depth, name)
-    local left = ELEMENTS
+  local function read_table(value, name, stays)
+    if not stays then watch(value) end
     for key, element in next, value do
-      if type(key) == "table" or type(key) == "userdata" then refuse("'%s' has objects as keys", name) end
-      read(element, depth - 1, ("%s.%s"):format(name, key))
-      left = left - 1
-      if left == 0 then break end
+      local object = type(key) == "table" or type(key) == "userdata"
+      if object and not stays then refuse("'%s' has objects as keys", name) end
+      read(element, ("%s.%s"):format(name, object and "?" or key), stays)
+      if reads.why then return end
     end
-    local meta = debug.getmetatable(value)
-    for key, method in next, meta or {} do
-      if key ~= "__index" then watch(meta, key) end
-      read(method, depth - 1, name)
-    end
+    if debug.getmetatable(value) then read(debug.getmetatable(value), name, stays) end
   end
 
-  function read(value, depth, name)
+  -- stays: what reads the value is of nslua, and settled (nslua.base.still).
+  function read(value, name, stays)
     local kind = type(value)
-    count = count + (kind ~= "function" and not standard[value] and 1 or 0)
+    count = count + (kind ~= "function" and not standard[value] and not stays and 1 or 0)
     if count > MOST_READ then refuse("it may read more than %d values besides its arguments", MOST_READ) end
     if open[value] then refuse(open[value], name) end
     if moves(value) or kind == "thread" then refuse("it may read '%s', which may change by itself", name) end
     if kind ~= "function" and kind ~= "table" or value == _G then return end
-    if seen[value] or standard[value] or open[value] then return end
-    seen[value] = true
+    if seen[value] and (stays or seen[value] == "watched") or standard[value] or open[value] then return end
+    seen[value] = stays and "settled" or "watched"
     if kind == "function" then
-      if debug.getinfo(value, "S").what ~= "C" then read_function(value) end
-    elseif depth > 0 then
-      read_table(value, depth, name)
-    elseif next(value) ~= nil or debug.getmetatable(value) then
-      refuse("'%s' is a table too deep in others", name)
+      local info = debug.getinfo(value, "S")
+      if info.what ~= "C" then read_function(value, still.is(value) or stays and where.is_ours(info)) end
+    else
+      read_table(value, name, stays)
     end
   end
 
-  read(f, DEPTH, "f")
+  local function read_deep(value, depth, name)
+    if type(value) ~= "table" then return end
+    if depth == 0 then return read(value, name) end
+    for key, element in next, value do read_deep(element, depth - 1, ("%s.%s"):format(name, key)) end
+  end
+
+  read(f, "f")
+  for key, value in next, fields or {} do read_deep(value, SEEN, "self." .. key) end
   reads.any = count > 1
   return reads
 end
@@ -191,6 +198,17 @@ end
 
 local known = setmetatable({}, { __mode = "k" }) -- simulation -> { options, [object] = { [slot] = entry } }
 
+-- Adds what a callback reads to what is watched, once.
+local function add_watched(watched, list)
+  for _, entry in ipairs(list) do
+    local owner = type(entry) == "table" and entry[1] or entry
+    local keys = watched.keys[owner] or {}
+    local key = type(entry) == "table" and entry[2] or watched
+    if not keys[key] then watched[#watched + 1] = entry end
+    keys[key], watched.keys[owner] = true, keys
+  end
+end
+
 local function visit(object, at, kept, report, watched, shared)
   kept[object] = kept[object] or {}
   for slot = 1, math.huge do
@@ -198,12 +216,12 @@ local function visit(object, at, kept, report, watched, shared)
     if not title then return end
     local entry = kept[object][slot]
     if kind == "Lua" and not (entry and entry.plain == f) then
-      entry = { plain = f, changes = 0, reads = reads_of(f), title = title }
+      entry = { plain = f, changes = 0, reads = reads_of(f, fields), title = title }
       if fields then entry.reads.why = entry.reads.why or why_of_method(f, object, fields) end
       compile_entry(entry, object, slot, at, kept.options, shared)
     elseif kind == "compiled" and entry and entry.compiled == f
       and support.digest(entry.reads.list) ~= entry.digest then
-      entry.changes, entry.reads = entry.changes + 1, reads_of(entry.plain)
+      entry.changes, entry.reads = entry.changes + 1, reads_of(entry.plain, fields)
       support.try(object, slot, entry.plain, at.t)
       compile_entry(entry, object, slot, at, kept.options, shared)
     elseif kind == "compiled" and not (entry and entry.compiled == f) then
@@ -220,7 +238,7 @@ local function visit(object, at, kept, report, watched, shared)
       entry.row = { callback = title, how = entry.how, why = entry.why }
       report[#report + 1] = entry.row
     end
-    if entry and entry.compiled then table.move(entry.reads.list, 1, #entry.reads.list, #watched + 1, watched) end
+    if entry and entry.compiled then add_watched(watched, entry.reads.list) end
   end
 end
 
@@ -257,7 +275,8 @@ end
 
 -- Compiles what can be, and has not been, of the model; what has changed is compiled anew.
 local function compile_model(simulation, options, waits)
-  local nsds, t, report, watched, shared = simulation:nsds(), simulation:startingTime(), {}, {}, { waits = waits }
+  local nsds, t = simulation:nsds(), simulation:startingTime()
+  local report, watched, shared = {}, { keys = {} }, { waits = waits }
   local kept = known[simulation] or setmetatable({}, { __mode = "k" })
   known[simulation], kept.options = kept, options or kept.options
   for i = 1, nsds:numberOfDynamicalSystems() do

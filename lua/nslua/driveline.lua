@@ -84,7 +84,9 @@ return function(ns, noun, domain)
       end
       if eta[1] + eta[2] == 0 then fail("%s: efficiency: expected a positive number in one direction", who) end
       local friction = not_negative(o.friction or 0, who, "friction")
-      if eta[1] * eta[2] < 1 or friction > 0 then part.loss = { efficiency = eta, friction = friction } end
+      if eta[1] * eta[2] < 1 or friction > 0 then
+        part.loss = { efficiency = { eta[1], eta[2] }, friction = friction }
+      end
     end
     return add(self, "gear", name, { a, b, o.support or "0" }, part)
   end

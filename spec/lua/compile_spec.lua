@@ -1,5 +1,6 @@
 -- simu:compile(): the same bits as without, what compiles and why something does not, what is seen to change.
 local ns = require "nslua"
+local drivelines = require "random_drivelines"
 local expect = require "expect"
 local host = require "host"
 local models = require "random_models"
@@ -49,6 +50,75 @@ describe("simu:compile", function()
     end
     assert.is_true(compiled > 3 * count)
     tell("compiled models", tried)
+  end)
+
+  -- A driveline of nearly all kinds of parts: its callbacks read their parts through tables deep in others. load.k: a number
+  -- that a function of the script reads.
+  local function drawing(load)
+    local d = ns.driveline()
+    d:torque("T", "a", { amplitude = 6, frequency = 1.5 })
+    d:torque("L", "e", function(t, _, w) return math.sin(t) - load.k * w end)
+    d:spring("K", "a", "b", function(e) return 40 * e + 5 * e ^ 3 end):damper("D", "a", "b", 0.6)
+    d:clutch("C", "b", "c", { times = { 0, 1 }, values = { 3, 4 } })
+    d:stop("S", "c", "d", { lower = -0.1, upper = 0.1, stiffness = 300, damping = 2 })
+    d:gear("G", "d", "e", 2, { efficiency = { 0.9, 0.8 }, friction = 0.1 }):friction("F", "a", { coulomb = 0.4, viscous = 0.1 })
+    for i, node in ipairs { "a", "b", "c", "d" } do d:inertia("J" .. node, node, 0.2 * i, { speed = i }) end
+    return d
+  end
+
+  it("compiles the callbacks of drivelines, and sees what their functions read", function()
+    local load = { k = 0.3 }
+    for _, scheme in ipairs { "by events", "by steps" } do
+      local simus = {}
+      for i = 1, 2 do
+        simus[i] = drawing(load):simulation { stop = 0.6, step = 0.02 }
+        if scheme == "by steps" then
+          local nsds = simus[i]:nsds()
+          simus[i] = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02), ns.EulerMoreauOSI(1))
+        end
+      end
+      local report = simus[2]:compile { native = false }
+      for _, one in ipairs(report) do assert.equal("tape", one.how, tostring(report)) end
+      assert.is_true(#report >= 4)
+      while simus[1]:hasNextEvent() do
+        if simus[1]:step() == 5 then load.k = 0.7 end
+        for _, simu in ipairs(simus) do simu:computeOneStep() simu:nextStep() end
+        assert.equal(trail.state(simus[1]), trail.state(simus[2]))
+      end
+      load.k = 0.3
+    end
+  end)
+
+  it("compiles random drivelines without a change of a bit #once", function()
+    local count, tell = require "campaign"(2, 0.1)
+    for seed = 1, count do
+      local rows = {}
+      for i = 1, 2 do
+        local simu = drivelines.make(seed):simulation { stop = 1, step = 0.1 }
+        for _, one in ipairs(i == 2 and simu:compile { native = false } or {}) do
+          assert.equal("tape", one.how, ("driveline %d: %s"):format(seed, one.why))
+        end
+        rows[i] = trail.of(simu)
+      end
+      assert.same(rows[1], rows[2], "driveline " .. seed)
+    end
+    tell("compiled drivelines", count)
+  end)
+
+  it("compiles the sources of a circuit", function()
+    local gain, simus = { in_it = { in_it = { in_it = { k = 5 } } } }, {}
+    for i = 1, 2 do
+      local c = ns.circuit()
+      c:voltage("E", "a", "0", function(t) return gain.in_it.in_it.in_it.k * math.sin(20 * t) end)
+      c:resistor("R", "a", "b", 2):diode("D", "b", "c"):capacitor("C", "c", "0", 0.01):resistor("R2", "c", "0", 10)
+      simus[i] = c:simulation { stop = 1, step = 0.05 }
+    end
+    assert.equal("tape", simus[2]:compile({ native = false })[1].how)
+    while simus[1]:hasNextEvent() do
+      if simus[1]:step() == 5 then gain.in_it.in_it.in_it.k = 4 end
+      for _, simu in ipairs(simus) do simu:computeOneStep() simu:nextStep() end
+      assert.equal(trail.state(simus[1]), trail.state(simus[2]))
+    end
   end)
 
   it("tells of each callback how it runs, and why", function()
@@ -114,6 +184,32 @@ describe("simu:compile", function()
     p.k = 1
     compare()
     assert.equal("what it reads has changed too often", row(compiled:compile(), "plant' computef").why)
+  end)
+
+  it("sees numbers in tables however deep in others, captured ones and those of a method's object", function()
+    local deep = { in_it = { in_it = { in_it = { in_it = { k = 1 } } } } }
+    local Plant = ns.class(ns.FirstOrderNonLinearDS, "plant")
+    function Plant:computef(_, x, _, f) f[1] = -self.own.in_it.in_it.in_it.in_it.k * x[1] end
+    local function make(compiled)
+      local captured, capturing = clutch { f = function(_, x, _, f) f[1] = -deep.in_it.in_it.in_it.in_it.k * x[1] end }
+      local nsds, method = ns.NonSmoothDynamicalSystem(0, 1), Plant { 1 }
+      method.own = deep
+      nsds:insertDynamicalSystem(method)
+      local simus = { captured, ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)) }
+      for _, simu in ipairs(compiled and simus or {}) do
+        assert.equal("tape", simu:compile({ native = false })[1].how)
+      end
+      return simus, { capturing, method }
+    end
+    local plain, expected = make(false)
+    local simus, systems = make(true)
+    for _, k in ipairs { 1, 5, 2 } do
+      deep.in_it.in_it.in_it.in_it.k = k
+      for i = 1, 2 do
+        for _, simu in ipairs { plain[i], simus[i] } do simu:computeOneStep() simu:nextStep() end
+        assert.equal(expected[i]:x(), systems[i]:x())
+      end
+    end
   end)
 
   it("sees globals of the environment that a function has", function()

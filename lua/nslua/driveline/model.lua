@@ -10,6 +10,7 @@ local drawings = require "nslua.network.drawing"
 local losses = require "nslua.driveline.losses"
 local ordered = require "nslua.network.ordered"
 local signals = require "nslua.control.signals"
+local still = require "nslua.base.still"
 
 local fail, huge = arguments.fail, math.huge
 local attach_gate, rows_of_events = drawings.attach_gate, drawings.rows_of_events
@@ -74,13 +75,13 @@ end
 local function flow_relation(ns, self, rows, gears)
   local first = #rows
   local all = #gears > 0 and self.rows or rows -- those that share a multiplier, too
-  return ns.FirstOrderNonLinearR { z = self.z, h = function(t, x, lambda, z, y)
+  return ns.FirstOrderNonLinearR { z = self.z, h = still.mark(function(t, x, lambda, z, y)
     for i, row in ipairs(rows) do
       local de = coordinates.rate(self, row.at, t, x)
       y[i] = row.y and row.y(coordinates.strain(self, row.at, t, x), de, lambda[i], z) or de
     end
     if #gears > 0 then losses.outputs(self, gears, first, t, x, lambda, z, y) end
-  end, g = function(t, x, lambda, z, r)
+  end), g = still.mark(function(t, x, lambda, z, r)
     for i, row in ipairs(all) do
       local of = #gears > 0 and losses.lambda_of(row, first, lambda, t, z) or lambda[i]
       push(row.at, coordinates.force_of_row(self, row, of, t, x, x, z), r, self.off)
@@ -89,7 +90,7 @@ local function flow_relation(ns, self, rows, gears)
       local lost = losses.forces(self, gears, first, t, x, lambda, z)
       for k, force in ipairs(lost) do push(gears[k].at, force, r, self.off) end
     end
-  end }
+  end) }
 end
 
 -- The same for one row whose lambda is its force.
@@ -162,18 +163,18 @@ local function flow(ns, drawing, self, t0)
   self.x0, self.start_v = x0, x0
   local off, z = self.off, self.z
   if n + states == 0 then fail "driveline: expected a node whose speed is free" end
-  local function mass(_, zs, M)
+  local mass = still.mark(function(_, zs, M)
     for i = 1, off do M[i][i] = 1 end
     add_mass(self, zs, M, off)
-  end
+  end)
   if #self.light > 0 then mass = singular_mass(self, mass) end
-  local ds = ns.FirstOrderNonLinearDS { x0 = x0, z = z, name = drawing.name, f = function(t, x, zs, f)
+  local ds = ns.FirstOrderNonLinearDS { x0 = x0, z = z, name = drawing.name, f = still.mark(function(t, x, zs, f)
     for j = 1, n do f[j] = x[off + j] end
     for _, motion in ipairs(self.motions) do
       if motion.state then f[motion.state] = motion.speed(t) end
     end
     add_forces(self, t, x, x, zs, f, off)
-  end, M = mass }
+  end), M = mass }
   ds:setNames(names)
   local interactions = {}
   for _, rows in ipairs(groups_of(self)) do
@@ -216,11 +217,11 @@ local function mechanics(ns, drawing, self, t0)
     names[j], names[n + j] = self.letters[node].angle .. "." .. node, self.letters[node].speed .. "." .. node
   end
   local ds = ns.LagrangianDS { q0 = self.q0, v0 = self.v0, z = self.z, name = drawing.name,
-    mass = function(_, z, M) add_mass(self, z, M, 0) end,
-    fInt = function(t, q, v, z, f)
+    mass = still.mark(function(_, z, M) add_mass(self, z, M, 0) end),
+    fInt = still.mark(function(t, q, v, z, f)
       add_forces(self, t, q, v, z, f, 0)
       for j = 1, n do f[j] = -f[j] end
-    end }
+    end) }
   ds:setNames(names)
   local interactions = {}
   for _, row in ipairs(self.rows) do
@@ -233,9 +234,9 @@ local function mechanics(ns, drawing, self, t0)
       if at.m == 0 then
         relation = ns.LagrangianLinearTIR(C, { row.side * (row.limit - at.constant) })
       else
-        relation = ns.LagrangianRheonomousR { h = function(t, q, _, y)
+        relation = ns.LagrangianRheonomousR { h = still.mark(function(t, q, _, y)
           y[1] = row.gap(coordinates.strain(self, at, t, q))
-        end }
+        end) }
       end
     else
       law = ns.RelayNSL(1, first_bounds(self, row, t0))
@@ -358,9 +359,9 @@ function model.attach(objects, simu)
   end
   for i, force in ipairs(self.forces) do
     if force.edge then
-      simu:addEvent { name = force.part.name .. ":edge" .. i, g = function(t, x)
+      simu:addEvent { name = force.part.name .. ":edge" .. i, g = still.mark(function(t, x)
         return force.edge(coordinates.strain(self, force.at, t, x))
-      end }
+      end) }
     end
   end
 end

@@ -19,6 +19,7 @@
 local arguments = require "nslua.base.arguments"
 local option_tables = require "nslua.base.option_tables"
 local signals = require "nslua.control.signals"
+local still = require "nslua.base.still"
 
 local fail, finite, optional = arguments.fail, arguments.finite, arguments.optional
 local floor, pi = math.floor, math.pi
@@ -213,7 +214,7 @@ function values.gate(value, who)
     end
     return {
       on = on,
-      g = function(t) return on(t) and 1 or -1 end,
+      g = still.mark(function(t) return on(t) and 1 or -1 end),
       is_on_after = function(t) return on(t + AFTER * math.abs(t)) end,
     }
   end

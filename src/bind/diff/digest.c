@@ -27,7 +27,11 @@ static uint64_t of_bytes(uint64_t h, const void *bytes, size_t n) {
 }
 
 static uint64_t of_numbers(uint64_t h, const double *x, ptrdiff_t n, ptrdiff_t step) {
-  for (ptrdiff_t i = 0; i < n; i++) h = of_bytes(h, &x[i * step], sizeof *x);
+  for (ptrdiff_t i = 0; i < n; i++) {
+    uint64_t word;
+    memcpy(&word, &x[i * step], sizeof word);
+    h = digest_mix(h, word);
+  }
   return h;
 }
 
@@ -88,7 +92,7 @@ static uint64_t of_value(lua_State *L, int idx, int depth) {
     case LUA_TBOOLEAN: return 3 + (uint64_t)lua_toboolean(L, idx);
     case LUA_TNUMBER: {
       double x = lua_tonumber(L, idx);
-      return of_bytes(6, &x, sizeof x);
+      return of_numbers(6, &x, 1, 1);
     }
     case LUA_TSTRING: {
       const char *text = lua_tolstring(L, idx, &length);
@@ -118,7 +122,7 @@ static uint64_t of_upvalues(lua_State *L, int idx) {
   uint64_t sum = 0;
   const char *name;
   for (int i = 1; (name = lua_getupvalue(L, idx, i)) != NULL; i++, lua_pop(L, 1))
-    if (strcmp(name, "_ENV") != 0) sum = digest_mix(sum, of_value(L, lua_gettop(L), DEPTH));
+    if (strcmp(name, "_ENV") != 0) sum = digest_mix(sum, of_value(L, lua_gettop(L), 0));
   return sum;
 }
 
@@ -133,9 +137,9 @@ uint64_t nsl_digest_list(lua_State *L, int idx) {
       continue;
     }
     lua_rawgeti(L, entry, 1);
-    lua_rawgeti(L, entry, 2);
-    lua_rawget(L, entry + 1);
-    sum = digest_mix(sum, of_value(L, entry + 2, DEPTH));
+    bool whole = lua_rawgeti(L, entry, 2) == LUA_TNIL;
+    if (!whole) lua_rawget(L, entry + 1);
+    sum = digest_mix(sum, whole ? of_table(L, entry + 1, 1) : of_value(L, entry + 2, 0));
   }
   lua_settop(L, top);
   return sum;

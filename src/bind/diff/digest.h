@@ -15,6 +15,6 @@ uint64_t nsl_digest(lua_State *L, int idx);
 
 /*
 ** Hashes what functions may read, as a list at idx says. Its elements are Lua functions, whose upvalues count except for their
-** globals; and lists { table, key }.
+** globals; lists { table, key }; and lists { table } for all elements. Tables in these count by their address.
 */
 uint64_t nsl_digest_list(lua_State *L, int idx);
