@@ -1,4 +1,4 @@
--- Motions that have a closed form, with random numbers: the event-driven run has it, and time stepping comes to it as its step shrinks.
+-- Motions that have a closed form, with random numbers: event-driven runs have it; time stepping comes to it as its step shrinks.
 local ns = require "nslua"
 local campaign = require "campaign"
 
@@ -95,7 +95,7 @@ function exact.wedge() -- a block slides down a wedge that slides over the floor
   end
 end
 
-function exact.pulley() -- the heavy one of two weights on a rope lands; the other one goes on, with the pulley, or comes back and lifts it
+function exact.pulley() -- the heavy one of two weights on a rope lands; the other goes on with the pulley, or lifts it again
   local m1, m2, J, H = within(2, 4), within(0.5, 1.5), within(0.2, 2), within(0.2, 1) -- J: of the pulley over R^2
   local bare = math.random() < 0.5 -- a pulley without inertia: one rope over all
   if bare then J = 0 end

@@ -49,4 +49,26 @@ describe("Painleve's rod", function()
     assert.near(reference.N[1][3][2], select(2, rod(theta, u, w, "stay"))[1], 1e-5)
     assert.equal(0, select(2, rod(theta, u, w, "up"))[1])
   end)
+
+  it("goes on as it does at the start of a step, where other forces would do, too", function()
+    -- the tip sticks; a force up grows until the tip could open as well
+    local function state(h)
+      local c, s = math.cos(1), math.sin(1)
+      local ds = ns.LagrangianDS({ c, s, 1 }, { 0, 0, 0 }, ns.diag { 1, 1, 1 / 3 })
+      ds:setComputeFExtFunction(function(t, _, f) f[1], f[2], f[3] = -30, 240 * t - 9.81, 0 end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.05)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 2, 2), ns.LagrangianScleronomousR {
+        h = function(q, _, y) y[1], y[2] = q[2] - math.sin(q[3]), q[1] - math.cos(q[3]) end,
+      }, "tip"), ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI())
+      simu:run()
+      return ds:q(), simu
+    end
+    local q, simu = state(0.05)
+    local parts, again = state(1e-3)
+    assert.equal(#simu:events(), #again:events())
+    for i = 1, 3 do assert.near(q[i], parts[i], 1e-9) end
+    assert.is_true(math.abs(q[2] - math.sin(q[3])) < 1e-12)
+  end)
 end)

@@ -172,6 +172,10 @@ describe("EventDriven", function()
     assert.equal(-0.5, ball:q()[1])
     ball:q()[1] = 1
     simu:computeOneStep()
+    simu:nextStep()
+    ball:q()[1] = -0.25
+    fails("EventDriven: interaction 'floor': the bodies overlap already where the step begins (a contact that is " ..
+      "linked too late, or a state that was set): y = -0.25 (t=0.2 step 2)", simu.computeOneStep, simu)
   end)
 
   it("says when there are too many events", function()

@@ -326,10 +326,29 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
   }
 }
 
+/* The solution with which a mode goes on at the start of a step, where nothing has happened; NULL: there is none. */
+static const Solution *continued_solution(const NsEventDriven *ed, const NsModes *s) {
+  bool goes_on = false;
+  for (int i = 0; i < s->kept && ed->event.hit < 0; i++) {
+    goes_on = true;
+    for (int u = 0; u < s->nunits && goes_on; u++) {
+      const Unit *unit = &s->units[u];
+      Option option = (Option)s->solutions[i].option[u];
+      goes_on = ed->mode->rows[unit->row].state == ROW_ACTIVE && option != OPTION_OPEN;
+      if (unit->friction < 0) continue;
+      StickSlip before = ed->event.was[unit->friction].stick_slip;
+      goes_on = goes_on && before == (option == OPTION_STICK ? FRICTION_STICK : FRICTION_SLIP);
+    }
+    if (goes_on) return &s->solutions[i];
+  }
+  return NULL;
+}
+
 /* The solution that is taken; NULL: several are possible, and the option says that this is an error. */
 static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
-  const Solution *best = &s->solutions[0];
+  const Solution *best = &s->solutions[0], *same;
   if (s->kept == 1) return best;
+  if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR && (same = continued_solution(ed, s))) return same;
   if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR) {
     char text[400] = "";
     for (int i = 0; i < s->kept; i++) {
