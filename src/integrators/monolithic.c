@@ -30,7 +30,7 @@ void *ns_monolithic_take(size_t bytes, const NsSchemeClass *class, const NsInteg
   for (int i = 0; !arena->failed && i < w->N; i++) w->lower[i] = -INFINITY, w->upper[i] = INFINITY;
   w->base.linear = true;
   w->base.states = w->N;
-  w->problem = (NsStepProblem){.n = w->N + w->m, .q = w->q, .lower = w->lower, .upper = w->upper, .guess = w->guess};
+  w->base.problem = (NsStepProblem){.n = w->N + w->m, .q = w->q, .lower = w->lower, .upper = w->upper, .guess = w->guess};
   return w;
 }
 
@@ -44,8 +44,8 @@ NsStatus ns_monolithic_update(NsMonolithic *w, uint64_t versions, const double w
   if (!*fresh) return NS_OK;
   NsStatus status = ns_triplets_form(&w->matrix, w->N + w->m, put, w);
   if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
-  w->problem.formed = ++w->base.factorizations;
-  w->problem.sparse = w->matrix;
+  w->base.problem.formed = ++w->base.factorizations;
+  w->base.problem.sparse = w->matrix;
   w->key = key;
   memcpy(w->formed, weights, sizeof w->formed);
   return NS_OK;
@@ -60,10 +60,6 @@ const double *ns_monolithic_gather(const NsMonolithic *w, const NsInteraction *i
 
 void ns_monolithic_destroy(NsScheme *scheme) {
   ns_sparse_free(((NsMonolithic *)scheme)->matrix);
-}
-
-const NsStepProblem *ns_monolithic_problem(const NsScheme *scheme) {
-  return &((const NsMonolithic *)scheme)->problem;
 }
 
 /* Subnormal numbers become 0: arithmetic with them is slow. */

@@ -20,7 +20,6 @@ typedef struct NsMonolithic {
   double *q, *lower, *upper, *guess, *z; /* N + m; z: the solution */
   double *now;                           /* N: the states of the iterate */
   double *pair;                          /* the largest nx of an interaction */
-  NsStepProblem problem;
 } NsMonolithic;
 
 /*
@@ -39,6 +38,5 @@ const double *ns_monolithic_gather(const NsMonolithic *w, const NsInteraction *i
 
 /* Functions for the table of the scheme. */
 void ns_monolithic_destroy(NsScheme *scheme);
-const NsStepProblem *ns_monolithic_problem(const NsScheme *scheme);
 void ns_monolithic_advance(NsScheme *scheme, const double *solution, double s);
 NsStatus ns_monolithic_finite(const NsScheme *scheme, NsError *err);

@@ -59,7 +59,6 @@ typedef struct Bilbao {
   int *interaction;
   NsMixedGroup *groups;
   NsSparse *sparse;
-  NsStepProblem problem;
 } Bilbao;
 
 static NsMechanicalDs *bilbao_system(const NsNode *node) {
@@ -179,16 +178,12 @@ static NsStatus bilbao_create(NsScheme **out, const NsIntegrator *integrator, Ns
   b->groups = ns_arena_take(arena, (size_t)m, sizeof *b->groups);
   b->interaction = ns_arena_ints(arena, m);
   b->shut = ns_arena_take(arena, (size_t)m, sizeof *b->shut);
-  b->problem = (NsStepProblem){.groups = b->groups, .q = b->qvec, .guess = b->guess, .interaction = b->interaction};
+  b->base.problem = (NsStepProblem){.groups = b->groups, .q = b->qvec, .guess = b->guess, .interaction = b->interaction};
   return ns_scheme_hand_over(out, &b->base);
 }
 
 static void bilbao_destroy(NsScheme *scheme) {
   ns_sparse_free(((Bilbao *)scheme)->sparse);
-}
-
-static const NsStepProblem *bilbao_problem(const NsScheme *scheme) {
-  return &((const Bilbao *)scheme)->problem;
 }
 
 /* ---- a step ---- */
@@ -293,7 +288,7 @@ static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
   (void)full;
   memcpy(b->divisor, b->inertia, (size_t)b->layout.N * sizeof *b->divisor);
   memset(b->lambda, 0, (size_t)b->layout.M * sizeof *b->lambda);
-  (void)ns_layout_take_part(&b->layout, b->shut, &b->problem, b->groups, b->interaction, b->guess);
+  (void)ns_layout_take_part(&b->layout, b->shut, &b->base.problem, b->groups, b->interaction, b->guess);
   for (int k = 0; k < b->layout.nedges; k++) {
     NsEdge *e = &b->edges[k].base;
     for (int p = 0; e->active >= 0 && p < e->nparts; p++) {
@@ -305,7 +300,7 @@ static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
     for (int i = 0; e->active >= 0 && i < e->m; i++) /* the mean of u in the work has the factor 1/2 */
       b->qvec[e->active + i] = b->change[e->row + i] + ns_law_restitution(e->inter->law, i, 0.5) * b->u_k[e->row + i];
   }
-  return ns_layout_form_matrix(&b->layout, b->matrix, &b->sparse, &b->problem, "the one-step problem", err);
+  return ns_layout_form_matrix(&b->layout, b->matrix, &b->sparse, &b->base.problem, "the one-step problem", err);
 }
 
 static void bilbao_advance(NsScheme *scheme, const double *lambda, double s) {
@@ -519,7 +514,6 @@ const NsSchemeClass ns_scheme_moreau_jean_bilbao = {.name = ns_scheme_moreau_jea
                                                     .destroy = bilbao_destroy,
                                                     .begin = bilbao_begin,
                                                     .linearize = bilbao_linearize,
-                                                    .problem = bilbao_problem,
                                                     .advance = bilbao_advance,
                                                     .finite = bilbao_finite,
                                                     .complete = bilbao_complete,

@@ -71,7 +71,6 @@ typedef struct Paoli {
   /* the problem */
   NsMixedGroup *groups;
   int *interaction;
-  NsStepProblem problem;
   double *matrix, *qvec, *guess, *room; /* room: NS_DIFFERENCE_ROOM m */
   NsSparse *sparse;
   double h_formed, theta_formed;
@@ -158,7 +157,7 @@ static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsN
   for (int i = 0; i < sp->layout.nnodes; i++) paoli_take_node(sp, &sp->nodes[i]);
   for (int e = 0; e < sp->layout.nedges; e++) paoli_take_edge(sp, &sp->edges[e]);
   paoli_take_vectors(sp);
-  sp->problem = (NsStepProblem){.groups = sp->groups, .q = sp->qvec, .guess = sp->guess, .interaction = sp->interaction};
+  sp->base.problem = (NsStepProblem){.groups = sp->groups, .q = sp->qvec, .guess = sp->guess, .interaction = sp->interaction};
   return ns_scheme_hand_over(out, &sp->base);
 }
 
@@ -166,10 +165,6 @@ static void paoli_destroy(NsScheme *scheme) {
   Paoli *sp = (Paoli *)scheme;
   ns_layout_free(&sp->layout);
   ns_sparse_free(sp->sparse);
-}
-
-static const NsStepProblem *paoli_problem(const NsScheme *scheme) {
-  return &((const Paoli *)scheme)->problem;
 }
 
 /* ---- relations ---- */
@@ -247,7 +242,7 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
   for (int e = 0; e < sp->layout.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
   paoli_restart(scheme);
-  (void)ns_layout_take_part(&sp->layout, NULL, &sp->problem, sp->groups, sp->interaction, sp->guess);
+  (void)ns_layout_take_part(&sp->layout, NULL, &sp->base.problem, sp->groups, sp->interaction, sp->guess);
   return NS_OK;
 }
 
@@ -352,7 +347,7 @@ static NsStatus paoli_linearize(NsScheme *scheme, bool full, NsError *err) {
   }
   memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->layout.N));
   memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->layout.M));
-  return ns_layout_form_matrix(&sp->layout, sp->matrix, &sp->sparse, &sp->problem, "the one-step problem", err);
+  return ns_layout_form_matrix(&sp->layout, sp->matrix, &sp->sparse, &sp->base.problem, "the one-step problem", err);
 }
 
 static void paoli_advance(NsScheme *scheme, const double *lambda, double s) {
@@ -419,7 +414,7 @@ static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const Ns
   NsLayoutTerms terms = {sp->rho, sp->test.terms, sp->test.noise, sp->test.scale, sp->test.delta, sp->work};
   ns_layout_state_residual(&sp->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&sp->layout, &terms, &residual);
-  ns_layout_problem_terms(&sp->problem, sp->output_terms);
+  ns_layout_problem_terms(&sp->base.problem, sp->output_terms);
   for (int e = 0; e < sp->layout.nedges; e++) {
     const Edge *edge = &sp->edges[e];
     for (int i = 0; i < edge->base.m; i++) {
@@ -593,7 +588,6 @@ const NsSchemeClass ns_scheme_schatzman_paoli = {.name = ns_scheme_schatzman_pao
                                                  .restart = paoli_restart,
                                                  .evaluate = paoli_evaluate,
                                                  .linearize = paoli_linearize,
-                                                 .problem = paoli_problem,
                                                  .advance = paoli_advance,
                                                  .residual = paoli_residual,
                                                  .finite = paoli_finite,

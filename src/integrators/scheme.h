@@ -107,10 +107,11 @@ typedef struct NsScheme {
   const NsIntegrator *integrator; /* the options, borrowed: a script may change them between two steps */
   NsNsds *nsds;
   NsArena arena;
-  int states;          /* number of states, when the problem is in states and multipliers; else -1 */
-  bool linear;         /* a step is one linearised problem, without iteration */
-  bool predicted;      /* the iterate did not start at the state of t_k; `restart` moves it there */
-  long factorizations; /* number of factorizations of W so far */
+  int states;            /* number of states, when the problem is in states and multipliers; else -1 */
+  bool linear;           /* a step is one linearised problem, without iteration */
+  bool predicted;        /* the iterate did not start at the state of t_k; `restart` moves it there */
+  long factorizations;   /* number of factorizations of W so far */
+  NsStepProblem problem; /* of the last `linearize`; with `drive` not used */
 } NsScheme;
 
 /*
@@ -313,7 +314,7 @@ typedef struct NsFieldGroup {
 
 /*
 ** The table of a scheme. A member that is NULL or false has the meaning that its comment tells. A step calls begin; then
-** evaluate, linearize, problem and advance, once per iteration; then complete and commit. A function with an argument err may
+** evaluate, linearize and advance, once per iteration; then complete and commit. A function with an argument err may
 ** return NS_ECALLBACK, NS_ENAN, NS_ECLOSED, NS_EARG, NS_ESINGULAR or NS_ENOMEM, and names the failing object in err.
 */
 struct NsSchemeClass {
@@ -372,7 +373,6 @@ struct NsSchemeClass {
 
   /* Computes Jacobians, W, its factors, and the problem, if they changed. `full`: with the terms of little influence. */
   NsStatus (*linearize)(NsScheme *scheme, bool full, NsError *err);
-  const NsStepProblem *(*problem)(const NsScheme *scheme);
 
   /* Moves the iterate by the fraction s in (0, 1] from the point of linearisation to the solution (n) of the problem. */
   void (*advance)(NsScheme *scheme, const double *solution, double s);

@@ -276,7 +276,7 @@ static void tangent_add_impulses(const NsStepEquations *T, const double *dl, dou
 
 bool ns_step_take_matrix(NsStepEquations *T) {
   NsStepSystem *system = &T->system;
-  const NsStepProblem *problem = T->lin->class->problem(T->lin);
+  const NsStepProblem *problem = &T->lin->problem;
   size_t M = (size_t)T->M;
   double *P = system->P;
   system->P = system->P_before, system->P_before = P;

@@ -25,8 +25,8 @@ struct NsMerged {
 const NsInteraction *ns_island_first_interaction(const NsIsland *island) {
   const NsNsds *graph = island->graph;
   if (graph->ninteractions == 0) return NULL;
-  const NsStepProblem *p = island->scheme->class->problem ? island->scheme->class->problem(island->scheme) : NULL;
-  return graph->interactions[p && p->interaction && p->n > 0 ? p->interaction[0] : 0];
+  const NsStepProblem *p = &island->scheme->problem;
+  return graph->interactions[p->interaction && p->n > 0 ? p->interaction[0] : 0];
 }
 
 NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err) {

@@ -67,7 +67,7 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   ts->stats.factorizations += scheme->factorizations - factorizations;
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->problem->again = ts->progress.newton > 1;
-  status = ns_osnsp_solve(island->problem, scheme->class->problem(scheme), &island->solution);
+  status = ns_osnsp_solve(island->problem, &scheme->problem, &island->solution);
   ts->stats.solver_iterations += island->problem->info.iterations;
   return status == NS_OK ? NS_OK : island_failed(ts, island, err);
 }

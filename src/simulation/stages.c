@@ -139,7 +139,7 @@ static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *e
   if (status != NS_OK) return status;
   NsSolverInfo info = {.status = NS_OK, .iterations = rescue.iterations, .solver = "condensed"};
   ts->progress.newton = island->newton_iterations = rescue.iterations;
-  ns_osnsp_show(problem, scheme->class->problem(scheme), &info);
+  ns_osnsp_show(problem, &scheme->problem, &info);
   ns_island_report(ts, island, 1);
   return NS_OK;
 }

@@ -74,7 +74,7 @@ static bool must_stop(NsStatus status) {
 }
 
 static const double *condensed_matrix(const NsCondensed *c) {
-  return c->scheme->class->problem(c->scheme)->W;
+  return c->scheme->problem.W;
 }
 
 static NsStatus condensed_update(NsCondensed *c, NsError *err) {
@@ -193,7 +193,7 @@ static void condensed_begin(NsCondensed *c, const NsRescue *options) {
   c->known = false;
   c->stop = NS_OK;
   c->scheme->class->restart(c->scheme);
-  memcpy(c->start, c->scheme->class->problem(c->scheme)->guess, (size_t)c->m * sizeof(double));
+  memcpy(c->start, c->scheme->problem.guess, (size_t)c->m * sizeof(double));
   memcpy(c->kept, condensed_matrix(c), (size_t)c->m * (size_t)c->m * sizeof *c->kept);
 }
 

@@ -87,7 +87,7 @@ static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   for (int i = 0; i < em->layout.nnodes; i++) em_take_node(em, &em->nodes[i]);
   for (int e = 0; e < em->layout.nedges; e++) em_take_edge(em, &em->edges[e]);
   em_take_vectors(em);
-  em->problem = (NsStepProblem){.n = em->layout.M, .W = em->matrix, .q = em->q, .guess = em->guess};
+  em->base.problem = (NsStepProblem){.n = em->layout.M, .W = em->matrix, .q = em->q, .guess = em->guess};
   return ns_scheme_hand_over(out, &em->base);
 }
 
@@ -96,10 +96,6 @@ static void em_destroy(NsScheme *scheme) {
   ns_layout_free(&em->layout);
   ns_condensed_free(em->condensed);
   ns_em_vjp_free(em->vjp);
-}
-
-static const NsStepProblem *em_problem(const NsScheme *scheme) {
-  return &((const NsEulerMoreau *)scheme)->problem;
 }
 
 /* ---- the start of a step ---- */
@@ -393,9 +389,8 @@ const char ns_scheme_euler_moreau_text[] = "EulerMoreauOSI";
 #define EM_CLASS                                                                                                               \
   .name = ns_scheme_euler_moreau_text, .bytes = sizeof(NsEulerMoreauOptions), .defaults = &em_defaults.base,                   \
   .fields = em_fields, .arguments = em_arguments, .words = em_words, .family = NS_FIRST_ORDER, .polishes = true,               \
-  .create = em_create, .destroy = em_destroy, .restart = em_restart, .problem = em_problem, .complete = em_complete,           \
-  .commit = em_commit, .again = em_again, .rescue = em_rescue, .start = &em_consistent, .order = ns_em_order,                  \
-  .tangent = &ns_em_tangent
+  .create = em_create, .destroy = em_destroy, .restart = em_restart, .complete = em_complete, .commit = em_commit,             \
+  .again = em_again, .rescue = em_rescue, .start = &em_consistent, .order = ns_em_order, .tangent = &ns_em_tangent
 
 const NsSchemeClass ns_scheme_euler_moreau = {EM_CLASS,
                                               .begin = em_begin,

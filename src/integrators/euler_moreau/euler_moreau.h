@@ -88,7 +88,6 @@ typedef struct NsEulerMoreau {
   double *q;           /* m: the constant part of the problem */
   bool exact;          /* Jacobians are exact derivatives of callbacks, not those that a script gives */
   struct NsEmVjp *vjp; /* see ns_em_vjp; NULL: not made */
-  NsStepProblem problem;
 } NsEulerMoreau;
 
 /* Changes with the numbers of a linear f; 0: f is not linear, or changes with time. */

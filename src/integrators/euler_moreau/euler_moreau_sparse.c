@@ -209,7 +209,6 @@ const NsSchemeClass ns_scheme_euler_moreau_sparse = {.name = ns_scheme_euler_mor
                                                      .destroy = ns_monolithic_destroy,
                                                      .begin = em_sparse_begin,
                                                      .linearize = em_sparse_linearize,
-                                                     .problem = ns_monolithic_problem,
                                                      .advance = ns_monolithic_advance,
                                                      .finite = ns_monolithic_finite,
                                                      .commit = em_sparse_commit,

@@ -46,7 +46,7 @@ bool ns_mj_decide(NsMoreauJean *mj) {
     for (int i = 0; edge->base.unilateral && i < rows; i++) mj->settle.shut[edge->base.row + i] = forecast_closed(mj, edge, i);
   }
   mj->decided = true;
-  return ns_layout_take_part(&mj->layout, mj->settle.shut, &mj->problem, mj->groups, mj->group_edge, mj->room.guess);
+  return ns_layout_take_part(&mj->layout, mj->settle.shut, &mj->base.problem, mj->groups, mj->group_edge, mj->room.guess);
 }
 
 /* ---- its constant part ---- */

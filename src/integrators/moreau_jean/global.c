@@ -377,7 +377,6 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .destroy = ns_monolithic_destroy,
                                                     .begin = global_begin,
                                                     .linearize = global_linearize,
-                                                    .problem = ns_monolithic_problem,
                                                     .advance = ns_monolithic_advance,
                                                     .finite = ns_monolithic_finite,
                                                     .complete = global_complete,

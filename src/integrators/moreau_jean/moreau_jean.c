@@ -104,7 +104,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   mj_take_vectors(mj);
   ns_mj_straighten(mj);
   mj->base.linear = mj->linear;
-  mj->problem = (NsStepProblem){
+  mj->base.problem = (NsStepProblem){
       .groups = mj->groups, .q = mj->room.qvec, .guess = mj->room.guess, .interaction = mj->group_edge};
   return ns_scheme_hand_over(out, &mj->base);
 }
@@ -113,10 +113,6 @@ static void mj_destroy(NsScheme *scheme) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   ns_layout_free(&mj->layout);
   ns_sparse_free(mj->sparse);
-}
-
-static const NsStepProblem *mj_problem(const NsScheme *scheme) {
-  return &((const NsMoreauJean *)scheme)->problem;
 }
 
 /* ---- relations at a point ---- */
@@ -461,7 +457,7 @@ static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
 /* Chooses the contacts that take part, and evaluates their outputs at the iterate unless they are known. */
 static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
   *changed = ns_mj_decide(mj);
-  if (mj->base.predicted && mj->problem.n > 0) return drop_prediction(mj, err);
+  if (mj->base.predicted && mj->base.problem.n > 0) return drop_prediction(mj, err);
   return mj->linear && !mj->positions ? NS_OK : ns_mj_evaluate_outputs(mj, false, err);
 }
 
@@ -478,7 +474,8 @@ static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
   bool same = mj->linear && mj->formed.known && !fresh, keep = same && !changed;
   for (int e = 0; e < mj->layout.nedges && !same; e++)
     if (mj->linear || mj->edges[e].base.active >= 0) ns_mj_solve_parts(mj, &mj->edges[e], !mj->formed.known || !mj->linear);
-  if (!keep) status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the one-step problem", err);
+  if (!keep)
+    status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the one-step problem", err);
   mj->formed.known = status == NS_OK;
   memcpy(mj->from.v, mj->v, (size_t)mj->layout.N * sizeof *mj->v);
   memcpy(mj->from.lambda, mj->lambda, (size_t)mj->layout.M * sizeof *mj->lambda);
@@ -507,7 +504,7 @@ static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
 ** Differential Equations II, 1996, section IV.8.
 */
 static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
-  if (mj->problem.n > 0 || mj->settle.combined) return NS_OK;
+  if (mj->base.problem.n > 0 || mj->settle.combined) return NS_OK;
   for (int d = 0; d < mj->layout.nnodes; d++) {
     int n = mj->nodes[d].ds->nv, o = mj->nodes[d].base.v;
     double correction = ns_step_relative(n, mj->test.delta + o, mj->test.scale + o);
@@ -676,7 +673,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .restart = mj_restart,
                                              .evaluate = mj_evaluate,
                                              .linearize = mj_linearize,
-                                             .problem = mj_problem,
                                              .advance = mj_advance,
                                              .residual = ns_mj_residual,
                                              .finite = mj_finite,

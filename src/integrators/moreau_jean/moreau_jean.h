@@ -128,8 +128,7 @@ struct NsMoreauJean {
   /* the problem */
   NsMixedGroup *groups;
   int *group_edge; /* row -> edge */
-  NsStepProblem problem;
-  double *matrix; /* up to NS_MIXED_DENSE_ROWS rows */
+  double *matrix;  /* up to NS_MIXED_DENSE_ROWS rows */
   NsMjRoom room;
   NsSparse *sparse;
   NsMjFormed formed;

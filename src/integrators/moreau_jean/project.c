@@ -83,19 +83,19 @@ static double project_violation(const NsScheme *scheme, bool absolute, bool equa
 
 /* Numbers the rows that take part: equations, and contacts that took part, penetrate, or have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
-  mj->problem.n = mj->problem.ngroups = 0;
+  mj->base.problem.n = mj->base.problem.ngroups = 0;
   for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
     const double *y = mj->y + edge->base.row, *nu = mj->settle.nu + edge->base.row;
     bool takes_part = edge->base.active >= 0;
     for (int i = 0; i < rows && !takes_part; i++) takes_part = y[i] < 0 || nu[i] > 0;
-    edge->base.active = rows > 0 && takes_part ? mj->problem.n : -1;
+    edge->base.active = rows > 0 && takes_part ? mj->base.problem.n : -1;
     edge->base.rows = rows;
     for (int i = 0; edge->base.active >= 0 && i < rows; i++) {
-      mj->groups[mj->problem.ngroups++] = ns_mixed_row(edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY);
-      mj->room.qvec[mj->problem.n] = y[i];
-      mj->group_edge[mj->problem.n++] = e;
+      mj->groups[mj->base.problem.ngroups++] = ns_mixed_row(edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY);
+      mj->room.qvec[mj->base.problem.n] = y[i];
+      mj->group_edge[mj->base.problem.n++] = e;
     }
   }
 }
@@ -108,8 +108,8 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
-  *problem = &mj->problem;
-  return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
+  *problem = &mj->base.problem;
+  return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the projection", err);
 }
 
 /*
@@ -118,9 +118,9 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
 */
 static void project_soften(NsScheme *scheme, double part) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  for (int i = 0; i < mj->problem.n; i++) {
+  for (int i = 0; i < mj->base.problem.n; i++) {
     const NsMjEdge *edge = &mj->edges[mj->group_edge[i]];
-    double *d = mj->problem.W ? mj->matrix + (size_t)i * ((size_t)mj->problem.n + 1) : NULL;
+    double *d = mj->base.problem.W ? mj->matrix + (size_t)i * ((size_t)mj->base.problem.n + 1) : NULL;
     for (int k = d ? 0 : mj->sparse->colptr[i]; !d && k < mj->sparse->colptr[i + 1]; k++)
       if (mj->sparse->row[k] == i) d = &mj->sparse->value[k];
     if (d && edge->base.unilateral) *d *= 1 + part;

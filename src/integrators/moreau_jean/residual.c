@@ -133,7 +133,7 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
     for (int j = 0; j < node->ds->nv; j++)
       sum += weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]) * mj->test.scale[node->base.v + j];
   }
-  return ns_step_roundings(mj->problem.n) * sum;
+  return ns_step_roundings(mj->base.problem.n) * sum;
 }
 
 /* The size of a row; the rows of a contact with tangents have one law and get the largest of their sizes. */
@@ -152,7 +152,7 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   NsLayoutTerms terms = {mj->rho, mj->test.terms, mj->test.noise, mj->test.scale, mj->test.delta, mj->room.work};
   ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&mj->layout, &terms, &residual);
-  ns_layout_problem_terms(&mj->problem, mj->output_terms);
+  ns_layout_problem_terms(&mj->base.problem, mj->output_terms);
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
