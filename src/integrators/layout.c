@@ -99,8 +99,23 @@ const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const 
   return edge->x;
 }
 
+/* One row of H times v. */
+static double layout_row(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v) {
+  double sum = 0;
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsNode *node = s->nodes[edge->parts[p].node];
+    const double *H = linearised ? edge->parts[p].L : edge->parts[p].H, *vn = v + node->v;
+    for (int j = 0; j < node->n; j++) sum += H[j] * vn[j];
+  }
+  return sum;
+}
+
 void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, const double *v, double *out) {
   int m = edge->m;
+  if (m == 1) {
+    *out = layout_row(s, edge, linearised, v);
+    return;
+  }
   memset(out, 0, (size_t)m * sizeof *out);
   for (int p = 0; p < edge->nparts; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
