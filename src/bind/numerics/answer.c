@@ -154,14 +154,18 @@ void nsl_numerics_bound(lua_State *L, const char *who, const char *name, int n, 
   lua_pop(L, 1);
 }
 
-void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper) {
+/* Raises for bounds between which there is no number. */
+static void raise_bounds(lua_State *L, const char *who, int i, double lower, double upper) {
   char low[32], high[32];
-  for (int i = 0; i < n; i++) {
-    ns_print_short(low, lower[i]), ns_print_short(high, upper[i]);
-    if (!(lower[i] < INFINITY)) luaL_error(L, "%s: lower[%d] is %s", who, i + 1, low);
-    if (!(upper[i] > -INFINITY)) luaL_error(L, "%s: upper[%d] is %s", who, i + 1, high);
-    if (lower[i] > upper[i]) luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);
-  }
+  ns_print_short(low, lower), ns_print_short(high, upper);
+  if (!(lower < INFINITY)) luaL_error(L, "%s: lower[%d] is %s", who, i + 1, low);
+  if (!(upper > -INFINITY)) luaL_error(L, "%s: upper[%d] is %s", who, i + 1, high);
+  luaL_error(L, "%s: lower[%d] = %s is above upper[%d] = %s", who, i + 1, low, i + 1, high);
+}
+
+void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper) {
+  for (int i = 0; i < n; i++)
+    if (!(lower[i] < INFINITY && upper[i] > -INFINITY && lower[i] <= upper[i])) raise_bounds(L, who, i, lower[i], upper[i]);
 }
 
 double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsArena *arena, int *rows, int *cols) {
