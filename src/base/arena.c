@@ -14,20 +14,16 @@
 */
 enum { ALIGNMENT = 64, FIRST_BYTES = 768, CHUNK_BYTES = 4096 };
 
+/* Blocks begin at multiples of ALIGNMENT: at `begin`, and wherever the last one ends, rounded up. */
 struct NsArenaChunk {
   NsArenaChunk *next;
-  size_t size, used; /* bytes after the header */
-  _Alignas(16) char data[];
+  char *begin;
+  size_t size, used; /* bytes from `begin` on */
+  char data[];
 };
 
-static size_t padding(const NsArenaChunk *chunk) {
-  uintptr_t at = (uintptr_t)(chunk->data + chunk->used);
-  return (size_t)(-at % ALIGNMENT);
-}
-
-static bool arena_fits(const NsArenaChunk *chunk, size_t bytes) {
-  size_t left = chunk->size - chunk->used, pad = padding(chunk);
-  return pad <= left && bytes <= left - pad;
+static size_t aligned(size_t bytes) {
+  return (bytes + (ALIGNMENT - 1)) & ~(size_t)(ALIGNMENT - 1);
 }
 
 static NsArenaChunk *add_chunk(NsArena *arena, size_t bytes) {
@@ -35,56 +31,62 @@ static NsArenaChunk *add_chunk(NsArena *arena, size_t bytes) {
   if (size > PTRDIFF_MAX - sizeof(NsArenaChunk) - ALIGNMENT) return NULL;
   NsArenaChunk *chunk = ns_alloc(1, sizeof *chunk + size + ALIGNMENT);
   if (!chunk) return NULL;
-  chunk->size = size + ALIGNMENT;
+  size_t before = (size_t)(-(uintptr_t)chunk->data % ALIGNMENT);
+  chunk->begin = chunk->data + before;
+  chunk->size = size + ALIGNMENT - before;
   chunk->next = arena->chunks;
   arena->chunks = chunk;
   return chunk;
 }
 
-void *ns_arena_take(NsArena *arena, size_t count, size_t size) {
-  if (size != 0 && count > PTRDIFF_MAX / size) {
-    arena->failed = true;
-    return NULL;
-  }
-  size_t bytes = count * size;
+static void *arena_fail(NsArena *arena) {
+  arena->failed = true;
+  return NULL;
+}
+
+static inline void *arena_block(NsArena *arena, size_t bytes) {
   NsArenaChunk *chunk = arena->chunks;
-  if (!chunk || !arena_fits(chunk, bytes)) chunk = add_chunk(arena, bytes);
-  if (!chunk) {
-    arena->failed = true;
-    return NULL;
-  }
-  chunk->used += padding(chunk);
-  void *block = chunk->data + chunk->used;
-  chunk->used += bytes;
+  if (!chunk || chunk->used > chunk->size || bytes > chunk->size - chunk->used) chunk = add_chunk(arena, bytes);
+  if (!chunk) return arena_fail(arena);
+  void *block = chunk->begin + chunk->used;
+  chunk->used = aligned(chunk->used + bytes);
   return block;
 }
 
+/* Whether count blocks of `size` bytes fit into memory; divides only where one of the numbers is large. */
+static inline bool product_fits(size_t count, size_t size) {
+  const size_t half = SIZE_MAX >> (4 * sizeof(size_t) + 1);
+  return (count | size) <= half || size == 0 || count <= PTRDIFF_MAX / size;
+}
+
+void *ns_arena_take(NsArena *arena, size_t count, size_t size) {
+  return product_fits(count, size) ? arena_block(arena, count * size) : arena_fail(arena);
+}
+
+/* n blocks of `size` bytes for arrays of lengths that may be negative. */
+static inline void *arena_array(NsArena *arena, ptrdiff_t n, size_t size) {
+  return n < 0 ? arena_fail(arena) : ns_arena_take(arena, (size_t)n, size);
+}
+
 double *ns_arena_doubles(NsArena *arena, ptrdiff_t n) {
-  return ns_arena_matrix(arena, n, 1);
+  return arena_array(arena, n, sizeof(double));
 }
 
 double *ns_arena_matrix(NsArena *arena, ptrdiff_t rows, ptrdiff_t cols) {
-  if (rows < 0 || cols < 0 || (cols != 0 && rows > PTRDIFF_MAX / cols)) {
-    arena->failed = true;
-    return NULL;
-  }
+  if (rows < 0 || cols < 0 || !product_fits((size_t)cols, (size_t)rows)) return arena_fail(arena);
   return ns_arena_take(arena, (size_t)(rows * cols), sizeof(double));
 }
 
 int *ns_arena_ints(NsArena *arena, ptrdiff_t n) {
-  if (n < 0) {
-    arena->failed = true;
-    return NULL;
-  }
-  return ns_arena_take(arena, (size_t)n, sizeof(int));
+  return arena_array(arena, n, sizeof(int));
 }
 
 void ns_arena_vectors(NsArena *arena, ptrdiff_t n, double **const *places, size_t count) {
-  for (size_t i = 0; i < count; i++) *places[i] = ns_arena_doubles(arena, n);
+  for (size_t i = 0; i < count; i++) *places[i] = arena_array(arena, n, sizeof(double));
 }
 
 void ns_arena_int_vectors(NsArena *arena, ptrdiff_t n, int **const *places, size_t count) {
-  for (size_t i = 0; i < count; i++) *places[i] = ns_arena_ints(arena, n);
+  for (size_t i = 0; i < count; i++) *places[i] = arena_array(arena, n, sizeof(int));
 }
 
 void ns_arena_release(NsArena *arena) {

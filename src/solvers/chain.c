@@ -58,15 +58,11 @@ double ns_search_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool in_list(const NsMethod *const *list, const NsMethod *method) {
-  while (*list && *list != method) list++;
-  return *list != NULL;
-}
-
-static void *work_of(const NsMethods *methods, const NsMethod *method) {
+/* The place of a method in the list of its workspaces; the list's end when it is not there. */
+static int place_of(const NsMethods *methods, const NsMethod *method) {
   int k = 0;
-  while (methods->list[k] != method) k++;
-  return methods->work[k];
+  while (methods->list[k] && methods->list[k] != method) k++;
+  return k;
 }
 
 NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena) {
@@ -77,8 +73,9 @@ NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods
   if (!chain->work) return NS_ENOMEM;
   for (size_t k = 0; k < count; k++) {
     if (!steps[k].method) continue;
-    if (!in_list(methods->list, steps[k].method)) return NS_EARG;
-    chain->work[k] = work_of(methods, steps[k].method);
+    int place = place_of(methods, steps[k].method);
+    if (!methods->list[place]) return NS_EARG;
+    chain->work[k] = methods->work[place];
   }
   return NS_OK;
 }
@@ -114,7 +111,7 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
 
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {
   const NsChainStep step = {.method = method};
-  NsOutcome out = method->run(work_of(methods, method), search, 0);
+  NsOutcome out = method->run(methods->work[place_of(methods, method)], search, 0);
   chain_ends(&step, search, &out);
   return out;
 }
