@@ -48,10 +48,7 @@ NsStatus ns_band_new(NsBand **out, int n, int kl, int ku) {
   A->ku = ku;
   A->ld = ld;
   A->data = ns_alloc((size_t)ld * (size_t)n, sizeof *A->data);
-  if (!A->data) {
-    ns_free(A);
-    return NS_ENOMEM;
-  }
+  if (!A->data) return ns_free(A), NS_ENOMEM;
   *out = A;
   return NS_OK;
 }
@@ -122,10 +119,7 @@ NsStatus ns_band_lu_new(NsBandLu **out, int n, int kl, int ku) {
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);
   lu->row = ns_arena_ints(&lu->arena, n);
-  if (lu->arena.failed) {
-    ns_band_lu_free(lu);
-    return NS_ENOMEM;
-  }
+  if (lu->arena.failed) return ns_band_lu_free(lu), NS_ENOMEM;
   *out = lu;
   return NS_OK;
 }

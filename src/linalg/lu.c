@@ -66,10 +66,7 @@ NsStatus ns_lu_new(NsLu **out, int n) {
   lu->queue = ns_arena_ints(&lu->arena, 2 * (ptrdiff_t)n);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->iwork = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->iwork);
-  if (lu->arena.failed) {
-    ns_lu_free(lu);
-    return NS_ENOMEM;
-  }
+  if (lu->arena.failed) return ns_lu_free(lu), NS_ENOMEM;
   *out = lu;
   return NS_OK;
 }

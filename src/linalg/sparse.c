@@ -23,10 +23,7 @@ NsStatus ns_sparse_new(NsSparse **out, int rows, int cols, ptrdiff_t room) {
   A->colptr = ns_arena_take(&A->arena, (size_t)cols + 1, sizeof *A->colptr);
   A->row = ns_arena_ints(&A->arena, room);
   A->value = ns_arena_doubles(&A->arena, room);
-  if (A->arena.failed) {
-    ns_sparse_free(A);
-    return NS_ENOMEM;
-  }
+  if (A->arena.failed) return ns_sparse_free(A), NS_ENOMEM;
   *out = A;
   return NS_OK;
 }

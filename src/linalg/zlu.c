@@ -37,10 +37,7 @@ NsStatus ns_zlu_new(NsZlu **out, int n) {
   NS_ARENA_VECTORS(&lu->arena, n, &lu->scale, &lu->weight);
   lu->pivot = ns_arena_take(&lu->arena, (size_t)n, sizeof *lu->pivot);
   lu->row = ns_arena_ints(&lu->arena, n);
-  if (lu->arena.failed) {
-    ns_zlu_free(lu);
-    return NS_ENOMEM;
-  }
+  if (lu->arena.failed) return ns_zlu_free(lu), NS_ENOMEM;
   *out = lu;
   return NS_OK;
 }

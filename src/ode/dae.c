@@ -102,10 +102,7 @@ NsStatus ns_dae_new(NsDae **out, const NsDaeProblem *problem) {
   dae_take_vectors(dae);
   NsStatus status = dae->arena.failed ? NS_ENOMEM : ns_lu_new(&dae->lu_real, problem->n);
   if (status == NS_OK) status = ns_zlu_new(&dae->lu_complex, problem->n);
-  if (status != NS_OK) {
-    ns_dae_free(dae);
-    return NS_ENOMEM;
-  }
+  if (status != NS_OK) return ns_dae_free(dae), NS_ENOMEM;
   *out = dae;
   return NS_OK;
 }

@@ -74,10 +74,7 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   s->hold = ns_arena_take(&s->arena, count, sizeof *s->hold);
   NS_ARENA_VECTORS(&s->arena, n, &s->ydot, &s->moved);
   s->nodes = ns_arena_matrix(&s->arena, NODES, n);
-  if (s->arena.failed) {
-    ns_event_search_free(s);
-    return NS_ENOMEM;
-  }
+  if (s->arena.failed) return ns_event_search_free(s), NS_ENOMEM;
   *out = s;
   return NS_OK;
 }

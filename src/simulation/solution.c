@@ -35,10 +35,7 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   s->S = solution_columns(capacity, s->nx * np, &failed);
   s->nobserved = nobserved;
   s->observed = solution_columns(capacity, nobserved, &failed);
-  if (failed) {
-    ns_solution_free(s);
-    return NS_ENOMEM;
-  }
+  if (failed) return ns_solution_free(s), NS_ENOMEM;
   *out = s;
   return NS_OK;
 }

@@ -96,10 +96,7 @@ NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M) {
   s->M = M;
   NsStatus status = make_pattern(s);
   if (!status) status = ns_sparse_lu_new(&s->lu, s->J);
-  if (status) {
-    ns_sparse_map_free(s);
-    return status;
-  }
+  if (status) return ns_sparse_map_free(s), status;
   *out = s;
   return NS_OK;
 }

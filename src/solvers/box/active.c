@@ -28,10 +28,7 @@ NsStatus ns_active_new(NsActive **out, int nmax) {
   a->block = ns_arena_matrix(&a->arena, nmax, nmax);
   NS_ARENA_VECTORS(&a->arena, nmax, &a->rhs, &a->base, &a->base_size, &a->size, &a->point, &a->w_point, &a->s_point);
   a->between = ns_arena_ints(&a->arena, nmax);
-  if (status || a->arena.failed) {
-    ns_active_free(a);
-    return NS_ENOMEM;
-  }
+  if (status || a->arena.failed) return ns_active_free(a), NS_ENOMEM;
   *out = a;
   return NS_OK;
 }

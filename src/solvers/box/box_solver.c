@@ -65,10 +65,7 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   if (!status) status = ns_methods_reserve(&b->methods, ns_box_methods, &b->arena, &b->search.box.base);
   if (!status) status = ns_chain_bind(&b->given, ns_box_chain_given, &b->methods, &b->arena);
   if (!status) status = ns_chain_bind(&b->balanced, ns_box_chain_balanced, &b->methods, &b->arena);
-  if (status) {
-    ns_box_free(b);
-    return status;
-  }
+  if (status) return ns_box_free(b), status;
   *out = b;
   return NS_OK;
 }

@@ -68,10 +68,7 @@ NsStatus ns_pivot_new(NsPivot **out, int nmax, NsLu *lu) {
   s->nonbasic = ns_arena_take(&s->arena, (size_t)nmax, sizeof *s->nonbasic);
   s->at = ns_arena_take(&s->arena, (size_t)nmax, 1);
   s->basis = ns_arena_matrix(&s->arena, nmax, nmax);
-  if (s->arena.failed) {
-    ns_pivot_free(s);
-    return NS_ENOMEM;
-  }
+  if (s->arena.failed) return ns_pivot_free(s), NS_ENOMEM;
   *out = s;
   return NS_OK;
 }

@@ -72,10 +72,7 @@ NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBox
   NsStatus status = ns_sparse_search_take(&s->search, &s->arena, M, &s->options, factors);
   if (!status) status = ns_methods_reserve(&s->methods, asked ? s->asked : ns_sparse_methods, &s->arena, &s->search.box.base);
   if (!status && !asked) status = ns_chain_bind(&s->chain, sparse_steps, &s->methods, &s->arena);
-  if (status) {
-    ns_sparse_chain_free(s);
-    return status;
-  }
+  if (status) return ns_sparse_chain_free(s), status;
   *out = s;
   return NS_OK;
 }
