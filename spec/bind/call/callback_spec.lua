@@ -167,6 +167,54 @@ describe("a callback that fails", function()
     assert.same(reference, models.advance((families[3].make(R))))
   end)
 
+  it("may not return a second value where a law, an event or a solver asks for one", function()
+    local function simulation(law, event)
+      local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "relay"), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(1))
+      if event then simu:addEvent(event) end
+      return simu:run()
+    end
+    local function block(mu)
+      local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), ns.LagrangianLinearTIDS({ 0, 0 }, { 1, 0 }, ns.eye(2))
+      ds:setFExtPtr(ns.vector { 0, -10 })
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, mu, 2), ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }, "floor"), ds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):run()
+    end
+    local function two() return 0.5, 2 end
+    local function ivp(f, events) return ns.solve_ivp(f, { 0, 1 }, { 1 }, { events = events }) end
+    local function decay(_, y) return -y end
+    local function dae(residual, events)
+      return ns.dae("radau", residual, { events = events }):solve({ 0, 1 }, { 1 }, { -1 })
+    end
+    local function residual(_, y, yd) return { y[1] + yd[1] } end
+    local several = "several values returned: expected one"
+    local filled = " (a list of them), or the last argument filled"
+    for text, call in pairs {
+      ["interaction 'relay' ub: t=0: " .. several] = function() simulation(ns.RelayNSL(1, -1, two)) end,
+      ["interaction 'relay' lb: t=0: " .. several] = function() simulation(ns.RelayNSL(1, { two }, 1)) end,
+      ["event 'off' g: t=0 step 1: " .. several] = function() simulation(ns.RelayNSL(1), { name = "off", g = two }) end,
+      ["interaction 'floor' mu: t=0: " .. several] = function() block(two) end,
+      ["solve_ivp: f(t, y): " .. several .. filled] = function() ivp(function(_, y) return -y, y end) end,
+      ["solve_ivp: event 1: " .. several] = function() ivp(decay, { two }) end,
+      ["solve_ivp: event 1 (half): " .. several] = function()
+        ivp(decay, { { name = "half", g = function(_, y) return y[1] - 0.5 end, apply = two } })
+      end,
+      ["dae: residual: " .. several .. " (a list of them), or res filled"] = function()
+        dae(function(t, y, yd) return residual(t, y, yd), 0 end)
+      end,
+      ["dae: event 1: " .. several] = function() dae(residual, { two }) end,
+      ["root: f(x): " .. several .. filled] = function() ns.root(function(x) return x, 1 end, { 1 }) end,
+    } do
+      local good, message = pcall(call)
+      assert.is_false(good, text)
+      local first = tostring(message):match "^[^\n]*"
+      assert.is_true(first:sub(-#text) == text, ("%s instead of %s"):format(first, text))
+    end
+  end)
+
   it("may not return what would be lost", function()
     local C, f = models.NonLinearR.Jachx, {}
     local cases = {

@@ -192,7 +192,7 @@ static int callback_push_arguments(lua_State *L, const NslCallback *cb, const Ns
 static int assign_returned(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
   const char *label = v ? v->label : nsl_test_matrix(L, 1)->label;
-  if (!lua_isnil(L, 3)) return luaL_error(L, "several values returned: expected one (a list of them), or %s filled", label);
+  if (!lua_isnil(L, 3)) return luaL_error(L, NSL_SEVERAL " (a list of them), or %s filled", label);
   if (lua_rawequal(L, 1, 2)) return 0;
   if (lua_toboolean(L, 4))
     return luaL_error(L, "it fills %s and returns %s too: expected one or the other", label, nsl_describe(L, 2));

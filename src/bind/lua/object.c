@@ -378,6 +378,12 @@ void nsl_need_stack(lua_State *L, int n) {
   if (!lua_checkstack(L, n)) luaL_error(L, NSL_NO_STACK);
 }
 
+void nsl_call_for_value(lua_State *L, int nargs) {
+  lua_call(L, nargs, 2);
+  if (!lua_isnil(L, -1)) luaL_error(L, NSL_SEVERAL);
+  lua_pop(L, 1);
+}
+
 int nsl_display_object(lua_State *L, const NslDisplayed *fields) {
   lua_settop(L, 1);
   luaL_tolstring(L, 1, NULL);

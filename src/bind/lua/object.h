@@ -148,6 +148,12 @@ int nsl_error(lua_State *L, const char *format, ...);
 /* Makes space for n more values on the stack, or raises NSL_NO_STACK. */
 void nsl_need_stack(lua_State *L, int n);
 
+/*
+** Calls the function below nargs arguments for its value. Raises NSL_SEVERAL when it returns a second one (not nil), which would be lost.
+*/
+void nsl_call_for_value(lua_State *L, int nargs);
+#define NSL_SEVERAL "several values returned: expected one"
+
 /* The file name at idx: a string without a zero byte (the system would cut it there). Errors as nsl_bad. */
 const char *nsl_path(lua_State *L, int idx, const char *who, const char *what);
 

@@ -70,7 +70,7 @@ static bool bound_by_traces(const BoundCall *call) {
 static void call_bound(lua_State *L, int idx, double t) {
   lua_pushvalue(L, idx);
   lua_pushnumber(L, t);
-  lua_call(L, 1, 1);
+  nsl_call_for_value(L, 1);
 }
 
 /* Reads the number of a field that has one. */

@@ -56,7 +56,9 @@ static int run_residual(lua_State *L) {
   nsl_dae_push_filled(L, NSL_DAE_Y, s->y);
   nsl_dae_push_filled(L, NSL_DAE_YD, s->yd);
   lua_pushvalue(L, 2);
-  lua_call(L, 4, 1);
+  lua_call(L, 4, 2);
+  if (!lua_isnil(L, 4)) luaL_error(L, "dae: residual: " NSL_SEVERAL " (a list of them), or res filled");
+  lua_settop(L, 3);
   if (lua_isnil(L, 3) && *out->version == before)
     luaL_error(L, "dae: residual(t, y, yd, res) returned nothing and filled nothing");
   if (lua_isnil(L, 3)) lua_settop(L, 2);

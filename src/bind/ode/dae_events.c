@@ -91,13 +91,14 @@ static int call_dae_event(lua_State *L) {
   lua_pushnumber(L, call->t);
   nsl_dae_push_filled(L, NSL_DAE_Y, call->y);
   nsl_dae_push_filled(L, NSL_DAE_YD, call->y + call->s->n);
-  lua_call(L, 3, 1);
-  if (lua_type(L, -1) != LUA_TNUMBER) {
+  lua_call(L, 3, 2);
+  if (lua_type(L, -2) != LUA_TNUMBER || !lua_isnil(L, -1)) {
     char text[NS_EVENT_TEXT];
     ns_event_text(&call->s->events, call->event, text);
-    return luaL_error(L, "dae: %s: expected a number, got %s", text, nsl_describe(L, -1));
+    if (!lua_isnil(L, -1)) return luaL_error(L, "dae: %s: " NSL_SEVERAL, text);
+    return luaL_error(L, "dae: %s: expected a number, got %s", text, nsl_describe(L, -2));
   }
-  call->g = lua_tonumber(L, -1);
+  call->g = lua_tonumber(L, -2);
   return 0;
 }
 

@@ -72,6 +72,29 @@ static int read_any(lua_State *L) {
   return 0;
 }
 
+/* Arguments: the NslOde, what has returned several values, what is expected of f besides (nil: nothing). */
+static int raise_several(lua_State *L) {
+  const NslOde *ode = lua_touserdata(L, 1);
+  return luaL_error(L, "%s: %s: " NSL_SEVERAL "%s", ode->who, lua_tostring(L, 2), luaL_optstring(L, 3, ""));
+}
+
+/*
+** Calls the function below `count` arguments for its value; event: its number, -1: f. False: the error is on top; a second value (not nil), which
+** would be lost, is one.
+*/
+static bool ode_call_for_value(NslOde *ode, int count, int event, int handler) {
+  lua_State *L = ode->L;
+  char text[NS_EVENT_TEXT] = "cost";
+  if (lua_pcall(L, count, 2, handler) != LUA_OK) return false;
+  if (lua_isnil(L, -1)) return lua_pop(L, 1), true;
+  if (event >= 0 && event < ode->known->count) ns_event_text(ode->known, event, text);
+  lua_pushcfunction(L, raise_several);
+  lua_pushlightuserdata(L, ode);
+  lua_pushstring(L, event < 0 ? ode->value : text);
+  if (event < 0) lua_pushstring(L, " (a list of them), or the last argument filled");
+  return lua_pcall(L, event < 0 ? 3 : 2, 0, handler) == LUA_OK;
+}
+
 /* Copies the value that f returned, on top of the stack, to ode->rate. */
 static bool ode_call_take(NslOde *ode, int handler) {
   lua_State *L = ode->L;
@@ -331,7 +354,8 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   int count = ode_call_push_arguments(ode, t, y);
   memset(ode->rate->data, 0, (size_t)ode->n * sizeof(double));
   lua_pushvalue(L, ode->out);
-  if (lua_pcall(L, count + 1, 1, top + 1) != LUA_OK || !ode_call_take(ode, top + 1)) return ode_call_failed(ode, top, t, err);
+  if (!ode_call_for_value(ode, count + 1, -1, top + 1) || !ode_call_take(ode, top + 1))
+    return ode_call_failed(ode, top, t, err);
   memcpy(ydot, ode->rate->data, (size_t)ode->n * sizeof *ydot);
   lua_settop(L, top);
   return NS_OK;
@@ -496,7 +520,7 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->events, event + 1);
   int count = ode_call_push_arguments(ode, t, y);
-  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  if (!ode_call_for_value(ode, count, event, top + 1)) return ode_call_failed(ode, top, t, err);
   if (lua_type(L, -1) != LUA_TNUMBER) {
     lua_pushcfunction(L, not_a_number);
     if (event < ode->known->count) lua_pushinteger(L, event + 1);
@@ -540,7 +564,7 @@ NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *e
   lua_pushcfunction(L, ode_call_explain);
   lua_rawgeti(L, ode->applies, event + 1);
   int count = ode_call_push_arguments(ode, t, y);
-  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  if (!ode_call_for_value(ode, count, event, top + 1)) return ode_call_failed(ode, top, t, err);
   if (!lua_isnil(L, -1)) {
     ns_event_text(ode->known, event, text);
     lua_pushcfunction(L, take_state);

@@ -83,7 +83,7 @@ static int call_value(lua_State *L) {
   lua_pushnumber(L, call->t);
   push_all_states(L, USER_EVENTS, call->self->ts->nsds, call->x);
   lua_getfield(L, USER_ENTRY, "states");
-  lua_call(L, 3, 1);
+  nsl_call_for_value(L, 3);
   if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "expected a number, got %s", nsl_describe(L, -1));
   *call->g = lua_tonumber(L, -1);
   return 0;
