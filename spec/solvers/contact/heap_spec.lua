@@ -75,18 +75,19 @@ describe("heaps of rotating spheres", function()
     assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
   end)
 
-  -- Patches in the first sweeps disturb what has settled: with them it takes 2,217 sweeps in all.
+  -- With patches of any size from the first sweeps on, 7,310 in all and 1,550 at most; with centres that move to the point
+  -- only, 7,238 and 1,355.
   it("are left to sweeps first #once", function()
-    local sweeps = 0
-    for _, seed in ipairs { 31, 32, 33, 35 } do
+    local sweeps, most = 0, 0
+    for seed = 31, 38 do
       math.randomseed(seed)
-      local p = random_heap.spheres(5, 6, 0.5 + 0.1 * (seed % 3), 0.9)
+      local p = random_heap.spheres(4 + seed % 2, 5 + seed % 3, 0.5 + 0.1 * (seed % 5), 0.9)
       p.tolerance = 1e-4
       local a = ns.numerics.fc3d(p)
       assert.is_true(a.success and a.scaled <= 1e-4)
-      sweeps = sweeps + a.iterations
+      sweeps, most = sweeps + a.iterations, math.max(most, a.iterations)
     end
-    assert.is_true(sweeps <= 2000, sweeps)
+    assert.is_true(sweeps <= 7000 and most <= 1200, sweeps .. " in all, at most " .. most)
   end)
 
   -- Without patches the sweeps go round in a circle for 14,000 and 4,400.

@@ -40,23 +40,25 @@
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
 /*
-** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, HELD_IDLE: sweeps, free ones
-** or held ones, and half of all, that may pass until the least measure has halved; then they stall. settled: the squared change that moves
-** the centre, over the first one. weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter,
-** heavier: their changes. coarse: the least tolerance that is one. From 30 steps of pours of 150 and 300 spheres: half and twice of HELD and
-** settled cost up to a tenth more.
+** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, GUESS_IDLE, HELD_IDLE: sweeps, free
+** ones, held ones from a guess, held ones from 0, and half of all, that may pass until the least measure has halved; then they stall. Held sweeps go
+** through many poor points before they end, also without progress: free ones would lose what they have found. settled: the squared change that
+** moves the centre, over the first one. beyond: how far the centre then moves, over the way to the point; below 2 (Eckstein and Bertsekas, Math.
+** Programming 55, 1992). weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter, heavier: their
+** changes. coarse: the least tolerance that is one. From 16 slow steps of pours of 150 to 1,000 spheres: half and twice of HELD and settled cost up
+** to a tenth more, 1 in place of `beyond` a quarter.
 */
-enum { HELD = 40, SOON = 20, FREE_IDLE = 100, HELD_IDLE = 400 };
-static const double settled = 0.04, coarse = 1e-6;
+enum { HELD = 40, SOON = 20, FREE_IDLE = 100, GUESS_IDLE = 400, HELD_IDLE = 2000 };
+static const double settled = 0.04, beyond = 1.7, coarse = 1e-6;
 static const double weight_first = 1e-3, weight_least = 1e-7, weight_most = 0.1, lighter = 0.7, heavier = 1.5;
 
 /*
-** Patches (heap_patch.h): RINGS of neighbours in the first; PATCH_FIRST: sweeps before it; PATCH_LEAST: between two of them; PATCH_IDLE: sweeps in
-** which the least measure has not halved, before one. Where sweeps make progress, patches cost more than they bring: many throw the rest of the heap
-** 10 to 100 times as far from rest. Of steps of a pour of 1,000 spheres most need 300 to 700 sweeps, among them stalls of 100 and more; with 500
-** some steps never end, with 1,000 lattices of spheres take longer.
+** Patches (heap_patch.h): RINGS of neighbours in the first; PATCH_LEAST: sweeps between two of them; PATCH_IDLE: sweeps in which the least measure
+** has not halved, before one. Where sweeps make progress, patches cost more than they bring, and large ones throw the rest of the heap 10 to 100 times
+** as far from rest: the part of all groups that may be bad grows with the sweeps, to all of them after PATCH_ALL. Without large ones some steps
+** of a pour of 1,000 spheres never end.
 */
-enum { RINGS = 2, PATCH_FIRST = 700, PATCH_LEAST = 40, PATCH_IDLE = 60 };
+enum { RINGS = 2, PATCH_LEAST = 40, PATCH_IDLE = 60, PATCH_ALL = 12000 };
 
 /* near: the measure above which Newton has no turn (its modes would be wrong). */
 static const double near = 1e-2;
@@ -98,7 +100,7 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->guessed = false;
   race->weight = weight_first;
   race->rings = RINGS;
-  race->patch_due = PATCH_FIRST;
+  race->patch_due = 0;
   race->patch_wait = PATCH_LEAST;
   race->patched = race->lowest = INFINITY;
   race->spent = 0;
@@ -159,9 +161,9 @@ static void drop_direction(NsHeapRace *race, int n) {
   race->change = 0;
 }
 
-/* Puts the centre of the proximal term at z, or takes the term away. */
-static void heap_centre(NsHeapRace *race, int n, const double *z) {
-  memcpy(race->centre, z, (size_t)n * sizeof *z);
+/* Puts the centre of the proximal term at z, or so many times the way to z from where it is, or takes the term away. */
+static void heap_centre(NsHeapRace *race, int n, double way, const double *z) {
+  for (int i = 0; i < n; i++) race->centre[i] = way > 1 ? z[i] + (way - 1) * (z[i] - race->centre[i]) : z[i];
   ns_heap_blocks_hold(&race->blocks, race->held ? race->weight : 0, race->centre);
   drop_direction(race, n);
   race->about = 0;
@@ -175,7 +177,7 @@ static bool heap_settle(NsHeapRace *race, int n, double now, const double *z) {
   if (!done && race->about <= HELD) return false;
   double factor = !done ? heavier : race->about < SOON ? lighter : 1;
   race->weight = ns_larger(weight_least, ns_smaller(factor * race->weight, weight_most));
-  heap_centre(race, n, z);
+  heap_centre(race, n, done ? beyond : 1, z);
   return true;
 }
 
@@ -203,7 +205,8 @@ static void heap_sweep(NsHeapRace *race, const NsMixedView *v, double *z) {
 
 /* When the measure has not halved for long: held sweeps begin anew at 0, once; else the other kind of sweeps has the turn. */
 static void heap_change_kind(NsHeapRace *race, int n, double measure, double *z) {
-  bool stalled = race->swept - race->halved > ns_larger(race->held ? HELD_IDLE : FREE_IDLE, race->swept / 2.0);
+  int idle = !race->held ? FREE_IDLE : race->guessed ? GUESS_IDLE : HELD_IDLE;
+  bool stalled = race->swept - race->halved > ns_larger(idle, race->swept / 2.0);
   if (measure >= 0.5 * race->least && !stalled) return;
   race->least = measure;
   race->halved = race->swept;
@@ -216,7 +219,7 @@ static void heap_change_kind(NsHeapRace *race, int n, double measure, double *z)
   } else {
     race->held = !race->held;
   }
-  heap_centre(race, n, z);
+  heap_centre(race, n, 1, z);
 }
 
 static void heap_mark(NsHeapRace *race, double measure) {
@@ -256,6 +259,13 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
   return race->swept >= race->due && missing > 0.5 * TURN * race->cost;
 }
 
+/* Whether so few groups are bad at the point that was measured last that patches are worth their work. */
+static bool few_bad(const NsHeapRace *race, const NsMixedView *v) {
+  int bad = 0;
+  for (int g = 0; g < v->p.ngroups; g++) bad += v->error[g] > v->tolerance;
+  return (double)bad * PATCH_ALL <= (double)v->p.ngroups * race->swept;
+}
+
 /* Solves patches, when their turn is due, from the best point since the last ones. Where they do not help they grow by a ring. */
 static NsStatus heap_patch(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   NsHeapPatched out;
@@ -266,19 +276,20 @@ static NsStatus heap_patch(NsHeapRace *race, const NsMixedView *v, double *z, do
   bool stalls = race->swept - race->halved >= PATCH_IDLE && race->lowest <= near;
   if (!stalls || race->swept < race->patch_due || sweeps_missing(race, v->tolerance) < PATCH_LEAST) return NS_OK;
   (void)ns_mixed_measure(v, race->low, w);
+  if (!few_bad(race, v)) return ns_mixed_product(&v->p, z, w), NS_OK;
   NsStatus status = ns_heap_patch_solve(race->patch, &race->blocks, race->rings,
                                         (race->swept - race->spent) * heap_unit(race, v), race->low, w, &out);
   if (status) return status;
   bool helped = race->lowest < 0.5 * race->patched;
   if (out.wide) race->rings = (int)ns_larger(1, race->rings - 1);
   else if (!helped && !out.dear) race->rings++;
-  race->patch_wait = helped || out.wide || out.dear ? PATCH_LEAST : 1.5 * race->patch_wait;
+  race->patch_wait = helped || out.wide ? PATCH_LEAST : 1.5 * race->patch_wait;
   race->patch_due = race->swept + race->patch_wait;
   race->spent += out.work / heap_unit(race, v);
   info->iterations += out.steps;
   if (out.better) {
     memcpy(z, race->low, (size_t)v->p.n * sizeof *z);
-    heap_centre(race, v->p.n, z);
+    heap_centre(race, v->p.n, 1, z);
   }
   race->patched = race->lowest;
   race->lowest = INFINITY;
@@ -301,7 +312,7 @@ static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, d
   else if (!(reached < *measure)) memcpy(z, race->start, bytes);
   else if (reached < 0.1 * *measure) race->due = race->swept; /* it is on its way */
   *measure = ns_smaller(reached, *measure);
-  heap_centre(race, v->p.n, z);
+  heap_centre(race, v->p.n, 1, z);
   return NS_OK;
 }
 
@@ -311,7 +322,7 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
   if (status) return status;
   info->solver = "conjugate_gauss_seidel";
   heap_admit(v, z);
-  heap_centre(race, v->p.n, z);
+  heap_centre(race, v->p.n, 1, z);
   for (int k = 1; k <= count; k++) {
     if (ns_interrupted()) return NS_EINTR;
     heap_sweep(race, v, z);

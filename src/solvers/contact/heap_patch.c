@@ -180,7 +180,7 @@ static NsStatus patch_solve(NsHeapPatch *patch, const NsHeapBlocks *heap, double
   if (status) return status;
   NsMixedView v = patch_view(patch, heap->v, W);
   double work = patch_work(patch, &v), steps = (budget - out->work) / work - 1;
-  if (steps < FEW_STEPS) return out->dear = true, ns_sparse_free(W), NS_OK;
+  if (steps < FEW_STEPS) return out->dear = true, out->work += 60.0 * ns_sparse_nnz(W), ns_sparse_free(W), NS_OK;
   double before = ns_mixed_measure(&v, patch->z, patch->w);
   status = ns_mixed_newton_solve(patch->newton, &v, steps < STEPS ? (int)steps : STEPS, patch->z, patch->w, &info);
   out->steps += info.iterations;
