@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/signal.h"
 #include "base/memory.h"
+#include "base/pool.h"
 
 static int status_count(lua_State *L) {
   return lua_pushinteger(L, NS_STATUS_COUNT), 1;
@@ -238,6 +239,48 @@ static int interrupted(lua_State *L) {
   return lua_pushboolean(L, ns_interrupted()), 1;
 }
 
+/* Tasks of `pool`: how often each was run, and from which on they fail. */
+typedef struct PoolCounts {
+  int *runs, *nested, from, members;
+} PoolCounts;
+
+static NsStatus count_nested(void *context, int index, int member) {
+  (void)member;
+  ((int *)context)[index]++;
+  return NS_OK;
+}
+
+static NsStatus count_run(void *context, int index, int member) {
+  PoolCounts *counts = context;
+  int own[3] = {0, 0, 0};
+  for (volatile int k = 0; k < 3000; k++) continue;
+  counts->runs[index] += member < counts->members;
+  NsStatus status = ns_pool_run(counts->members, 3, count_nested, own);
+  counts->nested[index] = own[0] + own[1] + own[2];
+  if (status || index + 1 < counts->from) return status;
+  return index % 2 ? NS_ENAN : NS_EARG;
+}
+
+/*
+** pool(threads, count, from): runs tasks 1 .. count, of which those from `from` on fail, the even ones with NS_ENAN, the odd ones with NS_EARG. The
+** status, how many of those before `from` were run once with all of three nested tasks, how often the others.
+*/
+static int run_pool(lua_State *L) {
+  int count = (int)luaL_checkinteger(L, 2), before = 0, after = 0;
+  int *runs = lua_newuserdatauv(L, 2 * ((size_t)count + 1) * sizeof *runs, 0);
+  PoolCounts counts = {runs, runs + count, (int)luaL_checkinteger(L, 3), (int)luaL_checkinteger(L, 1)};
+  memset(runs, 0, 2 * (size_t)count * sizeof *runs);
+  NsStatus status = ns_pool_run(counts.members, count, count_run, &counts);
+  for (int k = 0; k < count; k++) {
+    if (k + 1 < counts.from) before += runs[k] == 1 && counts.nested[k] == 3;
+    else after += runs[k];
+  }
+  lua_pushstring(L, ns_status_name(status));
+  lua_pushinteger(L, before);
+  lua_pushinteger(L, after);
+  return 3;
+}
+
 /*
 ** forest(n, {{i, j}, ...}): joins the pairs of n elements (from 1); returns the number of sets, each element's set, the joins.
 */
@@ -273,6 +316,7 @@ void nsl_internal_base(lua_State *L) {
                                        {"interrupted", interrupted},
                                        {"signal", spec_signal},
                                        {"forest", forest},
+                                       {"pool", run_pool},
                                        {NULL, NULL}};
   nsl_register_type(L, &arena_type, meta, methods);
   luaL_setfuncs(L, functions, 0);

@@ -101,6 +101,7 @@ describe("Lua states in threads of one process", function()
       plain_norm = "atomic, the same in each", signal_came = "a signal is the process's", listeners = "atomic",
       before_listening = "the first listener's, of the process", worker_stops = "a worker has one thread",
       worker_is_busy = "a worker has one thread",
+      pool = "under its locks, its number of threads is atomic", blas_turn = "a lock",
       begun = "under the lock", begun_lock = "a lock", exit_is_watched = "under the lock", }
     local library = host.quote(host.build .. "/lib/nslua/core.so")
     local sections = host.run("readelf -SW " .. library)

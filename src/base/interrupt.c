@@ -29,3 +29,12 @@ void ns_interrupt_clear(void) {
 bool ns_interrupted(void) {
   return watching > 0 && atomic_load_explicit(&requests, memory_order_relaxed) != obeyed;
 }
+
+NsInterruptWatch ns_interrupt_watch_now(void) {
+  return (NsInterruptWatch){obeyed, watching};
+}
+
+void ns_interrupt_watch_with(const NsInterruptWatch *watch) {
+  obeyed = watch->obeyed;
+  watching = watch->watching;
+}

@@ -18,3 +18,11 @@ void ns_interrupt_clear(void);
 
 /* Whether this thread watches and there is a request. */
 bool ns_interrupted(void);
+
+/* How a thread watches; another one that works for it watches likewise, so that a request stops both. */
+typedef struct NsInterruptWatch {
+  unsigned obeyed;
+  int watching;
+} NsInterruptWatch;
+NsInterruptWatch ns_interrupt_watch_now(void);
+void ns_interrupt_watch_with(const NsInterruptWatch *watch);

@@ -7,6 +7,9 @@
 #include <cblas.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
+
+#include "base/pool.h"
 
 /* Number of multiplications below which plain loops are faster than a call of BLAS; chosen by experience. */
 enum { GEMV_SMALL = 256, GEMM_SMALL = 512, AXPY_SMALL = 48 };
@@ -16,6 +19,18 @@ extern void openblas_set_num_threads(int num_threads) __attribute__((weak));
 void ns_linalg_init(void) {
   void (*set_threads)(int) = openblas_set_num_threads;
   if (set_threads) set_threads(1);
+}
+
+extern int openblas_get_parallel(void) __attribute__((weak));
+static pthread_mutex_t blas_turn = PTHREAD_MUTEX_INITIALIZER;
+
+bool ns_blas_enter(void) {
+  if (ns_pool_threads() == 1 || !openblas_get_parallel || openblas_get_parallel() != 0) return false;
+  return pthread_mutex_lock(&blas_turn) == 0;
+}
+
+void ns_blas_leave(bool entered) {
+  if (entered) pthread_mutex_unlock(&blas_turn);
 }
 
 static void dense_scale(int n, double beta, double *y, ptrdiff_t incy) {
@@ -46,7 +61,9 @@ void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A,
                    double beta, double *y, ptrdiff_t incy) {
   int count = transposed ? n : m;
   if ((size_t)m * (size_t)n > GEMV_SMALL && blas_stride(incx) && blas_stride(incy)) {
+    bool entered = ns_blas_enter();
     cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, m, n, alpha, A, lda, x, (int)incx, beta, y, (int)incy);
+    ns_blas_leave(entered);
     return;
   }
   dense_scale(count, beta, y, incy);
@@ -56,7 +73,9 @@ void ns_dense_gemv(bool transposed, int m, int n, double alpha, const double *A,
 void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                    double *C, int ldc) {
   if ((double)m * n * k > GEMM_SMALL) {
+    bool entered = ns_blas_enter();
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    ns_blas_leave(entered);
     return;
   }
   for (int j = 0; j < n; j++) {
@@ -68,7 +87,9 @@ void ns_dense_gemm(int m, int n, int k, double alpha, const double *A, int lda, 
 
 void ns_dense_solve_unit_lower(int n, int m, const double *A, int lda, double *X, int ldx) {
   if ((double)n * n * m > GEMM_SMALL) {
+    bool entered = ns_blas_enter();
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, m, 1, A, lda, X, ldx);
+    ns_blas_leave(entered);
     return;
   }
   for (int j = 0; j < m; j++) {

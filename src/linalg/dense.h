@@ -11,6 +11,13 @@
 void ns_linalg_init(void);
 
 /*
+** Before and after a call of BLAS or LAPACK that tasks of several threads (base/pool.h) may make: the OpenBLAS that is built without threads
+** (libopenblas0-serial) shares its buffers, so that calls at the same time give wrong numbers; then they come one after the other.
+*/
+bool ns_blas_enter(void);
+void ns_blas_leave(bool entered);
+
+/*
 ** y = alpha A x + beta y, or alpha A' x + beta y if transposed. A is m x n, column-major, leading dimension lda; element i of x
 ** is x[i * incx], likewise y; strides may be negative. y must not overlap A or x. If beta = 0, y is not read.
 */

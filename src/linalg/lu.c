@@ -369,7 +369,10 @@ static NsStatus lu_factor_small(NsLu *lu, const double *A, int lda, double slack
 
 static NsStatus lu_factor_large(NsLu *lu, const double *A, int lda) {
   int n = lu->n, *row = (int *)lu->iwork;
-  if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu->a, n, lu->pivot) < 0) return NS_EARG;
+  bool entered = ns_blas_enter();
+  int failed = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu->a, n, lu->pivot);
+  ns_blas_leave(entered);
+  if (failed < 0) return NS_EARG;
   for (int i = 0; i < n; i++) row[i] = i;
   for (int k = 0; k < n; k++) {
     int p = lu->pivot[k] - 1, r = row[p];
@@ -485,7 +488,9 @@ static void multiply_rows(const NsLu *lu, int nrhs, double *B, int ldb) {
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb) {
   if (lu->n > SMALL) {
     if (lu->fair) multiply_rows(lu, nrhs, B, ldb);
+    bool entered = ns_blas_enter();
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
+    ns_blas_leave(entered);
     return;
   }
   for (int j = 0; j < nrhs; j++) lu_solve_one(lu, B + (size_t)j * (size_t)ldb);
@@ -510,7 +515,9 @@ static void solve_one_transposed(const NsLu *lu, double *b) {
 
 void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb) {
   if (lu->n > SMALL) {
+    bool entered = ns_blas_enter();
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', lu->n, nrhs, lu->a, lu->n, lu->pivot, B, ldb);
+    ns_blas_leave(entered);
     if (lu->fair) multiply_rows(lu, nrhs, B, ldb);
     return;
   }
@@ -521,7 +528,9 @@ double ns_lu_rcond(NsLu *lu) {
   double rcond = 0;
   if (lu->n == 0) return 1;
   if (lu->singular_row >= 0) return 0;
+  bool entered = ns_blas_enter();
   LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', lu->n, lu->a, lu->n, lu->norm, &rcond, lu->work, lu->iwork);
+  ns_blas_leave(entered);
   return rcond;
 }
 

@@ -145,17 +145,6 @@ static void heap_admit(const NsMixedView *v, double *z) {
   }
 }
 
-/* The square of the change from `before` to z, in the units of z w. */
-static double heap_change(const NsMixedView *v, const double *before, const double *z) {
-  double sum = 0;
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    double own = 0;
-    for (int i = row; i < row + v->p.groups[g].dim; i++) own += (z[i] - before[i]) * (z[i] - before[i]);
-    sum += own / v->rho[g];
-  }
-  return sum;
-}
-
 static void drop_direction(NsHeapRace *race, int n) {
   memset(race->direction, 0, (size_t)n * sizeof *race->direction);
   race->change = 0;
@@ -183,10 +172,7 @@ static bool heap_settle(NsHeapRace *race, int n, double now, const double *z) {
 
 /* One sweep there and back, and a step along the conjugate direction. */
 static void heap_sweep(NsHeapRace *race, const NsMixedView *v, double *z) {
-  memcpy(race->before, z, (size_t)v->p.n * sizeof *z);
-  ns_heap_sweep(&race->blocks, false, z);
-  ns_heap_sweep(&race->blocks, true, z);
-  double now = heap_change(v, race->before, z), beta = race->change > 0 ? now / race->change : 0;
+  double now = ns_heap_sweep(&race->blocks, race->before, z), beta = race->change > 0 ? now / race->change : 0;
   if (heap_settle(race, v->p.n, now, z)) return;
   if (!(beta <= 1)) {
     drop_direction(race, v->p.n);

@@ -20,6 +20,9 @@ typedef struct NsHeapBlocks {
   double weight;          /* of ns_heap_blocks_hold; the own blocks of `value` contain it */
   const double *centre;   /* n, borrowed */
   NsConeContact *contact; /* of each group that is one, prepared for exact local solutions */
+  int pieces, *member;    /* for several threads: 0: there are none; the groups, level by level */
+  struct NsHeapPiece *piece;
+  double *moved; /* ngroups: the part of each group in the change of a sweep */
 } NsHeapBlocks;
 
 /* Makes the blocks of v, whose W is sparse. NS_ENOMEM. */
@@ -32,5 +35,11 @@ void ns_heap_blocks_release(NsHeapBlocks *heap);
 */
 void ns_heap_blocks_hold(NsHeapBlocks *heap, double weight, const double *centre);
 
-/* One sweep: each group in turn is solved with the others fixed. A row without a positive diagonal entry takes a projected step. */
-void ns_heap_sweep(const NsHeapBlocks *heap, bool backwards, double *z);
+/*
+** A sweep there and back: each group in turn is solved with the others fixed. A row without a positive diagonal entry takes a projected step.
+** before: z, as it was. Returns the square of the change, in the units of z w.
+**
+** Several threads (pool.h) give the same bits: a group comes in a later level than its neighbours of smaller numbers, so that groups of one level
+** have nothing to do with each other, and one level after the other, and back, is the same as one group after the other.
+*/
+double ns_heap_sweep(const NsHeapBlocks *heap, double *before, double *z);

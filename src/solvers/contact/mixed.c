@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "linalg/dense.h"
 #include "solvers/balance.h"
 #include "solvers/components.h"
@@ -26,6 +27,21 @@
 */
 enum { LARGE_CHAINS = 16 };
 
+/*
+** Several threads (pool.h) solve components side by side: SHARED: number of rows from which they do. ALONE: number of groups from which a component that
+** has most of the work comes first, so that its sweeps have all threads.
+*/
+enum { SHARED = 60, ALONE = 1500 };
+
+/* What a thread needs to solve components, one after another. */
+typedef struct MixedRoom {
+  NsArena arena;
+  int capacity; /* of order */
+  int *order;   /* workspace of ns_heap_order */
+  NsMixedScaled scaled;
+  NsMixedChain *small;
+} MixedRoom;
+
 struct NsMixed {
   NsMixedOptions options;
   NsArena arena;
@@ -33,9 +49,14 @@ struct NsMixed {
   NsComponents parts;
   int *first; /* first row of each group */
   int *group; /* group of each row */
-  int *order; /* workspace of ns_heap_order */
-  NsMixedScaled scaled;
-  NsMixedChain *small, *large[LARGE_CHAINS];
+  MixedRoom room;
+  NsMixedChain *large[LARGE_CHAINS];
+  NsArena shared; /* what follows is for several threads */
+  int members, parts_capacity;
+  MixedRoom *rooms;    /* members */
+  NsSolverInfo *infos; /* of each component, */
+  int *chain;          /* and the number of its chain; -1: it has none of its own */
+  int *task;           /* the (first) component of each task */
 };
 
 NsStatus ns_mixed_new(NsMixed **out) {
@@ -43,11 +64,24 @@ NsStatus ns_mixed_new(NsMixed **out) {
   return *out ? NS_OK : NS_ENOMEM;
 }
 
+static void mixed_room_release(MixedRoom *room) {
+  ns_mixed_chain_free(room->small);
+  ns_mixed_scaled_release(&room->scaled);
+  ns_arena_release(&room->arena);
+  *room = (MixedRoom){0};
+}
+
+static void forget_members(NsMixed *s) {
+  for (int k = 0; k < s->members; k++) mixed_room_release(&s->rooms[k]);
+  ns_arena_release(&s->shared);
+  s->members = s->parts_capacity = 0;
+}
+
 void ns_mixed_free(NsMixed *s) {
   if (!s) return;
-  ns_mixed_chain_free(s->small);
+  mixed_room_release(&s->room);
   for (int k = 0; k < LARGE_CHAINS; k++) ns_mixed_chain_free(s->large[k]);
-  ns_mixed_scaled_release(&s->scaled);
+  forget_members(s);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -75,7 +109,6 @@ static NsStatus reserve_groups(NsMixed *s, int n) {
   ns_arena_release(&s->arena);
   s->capacity = 0;
   NS_ARENA_INTS(&s->arena, wanted, &s->first, &s->group);
-  s->order = ns_arena_ints(&s->arena, 4 * wanted);
   ns_components_take(&s->parts, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = (int)wanted;
@@ -105,15 +138,7 @@ static void find_groups(NsMixed *s, const NsMixedProblem *p) {
   ns_components_finish(&s->parts);
 }
 
-/* The chain for a component of n rows; *large counts the components with a chain of their own. */
-static NsMixedChain **chain_for(NsMixed *s, int n, int *large) {
-  if (n <= NS_MIXED_DENSE_ROWS) return &s->small;
-  int k = *large < LARGE_CHAINS ? *large : LARGE_CHAINS - 1;
-  ++*large;
-  return &s->large[k];
-}
-
-static NsStatus run_chain(NsMixed *s, NsMixedChain **chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
+static NsStatus run_chain(const NsMixed *s, NsMixedChain **chain, const NsMixedProblem *p, const NsMixedKinds *kinds,
                           const double *guess, double *z, double *w, NsSolverInfo *info) {
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   if (!*chain && ns_mixed_chain_new(chain) != NS_OK) return refuse_data(p, NS_ENOMEM, z, w, info);
@@ -166,26 +191,50 @@ static bool direct_in_units(NsMixedScaled *s, NsSolverInfo *info) {
   return true;
 }
 
-/* Solves component c in balanced units; `direct`: a direct attempt comes first. */
-static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, bool direct, const double *guess, int *large,
-                                    double *z, double *w) {
+/* A problem while its components are solved. `direct`: direct attempts come first; in the given units, if these are `ordinary` and not `tried`. */
+typedef struct MixedCall {
+  NsMixed *s;
+  const NsMixedProblem *p;
+  const double *guess;
+  double *z, *w;
+  bool direct, ordinary, tried;
+} MixedCall;
+
+static NsStatus order_groups(MixedRoom *room, const NsMixed *s, const NsMixedProblem *p, int count, int *group) {
+  if (p->ngroups > room->capacity) {
+    ns_arena_release(&room->arena);
+    room->capacity = 0;
+    room->order = ns_arena_ints(&room->arena, 4 * (ptrdiff_t)p->ngroups);
+    if (room->arena.failed) return ns_arena_release(&room->arena), NS_ENOMEM;
+    room->capacity = p->ngroups;
+  }
+  ns_heap_order(p, s->first, s->group, count, group, room->order);
+  return NS_OK;
+}
+
+/* Solves component c in balanced units. large: the chain for a component of more than NS_MIXED_DENSE_ROWS rows. */
+static NsSolverInfo solve_component(const MixedCall *call, int c, MixedRoom *room, NsMixedChain **large) {
+  NsMixed *s = call->s;
+  const NsMixedProblem *p = call->p;
+  const double *guess = call->guess;
+  double *z = call->z, *w = call->w;
   int *group = s->parts.member + s->parts.start[c];
   int count = ns_components_size(&s->parts, c), rows = 0;
   bool contacts = false, lost;
   NsMixedKinds kinds;
   NsSolverInfo info = {.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].cone != NULL, rows += p->groups[group[g]].dim;
-  if (contacts && p->sparse && rows > NS_MIXED_DENSE_ROWS) ns_heap_order(p, s->first, s->group, count, group, s->order);
-  NsMixedScaled *scaled = &s->scaled;
-  info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
+  if (contacts && p->sparse && rows > NS_MIXED_DENSE_ROWS) info.status = order_groups(room, s, p, count, group);
+  NsMixedScaled *scaled = &room->scaled;
+  if (!info.status) info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
   if (!info.status) info.status = ns_mixed_look(&scaled->p, &kinds);
   if (info.status) {
     for (int g = 0; g < count; g++)
       for (int i = 0; i < p->groups[group[g]].dim; i++) z[s->first[group[g]] + i] = w[s->first[group[g]] + i] = NAN;
     return info;
   }
-  NsMixedChain **chain = chain_for(s, rows, large);
-  bool found = direct && direct_in_units(scaled, &info);
+  NsMixedChain **chain = rows <= NS_MIXED_DENSE_ROWS ? &room->small : large;
+  bool found = call->direct && !call->ordinary && direct_in_units(scaled, &info);
   if (!found) run_chain(s, chain, &scaled->p, &kinds, guess ? scaled->guess : NULL, scaled->z, scaled->w, &info);
   if (!found && contacts && info.status != NS_ENOMEM) info.residual = given_residual(scaled, ns_mixed_chain_steps(*chain));
   bool good = scatter_answer(scaled, p, group, z, w, &lost);
@@ -195,6 +244,98 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   }
   if (!good && info.status == NS_OK) info.status = NS_ENOCONV;
   return info;
+}
+
+/* Solves component c, by a direct attempt if that comes first. */
+static NsSolverInfo solve_one_part(const MixedCall *call, int c, MixedRoom *room, NsMixedChain **large) {
+  const NsComponents *parts = &call->s->parts;
+  NsSolverInfo info;
+  bool attempt = call->direct && call->ordinary && !call->tried;
+  if (attempt && ns_mixed_direct(call->p, call->s->first, parts->member + parts->start[c], ns_components_size(parts, c),
+                                 call->z, call->w, &info))
+    return info;
+  return solve_component(call, c, room, large);
+}
+
+/* The number of the chain of component c, of which *large had one before; -1: it has few rows, and no chain of its own. */
+static int large_chain(const MixedCall *call, int c, int *large) {
+  const NsComponents *parts = &call->s->parts;
+  int rows = 0;
+  if (ns_components_size(parts, c) * NS_CONE_MOST <= NS_MIXED_DENSE_ROWS) return -1;
+  for (int k = parts->start[c]; k < parts->start[c + 1]; k++) rows += call->p->groups[parts->member[k]].dim;
+  if (rows <= NS_MIXED_DENSE_ROWS) return -1;
+  return *large < LARGE_CHAINS - 1 ? (*large)++ : LARGE_CHAINS - 1;
+}
+
+static NsSolverTotal solve_in_turn(const MixedCall *call) {
+  NsMixed *s = call->s;
+  NsSolverTotal total = ns_solver_total("none");
+  for (int c = 0, large = 0; c < s->parts.count; c++) {
+    int chain = large_chain(call, c, &large);
+    NsSolverInfo own = solve_one_part(call, c, &s->room, chain < 0 ? NULL : &s->large[chain]);
+    ns_solver_add(&total, &own);
+  }
+  return total;
+}
+
+/* ---- several threads ---- */
+
+static NsStatus reserve_members(NsMixed *s, int members) {
+  if (members <= s->members && s->parts.count <= s->parts_capacity) return NS_OK;
+  int parts = s->parts.count + s->parts.count / 2;
+  forget_members(s);
+  s->rooms = ns_arena_take(&s->shared, (size_t)members, sizeof *s->rooms);
+  s->infos = ns_arena_take(&s->shared, (size_t)parts, sizeof *s->infos);
+  NS_ARENA_INTS(&s->shared, parts, &s->task, &s->chain);
+  if (s->shared.failed) return ns_arena_release(&s->shared), NS_ENOMEM;
+  s->members = members;
+  s->parts_capacity = parts;
+  return NS_OK;
+}
+
+static void solve_for(const MixedCall *call, int c, MixedRoom *room) {
+  NsMixed *s = call->s;
+  s->infos[c] = solve_one_part(call, c, room, s->chain[c] < 0 ? NULL : &s->large[s->chain[c]]);
+}
+
+/* Solves the component of the task, and after the first one with the last chain those that share it. */
+static NsStatus part_task(void *context, int index, int member) {
+  const MixedCall *call = context;
+  const NsMixed *s = call->s;
+  int first = s->task[index];
+  solve_for(call, first, &s->rooms[member]);
+  for (int c = first + 1; s->chain[first] == LARGE_CHAINS - 1 && c < s->parts.count; c++)
+    if (s->chain[c] == s->chain[first]) solve_for(call, c, &s->rooms[member]);
+  return NS_OK;
+}
+
+/* Lists the tasks: first the large components. Returns their number; *alone: the component that comes before them, -1: none. */
+static int list_tasks(const MixedCall *call, int *alone) {
+  NsMixed *s = call->s;
+  int tasks = 0, large = 0, sharing = 0;
+  *alone = -1;
+  for (int c = 0; c < s->parts.count; c++) {
+    int size = ns_components_size(&s->parts, c);
+    s->chain[c] = large_chain(call, c, &large);
+    bool shares = s->chain[c] == LARGE_CHAINS - 1;
+    if (!shares && size >= ALONE && 2 * size > call->p->ngroups) *alone = c;
+    else if (s->chain[c] >= 0 && !(shares && sharing++ > 0)) s->task[tasks++] = c;
+  }
+  for (int c = 0; c < s->parts.count; c++)
+    if (s->chain[c] < 0) s->task[tasks++] = c;
+  return tasks;
+}
+
+static NsSolverTotal solve_side_by_side(MixedCall *call) {
+  NsMixed *s = call->s;
+  NsSolverTotal total = ns_solver_total("none");
+  int alone, members = ns_pool_threads();
+  if (reserve_members(s, members) != NS_OK) return solve_in_turn(call);
+  int tasks = list_tasks(call, &alone);
+  if (alone >= 0) solve_for(call, alone, &s->rooms[0]);
+  (void)ns_pool_run(members, tasks, part_task, call);
+  for (int c = 0; c < s->parts.count; c++) ns_solver_add(&total, &s->infos[c]);
+  return total;
 }
 
 /* Whether all contacts stay open without forces. */
@@ -222,11 +363,10 @@ static bool joined_by_first(const NsMixedProblem *p) {
 
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsMixedKinds kinds;
-  int large = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = ns_mixed_look(p, &kinds);
   if (status) return refuse_data(p, status, z, w, info);
-  if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);
+  if (kinds.contacts == 0) return run_chain(s, &s->room.small, p, &kinds, guess, z, w, info);
   bool direct = may_be_direct(s, &kinds, guess), ordinary = direct && ns_mixed_direct_ordinary(p), tried = false;
   if (!ordinary && !finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
   if (direct && separates(p)) {
@@ -240,15 +380,9 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess
   }
   if (reserve_groups(s, p->n)) return refuse_data(p, NS_ENOMEM, z, w, info);
   find_groups(s, p);
-  NsSolverTotal total = ns_solver_total("none");
   direct = direct && (p->n <= NS_MIXED_DIRECT || s->parts.count > 1);
-  for (int c = 0; c < s->parts.count; c++) {
-    NsSolverInfo own;
-    const int *group = s->parts.member + s->parts.start[c];
-    if (!direct || !ordinary || tried || !ns_mixed_direct(p, s->first, group, ns_components_size(&s->parts, c), z, w, &own))
-      own = solve_component(s, p, c, direct && !ordinary, guess, &large, z, w);
-    ns_solver_add(&total, &own);
-  }
-  *info = total.info;
+  MixedCall call = {s, p, guess, z, w, direct, ordinary, tried};
+  bool shared = s->parts.count > 1 && p->n >= SHARED && ns_pool_threads() > 1;
+  *info = (shared ? solve_side_by_side(&call) : solve_in_turn(&call)).info;
   return info->status;
 }
