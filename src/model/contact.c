@@ -87,17 +87,33 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
 
 /* ---- ready-made geometry ---- */
 
+/* The gap and the frame at q: evaluated, unless the last evaluation was there. */
+static int contact_evaluate(NsContact *contact, const double *q) {
+  size_t bytes = (size_t)contact->nx * sizeof *q;
+  if (contact->last.known && memcmp(contact->last.at, q, bytes) == 0) {
+    contact->frame = contact->last.frame; /* a restored state, or a script, may have written another one */
+    return 0;
+  }
+  int failed = ns_contact_shape(contact)->gap(contact, q, &contact->last.gap);
+  contact->last.known = failed == 0 && bytes <= sizeof contact->last.at;
+  contact->last.frame = contact->frame;
+  if (contact->last.known) memcpy(contact->last.at, q, bytes);
+  return failed;
+}
+
 static int contact_value(void *context, double t, const double *const *args, double *y) {
   (void)t;
-  return ns_contact_shape(context)->gap(context, args[0], y);
+  NsContact *contact = context;
+  int failed = contact_evaluate(contact, args[0]);
+  if (failed == 0) *y = contact->last.gap;
+  return failed;
 }
 
 static int contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
   (void)t;
   NsContact *contact = context;
-  double gap;
   if (by != 0) return 0;
-  int failed = ns_contact_shape(contact)->gap(contact, args[0], &gap);
+  int failed = contact_evaluate(contact, args[0]);
   if (failed == 0) ns_contact_rows(contact, args[0], C);
   return failed;
 }

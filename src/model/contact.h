@@ -62,6 +62,13 @@ typedef struct NsContact {
   double R1, R2, L1, L2;                                    /* L1, L2: lengths of edges; 0: without an end */
   double corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
   NsContactFrame frame;
+
+  /* the last evaluation of a ready-made shape; whoever changes the numbers above, or nx, sets `known` to false */
+  struct {
+    bool known;
+    double at[14], gap;
+    NsContactFrame frame;
+  } last;
 } NsContact;
 
 /*

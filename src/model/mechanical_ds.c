@@ -495,15 +495,13 @@ void ns_mechanical_to_velocity(const NsMechanicalDs *ds, const double *q, int ro
     return;
   }
   memcpy(out, A, 3 * r * sizeof *A);
-  for (size_t j = 0; j < 3; j++) {
-    double unit[3] = {j == 0, j == 1, j == 2}, rate[4];
-    quaternion_rate(q + 3, unit, rate);
+  double a = q[3] / 2, b = q[4] / 2, c = q[5] / 2, d = q[6] / 2;
+  const double rates[3][4] = {{-b, a, d, -c}, {-c, -d, a, b}, {-d, c, -b, a}}; /* e' for omega = each axis of the body */
+  for (size_t j = 0; j < 3; j++)
     for (size_t i = 0; i < r; i++) {
-      double sum = 0;
-      for (size_t k = 0; k < 4; k++) sum += A[i + (3 + k) * r] * rate[k];
-      out[i + (3 + j) * r] = sum;
+      const double *of = A + i + 3 * r, *rate = rates[j];
+      out[i + (3 + j) * r] = of[0] * rate[0] + of[r] * rate[1] + of[2 * r] * rate[2] + of[3 * r] * rate[3];
     }
-  }
 }
 
 void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double *v, double h, double *out) {

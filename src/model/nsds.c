@@ -193,42 +193,60 @@ void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
 }
 
+/* Workspace for the outputs of any interaction of a graph. C: of relations that are not linear; a linear one's may be sparse, and large. */
+typedef struct OutputRoom {
+  double *x, *y, *rate, *qdot, *more, *C;
+} OutputRoom;
+
+static OutputRoom take_output_room(const NsNsds *nsds, NsArena *arena) {
+  OutputRoom room;
+  int m = 0, nx = 0;
+  ptrdiff_t entries = 0;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    ptrdiff_t own = ns_relation_linear(inter->relation) ? 0 : (ptrdiff_t)inter->m * inter->nx;
+    m = inter->m > m ? inter->m : m, nx = inter->nx > nx ? inter->nx : nx, entries = own > entries ? own : entries;
+  }
+  NS_ARENA_VECTORS(arena, nx, &room.x, &room.qdot);
+  NS_ARENA_VECTORS(arena, m, &room.y, &room.rate);
+  room.more = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
+  room.C = ns_arena_doubles(arena, entries);
+  return room;
+}
+
 /* rate (m) = dh/dq q' + dh/dt, the velocity of y of a mechanical interaction. */
-static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
-                                 NsError *err) {
+static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoint *at, const OutputRoom *room, NsError *err) {
   const NsRelation *relation = inter->relation;
-  bool linear = ns_relation_linear(relation); /* then C may be a sparse coefficient */
-  double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, NS_DIFFERENCE_ROOM * (ptrdiff_t)inter->m);
-  double *C = linear ? NULL : ns_arena_matrix(room, inter->m, inter->nx);
-  if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  double *qdot = room->qdot, *rate = room->rate;
+  const double *C = room->C;
+  memset(rate, 0, (size_t)inter->m * sizeof *rate);
   for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->nx) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)inter->ds[p];
     ns_mechanical_rate(ds, ds->q, ds->v, qdot + from);
   }
-  if (linear) {
+  if (ns_relation_linear(relation)) {
     ns_coef_multiply_add(&relation->C, 1, qdot, rate);
     return NS_OK;
   }
-  NsStatus status = ns_relation_C(relation, at, C, err);
+  NsStatus status = ns_relation_C(relation, at, room->C, err);
   for (int j = 0; status == NS_OK && j < inter->nx; j++)
     for (int i = 0; i < inter->m; i++) rate[i] += C[i + (size_t)j * (size_t)inter->m] * qdot[j];
-  return status == NS_OK ? ns_relation_add_rate(relation, at, more, rate, err) : status;
+  return status == NS_OK ? ns_relation_add_rate(relation, at, room->more, rate, err) : status;
 }
 
 /* Computes y of one interaction, and in mechanics ydot. */
-static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsError *err) {
-  double *x = ns_arena_doubles(room, inter->nx), *y = ns_arena_doubles(room, inter->m);
-  double *rate = ns_arena_doubles(room, inter->m);
-  if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+static NsStatus update_output(NsInteraction *inter, double t, const OutputRoom *room, NsError *err) {
+  double *x = room->x, *y = room->y;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
   NsRelationPoint point = {t, x, inter->lambda, inter->z, false};
   bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
   NsStatus status = ns_relation_output(inter->relation, &point, y, err);
-  if (status == NS_OK && mechanical) status = nsds_output_rate(inter, &point, rate, room, err);
+  if (status == NS_OK && mechanical) status = nsds_output_rate(inter, &point, room, err);
   if (status != NS_OK) return status;
   memcpy(inter->y, y, (size_t)inter->m * sizeof *y);
-  memcpy(inter->ydot, rate, (size_t)inter->m * sizeof *y);
+  if (mechanical) memcpy(inter->ydot, room->rate, (size_t)inter->m * sizeof *y);
+  else memset(inter->ydot, 0, (size_t)inter->m * sizeof *y);
   return NS_OK;
 }
 
@@ -240,16 +258,17 @@ NsStatus ns_nsds_update_bounds(NsNsds *nsds, double t, NsError *err) {
 }
 
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
-  NsStatus status = NS_OK;
+  NsArena arena = {0};
+  OutputRoom room = take_output_room(nsds, &arena);
+  NsStatus status = arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
   for (int i = 0; i < nsds->nds && status == NS_OK; i++) status = ns_ds_update(nsds->ds[i], t, err);
   for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++) {
     NsInteraction *inter = nsds->interactions[i];
-    NsArena room = {0};
     status = ns_interaction_update_bounds(inter, t, err);
     if (status == NS_OK) status = ns_interaction_update(inter, t, err);
     if (status == NS_OK) status = update_output(inter, t, &room, err);
-    ns_arena_release(&room);
   }
+  ns_arena_release(&arena);
   return status;
 }
 

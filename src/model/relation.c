@@ -57,6 +57,10 @@ bool ns_relation_still(const NsRelation *relation) {
   return relation->class->curved && !relation->class->timed;
 }
 
+bool ns_relation_pure(const NsRelation *relation) {
+  return relation->contact && ns_contact_is_ready(relation->contact);
+}
+
 bool ns_relation_has_D(const NsRelation *relation) {
   return relation->class->has_D && (relation->h.value || ns_coef_given(&relation->D));
 }
@@ -123,7 +127,7 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *wh
                    relation_name_of(rel), rel->states, plural(rel->states), nx, whose);
   if (ns_relation_complete(rel, err) != NS_OK) return NS_EARG;
   if (rel->contact && relation_check_contact(rel, nx, m, whose, err) != NS_OK) return NS_ESIZE;
-  if (rel->contact) rel->contact->nx = nx;
+  if (rel->contact) rel->contact->nx = nx, rel->contact->last.known = false;
   rel->nx = nx;
   rel->m = m;
   rel->np = nz;

@@ -130,6 +130,9 @@ bool ns_relation_holds_at_position(const NsRelation *relation);
 bool ns_relation_curved(const NsRelation *relation);
 bool ns_relation_still(const NsRelation *relation);
 
+/* Whether h and its Jacobian are functions of x alone, for good: the gap of a ready-made shape. */
+bool ns_relation_pure(const NsRelation *relation);
+
 bool ns_relation_has_D(const NsRelation *relation);
 bool ns_relation_has_K(const NsRelation *relation);
 

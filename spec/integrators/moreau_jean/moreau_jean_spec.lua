@@ -1,6 +1,7 @@
 -- The theta scheme of mechanics, seen through TimeStepping: order, impacts, constraints, friction, energy, errors.
 local ns = require "nslua"
 local moving = require "moving"
+local campaign = require "campaign"
 local simulate, imbalance, impact, ball = moving.simulate, moving.imbalance, moving.impact, moving.ball
 
 local function pendulum_rod(h, projection, T)
@@ -699,5 +700,68 @@ describe("a pin between free bodies", function()
     assert.near(0.535, lost(ns.TimeStepping, 2.5e-3, ns.MoreauJeanOSI(0.5)), 1e-3)
     assert.near(0.992, lost(ns.TimeSteppingCombinedProjection, 5e-3, ns.MoreauJeanOSI(0.5)), 1e-3)
     assert.near(0, lost(ns.EventDriven, 1e-2, ns.RungeKuttaOSI()), 1e-12)
+  end)
+end)
+
+describe("What MoreauJeanOSI keeps from step to step", function()
+  local contact = ns.contact
+
+  local function body(q, inertia)
+    local ds = ns.NewtonEulerDS(q, { 0, 0, 0, 3 * math.random(), 2, 1 }, 1, inertia)
+    ds:setFExtPtr { 0, 0, -9.81 }
+    return ds
+  end
+
+  -- Bodies that fall upon each other. `anew`: a stranger's contact comes and goes, so that each step has a new workspace.
+  local function heap(seed, anew)
+    math.randomseed(seed)
+    local shapes = { contact.sphere(0.1), contact.box(0.1, 0.08, 0.06), contact.cylinder(0.08, 0.2), contact.capsule(0.05, 0.1) }
+    local nsds, bodies = ns.NonSmoothDynamicalSystem(0, 1), {}
+    local space = contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0.1, 0, 0.5, 3), reach = 0.05 }
+    space:add_plane(contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    for k = 1, 6 do
+      local same = math.random() < 0.5
+      bodies[k] = body({ 0.1 * math.random(), 0.1 * math.random(), 0.25 * k - 0.1, 1, 0, 0, 0 },
+        { { 0.002, 0, 0 }, { 0, same and 0.002 or 0.003, 0 }, { 0, 0, same and 0.002 or 0.004 } })
+      nsds:insertDynamicalSystem(bodies[k])
+      space:add(bodies[k], shapes[math.random(#shapes)])
+    end
+    local stranger = ns.LagrangianLinearTIDS({ 5, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+    local far = ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0, 3), ns.LagrangianLinearTIR(ns.eye(3)))
+    nsds:insertDynamicalSystem(stranger)
+    space:update()
+    local osi = ns.MoreauJeanOSI(0.5)
+    osi:setLinearlyImplicit(math.random() < 0.7)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.005), osi, ns.FrictionContact(3, { tolerance = 1e-8 }))
+    local numbers = {}
+    for k = 1, 60 do
+      if anew and k % 2 == 1 then nsds:link(far, stranger) elseif anew then nsds:unlink(far) end
+      simu:computeOneStep()
+      simu:nextStep()
+      space:update()
+      for _, b in ipairs(bodies) do numbers[#numbers + 1] = table.concat(b:q():totable(), " ") end
+    end
+    return numbers, simu
+  end
+
+  it("changes no bit: a new workspace in each step gives the same motion", function()
+    for seed = 1, campaign(2, 1) do
+      local kept, new = heap(seed), heap(seed, true)
+      for k = 1, #kept do assert.equal(kept[k], new[k], "seed " .. seed .. ", number " .. k) end
+    end
+  end)
+
+  it("are the factors of a body whose W keeps its bits, and of no other", function()
+    local function factorizations(inertia)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(body({ 0, 0, 0, 1, 0, 0, 0 }, inertia))
+      local osi = ns.MoreauJeanOSI(0.5)
+      osi:setLinearlyImplicit(true)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), osi, ns.FrictionContact(3))
+      for _ = 1, 10 do simu:computeOneStep() simu:nextStep() end
+      return simu:stats().factorizations
+    end
+    assert.equal(1, factorizations(0.002 * ns.eye(3)))
+    assert.equal(10, factorizations { { 0.002, 0, 0 }, { 0, 0.003, 0 }, { 0, 0, 0.004 } })
   end)
 end)

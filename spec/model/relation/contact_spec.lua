@@ -46,4 +46,34 @@ describe("the contact of", function()
       assert.same(relation[point](relation):totable(), twin[point](twin):totable())
     end
   end)
+
+  -- Two pairs of spheres, one of them moved; their gaps and reactions.
+  local function two_pairs(relations)
+    local nsds, interactions = ns.NonSmoothDynamicalSystem(0, 1), {}
+    for k = 1, 2 do
+      local one = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, -k, 0, 0, 0 }, 1, ns.eye(3))
+      local two = ns.NewtonEulerDS({ 0.1 * k, 0, -1 - 0.05 * k, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      interactions[k] = ns.Interaction(ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 3), relations[k])
+      nsds:insertDynamicalSystem(one)
+      nsds:insertDynamicalSystem(two)
+      nsds:link(interactions[k], one, two)
+    end
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.MoreauJeanOSI(0.5), ns.FrictionContact(3))
+    local numbers = {}
+    for _ = 1, 4 do
+      simu:computeOneStep()
+      simu:nextStep()
+      for k = 1, 2 do
+        local y, lambda = interactions[k]:y(0)[1], interactions[k]:lambda(1):totable()
+        table.move({ y, lambda[1], lambda[2], lambda[3] }, 1, 4, #numbers + 1, numbers)
+      end
+    end
+    return numbers
+  end
+
+  it("two pairs of bodies that share a relation has each pair's own gap and frame", function()
+    local function relation() return ns.NewtonEuler3DR { shape = "sphere_sphere", R1 = 0.5, R2 = 0.5 } end
+    local shared = relation()
+    assert.same(two_pairs { relation(), relation() }, two_pairs { shared, shared })
+  end)
 end)

@@ -186,7 +186,7 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   int shape = check_contact_shape(L, lua_gettop(L), who);
   if (lua_getfield(L, options, "h") != LUA_TNIL) luaL_error(L, "%s: expected h or shape, got both", who);
   check_shape_numbers(L, options, who, shape);
-  contact->shape = shape;
+  contact->shape = shape, contact->last.known = false;
   const NsShapeNumber *numbers = ns_shape_classes[shape]->numbers;
   for (int i = 0; i < NS_SHAPE_NUMBERS && numbers[i].name; i++) {
     double *to = (double *)(void *)((char *)contact + numbers[i].offset);

@@ -35,6 +35,7 @@ static void mj_take_node(NsMoreauJean *mj, NsMjNode *node) {
   node->by_q = ns_arena_matrix(arena, nv, nq);
   node->by_v = ns_arena_matrix(arena, nv, nv);
   node->by_qv = ns_arena_matrix(arena, nv, nv);
+  node->factors_of = ns_arena_matrix(arena, nv, nv);
   node->room = ns_arena_take(arena, (size_t)nv * (size_t)nq * (node->M ? (size_t)nv : 1), sizeof *node->room);
 }
 
@@ -122,6 +123,9 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
   NsRelation *relation = edge->base.inter->relation;
   bool fixed = edge->linear;
   uint64_t key = ns_relation_matrix_version(relation) + 1;
+  if (edge->x_formed && edge->formed && ns_relation_pure(relation) &&
+      memcmp(edge->x_formed, at->x, (size_t)edge->base.inter->nx * sizeof *at->x) == 0)
+    return NS_OK;
   for (int p = 0; p < edge->base.nparts; p++)
     if (ns_mechanical_turns(mj->nodes[edge->base.parts[p].node].ds)) fixed = false;
   if (fixed && edge->formed && edge->key == key) return NS_OK;
@@ -402,6 +406,15 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
 
 static const char mj_formula[] = "M - h theta dF/dv - h^2 theta^2 dF/dq";
 
+/* Factors W of a system; a nonlinear one keeps the factors of a W with the same bits. */
+static NsStatus mj_factor(NsMoreauJean *mj, NsMjNode *node, NsError *err) {
+  NsBlock *block = node->base.block;
+  size_t bytes = (size_t)node->ds->nv * (size_t)node->ds->nv * sizeof *block->W;
+  if (node->factors_of && block->factored && memcmp(block->W, node->factors_of, bytes) == 0) return NS_OK;
+  if (node->factors_of) memcpy(node->factors_of, block->W, bytes);
+  return ns_layout_factor(&mj->layout, &mj->base, block, block->W, mj_formula, mj->h, err);
+}
+
 static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err) {
   for (int i = 0; i < mj->layout.nnodes; i++) {
     NsMjNode *node = &mj->nodes[i];
@@ -414,8 +427,7 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
     else status = mj_form_W(mj, node, full, err);
     if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
     ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->base.block->W);
-    if (status == NS_OK)
-      status = ns_layout_factor(&mj->layout, &mj->base, node->base.block, node->base.block->W, mj_formula, mj->h, err);
+    if (status == NS_OK) status = mj_factor(mj, node, err);
     if (status != NS_OK) return status;
     node->base.block->key = curved ? 0 : key;
   }

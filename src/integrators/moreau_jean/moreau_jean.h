@@ -46,6 +46,7 @@ typedef struct NsMjNode {
   bool linear;
   double *M;                          /* nv x nv, at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
+  double *factors_of;                 /* nv x nv: the W that was factored last; NULL for a linear system */
 } NsMjNode;
 
 /* An interaction. H of its parts is C T(q). */
