@@ -3,8 +3,9 @@ local ns = require "nslua"
 local message = require "bind.models".message
 
 -- A body with the velocity v hits a target at x = 0 in steps of 0.01. Returns the largest x of its centre.
-local function shot(shape, target, o)
-  local b = ns.NewtonEulerDS({ -3, 0.013, 0.02, 1, 0, 0, 0 }, { o.v, o.side or 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
+local function shot(shape, target, o, from)
+  local b = ns.NewtonEulerDS({ from or -3, 0.013, 0.02, 1, 0, 0, 0 }, { o.v, o.side or 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
+  if o.force then b:setFExtPtr { o.force, 0, 0 } end
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)
   nsds:insertDynamicalSystem(b)
   local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(o.e, 0, 0.1, 3), reach = 0.02 }
@@ -13,6 +14,7 @@ local function shot(shape, target, o)
   space:update()
   local make, osi = o.theta and ns.TimeStepping or ns.TimeSteppingDirectProjection, ns.MoreauJeanOSI(o.theta or 0.5)
   if o.theta then osi:setGamma(2 - o.theta) end
+  if o.events then make, osi = ns.EventDriven, ns.RungeKuttaOSI() end
   local simu, most = make(nsds, ns.TimeDiscretisation(0, 0.01), osi), -math.huge
   for _, t in simu:steps() do
     space:update()
@@ -46,6 +48,14 @@ describe("a body that is added as a bullet", function()
       end
     end
     assert.is_true(shot(shapes[1], targets.box, { v = 123, e = 0.5, bullet = false }) > 1) -- else it does
+  end)
+
+  it("is fast also where forces have yet to make it so: an event-driven run finds the contact", function()
+    for name, target in pairs(targets) do
+      local o = { v = 0, force = 12345, e = 0, events = true }
+      local most = shot(ns.contact.sphere(0.05), target, o, -0.4) -- 0.6 m in the first step
+      assert.is_true(most <= -0.05 + 1e-9, ("%s: x = %.17g"):format(name, most))
+    end
   end)
 
   it("has contacts that are unlinked when it is slow again and away", function()

@@ -132,6 +132,26 @@ local function relation_of(name, rows)
   return ns[("NewtonEuler%dDR"):format(rows)](options)
 end
 
+-- Rims, with the axis `edge`, and what they touch. ring_face and ring_point have closed forms; where the places of ring_line and
+-- ring_ring are, the relation tells: of these the rates are tested alone.
+local function rim(name, other, options, gap)
+  feature(name, other, options, gap or function(q, p)
+    return (start(relation_of(name, 1), 1, ns.NewtonEulerDS(q, ns.zeros(6), 1, ns.eye(3)),
+      ns.NewtonEulerDS(p, ns.zeros(6), 1, ns.eye(3))):y(0)[1])
+  end)
+end
+rim("ring_face", "face_ring", { R = 0.4, corner = corner, along = edge, point = point, normal = normal }, function(q, p)
+  local n = direction(p, normal)
+  return dot(minus(place(q, corner), place(p, point)), n) - 0.4 * math.sqrt(1 - dot(direction(q, edge), n) ^ 2)
+end)
+rim("ring_point", "point_ring", { R1 = 0.4, R2 = 0.1, corner = corner, along = edge, point = point }, function(q, p)
+  local way = minus(place(p, point), place(q, corner))
+  local up = dot(way, direction(q, edge))
+  return math.sqrt((math.sqrt(dot(way, way) - up ^ 2) - 0.4) ^ 2 + up ^ 2) - 0.1
+end)
+rim("ring_line", "line_ring", { R1 = 0.4, R2 = 0.1, corner = corner, along = edge, point = point, normal = normal })
+rim("ring_ring", nil, { R1 = 0.4, R2 = 0.3, corner = corner, along = edge, point = point, normal = normal })
+
 -- Looks at one contact of a shape: gap, frame, and rows against differences.
 local function look(name, rows, coordinates, rng)
   local shape, d = shapes[name], 1e-5

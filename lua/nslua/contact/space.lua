@@ -24,6 +24,7 @@ local where = require "nslua.base.where"
 
 local huge, sqrt, tointeger = math.huge, math.sqrt, math.tointeger
 
+local function size_of(v) return sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) end
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
 local Plane = {}
@@ -212,7 +213,7 @@ return function(ns, contact, parts)
         at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
       end
       self.added[at] = added
-      if step then self.bullets[#self.bullets + 1] = { at = at, v = ds:velocity(), step = step } end
+      if step then self.bullets[#self.bullets + 1] = { at = at, ds = ds, step = step } end
     end
   end
 
@@ -307,8 +308,10 @@ return function(ns, contact, parts)
   function Space:update()
     parts.check_self("update", self, Space)
     for _, one in ipairs(self.bullets) do
-      local v = one.v -- two steps ahead: as far as a forecast looks
-      parts.support.lead(self.scene, one.at, 2 * sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) * one.step)
+      -- two steps ahead, as far as a forecast looks, with the velocity that forces will have given by then
+      local force, mass, step = one.ds:fExt(), one.ds:mass()[1][1], one.step
+      local gained = force and mass > 0 and size_of(force) / mass * step or 0
+      parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + gained) * step)
     end
     return parts.update(self, in_space)
   end

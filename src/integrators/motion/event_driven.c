@@ -196,8 +196,9 @@ static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err)
 
 #define OVERLAP "EventDriven: interaction '%s': "
 static const char overlap_at_start[] = OVERLAP "the bodies overlap at the start: y = %.6g",
-                  overlap_later[] = OVERLAP "the bodies overlap already where the step begins "
-                                            "(a contact that is linked too late, or a state that was set): y = %.6g";
+                  overlap_later[] = OVERLAP
+                  "the bodies overlap already where the step begins "
+                  "(a contact that is linked too late, or a state that was set): y = %.6g";
 
 /* Checks the rows at the start of a step. A contact that a script has opened is not active. The first step sets the reach. */
 NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
@@ -215,8 +216,8 @@ NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
                      ns_motion_row_name(ed->motion, i), y);
     if (mode->rows[i].unilateral && y < -off && !ed->run.base.class->keeps_gaps && overlaps(ed, i, &status, err) &&
         status == NS_OK)
-      return ns_fail(err, NS_EARG, ed->run.t == ed->t_first ? overlap_at_start : overlap_later, ns_motion_row_name(ed->motion, i),
-                     y);
+      return ns_fail(err, NS_EARG, ed->run.t == ed->t_first ? overlap_at_start : overlap_later,
+                     ns_motion_row_name(ed->motion, i), y);
   }
   return status;
 }
