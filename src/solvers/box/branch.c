@@ -15,12 +15,15 @@
 
 /*
 ** REFRESH n: pivots after which the tableau is made anew, since rounding adds up. CALM n: pivots of a node after which the first row and
-** column are taken in place of the largest, so that it ends. PLACES: of a variable. POLL: pivots between two tests for a stop.
+** column are taken in place of the largest, so that it ends. MOST n: pivots after which it is given up. PLACES: of a variable. POLL: pivots between two tests for a stop.
 */
-enum { REFRESH = 4, CALM = 4, PLACES = 3, POLL = 64 };
+enum { REFRESH = 4, CALM = 4, MOST = 40, PLACES = 3, POLL = 64 };
 
-/* work_limit: multiplications of a search, some 0.1 s. */
-static const double work_limit = 2e8;
+/*
+** work_limit: multiplications of a search, some 0.1 s; long_work: of a long one, some 0.7 s. hopeless: effort (in the units of the scaled problem)
+** that stands for one that no variable can make; tiny: added to each, so that an effort of 0 does not hide the others. Both only order nodes.
+*/
+static const double work_limit = 2e8, long_work = 1.5e9, hopeless = 1e6, tiny = 1e-6;
 
 /*
 ** outside: part of its size by which a variable is out of its range. small: least pivot, over the largest entry of its row. rounding: largest
@@ -36,6 +39,7 @@ typedef struct Branch {
   double *y, *rows;          /* n: the weights of the equations in a proof; workspace */
   int *basic, *nonbasic;     /* n */
   bool *inside;              /* 2 n: the variable is basic */
+  int *row;                  /* 2 n: the row of a basic variable; -1: it is not basic */
   int *chosen;               /* n: the variable of each level, */
   signed char *order, *next; /* its places in the order of the search (PLACES n), and how many were tried (n) */
   signed char *set;
@@ -43,8 +47,8 @@ typedef struct Branch {
   NsBlocks blocks;
   const NsBoxProblem *p;
   int n, fresh; /* fresh: pivots since the tableau was made */
-  double work;
-  bool doubtful; /* a proof was within rounding */
+  double work, most_work;
+  bool doubtful; /* a proof was within rounding, or a node was given up */
 } Branch;
 
 static NsStatus branch_reserve(void **work, NsSearch *search) {
@@ -56,6 +60,7 @@ static NsStatus branch_reserve(void **work, NsSearch *search) {
   b->T = ns_arena_matrix(s->arena, n, n);
   NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->terms, &b->y, &b->rows);
   NS_ARENA_INTS(s->arena, n, &b->basic, &b->nonbasic, &b->chosen);
+  b->row = ns_arena_ints(s->arena, 2 * (ptrdiff_t)n);
   b->inside = ns_arena_take(s->arena, 2 * (size_t)n, sizeof *b->inside);
   b->is_chosen = ns_arena_take(s->arena, (size_t)n, sizeof *b->is_chosen);
   b->order = ns_arena_take(s->arena, (size_t)n, PLACES);
@@ -221,15 +226,16 @@ static bool branch_proves(Branch *b, int r) {
 }
 
 /*
-** Dual simplex with bounds: NS_OK: all variables are in their ranges; NS_ENOSOL: a row proves that they can not be; NS_EMAXITER, NS_EINTR,
-** NS_ESINGULAR.
+** Dual simplex with bounds: NS_OK: all variables are in their ranges; NS_ENOSOL: a row proves that they can not be; NS_ENOCONV, NS_ESINGULAR:
+** rounding hides it; NS_EMAXITER, NS_EINTR: the search ends.
 */
 static NsStatus branch_repair(Branch *b) {
   for (int pivots = 0;;) {
     bool first = pivots > CALM * b->n;
     int r = branch_row(b, first);
     if (r < 0) return NS_OK;
-    if (b->work > work_limit || pivots > 40 * b->n) return NS_EMAXITER;
+    if (b->work > b->most_work) return NS_EMAXITER;
+    if (pivots > MOST * b->n) return NS_ENOCONV;
     double lack = branch_lack(b, b->basic[r]);
     int c = branch_entering(b, r, lack, first);
     if (c < 0) return b->doubtful |= !branch_proves(b, r), NS_ENOSOL;
@@ -268,7 +274,7 @@ static void admit_nonbasic(Branch *b, int i) {
   }
 }
 
-/* The natural residual of variable i at the point; 0: its law holds, or it needs no place. Notes the place that the point suggests. */
+/* The natural residual of variable i at the point; 0: its law holds, or it has its place. Notes the place that the point suggests. */
 static double branch_violation(Branch *b, int i) {
   double l = b->p->lower[i], u = b->p->upper[i], z = ns_box_clamp(b->x[i], l, u), w = b->x[b->n + i];
   double residual = fabs(z - ns_box_clamp(z - w, l, u)), allowed = outside * (b->size[i] + b->size[b->n + i]);
@@ -276,18 +282,45 @@ static double branch_violation(Branch *b, int i) {
   return b->is_chosen[i] || l == u || residual <= allowed ? 0 : residual;
 }
 
+/* The least change of a nonbasic variable that moves basic variable v by `step` alone. */
+static double branch_effort(const Branch *b, int v, double step) {
+  double most = 0, largest = 0;
+  int r = b->row[v];
+  if (r < 0 || step == 0) return tiny;
+  for (int c = 0; c < b->n; c++) {
+    double entry = branch_column(b, c)[r], x = b->x[b->nonbasic[c]];
+    largest = ns_larger(largest, fabs(entry));
+    if ((entry > 0) == (step > 0) ? x < b->high[b->nonbasic[c]] : x > b->low[b->nonbasic[c]])
+      most = ns_larger(most, fabs(entry));
+  }
+  return most <= small * largest ? hopeless : ns_smaller(fabs(step) / most, hopeless) + tiny;
+}
+
+/* The product of the efforts to bring variable i to each of its places: choosing it excludes the more points the larger it is. */
+static double branch_score(const Branch *b, int i) {
+  double l = b->p->lower[i], u = b->p->upper[i], z = b->x[i], w = b->x[b->n + i];
+  double score = branch_effort(b, b->n + i, -w);
+  bool two_sided = l > -INFINITY && u < INFINITY;
+  if (l > -INFINITY) score *= ns_larger(branch_effort(b, i, l - z), two_sided && w < 0 ? branch_effort(b, b->n + i, -w) : 0);
+  if (u < INFINITY) score *= ns_larger(branch_effort(b, i, u - z), two_sided && w > 0 ? branch_effort(b, b->n + i, -w) : 0);
+  return score;
+}
+
 /*
-** The open variable whose law is violated most, in the first block with such a one: what is chosen there settles what later ones get.
-** -1: none. b->set becomes the places that the point suggests.
+** The open variable whose law is violated with the largest score, in the first block with such a one: what is chosen there settles what
+** later ones get. -1: none. b->set becomes the places that the point suggests.
 */
 static int branch_choose(Branch *b) {
   int best = -1;
+  for (int v = 0; v < 2 * b->n; v++) b->row[v] = -1;
+  for (int r = 0; r < b->n; r++) b->row[b->basic[r]] = r;
   for (int k = b->blocks.count - 1; k >= 0; k--) {
     double most = 0;
     bool found = best >= 0;
     for (int m = b->blocks.start[k]; m < b->blocks.start[k + 1]; m++) {
-      double violation = branch_violation(b, b->blocks.member[m]);
-      if (!found && violation > most) best = b->blocks.member[m], most = violation;
+      int i = b->blocks.member[m];
+      double score = branch_violation(b, i) == 0 || found ? 0 : branch_score(b, i);
+      if (score > most) best = i, most = score;
     }
   }
   return best;
@@ -321,9 +354,9 @@ static int branch_advance(Branch *b, int levels) {
   return 0;
 }
 
-static void branch_begin(Branch *b, const NsBoxProblem *p) {
+static void branch_begin(Branch *b, const NsBoxProblem *p, int mode) {
   int n = p->n;
-  b->p = p, b->n = n, b->work = 0, b->doubtful = false;
+  b->p = p, b->n = n, b->work = 0, b->doubtful = false, b->most_work = mode == NS_BRANCH_LONG ? long_work : work_limit;
   for (int i = 0; i < n; i++) {
     open_ranges(b, i);
     b->x[i] = ns_box_clamp(0, p->lower[i], p->upper[i]);
@@ -331,6 +364,14 @@ static void branch_begin(Branch *b, const NsBoxProblem *p) {
     b->inside[n + i] = true;
   }
   ns_blocks_find(&b->blocks, p);
+  branch_make(b);
+}
+
+/* Leaves a node on which rounding has misled the pivots: the tableau becomes the one of all w. */
+static void branch_give_up(Branch *b) {
+  b->doubtful = true;
+  for (int v = 0; v < 2 * b->n; v++) b->inside[v] = v >= b->n;
+  for (int v = 0; v < 2 * b->n; v++) b->x[v] = ns_box_clamp(0, b->low[v], b->high[v]);
   branch_make(b);
 }
 
@@ -363,14 +404,17 @@ static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
   NsDenseSearch *s = (NsDenseSearch *)search;
   NsOutcome out = {NS_ENOCONV, false, 0, "branch"};
   int levels = 0;
-  (void)mode;
   if (s->p->n > NS_BRANCH_MOST) return out.status = NS_ETOOLARGE, out;
-  branch_begin(b, ns_dense_fair(s));
+  branch_begin(b, ns_dense_fair(s), mode);
   for (bool more = true; more; more = (levels = branch_advance(b, levels)) > 0) {
     NsStatus status = branch_repair(b);
     out.iterations++;
     if (status == NS_ENOSOL) continue;
-    if (status != NS_OK) return out.status = status, out;
+    if (status == NS_EMAXITER || status == NS_EINTR) return out.status = status, out;
+    if (status != NS_OK) {
+      branch_give_up(b);
+      continue;
+    }
     int i = branch_choose(b);
     if (i >= 0) branch_order(b, levels++, i);
     else if (branch_leaf(b, s)) return out.status = NS_OK, out;
@@ -383,7 +427,8 @@ static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
 /*
 ** Depth first: a node has chosen places (at the lower bound with w >= 0, between with w = 0, at the upper bound with w <= 0) for some variables;
 ** for the others only the linear conditions hold that all their places share. The dual simplex method finds a point of the node, or a row that
-** proves that there is none. The variable with the largest natural residual at the point, in the first block that has one, is chosen next. NS_OK: a verified answer; NS_ENOSOL: no
+** proves that there is none. Of the variables whose law is violated at the point, in the first block with such ones, the one is chosen next whose places
+** are furthest for the pivots (Benichou et al., Experiments in mixed-integer linear programming, Math. Program. 1, 1971: the product of both). NS_OK: a verified answer; NS_ENOSOL: no
 ** node is left, and every proof is beyond rounding; NS_EMAXITER: the limit of work, which counts operations, so that the same input gives the same
 ** bits; NS_ENOCONV: no node is left, but a proof was within rounding. For up to NS_BRANCH_MOST variables. Dantzig, Linear Programming and
 ** Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization problem, Oper. Res. 31, 1983, section 4.

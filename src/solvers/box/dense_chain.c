@@ -91,6 +91,11 @@ static bool many_to_branch(const NsSearch *search) {
   return many(search) && p->n <= NS_BRANCH_MOST && (infinite || p->n <= BLOCKS);
 }
 
+/* Problems whose trees may end with more work. */
+static bool blocks_to_branch(const NsSearch *search) {
+  return many(search) && variables(search) <= BLOCKS;
+}
+
 const NsChainStep ns_box_chain_given[] = {
     {.method = &ns_box_cascade, .when = cold_cascade},
     {.method = &ns_box_active_set, .when = blocks_first},
@@ -129,6 +134,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_interior, .when = many, .mode = NS_INTERIOR_ONCE, .exact = true},
     {.method = &ns_box_proximal, .when = many},
     {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_OTHERS},
+    {.method = &ns_box_branch, .when = blocks_to_branch, .mode = NS_BRANCH_LONG},
     {.method = &ns_box_pgs, .when = many},
     {0},
 };

@@ -31,14 +31,18 @@ NS_BOX_METHOD_LIST(X)
 /* Methods for sparse problems; Newton's method and interior points take these too. */
 extern const NsMethod ns_sparse_sets, ns_sparse_sweeps, ns_sparse_gradients, ns_sparse_proximal;
 
-/* Modes other than 0. NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others; NS_LEMKE_COVERS: short ones with many covering vectors. */
+/*
+** Modes other than 0. NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others; NS_LEMKE_COVERS: short ones with many covering
+** vectors. NS_BRANCH_LONG: with more work than a first attempt.
+*/
 enum {
   NS_INTERIOR_ONCE = 1,
   NS_SWEEPS_FEW = 1,
   NS_BANDED_SHORT = 1,
   NS_LEMKE_FIRST = 1,
   NS_LEMKE_OTHERS = 2,
-  NS_LEMKE_COVERS = 3
+  NS_LEMKE_COVERS = 3,
+  NS_BRANCH_LONG = 1
 };
 
 /*
