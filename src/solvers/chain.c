@@ -59,7 +59,7 @@ double ns_search_now(void) {
 }
 
 /* The place of a method in the list of its workspaces; the list's end when it is not there. */
-static int place_of(const NsMethods *methods, const NsMethod *method) {
+static int chain_place_of(const NsMethods *methods, const NsMethod *method) {
   int k = 0;
   while (methods->list[k] && methods->list[k] != method) k++;
   return k;
@@ -73,7 +73,7 @@ NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods
   if (!chain->work) return NS_ENOMEM;
   for (size_t k = 0; k < count; k++) {
     if (!steps[k].method) continue;
-    int place = place_of(methods, steps[k].method);
+    int place = chain_place_of(methods, steps[k].method);
     if (!methods->list[place]) return NS_EARG;
     chain->work[k] = methods->work[place];
   }
@@ -111,7 +111,7 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
 
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {
   const NsChainStep step = {.method = method};
-  NsOutcome out = method->run(methods->work[place_of(methods, method)], search, 0);
+  NsOutcome out = method->run(methods->work[chain_place_of(methods, method)], search, 0);
   chain_ends(&step, search, &out);
   return out;
 }
