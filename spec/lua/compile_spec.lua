@@ -105,6 +105,23 @@ describe("simu:compile", function()
     tell("compiled drivelines", count)
   end)
 
+  it("leaves a callback in Lua that reads a signal: its value at a jump depends on the interval", function()
+    local rows = {}
+    for i = 1, 2 do
+      local signal = ns.clock { period = 0.5, low = 0, high = 1 }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ns.FirstOrderLinearDS({ 0 }, { { -1 } }, function(t, _, b) b[1] = signal(t) * (1 + t) end))
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.25), ns.EulerMoreauOSI(0.5))
+      ns.follow(simu, signal)
+      if i == 2 then
+        assert.matches("it reads a signal, whose value at an instant depends on the interval of the step$",
+          simu:compile({ native = false })[1].why)
+      end
+      rows[i] = trail.of(simu)
+    end
+    assert.same(rows[1], rows[2])
+  end)
+
   it("compiles the sources of a circuit", function()
     local gain, simus = { in_it = { in_it = { in_it = { k = 5 } } } }, {}
     for i = 1, 2 do

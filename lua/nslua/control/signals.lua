@@ -40,7 +40,7 @@ end
 local function make(who, pieces, info)
   local function signal(t)
     if type(t) ~= "number" then expect(t, "number", "%s: t: expected a number", who) end
-    local from, to = core.discrete_support.interval()
+    local from, to = core.discrete_support.interval(t)
     local anchor = from and from <= t and t <= to and from or t
     if before_jumps then anchor = t - 4 * SAME * ((info.period or 0) + math.abs(t)) end
     local last, value = pieces(anchor)

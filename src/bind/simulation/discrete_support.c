@@ -269,8 +269,13 @@ static int support_callback(lua_State *L) {
   return 1;
 }
 
-/* interval(): start and end of the interval that a simulation computes; nothing outside of one. */
+/*
+** interval(t): start and end of the interval that a simulation computes; nothing outside of one. Raises in a trace, where t is no number: it would
+** hold for this interval alone, and give the value before a jump after it.
+*/
 static int support_interval(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TNUMBER)
+    luaL_error(L, "it reads a signal, whose value at an instant depends on the interval of the step");
   const NsProgress *progress = nsl_host(L)->progress;
   if (!progress) return 0;
   lua_pushnumber(L, progress->from);
