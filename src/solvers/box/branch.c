@@ -376,10 +376,9 @@ static void branch_give_up(Branch *b) {
 }
 
 /* Corrects the basic variables by what the equations of the nonbasic w lack at the point; a tableau is needed that is new. */
-static void branch_refine(Branch *b, double *z) {
+static void branch_refine(Branch *b) {
   int n = b->n;
-  for (int i = 0; i < n; i++) z[i] = b->x[i];
-  ns_box_product(b->p, z, b->y, b->rows);
+  ns_box_product(b->p, b->x, b->y, b->rows);
   for (int c = 0; c < n; c++) {
     int k = b->nonbasic[c] - n;
     double lack = k < 0 ? 0 : b->x[n + k] - b->y[k];
@@ -388,15 +387,22 @@ static void branch_refine(Branch *b, double *z) {
 }
 
 /* Takes the places of the point, polished, as a candidate; what is 0 but for rounding becomes 0. */
-static bool branch_leaf(Branch *b, NsDenseSearch *s) {
+static bool branch_polish(Branch *b, NsDenseSearch *s) {
   double vertex[NS_BRANCH_MOST];
-  if (b->fresh > 0 && branch_make(b)) branch_refine(b, vertex);
   for (int i = 0; i < b->n; i++) {
     double l = b->p->lower[i], u = b->p->upper[i], x = b->x[i], near = rounding * b->size[i];
     vertex[i] = x <= l + near ? l : x >= u - near ? u : x;
   }
-  branch_choose(b);
   return ns_dense_polish(s, vertex, b->set);
+}
+
+/* Takes the point as a candidate, as it is or refined on a new tableau, which loses digits where entries of the matrix differ much in size. */
+static bool branch_leaf(Branch *b, NsDenseSearch *s) {
+  if (branch_polish(b, s)) return true;
+  if (b->fresh == 0 || !branch_make(b)) return false;
+  branch_refine(b);
+  branch_choose(b);
+  return branch_polish(b, s);
 }
 
 static NsOutcome branch_run(void *work, NsSearch *search, int mode) {

@@ -1,6 +1,6 @@
 /*
 ** cascade.c
-** NsBlocks of variables that act on later ones alone, one block after the other.
+** Blocks of variables that act on later ones alone, one block after the other.
 */
 /*
 ** The graph of the matrix has an edge from j to i where variable j is in row i. Its strong components, in an order in which no edge goes back, are
