@@ -91,7 +91,7 @@ describe("compile = true has the bits of Lua", function()
   it("where what an action changes is read by detours", function()
     local P = {}
     local ways = {
-      { "too deep", function()
+      { nil, function()
         local p = { a = { b = { c = { k = 1 } } } }
         return function(_, y) return { y[2], -p.a.b.c.k * y[1] } end, function() p.a.b.c.k = 2 end
       end },
