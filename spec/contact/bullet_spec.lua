@@ -5,7 +5,9 @@ local message = require "bind.models".message
 -- A body with the velocity v hits a target at x = 0 in steps of 0.01. Returns the largest x of its centre.
 local function shot(shape, target, o, from)
   local b = ns.NewtonEulerDS({ from or -3, 0.013, 0.02, 1, 0, 0, 0 }, { o.v, o.side or 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
-  if o.force then b:setFExtPtr { o.force, 0, 0 } end
+  if o.force and o.known then b:setComputeFExtFunction(function() return { o.force, 0, 0, 0, 0, 0 } end)
+  elseif o.force then b:setFExtPtr { o.force, 0, 0 } end
+  if o.known == "computed" then b:computeFExt(0) end
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)
   nsds:insertDynamicalSystem(b)
   local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(o.e, 0, 0.1, 3), reach = 0.02 }
@@ -55,7 +57,22 @@ describe("a body that is added as a bullet", function()
       local o = { v = 0, force = 12345, e = 0, events = true }
       local most = shot(ns.contact.sphere(0.05), target, o, -0.4) -- 0.6 m in the first step
       assert.is_true(most <= -0.05 + 1e-9, ("%s: x = %.17g"):format(name, most))
+      o.known = "computed"
+      assert.near(most, shot(ns.contact.sphere(0.05), target, o, -0.4), 1e-12)
     end
+  end)
+
+  it("may have a force or a mass that is a function", function()
+    local o = { v = 100, force = 50, e = 0, known = "not yet" }
+    assert.near(-0.05, shot(ns.contact.sphere(0.05), targets.plane, o), 1e-9)
+    local b = ns.LagrangianDS({ 0, 0, 0.8 }, { 0, 0, 0 }, function(_, _, M) M[1][1], M[2][2], M[3][3] = 1, 1, 0.5 end)
+    b:setFExtPtr { 0, 0, -1000 } -- 0.4 m in two steps, as update sees it
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(b)
+    local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0), reach = 0.02 }
+    space:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    space:add_sphere(b, 0.5, { bullet = 0.01 })
+    assert.equal(1, space:update())
   end)
 
   it("has contacts that are unlinked when it is slow again and away", function()

@@ -25,6 +25,15 @@ local where = require "nslua.base.where"
 local huge, sqrt, tointeger = math.huge, math.sqrt, math.tointeger
 
 local function size_of(v) return sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) end
+
+-- The size of the acceleration by fExt; a function counts with what computeFExt gave last: the graph knows no time.
+local function push_of(ds)
+  local known, force = pcall(ds.fExt, ds)
+  local mass, a = known and force and ds:computeMass(), { 0, 0, 0 }
+  for k = 1, mass and 3 or 0 do a[k] = mass[k][k] > 0 and force[k] / mass[k][k] or 0 end
+  return size_of(a)
+end
+
 local function finite(x) return type(x) == "number" and x == x and x < huge and x > -huge end
 
 local Plane = {}
@@ -309,9 +318,7 @@ return function(ns, contact, parts)
     parts.check_self("update", self, Space)
     for _, one in ipairs(self.bullets) do
       -- two steps ahead, as far as a forecast looks, with the velocity that forces will have given by then
-      local force, mass, step = one.ds:fExt(), one.ds:mass()[1][1], one.step
-      local gained = force and mass > 0 and size_of(force) / mass * step or 0
-      parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + gained) * step)
+      parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + push_of(one.ds) * one.step) * one.step)
     end
     return parts.update(self, in_space)
   end
