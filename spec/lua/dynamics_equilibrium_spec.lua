@@ -276,6 +276,30 @@ describe("linearise", function()
     assert.equal(math.exp(0.3), l.B[1][2])
   end)
 
+  it("has the derivatives by inputs that callbacks read out of sight", function()
+    local z = ns.vector { 0.5 }
+    local first = ns.FirstOrderNonLinearDS({ 0.7 }, function(_, x, _, f) f[1] = z[1] ^ 2 * x[1] end)
+    first:setzPtr(z)
+    local plant = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }, { 0.5 })
+    local second = ns.FirstOrderNonLinearDS({ 0.6 }, function(_, x, _, f) f[1] = plant:b()[1] ^ 2 * x[1] end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    for _, ds in ipairs { first, plant, second } do nsds:insertDynamicalSystem(ds) end
+    local l = dynamics.linearise { nsds = nsds, at = { x = { 0.7, 1, 0.6 } }, inputs = { { first, "z", 1 }, { plant, "b", 1 } } }
+    assert.near(0, (l.B - ns.matrix { { 0.7, 0 }, { 0, 1 }, { 0, 0.6 } }):norm(math.huge), 1e-11)
+  end)
+
+  it("counts the rates of a point that is no equilibrium, where M depends on inputs and coordinates", function()
+    local first = ns.FirstOrderLinearTIDS { x0 = { 0.7 }, A = { { 3 } }, b = { 1 }, M = { { 2 } } }
+    local l = dynamics.linearise { nsds = graph(first), at = { x = { 0.7 } }, inputs = { { first, "M", 1, 1 } } }
+    assert.near(-3.1 / 4, l.B[1][1], 1e-12)
+    local body = ns.LagrangianDS { q0 = { 0.5 }, v0 = { 0 }, z = { 2, 3 },
+      mass = function(q, z, M) M[1][1] = z[1] + q[1] ^ 2 end, fInt = function(_, q, _, z, f) f[1] = z[2] * q[1] end }
+    l = dynamics.linearise { nsds = graph(body), at = { x = { 0.5, 0 } }, inputs = { { body, "z", 1 }, { body, "z", 2 } } }
+    local M, a = 2.25, -1.5 / 2.25
+    assert.near(-3 / M - a / M, l.A[2][1], 1e-11)
+    assert.near(0, (l.B - ns.matrix { { 0, 0 }, { -a / M, -0.5 / M } }):norm(math.huge), 1e-11)
+  end)
+
   it("takes points that are no equilibrium, and x' = f", function()
     local nsds = relay()
     local l = dynamics.linearise { nsds = nsds, at = { x = { 1, 2 } } }
