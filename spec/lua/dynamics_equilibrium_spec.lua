@@ -288,6 +288,27 @@ describe("linearise", function()
     assert.near(0, (l.B - ns.matrix { { 0.7, 0 }, { 0, 1 }, { 0, 0.6 } }):norm(math.huge), 1e-11)
   end)
 
+  it("moves multipliers that are at bounds with the bounds", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local law, relation = ns.RelayNSL(1, -2, 3), ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1.5 } } }
+    local nsds = graph(ds, { law, relation, "relay" })
+    for x, wanted in pairs { [1] = { 1, 0 }, [-1] = { 0, 1 } } do
+      for _, M in ipairs { 1, 2 } do
+        ds:setM { { M } }
+        local l = dynamics.linearise { nsds = nsds, at = { x = { x } }, inputs = { { law, "lb", 1 }, { law, "ub", 1 } },
+          outputs = function(_, _, lambda) return { lambda[1] } end }
+        assert.same({ 1.5 / M * wanted[1], 1.5 / M * wanted[2] }, { l.B[1][1], l.B[1][2] })
+        assert.same(wanted, { l.D[1][1], l.D[1][2] })
+      end
+    end
+    -- Beside x1' = lambda - x1, an algebraic unknown.
+    local both = ns.FirstOrderLinearTIDS { x0 = { 1, 3 }, A = { { -1, 0 }, { 3, -1 } }, M = { { 1, 0 }, { 0, 0 } } }
+    local first = ns.FirstOrderLinearTIR { C = { { 1, 0 } }, B = { { 1 }, { 2 } } }
+    local l = dynamics.linearise { nsds = graph(both, { law, first, "relay" }), at = { x = { 1, -1 } },
+      inputs = { { law, "lb", 1 } }, outputs = function(_, x, lambda) return { x[2], lambda[1] } end }
+    assert.same({ 1, 2, 1 }, { l.B[1][1], l.D[1][1], l.D[2][1] })
+  end)
+
   it("counts the rates of a point that is no equilibrium, where M depends on inputs and coordinates", function()
     local first = ns.FirstOrderLinearTIDS { x0 = { 0.7 }, A = { { 3 } }, b = { 1 }, M = { { 2 } } }
     local l = dynamics.linearise { nsds = graph(first), at = { x = { 0.7 } }, inputs = { { first, "M", 1, 1 } } }

@@ -244,17 +244,33 @@ local function add_inertia(model, at, t, x, lambda)
   end
 end
 
--- The derivatives of f - M x' and y by an input: exact where differences agree, at one of two steps. They do not
--- where a callback reads the input out of sight, and where M depends on it.
+-- The multipliers of a mode, those at bounds as the laws have them now.
+local function with_bounds(model, t, lambda, mode)
+  local moved, groups = lambda:copy(), {}
+  for _, part in ipairs(select(2, core.graph_support.parts(model.nsds, t))) do
+    if part.mechanical == model.mechanical then groups[#groups + 1] = part.groups end
+  end
+  for i, row in ipairs(model.rows) do
+    if row.dim == 1 and (mode[i] == "lower" or mode[i] == "upper") then
+      moved[i] = groups[row.interaction][row.group][mode[i]]
+    end
+  end
+  return moved
+end
+
+-- The derivatives of f - M x', y and multipliers at bounds by an input: exact where differences agree, at one of two
+-- steps. They do not where a callback reads the input out of sight, where M depends on it, and at bounds that do.
 local function by_input(model, t, x, lambda, input, at)
   local function both(value)
     input.put(value)
-    local there = terms.at(model, t, x, lambda)
-    return core.concatenate { balance(there, at.rates), model.m > 0 and there.y or core.zeros(0) }
+    local bounded = with_bounds(model, t, lambda, at.mode)
+    local there = terms.at(model, t, x, bounded)
+    return core.concatenate { balance(there, at.rates), there.y, bounded }
   end
   local known, exact = pcall(terms.at, model, t, x, lambda, input.number)
-  local by = known and exact.f_by and core.concatenate { exact.f_by, exact.y_by }
-  local size = core.concatenate { at.A:abs() * x:abs() + at.f:abs(), at.C:abs() * x:abs() + at.y:abs() }
+  local by = known and exact.f_by and core.concatenate { exact.f_by, exact.y_by, core.zeros(model.m) }
+  local function sum(jacobian, value) return jacobian:abs() * x:abs() + value:abs() end
+  local size = core.concatenate { sum(at.A, at.f), sum(at.C, at.y), lambda:abs() }
   local first
   for _, part in ipairs { STEP, STEP ^ 2 } do
     local good, slopes, h = pcall(slope, both, input.value, part)
@@ -267,7 +283,8 @@ local function by_input(model, t, x, lambda, input, at)
     if part < STEP then by = nil end
   end
   by = by or first
-  return by:slice(1, #at.f), by:slice(#at.f + 1, #by)
+  local n = #at.f
+  return by:slice(1, n), by:slice(n + 1, n + model.m), by:slice(n + model.m + 1, #by)
 end
 
 local function check_moved(law, model, y, input, who)
@@ -284,8 +301,9 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
   local B, answers = core.zeros(model.n, #list), core.zeros(model.m, #list)
   for k, given in ipairs(list) do
     local input = input_of(given, k, who)
-    local f_by, y_by = by_input(model, t, x, lambda, input, at)
+    local f_by, y_by, bounds_by = by_input(model, t, x, lambda, input, at)
     local f = f_by:column()
+    answers:column(k):assign(bounds_by)
     if law.count > 0 then
       local y = pick(y_by:column(), law.active)
       check_moved(law, model, y, input, who)
@@ -450,9 +468,10 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
   for i = 1, model.m do
     if mode[i] == "active" then active[#active + 1] = i end
   end
-  local m, L = #active, core.zeros(n + #active, #inputs)
+  local m, L, bounds = #active, core.zeros(n + #active, #inputs), core.zeros(model.m, #inputs)
   for k, given in ipairs(inputs) do
-    local f, y = by_input(model, t, x, lambda, input_of(given, k, who), at)
+    local f, y, bounds_by = by_input(model, t, x, lambda, input_of(given, k, who), at)
+    bounds:column(k):assign(bounds_by)
     L:column(k):assign(core.concatenate { f, pick(y:row(), nil, active)[1] })
   end
   local K = core.block { { at.A, pick(at.B, nil, active) }, { pick(at.C, active), pick(at.D, active, active) } }
@@ -467,7 +486,7 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
     L = L }
   if #inputs > 0 then l.G = G:slice(1, n, 1, #inputs) end
   if options.outputs ~= nil then
-    local by_z, by_u = core.zeros(model.m, T:cols()), core.zeros(model.m, #inputs)
+    local by_z, by_u = core.zeros(model.m, T:cols()), bounds
     put(by_z, T:slice(n + 1, n + m, 1, T:cols()), active)
     put(by_u, G:slice(n + 1, n + m, 1, #inputs), active)
     l.C, l.D = outputs_of(options.outputs, t, x, lambda, by_z, by_u, who, l.T, l.G)
@@ -482,6 +501,7 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
   local x, lambda
   x, lambda, mode = point_of(model, t, given, mode, who)
   local at = terms.at(model, t, x, lambda)
+  at.mode = mode
   local good, inverse = pcall(core.inv, at.M)
   if not good and not alone then
     fail("%s: M is singular, which is not supported in a model of first order and mechanics", who)
@@ -493,7 +513,7 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
   if not given.modes and not given.lambda and law.count > 0 then
     slide(law, at, lambda)
     at = terms.at(model, t, x, lambda)
-    at.inverse = inverse
+    at.inverse, at.mode = inverse, mode
     for _, i in ipairs(law.active) do
       local row = model.rows[i]
       if not options.mode and not (lambda[i] > row.lower and lambda[i] < row.upper) then
