@@ -1,4 +1,4 @@
--- Slip in space that begins from rest with forces beyond the bound of friction: its direction, and the acceleration that is left.
+-- Slip in space that begins from rest with forces beyond the bound of friction: its direction and acceleration; and its end.
 local campaign = require "campaign"
 local ns = require "nslua"
 local uniform = require("random_numbers").uniform
@@ -108,6 +108,27 @@ describe("slip in space from rest", function()
         assert.is_true(math.abs(coarse[k] - v[k]) < 1e-3 * v[k])
         assert.is_true(math.abs(fine[k] - v[k]) < 0.3 * math.abs(coarse[k] - v[k]) + 1e-8 * v[k])
       end
+    end
+  end)
+
+  -- v^2 / (2 mu g) in the direction of v. The forces of four corners are not unique: one may be at its bound while the others hold it.
+  it("ends: a box on four corners comes to rest in the middle of a long step of the grid, where it should", function()
+    for k = 1, campaign(6) do
+      math.randomseed(k)
+      local v, w, mu = uniform(0.5, 1.5), uniform(-1, 1), uniform(0.3, 0.6)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      local contacts = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 3), reach = 0.02 }
+      local box = ns.NewtonEulerDS({ 0, 0, 0.05, 1, 0, 0, 0 }, { v, w, 0, 0, 0, 0 }, 2, 0.01 * ns.eye(3))
+      box:setFExtPtr { 0, 0, -2 * G }
+      nsds:insertDynamicalSystem(box)
+      contacts:add_box(box, 0.4, 0.4, 0.1)
+      contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+      contacts:update()
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+      simu:run()
+      local way = math.sqrt(v ^ 2 + w ^ 2) / (2 * mu * G)
+      assert.near(0, (box:q() - ns.vector { way * v, way * w, 0.05, 1, 0, 0, 0 }):norm(math.huge), 1e-9 * way)
+      assert.is_true(box:velocity():norm(math.huge) < 1e-12 * v and simu:stats().substeps < 2000)
     end
   end)
 end)

@@ -83,14 +83,15 @@ static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
 
 /*
 ** The direction d of friction at the present velocities. In space it is the direction of u, turned round where u is opposed to the
-** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there.
+** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there. Friction that is
+** tied keeps its direction: its u is 0, and what would make it stick is rounding alone.
 */
 static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   const NsMotionMode *mode = ed->mode;
   const Friction *friction = &mode->rows[row].friction;
   d[0] = friction->d[0];
   d[1] = friction->d[1];
-  if (friction->width == 1) return;
+  if (friction->width == 1 || friction->tied) return;
   double speed = ns_ed_sliding_speed(ed, row), pull = ns_motion_length(mode->pulled[row], mode->pulled[row + 1]);
   for (int k = 0; k < 2 && friction->onset && pull > 0; k++) d[k] = -mode->pulled[row + k] / pull;
   if (!ns_ed_turns_with_slip(ed, row)) return;

@@ -392,7 +392,7 @@ static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit
   friction->stops = false;
   friction->since = unit->moving ? NAN : ed->run.t;
   bool grown = ed->event.was[unit->friction].onset && ed->event.hit == unit->friction + 1;
-  friction->onset = unit->width == 2 && !grown && has_onset(ed, unit, along, size);
+  friction->onset = unit->width == 2 && !grown && !friction->tied && has_onset(ed, unit, along, size);
   friction->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
