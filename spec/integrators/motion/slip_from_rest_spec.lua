@@ -1,4 +1,4 @@
--- Slip in space that begins from rest with forces beyond the bound of friction: its direction and acceleration; and its end.
+-- Slip in space that begins from rest with forces beyond the bound of friction: direction and acceleration; and its end.
 local campaign = require "campaign"
 local ns = require "nslua"
 local uniform = require("random_numbers").uniform
@@ -111,7 +111,7 @@ describe("slip in space from rest", function()
     end
   end)
 
-  -- v^2 / (2 mu g) in the direction of v. The forces of four corners are not unique: one may be at its bound while the others hold it.
+  -- The way is v^2 / (2 mu g). The forces of four corners are not unique: one may be at its bound while the others hold it.
   it("ends: a box on four corners comes to rest in the middle of a long step of the grid, where it should", function()
     for k = 1, campaign(6) do
       math.randomseed(k)
