@@ -73,6 +73,23 @@ describe("MultipleImpactNSL", function()
     end
   end)
 
+  it("keeps the momentum and gains no energy, for random rows of balls", function()
+    math.randomseed(5)
+    for _ = 1, require "campaign"(8, 0.02) do
+      local n, masses, laws = math.random(2, 8), {}, {}
+      for i = 1, n do masses[i] = 0.3 + 2 * math.random() end
+      local which, exponent = math.random(), 1 + 9 * math.random() ^ 4
+      local e = which < 0.3 and 1 or which < 0.4 and 0 or 1e-3 + 0.999 * math.random() ^ 3
+      for i = 1, n - 1 do laws[i] = { e, 0.2 + 3 * math.random(), exponent } end
+      local v = cradle(n, function(i) return ns.MultipleImpactNSL(table.unpack(laws[i])) end, { masses = masses })
+      local p, E = -masses[1], -masses[1]
+      for i, x in ipairs(v) do p, E = p + masses[i] * x, E + masses[i] * x * x end
+      assert.near(0, p, 1e-12)
+      assert.is_true(e == 1 and math.abs(E) < 1e-9 or e < 1 and E < 0)
+      for i = 2, n do assert.is_true(v[i] >= v[i - 1] - 1e-10) end
+    end
+  end)
+
   it("has the velocities of the literature for balls of Hertz", function() -- Hinch and Saint-Jean, Proc. R. Soc. A 455, 1999
     local v = cradle(10, alike(1, 1, 1.5))
     assert.is_true(math.abs(v[10] - 0.986) < 1e-3 and math.abs(v[9] - 0.147) < 1e-3 and math.abs(v[1] + 0.071) < 1e-3)
