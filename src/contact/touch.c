@@ -437,7 +437,10 @@ static NsStatus touch_corner(NsNarrow *w, const Side *x, int f, const Side *y, i
   return face_covers(x, f, side_vertex(y, i), tie * size) ? touch_point_face(w, x, f, y, i, reach) : NS_OK;
 }
 
-/* Whether the way from `from`, in front of the face f of x in the plane, to p ends over the face, or over the beyond[k] behind its corner k as far as the reach, or crosses one of them. */
+/*
+** Whether the way from `from`, in front of the face f of x in the plane, to p ends over the face, or over the beyond[k] behind its corner k as
+** far as the reach, or crosses one of them.
+*/
 static bool face_meets_way(const Side *x, int f, const double *from, const double *p, const double *beyond, double reach) {
   double start[3], end[3], along[3];
   const double *n = side_normal(x, f), *u = side_vertex(x, 0);

@@ -29,7 +29,9 @@ typedef struct NsSimulationClass {
   const char *projection; /* in the description of a model (identity.h): " with projection"; "": none */
   bool locates;           /* goes from event to event, with an integrator that locates events */
   bool combined;          /* the projection computes the velocities again, too */
-  /* Projects the coordinates of the solved iterate; NULL: no projection. NS_ENOCONV after projection.max_iterations, if equations are violated. */
+  /*
+  ** Projects the coordinates of the solved iterate; NULL: no projection. NS_ENOCONV: equations are violated after projection.max_iterations.
+  */
   NsStatus (*settle)(NsTimeStepping *ts, NsIsland *island, NsError *err);
 } NsSimulationClass;
 

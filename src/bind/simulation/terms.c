@@ -43,8 +43,8 @@ static void push_by_number(lua_State *L, const NsTerms *at, NslHost *host) {
 }
 
 /*
-** terms(nsds, t, x, lambda, mechanical[, number]): the terms of one family at a point, which is not the state of the model: x has the states of all systems,
-** lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate and G. With a number
+** terms(nsds, t, x, lambda, mechanical[, number]): the terms of one family at a point, which is not the state of the model: x has the states of
+** all systems, lambda the multipliers of all interactions. A table of f, M, A, y, C, D; of first order B; of mechanics V, rate and G. With a number
 ** {object, field, i, j} of the model also its derivatives f_by and y_by, where they are known exactly.
 */
 static int graph_terms(lua_State *L) {

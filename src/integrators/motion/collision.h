@@ -17,6 +17,7 @@
 ** contact alone is Newton's law, exactly.
 ** Liu, Zhao and Brogliato, Frictionless multiple impacts in multibody systems, Proc. R. Soc. A 464 (2008), 3193, and 465 (2009), 1.
 **
-** NS_ENOMEM; NS_EMAXITER: too many steps (of a length in proportion to e: likely for e between 0 and 1e-4); NS_EINTR; NS_ENOCONV: a W that does not push contacts apart.
+** NS_ENOMEM; NS_EMAXITER: too many steps (of a length in proportion to e: likely for e between 0 and 1e-4); NS_EINTR; NS_ENOCONV: a W that
+** does not push contacts apart.
 */
 NsStatus ns_collision_share(int n, const double *W, const double *u, const NsImpactContact *contacts, double *z);

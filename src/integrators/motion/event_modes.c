@@ -326,38 +326,36 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
   }
 }
 
-/* The solution with which a mode goes on at the start of a step, where nothing has happened; NULL: there is none. */
-static const Solution *continued_solution(const NsEventDriven *ed, const NsModes *s) {
-  bool goes_on = false;
-  for (int i = 0; i < s->kept && ed->event.hit < 0; i++) {
-    goes_on = true;
-    for (int u = 0; u < s->nunits && goes_on; u++) {
-      const Unit *unit = &s->units[u];
-      Option option = (Option)s->solutions[i].option[u];
-      goes_on = ed->mode->rows[unit->row].state == ROW_ACTIVE && option != OPTION_OPEN;
-      if (unit->friction < 0) continue;
-      StickSlip before = ed->event.was[unit->friction].stick_slip;
-      goes_on = goes_on && before == (option == OPTION_STICK ? FRICTION_STICK : FRICTION_SLIP);
-    }
-    if (goes_on) return &s->solutions[i];
+/* Whether a solution is the mode before: no contact opens, and what has stuck or slipped goes on. */
+static bool mode_goes_on(const NsEventDriven *ed, const NsModes *s, const Solution *solution) {
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    Option option = (Option)solution->option[u];
+    StickSlip now = option == OPTION_STICK ? FRICTION_STICK : FRICTION_SLIP;
+    if (ed->mode->rows[unit->row].state != ROW_ACTIVE || option == OPTION_OPEN) return false;
+    if (unit->friction >= 0 && ed->event.was[unit->friction].stick_slip != now) return false;
   }
+  return true;
+}
+
+/* The solution that is the mode before, at the start of a step, where nothing has happened; else NULL, and the error of several modes. */
+static const Solution *only_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
+  char text[400] = "";
+  for (int i = 0; i < s->kept && ed->event.hit < 0; i++)
+    if (mode_goes_on(ed, s, &s->solutions[i])) return &s->solutions[i];
+  for (int i = 0; i < s->kept; i++) {
+    describe(ed, s, &s->solutions[i], sizeof text, text);
+    if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");
+  }
+  (void)ns_fail(err, NS_ENOSOL, "%s: the next mode is not unique: %s", ed->problem.who, text);
   return NULL;
 }
 
 /* The solution that is taken; NULL: several are possible, and the option says that this is an error. */
 static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
-  const Solution *best = &s->solutions[0], *same;
+  const Solution *best = &s->solutions[0];
   if (s->kept == 1) return best;
-  if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR && (same = continued_solution(ed, s))) return same;
-  if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR) {
-    char text[400] = "";
-    for (int i = 0; i < s->kept; i++) {
-      describe(ed, s, &s->solutions[i], sizeof text, text);
-      if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");
-    }
-    (void)ns_fail(err, NS_ENOSOL, "%s: the next mode is not unique: %s", ed->problem.who, text);
-    return NULL;
-  }
+  if (ed->run.options.ambiguity == NS_AMBIGUITY_ERROR) return only_solution(ed, s, err);
   for (int i = 1; i < s->kept; i++)
     if (solution_count(s, &s->solutions[i], (NsAmbiguity)ed->run.options.ambiguity) >
         solution_count(s, best, (NsAmbiguity)ed->run.options.ambiguity))

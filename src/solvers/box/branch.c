@@ -15,7 +15,8 @@
 
 /*
 ** REFRESH n: pivots after which the tableau is made anew, since rounding adds up. CALM n: pivots of a node after which the first row and
-** column are taken in place of the largest, so that it ends. MOST n: pivots after which it is given up. PLACES: of a variable. POLL: pivots between two tests for a stop.
+** column are taken in place of the largest, so that it ends. MOST n: pivots after which it is given up. PLACES: of a variable. POLL: pivots
+** between two tests for a stop.
 */
 enum { REFRESH = 4, CALM = 4, MOST = 40, PLACES = 3, POLL = 64 };
 
@@ -433,10 +434,10 @@ static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
 /*
 ** Depth first: a node has chosen places (at the lower bound with w >= 0, between with w = 0, at the upper bound with w <= 0) for some variables;
 ** for the others only the linear conditions hold that all their places share. The dual simplex method finds a point of the node, or a row that
-** proves that there is none. Of the variables whose law is violated at the point, in the first block with such ones, the one is chosen next whose places
-** are furthest for the pivots (Benichou et al., Experiments in mixed-integer linear programming, Math. Program. 1, 1971: the product of both). NS_OK: a verified answer; NS_ENOSOL: no
-** node is left, and every proof is beyond rounding; NS_EMAXITER: the limit of work, which counts operations, so that the same input gives the same
-** bits; NS_ENOCONV: no node is left, but a proof was within rounding. For up to NS_BRANCH_MOST variables. Dantzig, Linear Programming and
-** Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization problem, Oper. Res. 31, 1983, section 4.
+** proves that there is none. Of the variables whose law is violated at the point, in the first block with such ones, the one is chosen next
+** whose places are furthest for the pivots (the product of both: Benichou et al., Experiments in mixed-integer linear programming, Math. Program.
+** 1, 1971). NS_OK: a verified answer; NS_ENOSOL: no node is left, and every proof is beyond rounding; NS_EMAXITER: the limit of work, which
+** counts operations, so that the same input gives the same bits; NS_ENOCONV: no node is left, but a proof was within rounding. For up to
+** NS_BRANCH_MOST variables. Dantzig, Linear Programming and Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization problem, Oper. Res. 31, 1983, section 4.
 */
 const NsMethod ns_box_branch = {.name = "branch", .takes = NS_TAKES_DENSE, .reserve = branch_reserve, .run = branch_run};
