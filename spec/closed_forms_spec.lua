@@ -1,5 +1,6 @@
 -- Motions that have a closed form, with random numbers: event-driven runs have it; time stepping comes to it as its step shrinks.
 local ns = require "nslua"
+local graph = require("models").graph
 local campaign = require "campaign"
 
 local G = 9.81
@@ -41,12 +42,6 @@ local function flat(q, v, masses, force)
   local ds = ns.LagrangianLinearTIDS(q, v, ns.diag(masses))
   ds:setFExtPtr(force)
   return ds
-end
-
-local function graph(T, ...)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T)
-  for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
-  return nsds
 end
 
 local function link(nsds, law, relation, ...) nsds:link(ns.Interaction(law, relation), ...) end

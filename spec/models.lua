@@ -3,6 +3,13 @@ local ns = require "nslua"
 
 local models = {}
 
+-- A graph of the systems, from t0 = 0 to T.
+function models.graph(T, ...)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
+  return nsds
+end
+
 -- simulation{ systems = { ds, ... }, links = { { law, relation, ds [, ds2] }, ... }, t0 = 0, T = 1, h = 0.1, theta =
 -- 1, gamma = 1, grid = nil, relation_gamma = false, problem = nil }: the simulation, and its interactions in order.
 function models.simulation(o)

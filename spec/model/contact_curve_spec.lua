@@ -1,5 +1,6 @@
 -- How the Jacobians C of relations of mechanics change with the coordinates: closed forms and jets against differences of C.
 local ns = require "nslua"
+local graph = require("models").graph
 local internal = require "nslua.internal"
 local numbers = require "random_numbers"
 
@@ -21,9 +22,7 @@ local function body(n)
 end
 
 local function linked(relation, law, ...)
-  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-  for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
-  nsds:link(ns.Interaction(law, relation), ...)
+  graph(1, ...):link(ns.Interaction(law, relation), ...)
   return relation
 end
 

@@ -1,5 +1,6 @@
 -- Derivatives of runs against differences: rigid bodies in lasting contact, slip rows, parameters z beside curved constraints.
 local ns = require "nslua"
+local graph = require("models").graph
 local comparison = require "sensitive_comparison"
 
 local inertia = { { 0.03, 0, 0 }, { 0, 0.04, 0 }, { 0, 0, 0.035 } }
@@ -8,12 +9,6 @@ local function body(q, v, mass)
   local ds = ns.NewtonEulerDS(q, v, mass, inertia)
   ds:setFExtPtr(ns.vector { 0, 0, -9.81 * mass })
   return ds
-end
-
-local function graph(T, ...)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T)
-  for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
-  return nsds
 end
 
 local function event_driven(nsds, h) return ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI()) end

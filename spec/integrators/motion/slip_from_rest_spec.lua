@@ -124,11 +124,15 @@ describe("slip in space from rest", function()
       contacts:add_box(box, 0.4, 0.4, 0.1)
       contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
       contacts:update()
-      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+      local simu, steps = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), 0
+      simu:addEvent { name = "steps", g = function()
+        steps = steps + 1
+        return steps < 1500 and 1 or error "it crawls"
+      end }
       simu:run()
       local way = math.sqrt(v ^ 2 + w ^ 2) / (2 * mu * G)
       assert.near(0, (box:q() - ns.vector { way * v, way * w, 0.05, 1, 0, 0, 0 }):norm(math.huge), 1e-9 * way)
-      assert.is_true(box:velocity():norm(math.huge) < 1e-12 * v and simu:stats().substeps < 2000)
+      assert.is_true(box:velocity():norm(math.huge) < 1e-12 * v)
     end
   end)
 end)

@@ -2,11 +2,10 @@
 local exchange = require "nslua.fmi.modes_exchange"
 local near = require("expect").near
 local ns = require "nslua"
+local graph = require("models").graph
 
 local function opened(osi, ...)
-  local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-  for _, ds in ipairs { ... } do nsds:insertDynamicalSystem(ds) end
-  local object = { simulation = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), osi), t = 0 }
+  local object = { simulation = ns.TimeStepping(graph(1, ...), ns.TimeDiscretisation(0, 0.5), osi), t = 0 }
   object.exchange = exchange.open(object)
   return object
 end
