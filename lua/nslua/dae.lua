@@ -379,9 +379,7 @@ return function(ns, support)
   local function coupled(Fy, Fyd, algebraic, known)
     local units, columns = natural_units(Fy, Fyd, known), ns.zeros(#Fy, #Fy)
     local of_y, of_yd = scaled(Fy, units, 1), scaled(Fyd, units, units.time)
-    for i = 1, #Fy do
-      for j = 1, #Fy do columns[i][j] = (algebraic[j] and of_y or of_yd)[i][j] end
-    end
+    for j = 1, #Fy do columns:column(j):assign((algebraic[j] and of_y or of_yd):column(j)) end
     local s = ns.svdvals(columns)
     return s[#s] <= RANK * s[1]
   end
@@ -434,9 +432,13 @@ return function(ns, support)
       end
       if index and index > 1 then by_index = unknowns end
     end
-    local checker, order = solver, hidden_order(Fy, Fyd, algebraic, by_index, { atol = atol, span = span })
+    local checker, order = solver, nil
+    local function hidden()
+      order = order or hidden_order(Fy, Fyd, algebraic, by_index, { atol = atol, span = span })
+      return order
+    end
     local function consistent(at, value, slope, more)
-      return consistent_values(checker, at, value, slope, algebraic, order, span, atol, more)
+      return consistent_values(checker, at, value, slope, algebraic, hidden(), span, atol, more)
     end
     if solve then
       local good, more = consistent(t, y, yd)
@@ -444,7 +446,7 @@ return function(ns, support)
       y, yd = good, more
     end
     if self.method or by_index then solver = make(self, { t, y, yd }, n, by_index, self.method, span) end
-    return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, order = order }
+    return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, hidden = hidden }
   end
 
   -- What follows the run of the solver, which has been started at (t, y, yd), with sensitivities; nil without them.
@@ -453,7 +455,7 @@ return function(ns, support)
     if o.sensitivities == nil then return nil end
     sensitivity = sensitivity or require "nslua.dae_sensitivity"(ns, support, call)
     return sensitivity.follow { option = o.sensitivities, solver = solver, checker = known.checker, n = #y,
-      args = self.args or {}, algebraic = known.algebraic, order = known.order,
+      args = self.args or {}, algebraic = known.algebraic, order = known.hidden(),
       residual = self.user_residual, system = self.system ~= nil, events = self.events ~= nil, t = t, y = y, yd = yd,
       consistent = consistent }
   end
