@@ -74,8 +74,8 @@ static void mj_take_vectors(NsMoreauJean *mj) {
   int m = mj->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
   NS_ARENA_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->q, &mj->settle.q_free, &mj->settle.best.q);
   NS_ARENA_VECTORS(arena, mj->layout.N, &mj->start.v, &mj->start.F, &mj->v, &mj->from.v, &mj->F, &mj->p, &mj->rho,
-                   &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->settle.best.shift, &mj->test.delta,
-                   &mj->test.terms, &mj->test.noise, &mj->test.scale);
+                   &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->settle.ways, &mj->settle.best.shift,
+                   &mj->test.delta, &mj->test.terms, &mj->test.noise, &mj->test.scale);
   NS_ARENA_VECTORS(arena, m, &mj->start.y, &mj->start.u, &mj->lambda, &mj->from.lambda, &mj->y, &mj->u, &mj->room.qvec,
                    &mj->room.guess, &mj->settle.nu, &mj->settle.best.nu, &mj->output_terms);
   mj->room.rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
@@ -275,6 +275,7 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->layout.part = ns_step_part(step);
   mj->decided = mj->again = mj->settle.projected = false;
   memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
+  memset(mj->settle.ways, 0, (size_t)mj->layout.N * sizeof *mj->settle.ways);
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
   mj_take_memory(mj);
   mj_weigh(mj);

@@ -44,14 +44,18 @@ static double largest_of_node(const NsMjNode *node, double factor, int n, const 
   return most;
 }
 
-/* The size of row i of a constraint: its largest term of C q, or way h |H v|; not y, which may be 0 in every step. */
+/*
+** The size of row i of a constraint: its largest term of C q, or way h |H v|, or of the ways of single multipliers, which may cancel to
+** rounding (the angle of a piston that only slides); not y, which may be 0 in every step.
+*/
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   const double *q = ns_layout_gather(&mj->layout, &edge->base, mj->q), *C = edge->C;
   double size = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    const double *speeds[] = {mj->v, mj->start.v, mj->room.free_step};
+    const double *speeds[] = {mj->v, mj->start.v, mj->room.free_step}, *ways = mj->settle.ways + node->base.v;
     size = largest_of_node(node, 1, node->ds->nq, C, edge->base.m, i, q, size);
+    size = largest_of_node(node, 1, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, ways, size);
     q += node->ds->nq, C += (size_t)node->ds->nq * (size_t)edge->base.m;
     for (int k = 0; k < 3; k++)
       size = largest_of_node(node, mj->h, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, speeds[k] + node->base.v, size);
@@ -142,7 +146,7 @@ static NsStatus project_go_back(NsScheme *scheme, NsError *err) {
   return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/* shift = W^-1 H' (multipliers of the problem; `summed`: their sums); `adds`: is added to it. */
+/* shift = W^-1 H' (multipliers of the problem; `summed`: their sums); `adds`: is added to it. Notes the ways of each. */
 static void form_shift(NsMoreauJean *mj, const double *nu, bool summed, bool adds) {
   if (!adds) memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   for (int e = 0; e < mj->layout.nedges; e++) {
@@ -151,8 +155,14 @@ static void form_shift(NsMoreauJean *mj, const double *nu, bool summed, bool add
     for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
       const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
       const double *X = edge->base.X[p];
-      for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv)
-        for (int j = 0; j < node->ds->nv; j++) mj->settle.shift[node->base.v + j] += of[i] * X[j];
+      double *ways = mj->settle.ways + node->base.v;
+      for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv) {
+        double most = fmax(fabs(of[i]), mj->h * fabs(mj->lambda[edge->base.row + i]));
+        for (int j = 0; j < node->ds->nv; j++) {
+          mj->settle.shift[node->base.v + j] += of[i] * X[j];
+          ways[j] = fmax(ways[j], most * fabs(X[j]));
+        }
+      }
     }
   }
 }
