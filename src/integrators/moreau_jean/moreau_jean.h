@@ -79,7 +79,7 @@ typedef struct NsMjShift {
   bool projected;
   bool combined;      /* combined projection: q includes the shift */
   double *shift, *nu; /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
-  double *ways;       /* Nv: the largest way on which a single multiplier, of the step or of the shift, has sent each velocity's coordinate */
+  double *ways;       /* Nv: the largest way on which a single multiplier has sent each coordinate */
   struct {
     double *q, *shift, *nu; /* those of the least violation, of `keep` */
   } best;
