@@ -4,10 +4,11 @@
 */
 #include "ad/piecewise.h"
 
-/* x in the period that begins at the first knot. */
+/* x in the period that begins at the first knot; there it stays as it is. */
 static double folded(const NsPiecewise *curve, double x) {
-  double first = curve->piece[0].from, period = curve->piece[curve->n].from - first,
-         into = ns_dual_mod(x - first, period).value;
+  double first = curve->piece[0].from, last = curve->piece[curve->n].from, period = last - first;
+  if (x >= first && x < last) return x;
+  double into = ns_dual_mod(x - first, period).value;
   return first + (into < period ? into : 0);
 }
 

@@ -137,24 +137,36 @@ end
 -- ---- pieces ----
 
 -- For each kind the slopes at the points: slopes(h, d, o), o with ends, slopes, periodic; none: the slopes of the
--- lines, which jump. ends: whether it has a choice of them. degree: of a surface; none: there is no surface.
+-- lines, which jump. ends: whether it has a choice of them. degree: in x and in y. bent: they are not linear in y.
 local kinds = {
   linear = { degree = 1 },
-  pchip = { slopes = function(h, d, o) return pchip_slopes(h, d, o.periodic) end },
+  pchip = { degree = 3, bent = true, slopes = function(h, d, o) return pchip_slopes(h, d, o.periodic) end },
   cubic = { degree = 3, ends = true, slopes = function(h, d, o)
     return o.periodic and periodic_slopes(h, d) or slopes_at(h, d, o.ends, o.slopes)
   end },
 }
 
--- The pieces of the curve of y over x, as one list: where a piece begins, and its four coefficients. The first piece
--- is before x[1]; the last one, behind x[n], is the polynomial before it from its end on.
-local function pieces(x, y, o)
-  local n, h, d, list = #x, {}, {}, {}
-  for k = 1, n - 1 do
+-- The lengths of the intervals of x, and the slopes of the chords of y.
+local function chords(x, y)
+  local h, d = {}, {}
+  for k = 1, #x - 1 do
     h[k] = x[k + 1] - x[k]
     d[k] = (y[k + 1] - y[k]) / h[k]
   end
-  local m = o.kind.slopes and o.kind.slopes(h, d, o)
+  return h, d
+end
+
+local function slopes_of(x, y, o)
+  local h, d = chords(x, y)
+  return o.kind.slopes(h, d, o)
+end
+
+-- The pieces of the curve of y over x, as one list: where a piece begins, and its four coefficients. The first piece
+-- is before x[1]; the last one, behind x[n], is the polynomial before it from its end on. m: the slopes; none: the
+-- kind's.
+local function pieces(x, y, o, m)
+  local n, list, h, d = #x, {}, chords(x, y)
+  m = m or o.kind.slopes and o.kind.slopes(h, d, o)
   local function add(...)
     for i = 1, 5 do list[#list + 1] = (select(i, ...)) end
   end
@@ -254,21 +266,57 @@ local function read_rows(z, n, m, who, periodic)
   return list
 end
 
+local function transposed(z)
+  local t = {}
+  for j = 1, #z[1] do
+    t[j] = {}
+    for i = 1, #z do t[j][i] = z[i][j] end
+  end
+  return t
+end
+
+-- The slopes of each row of z.
+local function row_slopes(x, z, o)
+  local m = {}
+  for i = 1, #z do m[i] = slopes_of(x, z[i], o) end
+  return m
+end
+
+-- The slopes of z along x and along y, and the mixed derivatives: the mean of the slopes along x of the slopes along
+-- y, and the other way round. So neither variable comes first, and products of data are products of curves.
+local function surface_slopes(xs, ys, z, o)
+  local zx, zy = transposed(row_slopes(xs, transposed(z), o)), row_slopes(ys, z, o)
+  local zxy, other = row_slopes(ys, zx, o), transposed(row_slopes(xs, transposed(zy), o))
+  for i = 1, #xs do
+    for j = 1, #ys do zxy[i][j] = (zxy[i][j] + other[i][j]) / 2 end
+  end
+  return zx, zy, zxy
+end
+
 -- Between two neighbours of y the surface is a polynomial in y whose coefficients are curves in x. Splines are linear
--- in their data: so the curves through the coefficients at the points of x are the coefficients.
+-- in their data: so the curves through the coefficients at the points of x are the coefficients. Where the slopes are
+-- bent, a coefficient has its values from z and its slopes along y, and its slopes from those along x.
 function curve.interp2(options)
   local who = "interp2"
-  local o = read_options(options, who, "linear cubic")
+  local o = read_options(options, who, "linear cubic pchip")
   o.ends = "not-a-knot"
   local xs, ys = arguments.increasing(o.given.x, 2, who, "x"), arguments.increasing(o.given.y, 2, who, "y")
   local z = read_rows(o.given.z, #xs, #ys, who, o.periodic)
-  local along_y, rows, degree = {}, {}, o.kind.degree
-  for i = 1, #xs do along_y[i] = pieces(ys, z[i], o) end
+  local zx, zy, zxy
+  if o.kind.bent then zx, zy, zxy = surface_slopes(xs, ys, z, o) end
+  local along_y, slopes, rows, degree = {}, {}, {}, o.kind.degree
+  for i = 1, #xs do
+    along_y[i] = pieces(ys, z[i], o, zy and zy[i])
+    slopes[i] = zx and pieces(ys, zx[i], o, zxy[i])
+  end
   for k = 0, #ys do
     for p = 0, degree do
-      local c = {}
-      for i = 1, #xs do c[i] = along_y[i][5 * k + p + 2] end
-      rows[#rows + 1] = pieces(xs, c, o)
+      local c, m = {}, zx and {}
+      for i = 1, #xs do
+        c[i] = along_y[i][5 * k + p + 2]
+        if m then m[i] = slopes[i][5 * k + p + 2] end
+      end
+      rows[#rows + 1] = pieces(xs, c, o, m)
     end
   end
   local name = ("%s surface through %d x %d points"):format(o.name, #xs, #ys)

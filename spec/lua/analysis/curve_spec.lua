@@ -199,6 +199,7 @@ describe("ns.interp1", function()
     assert.same({ 1, 1 }, { of "hold"(-math.huge), of "hold"(math.huge) })
     assert.same({ -1, 0, 2 }, { of "extend"(-1), of "extend"(4), of "extend":derivative(-1) })
     assert.same({ 2, 3, 2 }, { of "repeat"(-1), of "repeat"(-2), of "repeat":derivative(3) })
+    assert.equal(0, ns.interp1 { x = { -3, 0.1, 1 }, y = { 1, 0, 1 }, outside = "repeat" }(0.1))
     assert.same({ 10, 21 - 1 }, { of "repeat":integral(0, 6) - 2, of "repeat":integral(-3, 9) - 4 })
     assert.equal(2 + 4 + 1, of "hold":integral(-1, 3) + 0)
     local nan = of "hold"(0 / 0)
@@ -270,11 +271,50 @@ describe("ns.interp1", function()
 end)
 
 describe("ns.interp2", function()
+  -- Along each line of the grid: the curve of the data there. Products of data: products of curves. Smooth across the lines.
+  it("of pchip curves is these curves on the lines of the grid, takes x and y alike, and has continuous slopes", function()
+    math.randomseed(20243)
+    for k = 1, (require "campaign"(4, 0.01)) do
+      local n, m, outside = math.random(2, 5), math.random(2, 5), ({ "error", "hold", "extend", "repeat" })[k % 4 + 1]
+      local px, py = random_data(n, random.power(10)), random_data(m, 1)
+      local z, fx, fy = random.matrix_within(n, m, 2), random.vector_within(n, 2), random.vector_within(m, 2)
+      if outside == "repeat" then
+        for i = 1, n do z[i][m] = z[i][1] end
+        z[n], fx[n], fy[m] = z[1], fx[1], fy[1]
+      end
+      local function curve(a, b) return ns.interp1 { x = a, y = b, kind = "pchip", outside = outside } end
+      local function surface(a, b, data) return ns.interp2 { x = a, y = b, z = data, kind = "pchip", outside = outside } end
+      local columns, product = {}, {}
+      for j = 1, m do
+        columns[j] = {}
+        for i = 1, n do columns[j][i] = z[i][j] end
+      end
+      for i = 1, n do product[i] = ns.vector(fy) * fx[i] end
+      local s, turned, of_product = surface(px, py, z), surface(py, px, columns), surface(px, py, product)
+      for _ = 1, 5 do
+        local u, v = random.uniform(px[1], px[n]), random.uniform(py[1], py[m])
+        for i = 1, n do assert.equal(curve(py, z[i])(v), s(px[i], v)) end
+        for j = 1, m do assert.equal(curve(px, columns[j])(u), s(u, py[j])) end
+        assert.near(s(u, v), turned(v, u), 1e-13)
+        assert.near(curve(px, fx)(u) * curve(py, fy)(v), of_product(u, v), 1e-13)
+        local h = px[n] - px[1]
+        local function same_slopes(a, b, c, d)
+          local J = ns.jacobian(function(w) return { s(w[1], w[2]), s(w[1] - c, w[2] - d) } end, { a, b })
+          assert.near(J[1][1] * h, J[2][1] * h, 1e-6)
+          assert.near(J[1][2], J[2][2], 1e-6)
+        end
+        for i = 2, n - 1 do same_slopes(px[i], v, h * 2 ^ -40, 0) end
+        for j = 2, m - 1 do same_slopes(u, py[j], 0, 2 ^ -40) end
+      end
+    end
+  end)
+
   it("goes through random data, with the same bits and exact derivatives everywhere", function()
     math.randomseed(20242)
     local count = require "campaign"(6, 0.003)
     for i = 1, count do
-      local kind, outside = ({ "linear", "cubic" })[i % 2 + 1], ({ "error", "hold", "extend" })[math.random(3)]
+      local kind = ({ "linear", "cubic", "pchip" })[i % 3 + 1]
+      local outside = ({ "error", "hold", "extend" })[math.random(3)]
       local px, py = random_data(math.random(2, 5), random.power(10)), random_data(math.random(2, 5), 1)
       local z = random.matrix_within(#px, #py, 2)
       local s = ns.interp2 { x = px, y = py, z = z, kind = kind, outside = outside }
@@ -304,7 +344,7 @@ describe("ns.interp2", function()
     says("interp2: z[2]: expected a vector of 3, got one of 2", "z", { { 1, 2, 3 }, { 1, 2 } })
     says("interp2: z: expected a matrix, got 'no'", "z", "no")
     says("interp2: y must increase: y[1] = 0, y[2] = 0", "y", { 0, 0, 1 })
-    says("interp2: kind: expected 'linear' or 'cubic', got 'pchip'", "kind", "pchip")
+    says("interp2: kind: expected 'linear', 'cubic' or 'pchip', got 'spline'", "kind", "spline")
     says("interp2: a surface that repeats begins and ends at one value; z[1][1] = 1, z[1][3] = 3", "outside", "repeat")
     says("interp2: unknown option 'ends' (known: x, y, z, kind, outside)", "ends", "natural")
     local s = ns.interp2(good)
