@@ -238,10 +238,8 @@ void nsl_vector_argument(NslVector *v) {
   v->reads = v->n <= MIRRORED;
 }
 
-void nsl_vector_load(lua_State *L, NslVector *v, const double *from) {
-  size_t size = (size_t)v->n * sizeof *from;
-  if (size == 0 || memcmp(v->data, from, size) == 0) return;
-  memcpy(v->data, from, size);
+void nsl_vector_reload(lua_State *L, NslVector *v, const double *from) {
+  memcpy(v->data, from, (size_t)v->n * sizeof *from);
   if (!v->mirrored) return;
   lua_getiuservalue(L, -1, 1);
   for (uint64_t left = v->mirrored; left; left &= left - 1) {

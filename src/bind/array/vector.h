@@ -4,6 +4,8 @@
 */
 #pragma once
 
+#include <string.h>
+
 #include "bind/lua/object.h"
 #include "linalg/array_text.h"
 #include "linalg/samples.h"
@@ -34,7 +36,12 @@ typedef struct NslVector {
 ** nsl_vector_load sets the numbers of such an argument, which is on top of the stack.
 */
 void nsl_vector_argument(NslVector *v);
-void nsl_vector_load(lua_State *L, NslVector *v, const double *from);
+void nsl_vector_reload(lua_State *L, NslVector *v, const double *from);
+static inline void nsl_vector_load(lua_State *L, NslVector *v, const double *from) {
+  int i = 0;
+  while (i < v->n && memcmp(&v->data[i], &from[i], sizeof *from) == 0) i++;
+  if (i < v->n) nsl_vector_reload(L, v, from);
+}
 
 extern const NslType nsl_vector_type;
 

@@ -39,7 +39,7 @@ static void push_definition(lua_State *L, const NslCallback *cb) {
   int top = lua_gettop(L);
   nsl_push_object(L, cb->callee);
   if (lua_isuserdata(L, -1)) {
-    lua_getiuservalue(L, -1, nsl_function_place((int)(cb - cb->callee->callbacks)));
+    lua_getiuservalue(L, -1, cb->place);
     nsl_push_plain_function(L, -1);
   }
   bool known = cb->backing != NSL_LIBRARY && lua_isfunction(L, -1) && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
@@ -152,12 +152,21 @@ static int raise_not_finite(lua_State *L) {
   return lua_error(L);
 }
 
-/* Keeps the error about a number that is not finite. Positive: a smaller step may avoid it. */
-static int refuse_entry(const NslCallback *cb, int entry, double value) {
-  int rows = nsl_dimension(cb->callee, cb->slot->rows);
-  BadEntry bad = {cb->slot, entry % rows + 1, entry / rows + 1, value};
+/* The error that an entry of the value is not finite, kept. Positive: a smaller step may avoid it. */
+static int refuse_not_finite(const NslCallback *cb, const double *out) {
+  int rows = nsl_dimension(cb->callee, cb->slot->rows), i = 0;
+  while (isfinite(out[i])) i++;
+  BadEntry bad = {cb->slot, i % rows + 1, i / rows + 1, out[i]};
   (void)nsl_callback_protected(cb, raise_not_finite, &bad);
   return 1;
+}
+
+/* to = from, the value of a callback (they may be the same), finite in every entry. */
+static inline int give_finite(const NslCallback *cb, const double *from, double *to) {
+  const int n = cb->entries;
+  double nothing = 0; /* NaN when an entry is not finite */
+  for (int i = 0; i < n; i++) nothing += (to[i] = from[i]) * 0;
+  return nothing == 0 ? 0 : refuse_not_finite(cb, to);
 }
 
 /* ---- calling ---- */
@@ -166,23 +175,13 @@ int nsl_callback_entries(const NslCallback *cb) {
   return cb->entries;
 }
 
-static NslVector *argument_vector(const NslCallee *callee, char arg) {
-  return arg == 'x' ? callee->x : arg == 'l' ? callee->lambda : arg == 'v' ? callee->rate : callee->z;
-}
-
-static int argument_place(char arg) {
-  return arg == 'x' ? NSL_PLACE_X : arg == 'l' ? NSL_PLACE_LAMBDA : arg == 'v' ? NSL_PLACE_RATE : NSL_PLACE_Z;
-}
-
-/* Pushes the arguments between the time and the output, loading the vectors. Returns how many. */
-static int callback_push_arguments(lua_State *L, const NslCallback *cb, const NsPoint *at, int object) {
-  int count = 0;
-  for (const char *a = cb->slot->args; *a; a++, count++) {
-    const double *from = *a == 'x' ? at->x : *a == 'z' ? at->z : at->lambda;
-    lua_getiuservalue(L, object, argument_place(*a));
-    if (from) nsl_vector_load(L, argument_vector(cb->callee, *a), from);
+/* Pushes the arguments between the time and the output, loading the vectors. */
+static void callback_push_arguments(lua_State *L, const NslCallback *cb, const NsPoint *at, int object) {
+  const double *const args[] = {at->x, at->lambda, at->z};
+  for (const NslInput *in = cb->inputs, *end = in + cb->ninputs; in < end; in++) {
+    lua_getiuservalue(L, object, in->place);
+    if (args[in->of]) nsl_vector_load(L, in->vector, args[in->of]);
   }
-  return count;
 }
 
 /*
@@ -214,8 +213,8 @@ static void return_z(const NslCallback *cb, const NsPoint *at) {
 }
 
 /* Calls a Lua callback, which fills the output's own storage. Returns 0, or negative with the error kept. */
-static int call_lua(NslCallback *cb, int slot, const NsPoint *at) {
-  NslCallee *callee = cb->callee;
+static int call_lua(NslCallback *cb, const NsPoint *at) {
+  const NslCallee *callee = cb->callee;
   NslHost *host = callee->host;
   lua_State *L = host->L;
   const NslCallback *before = host->running;
@@ -228,16 +227,16 @@ static int call_lua(NslCallback *cb, int slot, const NsPoint *at) {
   lua_pushcfunction(L, callback_explain);
   lua_rawgeti(L, LUA_REGISTRYINDEX, host->callees);
   lua_rawgeti(L, -1, callee->number);
-  int object = top + 3, nargs = 1;
+  int object = top + 3, nargs = 1 + cb->ninputs;
   memset(cb->out, 0, (size_t)cb->entries * sizeof *cb->out);
-  lua_getiuservalue(L, object, nsl_function_place(slot));
+  lua_getiuservalue(L, object, cb->place);
   if (cb->backing == NSL_METHOD) lua_pushvalue(L, object), nargs++;
   if (cb->direct.timed) lua_pushnumber(L, at->t), nargs++;
-  nargs += callback_push_arguments(L, cb, at, object);
-  lua_getiuservalue(L, object, nsl_output_place(slot));
-  const uint64_t *version = cb->vector ? cb->vector->version : cb->matrix->version, was = *version;
+  callback_push_arguments(L, cb, at, object);
+  lua_getiuservalue(L, object, cb->place + NSL_OUTPUT);
+  const uint64_t was = *cb->version;
   if (lua_pcall(L, nargs, LUA_MULTRET, top + 1) != LUA_OK) return callback_failed(L, host, before, top);
-  bool returned = lua_gettop(L) > object, filled = *version != was;
+  bool returned = lua_gettop(L) > object, filled = *cb->version != was;
   if (returned) {
     lua_settop(L, object + 2);
     returned = !lua_isnil(L, -2) || !lua_isnil(L, -1);
@@ -245,7 +244,7 @@ static int call_lua(NslCallback *cb, int slot, const NsPoint *at) {
   cb->silent = !returned && !filled;
   if (returned) {
     lua_pushcfunction(L, assign_returned);
-    lua_getiuservalue(L, object, nsl_output_place(slot));
+    lua_getiuservalue(L, object, cb->place + NSL_OUTPUT);
     lua_pushvalue(L, -4);
     lua_pushvalue(L, -4);
     lua_pushboolean(L, filled);
@@ -273,10 +272,6 @@ int nsl_callback_argument(const NslCallback *cb, char letter) {
   int self = nsl_is_method(cb), first = self + !nsl_timeless(cb->slot);
   if (letter == 't') return nsl_timeless(cb->slot) ? -1 : self;
   return first + (int)(strchr(cb->slot->args, letter) - cb->slot->args);
-}
-
-static int argument_size(const NslCallee *callee, char letter) {
-  return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
 static void callback_write_inputs(const NslCallback *cb, const NsPoint *at, double *in) {
@@ -310,12 +305,13 @@ static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
   d->inputs = 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 2, nsl_function_place((int)(cb - callee->callbacks)));
+  lua_getiuservalue(L, 2, cb->place);
   if (nsl_is_method(cb)) args[nargs++] = (NslTraceArg){NSL_TRACE_OBJECT, 0, 0, "self", 2};
   if (!nsl_timeless(slot)) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "time", 0};
   for (const char *a = slot->args; *a; a++) {
-    int n = argument_size(callee, *a);
-    if (n > 0) d->of[d->inputs] = *a == 'x' ? 0 : *a == 'z' ? 2 : 1, d->count[d->inputs++] = n;
+    const NslInput *input = &cb->inputs[a - slot->args];
+    int n = input->vector->n;
+    if (n > 0) d->of[d->inputs] = input->of, d->count[d->inputs++] = n;
     args[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, n, 1, nsl_argument_name(callee, *a), 0};
   }
   args[nargs++] = (NslTraceArg){slot->cols == '1' ? NSL_TRACE_VECTOR : NSL_TRACE_MATRIX, rows, cols, slot->label, 0};
@@ -367,7 +363,7 @@ static int attempt_or_yield(lua_State *L) {
   lua_pushlightuserdata(L, attempt->argument);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 3, nsl_function_place(slot));
+  lua_getiuservalue(L, 3, attempt->cb->place);
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, callee), attempt->cb->slot->name);
   lua_pushvalue(L, 2);
   nsl_compiled_yield(L, 4, lua_tostring(L, -2));
@@ -381,16 +377,15 @@ int nsl_callback_attempt(NslCallback *cb, lua_CFunction f, void *argument) {
   return nsl_callback_protected(cb, attempt_or_yield, &attempt);
 }
 
-NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NsPoint *at) {
-  NslCallback *cb = &callee->callbacks[slot];
+NslTrace *nsl_callback_trace(NslCallback *cb, const NsPoint *at) {
   FirstCall call = {.cb = cb, .at = at};
   if (!cb->trace && (nsl_callback_attempt(cb, find_trace, &call) != 0 || !cb->trace)) return NULL;
   callback_set_inputs(cb, cb->trace, at);
   return cb->trace;
 }
 
-bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NsPoint *at) {
-  FirstCall call = {.cb = &callee->callbacks[slot], .at = at};
+bool nsl_callback_try(lua_State *L, NslCallback *cb, const NsPoint *at) {
+  FirstCall call = {.cb = cb, .at = at};
   lua_pushcfunction(L, find_trace);
   lua_pushlightuserdata(L, &call);
   return lua_pcall(L, 1, 0, 0) == LUA_OK;
@@ -407,23 +402,22 @@ static int make_shadow(lua_State *L) {
   const double *in = callback_push_inputs(L, call, nargs, args);
   NslTrace *trace = nsl_push_plain_trace(L, 3, nargs, args, in, !call->plain);
   if (!trace || trace->result == NSL_RESULT_NOTHING || trace->fn.outputs != cb->entries) return 0;
-  lua_setiuservalue(L, 2, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
+  lua_setiuservalue(L, 2, cb->place + NSL_SHADOW);
   cb->shadow.trace = trace;
   return 0;
 }
 
-NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NsPoint *at, const double *plain) {
-  NslCallback *cb = &callee->callbacks[slot];
+NslTrace *nsl_callback_shadow(NslCallback *cb, const NsPoint *at, const double *plain) {
   if (cb->backing != NSL_LUA && cb->backing != NSL_METHOD) return NULL;
-  if (cb->shadow_run != callee->host->runs) {
+  if (cb->shadow_run != cb->callee->host->runs) {
     FirstCall call = {.cb = cb, .at = at, .plain = plain};
     cb->shadow = (NslShadow){.plain = true};
-    cb->shadow_run = callee->host->runs;
+    cb->shadow_run = cb->callee->host->runs;
     if (nsl_callback_protected(cb, make_shadow, &call) != 0) nsl_callback_forget(cb);
   }
   if (!cb->shadow.trace) return NULL;
   if (!plain && nsl_shadow_asks(&cb->shadow)) {
-    if (nsl_callback_call(callee, slot, at, cb->out) == 0) plain = cb->out;
+    if (nsl_callback_call(cb, at, cb->out) == 0) plain = cb->out;
     else return nsl_callback_forget(cb), cb->shadow.trace = NULL;
   }
   callback_set_inputs(cb, cb->shadow.trace, at);
@@ -465,8 +459,7 @@ static int look_for_jumps(lua_State *L) {
   return 0;
 }
 
-bool nsl_callback_jumps(NslCallee *callee, int slot) {
-  NslCallback *cb = &callee->callbacks[slot];
+bool nsl_callback_jumps(NslCallback *cb) {
   bool jumps = false;
   FirstCall call = {.cb = cb, .jumps = &jumps};
   if ((cb->backing != NSL_LUA && cb->backing != NSL_METHOD) || nsl_timeless(cb->slot)) return false;
@@ -478,34 +471,26 @@ bool nsl_callback_jumps(NslCallee *callee, int slot) {
 ** Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. One that has become plain is
 ** called again.
 */
-static int call_compiled(NslCallee *callee, int slot, const NsPoint *at, double *out) {
-  NslCallback *cb = &callee->callbacks[slot];
+static int call_compiled(NslCallback *cb, const NsPoint *at, double *out) {
   NslTrace *trace = cb->trace;
   int failed = 0;
   if (trace) callback_set_inputs(cb, trace, at);
-  else if (!(trace = nsl_callback_trace(callee, slot, at))) failed = -1;
+  else if (!(trace = nsl_callback_trace(cb, at))) failed = -1;
   bool silent = trace && trace->fn.outputs == 0;
   if (silent) memset(out, 0, (size_t)cb->entries * sizeof *out);
   else if (trace && !ns_paths_value_at(&trace->fn, trace->fn.in, out))
     failed = nsl_callback_attempt(cb, nsl_raise_of_trace, trace);
-  if (!nsl_has_trace(cb)) return nsl_callback_call(callee, slot, at, out);
+  if (!nsl_has_trace(cb)) return nsl_callback_call(cb, at, out);
   if (failed) return failed;
   cb->silent = silent;
-  for (int i = 0; i < cb->entries; i++)
-    if (!isfinite(out[i])) return refuse_entry(cb, i, out[i]);
-  return 0;
+  return give_finite(cb, out, out);
 }
 
-int nsl_callback_call(NslCallee *callee, int slot, const NsPoint *at, double *out) {
-  NslCallback *cb = &callee->callbacks[slot];
-  if (nsl_has_trace(cb)) return call_compiled(callee, slot, at, out);
+int nsl_callback_call(NslCallback *cb, const NsPoint *at, double *out) {
+  if (nsl_has_trace(cb)) return call_compiled(cb, at, out);
   if (cb->backing == NSL_LIBRARY) call_native(cb, at);
-  else if (call_lua(cb, slot, at) != 0) return -1;
-  for (int i = 0; i < cb->entries; i++) {
-    if (!isfinite(cb->out[i])) return refuse_entry(cb, i, cb->out[i]);
-    out[i] = cb->out[i];
-  }
-  return 0;
+  else if (call_lua(cb, at) != 0) return -1;
+  return give_finite(cb, cb->out, out);
 }
 
 /* ---- functions that are no callbacks ---- */

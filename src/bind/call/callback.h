@@ -13,30 +13,30 @@ int nsl_callback_entries(const NslCallback *cb);
 ** out = the value of a slot's callback at a point, finite in every entry. Returns 0; positive when an entry is not finite (a
 ** smaller step may help); negative when the callback raised. In the last two cases the error is kept (nsl_keep_error).
 */
-int nsl_callback_call(NslCallee *callee, int slot, const NsPoint *at, double *out);
+int nsl_callback_call(NslCallback *cb, const NsPoint *at, double *out);
 
 /*
 ** The trace of a slot's compiled callback, with its inputs set to a point; NULL, with the error kept, when it cannot be traced.
 ** nsl_callback_argument: the number (from 0) of the trace's argument for a letter of the slot ('t': the time); -1 when there is
 ** none. NULL without an error: it has become plain (nsl_callback_attempt).
 */
-struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NsPoint *at);
+struct NslTrace *nsl_callback_trace(NslCallback *cb, const NsPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
 
 /* Makes the trace of a slot's compiled callback at a point; false, with the error on top of the stack, where it can not be traced. */
-bool nsl_callback_try(lua_State *L, NslCallee *callee, int slot, const NsPoint *at);
+bool nsl_callback_try(lua_State *L, NslCallback *cb, const NsPoint *at);
 
 /*
 ** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. plain: the callback's values there; NULL: it
 ** is called now and then. NULL: it can not be traced, or its values there are not the trace's. It is made anew in each run: a script may change what the callback uses.
 */
-struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NsPoint *at, const double *plain);
+struct NslTrace *nsl_callback_shadow(NslCallback *cb, const NsPoint *at, const double *plain);
 
 /*
 ** Whether a slot's plain Lua callback rounds the time to integers (t - floor(t), t % 1), and so jumps at times that no step sees. It is
 ** called once, with traced numbers, when its source has an operation that does so (nslua.base.remainders).
 */
-bool nsl_callback_jumps(NslCallee *callee, int slot);
+bool nsl_callback_jumps(NslCallback *cb);
 
 /*
 ** Runs f on behalf of the callback, with `argument` as a light userdata. An error of f is worded and kept like an error of the

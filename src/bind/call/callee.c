@@ -26,6 +26,7 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
   for (int i = 0; i < kind->nslots; i++) {
     callee->callbacks[i].callee = callee;
     callee->callbacks[i].slot = &kind->slots[i];
+    callee->callbacks[i].place = NSL_PLACE_SLOTS + NSL_SLOT_PLACES * i;
     callee->callbacks[i].direct.timed = !nsl_timeless(&kind->slots[i]);
   }
   lua_newtable(L);
@@ -99,19 +100,18 @@ static NslVector *make_vector(lua_State *L, int idx, int place, int n, const cha
 static void make_output(lua_State *L, int idx, int slot) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
-  if (cb->vector || cb->matrix) return;
+  if (cb->out) return;
   int rows = nsl_dimension(callee, cb->slot->rows), cols = nsl_dimension(callee, cb->slot->cols);
   cb->entries = rows * cols;
   if (cb->slot->cols == '1') {
-    cb->vector = make_vector(L, idx, nsl_output_place(slot), rows, cb->slot->label, false);
-    cb->out = cb->vector->data;
+    NslVector *vector = make_vector(L, idx, cb->place + NSL_OUTPUT, rows, cb->slot->label, false);
+    cb->out = vector->data, cb->version = vector->version;
     return;
   }
   NslMatrix *matrix = nsl_push_matrix(L, rows, cols, cb->slot->label);
-  callee_put(L, idx, nsl_output_place(slot), -1);
+  callee_put(L, idx, cb->place + NSL_OUTPUT, -1);
   lua_pop(L, 1);
-  cb->matrix = matrix;
-  cb->out = matrix->data;
+  cb->out = matrix->data, cb->version = matrix->version;
 }
 
 /*
@@ -205,7 +205,7 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
     return;
   }
   NslCallback *cb = &callee->callbacks[slot];
-  callee_put(L, idx, nsl_function_place(slot), function);
+  callee_put(L, idx, cb->place, function);
   cb->backing = lua_isnil(L, function) ? NSL_ABSENT : nsl_is_compiled(L, function) ? NSL_COMPILED : NSL_LUA;
   drop_trace(cb);
   cb->stays = false;
@@ -235,7 +235,7 @@ static bool push_method(lua_State *L, int idx, const char *name) {
 void nsl_exchange_function(lua_State *L, int idx, int slot, int function) {
   NslCallback *cb = &((NslCallee *)lua_touserdata(L, idx))->callbacks[slot];
   bool method = nsl_is_method(cb), compiled = nsl_is_compiled(L, function);
-  callee_put(L, idx, nsl_function_place(slot), function);
+  callee_put(L, idx, cb->place, function);
   cb->backing = method ? compiled ? NSL_COMPILED_METHOD : NSL_METHOD : compiled ? NSL_COMPILED : NSL_LUA;
   if (method && compiled) nsl_watch_callee(cb->callee);
   drop_trace(cb);
@@ -249,7 +249,7 @@ void nsl_replace_function(lua_State *L, int idx, int slot, int function) {
 /* Whether the slot of the callee at idx has the function on top of the stack in a compiled form. */
 static bool has_compiled(lua_State *L, int idx, int slot) {
   int top = lua_gettop(L);
-  lua_getiuservalue(L, idx, nsl_function_place(slot));
+  lua_getiuservalue(L, idx, ((NslCallee *)lua_touserdata(L, idx))->callbacks[slot].place);
   nsl_push_plain_function(L, -1);
   bool same = nsl_is_compiled(L, top + 1) && lua_rawequal(L, top, -1);
   lua_settop(L, top);
@@ -269,7 +269,7 @@ void nsl_find_methods(lua_State *L, int idx) {
         lua_pop(L, 1);
         continue;
       }
-      callee_put(L, idx, nsl_function_place(i), -1);
+      callee_put(L, idx, cb->place, -1);
       cb->backing = nsl_is_compiled(L, -1) ? NSL_COMPILED_METHOD : NSL_METHOD;
       if (nsl_is_compiled(L, -1)) nsl_watch_callee(callee);
       drop_trace(cb);
@@ -326,6 +326,15 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
   return 0;
 }
 
+static void list_inputs(NslCallback *cb) {
+  const NslCallee *callee = cb->callee;
+  const NslInput x = {callee->x, NSL_PLACE_X, 0}, lambda = {callee->lambda, NSL_PLACE_LAMBDA, 1},
+                 rate = {callee->rate, NSL_PLACE_RATE, 1}, z = {callee->z, NSL_PLACE_Z, 2};
+  cb->ninputs = 0;
+  for (const char *a = cb->slot->args; *a; a++)
+    cb->inputs[cb->ninputs++] = *a == 'x' ? x : *a == 'l' ? lambda : *a == 'v' ? rate : z;
+}
+
 void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   idx = lua_absindex(L, idx);
   NslCallee *callee = lua_touserdata(L, idx);
@@ -339,7 +348,7 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
   callee->z = make_vector(L, idx, NSL_PLACE_Z, nz, "z", false);
   callee->rate = make_vector(L, idx, NSL_PLACE_RATE, n, nsl_argument_name(callee, 'v'), true);
   for (int i = 0; i < callee->kind->nslots; i++)
-    callee->callbacks[i].vector = NULL, callee->callbacks[i].matrix = NULL, drop_trace(&callee->callbacks[i]);
+    callee->callbacks[i].out = NULL, drop_trace(&callee->callbacks[i]), list_inputs(&callee->callbacks[i]);
   ns_arena_release(&callee->arena);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) ns_derived_size(&callee->functions[i], &callee->arena, n, m, nz);
   if (callee->arena.failed) luaL_error(L, "not enough memory");
@@ -511,8 +520,8 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
     target->callbacks[i].backing = source->callbacks[i].backing;
     target->callbacks[i].symbol = source->callbacks[i].symbol;
     drop_trace(&target->callbacks[i]);
-    lua_getiuservalue(L, from, nsl_function_place(i));
-    lua_setiuservalue(L, to, nsl_function_place(i));
+    lua_getiuservalue(L, from, source->callbacks[i].place);
+    lua_setiuservalue(L, to, source->callbacks[i].place);
   }
   rebind(L, to);
 }

@@ -21,16 +21,25 @@ typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMP
 
 typedef struct NslCallee NslCallee;
 
+/* A vector that a callback gets: user value `place` of the callee, number `of` in NsFunction's args. */
+typedef struct NslInput {
+  NslVector *vector;
+  int place, of;
+} NslInput;
+
 /* One callback of one object. */
 struct NslCallback {
   NslCallee *callee;
   const NsSlot *slot;
+  int place; /* the first of its user values of the callee */
   NslBacking backing;
-  NsSymbol symbol;   /* used by NSL_LIBRARY */
-  NslVector *vector; /* the output is a vector or a matrix, user values of the callee; the other pointer is NULL */
-  NslMatrix *matrix;
-  double *out; /* the `entries` numbers of the output */
+  NsSymbol symbol; /* used by NSL_LIBRARY */
+  double *
+      out; /* the `entries` numbers of the output, a vector or a matrix that is a user value of the callee; NULL: not made yet */
   int entries;
+  const uint64_t *version; /* counts what scripts write into the output */
+  NslInput inputs[NS_FUNCTION_ARGS];
+  int ninputs;
   struct NslTrace *trace; /* compiled: made for these sizes; NULL until the first call. The function keeps it alive */
   NsDirect direct;        /* where the inputs of the traced function come from; direct.fn: of `trace` */
   bool inexact;           /* it does not accept dual numbers: see `exact` of NsFunction */
@@ -60,20 +69,10 @@ typedef struct NslCalleeFamily {
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS: the arguments of its callbacks, then the function, the output and the shadow of each slot. */
 enum { NSL_PLACE_X = 2, NSL_PLACE_LAMBDA = 4, NSL_PLACE_Z, NSL_PLACE_RATE, NSL_PLACE_SLOTS };
 
-static inline int nsl_function_place(int slot) {
-  return NSL_PLACE_SLOTS + 3 * slot;
-}
-
-static inline int nsl_output_place(int slot) {
-  return NSL_PLACE_SLOTS + 3 * slot + 1;
-}
-
-static inline int nsl_shadow_place(int slot) {
-  return NSL_PLACE_SLOTS + 3 * slot + 2;
-}
+enum { NSL_FUNCTION, NSL_OUTPUT, NSL_SHADOW, NSL_SLOT_PLACES }; /* from the `place` of a callback on */
 
 static inline int nsl_callee_uservalues(const NsModelClass *kind) {
-  return NSL_PLACE_SLOTS - 1 + 3 * kind->nslots;
+  return NSL_PLACE_SLOTS - 1 + NSL_SLOT_PLACES * kind->nslots;
 }
 
 /*

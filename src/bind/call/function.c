@@ -13,10 +13,6 @@
 #include "bind/diff/ad.h"
 #include "bind/diff/trace_jets.h"
 
-static int callback_slot(const NslCallback *cb) {
-  return (int)(cb - cb->callee->callbacks);
-}
-
 /* ---- passes with dual numbers ---- */
 
 /*
@@ -28,7 +24,7 @@ static NslDualCall function_gather(lua_State *L, const NslCallback *cb, const Ns
   NslCallee *callee = cb->callee;
   int nargs = 0;
   nsl_push_object(L, callee);
-  lua_getiuservalue(L, 2, nsl_function_place(callback_slot(cb)));
+  lua_getiuservalue(L, 2, cb->place);
   lua_getiuservalue(L, 2, NSL_PLACE_Z);
   for (const char *a = cb->slot->args; *a; a++, nargs++) {
     const char *name = nsl_argument_name(callee, *a);
@@ -171,19 +167,16 @@ static bool function_compiled(const void *callback) {
 }
 
 static int function_call(void *callback, const NsPoint *at, double *out) {
-  NslCallback *cb = callback;
-  return nsl_callback_call(cb->callee, callback_slot(cb), at, out);
+  return nsl_callback_call(callback, at, out);
 }
 
 static NsPaths *function_trace(void *callback, const NsPoint *at) {
-  NslCallback *cb = callback;
-  NslTrace *trace = nsl_callback_trace(cb->callee, callback_slot(cb), at);
+  NslTrace *trace = nsl_callback_trace(callback, at);
   return trace ? &trace->fn : NULL;
 }
 
 static NsPaths *function_shadow(void *callback, const NsPoint *at, const double *plain) {
-  NslCallback *cb = callback;
-  NslTrace *trace = nsl_callback_shadow(cb->callee, callback_slot(cb), at, plain);
+  NslTrace *trace = nsl_callback_shadow(callback, at, plain);
   return trace ? &trace->fn : NULL;
 }
 

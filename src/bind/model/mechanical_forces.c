@@ -87,7 +87,7 @@ static int forces_evaluate(lua_State *L, NslAt *at, NsQuantity which) {
 static int forces_call_plainly(lua_State *L, const NslCallee *callee, int slot) {
   int count = lua_gettop(L);
   bool method = nsl_is_method(&callee->callbacks[slot]);
-  lua_getiuservalue(L, 1, nsl_function_place(slot));
+  lua_getiuservalue(L, 1, callee->callbacks[slot].place);
   if (method) {
     lua_insert(L, 1);
     lua_call(L, count, LUA_MULTRET);

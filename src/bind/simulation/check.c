@@ -40,18 +40,18 @@ typedef struct Probe {
 ** Whether the callback of a slot gives nothing, neither at the state nor at two other points (tried only when it gave nothing
 ** at the state). A failure at the state is returned.
 */
-static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, double *out, bool *silent) {
-  bool of_rate = strchr(callee->callbacks[slot].slot->args, 'v') != NULL; /* the rate may have any value: take the state */
+static NsStatus is_silent(NslCallback *cb, const Probe *probe, double *out, bool *silent) {
+  bool of_rate = strchr(cb->slot->args, 'v') != NULL; /* the rate may have any value: take the state */
   NsPoint at = {probe->t, probe->x, of_rate ? probe->x : probe->lambda, probe->z};
-  int failed = nsl_callback_call(callee, slot, &at, out);
-  *silent = !failed && callee->callbacks[slot].silent;
+  int failed = nsl_callback_call(cb, &at, out);
+  *silent = !failed && cb->silent;
   if (failed) return NS_ECALLBACK;
   for (int trial = 1; trial < NS_AUDIT_POINTS && *silent; trial++) {
-    ns_audit_move(probe->moved_x, probe->x, callee->n, trial);
-    ns_audit_move(probe->moved_lambda, probe->lambda, callee->m, trial);
+    ns_audit_move(probe->moved_x, probe->x, cb->callee->n, trial);
+    ns_audit_move(probe->moved_lambda, probe->lambda, cb->callee->m, trial);
     double t = probe->t + (probe->T - probe->t) * trial / (NS_AUDIT_POINTS - 1);
     at = (NsPoint){t, probe->moved_x, of_rate ? probe->moved_x : probe->moved_lambda, probe->z};
-    *silent = nsl_callback_call(callee, slot, &at, out) == 0 && callee->callbacks[slot].silent;
+    *silent = nsl_callback_call(cb, &at, out) == 0 && cb->silent;
   }
   return NS_OK;
 }
@@ -60,12 +60,12 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
 static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const Probe *probe) {
   NsStatus status = NS_OK;
   for (int slot = 0; slot < callee->kind->nslots && status == NS_OK; slot++) {
-    const NslCallback *cb = &callee->callbacks[slot];
+    NslCallback *cb = &callee->callbacks[slot];
     int entries = nsl_callback_entries(cb);
     bool silent;
     if (is_jacobian(cb->slot) || entries == 0 || cb->backing == NSL_ABSENT || cb->backing == NSL_LIBRARY) continue;
     double *out = scratch(L, (size_t)entries);
-    status = is_silent(callee, slot, probe, out, &silent);
+    status = is_silent(cb, probe, out, &silent);
     lua_pop(L, 1);
     if (status == NS_OK && silent) complain_silent(L, lines, cb);
   }

@@ -264,7 +264,7 @@ static int support_callback(lua_State *L) {
   if (slot < 0 || callee->callbacks[slot].backing == NSL_ABSENT) return lua_pushboolean(L, 0), 1;
   NslBacking backing = callee->callbacks[slot].backing;
   if (backing != NSL_LUA && backing != NSL_COMPILED) return lua_pushboolean(L, 1), 1;
-  lua_getiuservalue(L, 1, nsl_function_place(slot));
+  lua_getiuservalue(L, 1, callee->callbacks[slot].place);
   nsl_push_plain_function(L, -1);
   return 1;
 }

@@ -34,7 +34,7 @@ static int compile_callback(lua_State *L) {
   cb->stays = true;
   lua_pushfstring(L, "%s %s", nsl_callee_title(L, callee), cb->slot->name);
   if (cb->backing == NSL_ABSENT) return 1;
-  lua_getiuservalue(L, 1, nsl_function_place((int)slot));
+  lua_getiuservalue(L, 1, cb->place);
   lua_pushstring(L, cb->backing == NSL_LIBRARY ? "library" : nsl_has_trace(cb) ? "compiled" : "Lua");
   if (nsl_is_method(cb)) lua_getiuservalue(L, 1, NSL_FIELDS);
   else lua_pushnil(L);
@@ -60,7 +60,7 @@ typedef struct CallbackTry {
 /* The last argument: a CallbackTry. */
 static int try_callback(lua_State *L) {
   const CallbackTry *way = lua_touserdata(L, -1);
-  if (!nsl_callback_try(L, way->callee, way->slot, &way->at)) return lua_error(L);
+  if (!nsl_callback_try(L, &way->callee->callbacks[way->slot], &way->at)) return lua_error(L);
   return 0;
 }
 

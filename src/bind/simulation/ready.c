@@ -131,7 +131,7 @@ static bool warn_of_jumps(lua_State *L, int idx, NsInteraction *inter, void *con
   NslCallee *callee = lua_touserdata(L, idx);
   (void)inter, (void)context;
   for (int i = 0; i < callee->kind->nslots; i++) {
-    if (!nsl_callback_jumps(callee, i)) continue;
+    if (!nsl_callback_jumps(&callee->callbacks[i])) continue;
     lua_pushfstring(
         L,
         "%s %s: it rounds the time to integers (floor, %%, fmod) and jumps within steps, which may not see it; take "
