@@ -115,10 +115,3 @@ static inline double ns_nearest_segments3(double parallel, const double *p, cons
   ns_sub3(x, y, way);
   return ns_length3(way);
 }
-
-/* Whether the balls around two segments show that they are farther apart than `best`. */
-static inline bool ns_segments_far3(const double *p, const double *d, const double *q, const double *e, double best) {
-  double way[3], square = ns_dot3(d, d), other = ns_dot3(e, e), sum = best + 0.5 * (sqrt(square) + sqrt(other));
-  for (int k = 0; k < 3; k++) way[k] = p[k] - q[k] + 0.5 * (d[k] - e[k]);
-  return ns_dot3(way, way) > (1 + 1e-9) * sum * sum;
-}

@@ -1,10 +1,11 @@
 /*
 ** touch.c
-** Narrow phase of convex solids: separating axes, nearest features, clipped faces.
+** Narrow phase of convex solids: touches of nearest features, clipped faces.
 */
 #include "contact/touch.h"
 
 #include "base/memory.h"
+#include "contact/sides.h"
 
 const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},   {"point_line", "line_point", false, false},
                                       {"point_point", "point_point", true, false}, {"line_line", "line_line", true, false},
@@ -19,210 +20,14 @@ static const double tie = 1e-7, rim = 1e-9;
 ** touch, too; not edges whose normal is within 8 degrees of the face's.
 */
 static const double beside = 1.5, alike = 0.99;
-/* Edges whose angle has a smaller sine than this count as parallel: their ends touch, too; below the second one they have no common normal. */
-static const double alongside = 0.1, parallel = 1e-5;
+/* Edges whose angle has a smaller sine than this count as parallel: their ends touch, too. */
+static const double alongside = 0.1;
 /* Part of their length by which edges may cross beside an end. */
 static const double beside_end = 0.05;
-
-/* A solid at its place: corners and normals of the faces in space. */
-typedef struct Side {
-  const NsSolid *s;
-  const NsPose *pose;
-  const double *v, *n;
-  bool second;
-} Side;
-
-/* An axis: n points from the second solid to the first one. */
-typedef struct Axis {
-  double gap, n[3];
-  int face;       /* its face; -1: it belongs to two edges */
-  bool of_second; /* the face is the second solid's */
-  int edge[2];
-} Axis;
 
 void ns_narrow_free(NsNarrow *narrow) {
   ns_free(narrow->touches);
   ns_free(narrow->numbers);
-}
-
-static const double *side_vertex(const Side *x, int i) {
-  return x->v + 3 * (ptrdiff_t)i;
-}
-static const double *side_normal(const Side *x, int f) {
-  return x->n + 3 * (ptrdiff_t)f;
-}
-
-/* Writes the places of corners and normals to `room`; returns what is left of it. */
-static double *side_place(Side *x, NsPlaced at, bool second, double *room) {
-  *x = (Side){at.solid, at.pose, room, room + 3 * (ptrdiff_t)at.solid->nvertices, second};
-  for (int i = 0; i < x->s->nvertices; i++, room += 3) ns_place(x->pose, x->s->vertices + 3 * (ptrdiff_t)i, room);
-  for (int f = 0; f < x->s->nfaces; f++, room += 3) ns_turn(x->pose, x->s->faces[f].normal, room);
-  return room;
-}
-
-static NsStatus narrow_begin(NsNarrow *w, NsPlaced a, NsPlaced b, Side *x, Side *y) {
-  int room = 3 * (a.solid->nvertices + a.solid->nfaces + b.solid->nvertices + b.solid->nfaces);
-  w->n = 0;
-  if (room > w->room) {
-    double *numbers = ns_resize(w->numbers, (size_t)room, sizeof *numbers);
-    if (!numbers) return NS_ENOMEM;
-    w->numbers = numbers, w->room = room;
-  }
-  side_place(y, b, true, side_place(x, a, false, w->numbers));
-  return NS_OK;
-}
-
-/* The least n . v over the corners; *at: the first corner that has it. */
-static double side_least(const Side *x, const double *n, int *at) {
-  double least = INFINITY;
-  for (int i = 0; i < x->s->nvertices; i++) {
-    double d = ns_dot3(n, side_vertex(x, i));
-    if (d < least) least = d, *at = i;
-  }
-  return least;
-}
-
-/* ---- separating axes ---- */
-
-/* The best axis among the normals of x's faces. */
-static void axis_of_faces(const Side *x, const Side *y, double margin, Axis *best) {
-  for (int f = 0; f < x->s->nfaces; f++) {
-    const double *n = side_normal(x, f);
-    int at = 0;
-    double gap = side_least(y, n, &at) - ns_dot3(n, side_vertex(x, x->s->loop[x->s->faces[f].first]));
-    if (!(gap > best->gap + margin)) continue;
-    *best = (Axis){.gap = gap, .face = f, .of_second = x->second};
-    for (int k = 0; k < 3; k++) best->n[k] = x->second ? n[k] : -n[k];
-    margin = 0;
-  }
-}
-
-/* Whether the normals of both edges' faces leave it possible that the edges touch: their arcs cross on the sphere of directions. */
-static bool axis_arcs_cross(const Side *x, const NsSolidEdge *e, const Side *y, const NsSolidEdge *f) {
-  if (e->left < 0 || f->left < 0) return true;
-  const double *a = side_normal(x, e->left), *b = side_normal(x, e->right);
-  double c[3], d[3], along_x[3], along_y[3];
-  for (int k = 0; k < 3; k++) c[k] = -side_normal(y, f->left)[k], d[k] = -side_normal(y, f->right)[k];
-  ns_cross3(b, a, along_x);
-  double ca = ns_dot3(c, along_x), da = ns_dot3(d, along_x);
-  if (!(ca * da < 0)) return false;
-  ns_cross3(d, c, along_y);
-  double ac = ns_dot3(a, along_y), bc = ns_dot3(b, along_y);
-  return ac * bc < 0 && ca * bc > 0;
-}
-
-/* The common normal of two edges that has the larger gap; -INFINITY: they are parallel, or their faces keep them apart. */
-static double axis_of_pair(const Side *x, int i, const Side *y, int j, double *n) {
-  const NsSolidEdge *e = &x->s->edges[i], *f = &y->s->edges[j];
-  double one[3], two[3], back[3];
-  int at = 0;
-  if (!axis_arcs_cross(x, e, y, f)) return -INFINITY;
-  ns_sub3(side_vertex(x, e->to), side_vertex(x, e->from), one);
-  ns_sub3(side_vertex(y, f->to), side_vertex(y, f->from), two);
-  ns_unit3(one), ns_unit3(two);
-  ns_cross3(one, two, n);
-  if (!(ns_unit3(n) > parallel)) return -INFINITY;
-  for (int k = 0; k < 3; k++) back[k] = -n[k];
-  double gap = side_least(x, n, &at) + side_least(y, back, &at), other = side_least(x, back, &at) + side_least(y, n, &at);
-  if (other > gap) memcpy(n, back, sizeof back);
-  return fmax(gap, other);
-}
-
-/* The best axis among the common normals of edges, if it is better by `margin`. */
-static void axis_of_edges(const Side *x, const Side *y, double margin, Axis *best) {
-  for (int i = 0; i < x->s->nedges; i++)
-    for (int j = 0; j < y->s->nedges; j++) {
-      double n[3], gap = axis_of_pair(x, i, y, j, n);
-      if (!(gap > best->gap + margin)) continue;
-      *best = (Axis){.gap = gap, .face = -1, .edge = {i, j}};
-      memcpy(best->n, n, sizeof n);
-      margin = 0;
-    }
-}
-
-/* ---- nearest features ---- */
-
-/* The border k of a face: a corner on it, and its unit normal along the face. In the plane a face has two corners, which are its borders. */
-static const double *face_border(const Side *x, int f, int k, double *out) {
-  const NsSolidFace *face = &x->s->faces[f];
-  const int *loop = x->s->loop + face->first;
-  const double *u = side_vertex(x, loop[k]);
-  double edge[3];
-  ns_sub3(side_vertex(x, loop[(k + 1) % face->count]), u, edge);
-  if (face->count > 2) ns_cross3(edge, side_normal(x, f), out);
-  for (int i = 0; i < 3 && face->count == 2; i++) out[i] = -edge[i];
-  ns_unit3(out);
-  return u;
-}
-
-/* Whether the corner p is over the face f of x, or within `slack` of its border. */
-static bool face_covers(const Side *x, int f, const double *p, double slack) {
-  for (int k = 0; k < x->s->faces[f].count; k++) {
-    double out[3], way[3];
-    ns_sub3(p, face_border(x, f, k, out), way);
-    if (ns_dot3(way, out) > slack) return false;
-  }
-  return true;
-}
-
-/* The nearest points of two sides of solids. at: 0, 1 an end of the edge, 2 inside. */
-typedef struct Nearest {
-  double d, pa[3], pb[3];
-  int a, b; /* edges, or the corners of points that have no edge */
-  int at[2];
-} Nearest;
-
-static void side_edge(const Side *x, int e, const double **p, double *d) {
-  static const double none[3] = {0, 0, 0};
-  *p = side_vertex(x, x->s->nedges ? x->s->edges[e].from : e);
-  if (x->s->nedges) ns_sub3(side_vertex(x, x->s->edges[e].to), *p, d);
-  else memcpy(d, none, sizeof none);
-}
-
-static int nearest_end(const Side *x, double s) {
-  return x->s->nedges == 0 || s <= 0 ? 0 : s >= 1 ? 1 : 2;
-}
-
-/* The nearest points of all edges (without edges: of all corners). */
-static void nearest_edges(const Side *x, const Side *y, Nearest *best) {
-  int ne = x->s->nedges ? x->s->nedges : x->s->nvertices, nf = y->s->nedges ? y->s->nedges : y->s->nvertices;
-  best->d = INFINITY;
-  for (int i = 0; i < ne; i++)
-    for (int j = 0; j < nf; j++) {
-      const double *p, *q;
-      double d[3], e[3], s, t;
-      side_edge(x, i, &p, d), side_edge(y, j, &q, e);
-      if (ns_segments_far3(p, d, q, e, best->d)) continue;
-      double far = ns_nearest_segments3(parallel, p, d, q, e, &s, &t);
-      if (!(far < best->d)) continue;
-      *best = (Nearest){.d = far, .a = i, .b = j, .at = {nearest_end(x, s), nearest_end(y, t)}};
-      ns_add3(p, s, d, best->pa), ns_add3(q, t, e, best->pb);
-    }
-}
-
-/* Whether a corner that is nearest to the axis' face, within `slack`, is over it: the gap is the distance then. */
-static bool axis_is_nearest(const Side *x, const Side *y, const Axis *axis, double slack) {
-  const Side *face = axis->of_second ? y : x, *other = axis->of_second ? x : y;
-  const double *n = side_normal(face, axis->face);
-  int at = 0;
-  double least = side_least(other, n, &at);
-  for (int i = 0; i < other->s->nvertices; i++)
-    if (ns_dot3(n, side_vertex(other, i)) <= least + slack && face_covers(face, axis->face, side_vertex(other, i), slack))
-      return true;
-  return false;
-}
-
-/* Takes a corner of y over a face of x, if it is nearer. */
-static void nearest_faces(const Side *x, const Side *y, Nearest *best) {
-  for (int f = 0; f < x->s->nfaces; f++)
-    for (int i = 0; i < y->s->nvertices; i++) {
-      const double *n = side_normal(x, f), *p = side_vertex(y, i);
-      double gap = ns_dot3(n, p) - ns_dot3(n, side_vertex(x, x->s->loop[x->s->faces[f].first]));
-      if (!(gap > 0 && gap < best->d) || !face_covers(x, f, p, 0)) continue;
-      best->d = gap;
-      memcpy(y->second ? best->pb : best->pa, p, sizeof best->pa);
-      ns_add3(p, -gap, n, y->second ? best->pa : best->pb);
-    }
 }
 
 /* ---- touches ---- */
@@ -245,16 +50,16 @@ static void touch_name(NsTouch *t, NsTouchKind kind, bool swapped, int a, int b,
 }
 
 /* Returns the length. */
-static double touch_along(const Side *x, int edge, double *along) {
+static double touch_along(const NsSide *x, int edge, double *along) {
   ns_sub3(x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].to, x->s->vertices + 3 * (ptrdiff_t)x->s->edges[edge].from, along);
   return ns_unit3(along);
 }
 
 /* The corner i of y and the face f of x, moved out by x's rounding. */
-static NsStatus touch_point_face(NsNarrow *w, const Side *x, int f, const Side *y, int i, double reach) {
+static NsStatus touch_point_face(NsNarrow *w, const NsSide *x, int f, const NsSide *y, int i, double reach) {
   const NsSolidFace *face = &x->s->faces[f];
-  const double *n = side_normal(x, f), *p = side_vertex(y, i);
-  double gap = ns_dot3(n, p) - ns_dot3(n, side_vertex(x, x->s->loop[face->first])) - x->s->radius - y->s->radius;
+  const double *n = ns_side_normal(x, f), *p = ns_side_vertex(y, i);
+  double gap = ns_dot3(n, p) - ns_dot3(n, ns_side_vertex(x, x->s->loop[face->first])) - x->s->radius - y->s->radius;
   if (!(gap <= reach)) return NS_OK;
   NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
@@ -269,13 +74,13 @@ static NsStatus touch_point_face(NsNarrow *w, const Side *x, int f, const Side *
 }
 
 /* The corner i of y and the edge e of x (e < 0: its corner -1 - e). */
-static NsStatus touch_point_line(NsNarrow *w, const Side *x, int e, const Side *y, int i, double reach) {
-  const double *p = side_vertex(y, i), *q = side_vertex(x, e < 0 ? -1 - e : x->s->edges[e].from);
+static NsStatus touch_point_line(NsNarrow *w, const NsSide *x, int e, const NsSide *y, int i, double reach) {
+  const double *p = ns_side_vertex(y, i), *q = ns_side_vertex(x, e < 0 ? -1 - e : x->s->edges[e].from);
   double way[3];
   ns_sub3(p, q, way);
   if (e >= 0) {
     double along[3];
-    ns_sub3(side_vertex(x, x->s->edges[e].to), q, along);
+    ns_sub3(ns_side_vertex(x, x->s->edges[e].to), q, along);
     ns_unit3(along);
     ns_add3(way, -ns_dot3(way, along), along, way);
   }
@@ -295,12 +100,12 @@ static NsStatus touch_point_line(NsNarrow *w, const Side *x, int e, const Side *
 }
 
 /* The edges e of x and f of y; n points to x. */
-static NsStatus touch_line_line(NsNarrow *w, const Side *x, int e, const Side *y, int f, const double *n, double reach) {
-  const double *p = side_vertex(x, x->s->edges[e].from), *q = side_vertex(y, y->s->edges[f].from);
+static NsStatus touch_line_line(NsNarrow *w, const NsSide *x, int e, const NsSide *y, int f, const double *n, double reach) {
+  const double *p = ns_side_vertex(x, x->s->edges[e].from), *q = ns_side_vertex(y, y->s->edges[f].from);
   double way[3], one[3], two[3], across[3];
   ns_sub3(p, q, way);
-  ns_sub3(side_vertex(x, x->s->edges[e].to), p, one);
-  ns_sub3(side_vertex(y, y->s->edges[f].to), q, two);
+  ns_sub3(ns_side_vertex(x, x->s->edges[e].to), p, one);
+  ns_sub3(ns_side_vertex(y, y->s->edges[f].to), q, two);
   ns_cross3(one, two, across);
   ns_unit3(across);
   bool turned = ns_dot3(across, n) < 0;
@@ -361,18 +166,18 @@ static void polygon_cut(Polygon *p, const double *u, const double *out, int bord
 }
 
 /* The face of y that looks most against n; -1: it has none. */
-static int side_against(const Side *y, const double *n) {
+static int side_against(const NsSide *y, const double *n) {
   int best = -1;
   double least = INFINITY;
   for (int f = 0; f < y->s->nfaces; f++) {
-    double d = ns_dot3(n, side_normal(y, f));
+    double d = ns_dot3(n, ns_side_normal(y, f));
     if (d < least - 1e-9) least = d, best = f; /* sines of angles; the first of equal ones */
   }
   return best;
 }
 
 /* The edge of y between two corners; -1: none. */
-static int side_find_edge(const Side *y, int a, int b) {
+static int side_find_edge(const NsSide *y, int a, int b) {
   for (int e = 0; e < y->s->nedges; e++) {
     const NsSolidEdge *edge = &y->s->edges[e];
     if ((edge->from == a && edge->to == b) || (edge->from == b && edge->to == a)) return e;
@@ -381,12 +186,12 @@ static int side_find_edge(const Side *y, int a, int b) {
 }
 
 /* The crossing of the edge e of y with the border k of the face f of x. */
-static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const Side *y, int e, const double *at,
+static NsStatus touch_line_face(NsNarrow *w, const NsSide *x, int f, int k, const NsSide *y, int e, const double *at,
                                 double reach) {
   const NsSolidFace *face = &x->s->faces[f];
   const int *loop = x->s->loop + face->first;
-  const double *n = side_normal(x, f), *u = x->s->vertices + 3 * (ptrdiff_t)loop[k];
-  double gap = ns_dot3(n, at) - ns_dot3(n, side_vertex(x, loop[0])) - x->s->radius - y->s->radius, edge[3];
+  const double *n = ns_side_normal(x, f), *u = x->s->vertices + 3 * (ptrdiff_t)loop[k];
+  double gap = ns_dot3(n, at) - ns_dot3(n, ns_side_vertex(x, loop[0])) - x->s->radius - y->s->radius, edge[3];
   if (!(gap <= reach) || e < 0) return NS_OK;
   NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
@@ -405,14 +210,14 @@ static NsStatus touch_line_face(NsNarrow *w, const Side *x, int f, int k, const 
 }
 
 /* Keeps of the touches from `first` on four that are far apart along the face (extreme in directions that its own edge gives), and the deepest. */
-static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double size) {
+static void touch_reduce(NsNarrow *w, int first, const NsSide *x, int f, double size) {
   if (w->all || w->n - first <= 4) return;
   const int *loop = x->s->loop + x->s->faces[f].first;
   double u[3], v[3];
   int keep[5] = {first, first, first, first, first};
-  ns_sub3(side_vertex(x, loop[1]), side_vertex(x, loop[0]), u);
+  ns_sub3(ns_side_vertex(x, loop[1]), ns_side_vertex(x, loop[0]), u);
   ns_unit3(u);
-  ns_cross3(side_normal(x, f), u, v);
+  ns_cross3(ns_side_normal(x, f), u, v);
   for (int k = 0; k < 5; k++) {
     double best = -INFINITY;
     for (int i = first; i < w->n; i++) {
@@ -433,18 +238,18 @@ static void touch_reduce(NsNarrow *w, int first, const Side *x, int f, double si
 }
 
 /* The corner i of y, if it is over the face f of x. */
-static NsStatus touch_corner(NsNarrow *w, const Side *x, int f, const Side *y, int i, double reach, double size) {
-  return face_covers(x, f, side_vertex(y, i), tie * size) ? touch_point_face(w, x, f, y, i, reach) : NS_OK;
+static NsStatus touch_corner(NsNarrow *w, const NsSide *x, int f, const NsSide *y, int i, double reach, double size) {
+  return ns_side_covers(x, f, ns_side_vertex(y, i), tie * size) ? touch_point_face(w, x, f, y, i, reach) : NS_OK;
 }
 
 /*
 ** Whether the way from `from`, in front of the face f of x in the plane, to p ends over the face, or over the beyond[k] behind its corner k as
 ** far as the reach, or crosses one of them.
 */
-static bool face_meets_way(const Side *x, int f, const double *from, const double *p, const double *beyond, double reach) {
+static bool face_meets_way(const NsSide *x, int f, const double *from, const double *p, const double *beyond, double reach) {
   double start[3], end[3], along[3];
-  const double *n = side_normal(x, f), *u = side_vertex(x, 0);
-  ns_sub3(side_vertex(x, 1), u, along), ns_sub3(from, u, start), ns_sub3(p, u, end);
+  const double *n = ns_side_normal(x, f), *u = ns_side_vertex(x, 0);
+  ns_sub3(ns_side_vertex(x, 1), u, along), ns_sub3(from, u, start), ns_sub3(p, u, end);
   double length = ns_unit3(along), high = ns_dot3(n, start), low = ns_dot3(n, end), at = ns_dot3(along, end);
   double most = low > 0 ? reach : INFINITY;
   if (low <= 0) at += (ns_dot3(along, start) - at) * low / (low - high);
@@ -452,23 +257,23 @@ static bool face_meets_way(const Side *x, int f, const double *from, const doubl
 }
 
 NsStatus ns_narrow_corners(NsNarrow *w, NsPlaced a, NsPlaced b, double beyond[2][2], double reach) {
-  Side x, y;
+  NsSide x, y;
   double centre[3];
   int before = w->n;
-  NsStatus status = narrow_begin(w, a, b, &x, &y);
+  NsStatus status = ns_sides_begin(w, a, b, &x, &y);
   w->n = before; /* they are added */
   ns_place(b.pose, b.solid->centre, centre);
   for (int k = 0; k < 2 * y.s->nvertices && status == NS_OK; k++)
-    if (face_meets_way(&x, k % 2, centre, side_vertex(&y, k / 2), beyond[k % 2], reach))
+    if (face_meets_way(&x, k % 2, centre, ns_side_vertex(&y, k / 2), beyond[k % 2], reach))
       status = touch_point_face(w, &x, k % 2, &y, k / 2, reach);
   return status;
 }
 
 /* The part of y that is over the face f of x. */
-static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, double reach, double size) {
+static NsStatus touch_face(NsNarrow *w, const NsSide *x, int f, const NsSide *y, double reach, double size) {
   const NsSolidFace *face = &x->s->faces[f];
   const int *loop = x->s->loop + face->first;
-  const double *n = side_normal(x, f);
+  const double *n = ns_side_normal(x, f);
   int against = side_against(y, n), first = w->n;
   const int *corners = against < 0 ? NULL : y->s->loop + y->s->faces[against].first;
   Polygon p;
@@ -477,11 +282,11 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
   int count = p.n;
   for (int i = 0; i < count; i++) {
     p.c[i] = (Clipped){.corner = corners ? corners[i] : i, .next = i};
-    memcpy(p.c[i].at, side_vertex(y, p.c[i].corner), sizeof p.c[i].at);
+    memcpy(p.c[i].at, ns_side_vertex(y, p.c[i].corner), sizeof p.c[i].at);
   }
   for (int k = 0; k < face->count; k++) {
     double out[3];
-    const double *u = face_border(x, f, k, out);
+    const double *u = ns_side_border(x, f, k, out);
     polygon_cut(&p, u, out, k, rim * size);
   }
   NsStatus status = NS_OK;
@@ -506,15 +311,15 @@ static NsStatus touch_face(NsNarrow *w, const Side *x, int f, const Side *y, dou
 /* ---- edges ---- */
 
 /* The ends of the edge e of y that lie beside the edge f of x. */
-static NsStatus touch_ends(NsNarrow *w, const Side *x, int f, const Side *y, int e, double reach) {
+static NsStatus touch_ends(NsNarrow *w, const NsSide *x, int f, const NsSide *y, int e, double reach) {
   const double *p, *q;
   double d[3], along[3];
   NsStatus status = NS_OK;
-  side_edge(x, f, &p, d), side_edge(y, e, &q, along);
+  ns_side_edge(x, f, &p, d), ns_side_edge(y, e, &q, along);
   for (int end = 0; end < 2 && status == NS_OK; end++) {
     int i = end ? y->s->edges[e].to : y->s->edges[e].from;
     double way[3];
-    ns_sub3(side_vertex(y, i), p, way);
+    ns_sub3(ns_side_vertex(y, i), p, way);
     double s = ns_dot3(way, d) / ns_dot3(d, d);
     if (s > 0 && s < 1) status = touch_point_line(w, x, f, y, i, reach);
   }
@@ -522,13 +327,13 @@ static NsStatus touch_ends(NsNarrow *w, const Side *x, int f, const Side *y, int
 }
 
 /* The touches at the nearest points of two edges or corners. */
-static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const Nearest *near, double reach) {
+static NsStatus touch_nearest(NsNarrow *w, const NsSide *x, const NsSide *y, const NsNearest *near, double reach) {
   bool lines = x->s->nedges > 0 && y->s->nedges > 0;
   NsStatus status = NS_OK;
   if (lines) {
     const double *p;
     double d[3], e[3], across[3], n[3];
-    side_edge(x, near->a, &p, d), side_edge(y, near->b, &p, e);
+    ns_side_edge(x, near->a, &p, d), ns_side_edge(y, near->b, &p, e);
     ns_unit3(d), ns_unit3(e);
     ns_cross3(d, e, across);
     double sine = ns_length3(across);
@@ -538,7 +343,8 @@ static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const N
     }
     if (status != NS_OK || (sine < alongside && w->n >= 2)) return status;
     ns_sub3(near->pa, near->pb, n);
-    if (near->at[0] == 2 && near->at[1] == 2 && sine > parallel) return touch_line_line(w, x, near->a, y, near->b, n, reach);
+    if (near->at[0] == 2 && near->at[1] == 2 && sine > ns_axis_parallel)
+      return touch_line_line(w, x, near->a, y, near->b, n, reach);
     if (w->n > 0) return NS_OK;
   }
   int a = x->s->nedges == 0 ? near->a : near->at[0] == 1 ? x->s->edges[near->a].to : x->s->edges[near->a].from;
@@ -549,12 +355,12 @@ static NsStatus touch_nearest(NsNarrow *w, const Side *x, const Side *y, const N
 
 /*
 ** Whether two edges cross: their lines are nearest to each other within the edges, or just beside an end. `steep`: not when they are nearly
-** parallel, where a small turn moves this place far.
+** ns_axis_parallel, where a small turn moves this place far.
 */
-static bool touch_edges_cross(const Side *x, int i, const Side *y, int j, bool steep) {
+static bool touch_edges_cross(const NsSide *x, int i, const NsSide *y, int j, bool steep) {
   const double *p, *q;
   double d[3], e[3], way[3];
-  side_edge(x, i, &p, d), side_edge(y, j, &q, e);
+  ns_side_edge(x, i, &p, d), ns_side_edge(y, j, &q, e);
   ns_sub3(p, q, way);
   double a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e), det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
   double s = (b * g - c * f) / det, t = (a * g - b * f) / det;
@@ -563,15 +369,18 @@ static bool touch_edges_cross(const Side *x, int i, const Side *y, int j, bool s
 }
 
 /* All pairs of edges that cross with a gap of at least `least`, in the order of edges; not those with the normal `other` (NULL: none). */
-static NsStatus touch_lines(NsNarrow *w, const Side *x, const Side *y, double least, const double *other, double reach) {
+static NsStatus touch_lines(NsNarrow *w, const NsSide *x, const NsSide *y, double least, const double *other, double reach) {
   NsStatus status = NS_OK;
-  for (int i = 0; i < x->s->nedges; i++)
-    for (int j = 0; j < y->s->nedges && status == NS_OK; j++) {
+  for (int i = 0; i < x->s->nedges; i++) {
+    int count = ns_axis_look(x, i, y);
+    for (int k = 0; k < count && status == NS_OK; k++) {
+      int j = y->crossing[k];
       double n[3];
-      if (!(axis_of_pair(x, i, y, j, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
+      if (!(ns_axis_of_pair(x, i, y, j, least, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
       if (!touch_edges_cross(x, i, y, j, other != NULL)) continue;
       status = touch_line_line(w, x, i, y, j, n, reach);
     }
+  }
   return status;
 }
 
@@ -582,29 +391,19 @@ static double narrow_size(NsPlaced a, NsPlaced b) {
   return !(x > 0) ? y : !(y > 0) ? x : fmin(x, y);
 }
 
-/* The best axis, faces first; -INFINITY when there is none (points, parallel segments). `cut`: an axis with a larger gap ends the search. */
-static Axis narrow_axis(const Side *x, const Side *y, double margin, double cut, Axis *faces) {
-  Axis axis = {.gap = -INFINITY, .face = -1};
-  axis_of_faces(x, y, 0, &axis);
-  if (axis.gap <= cut) axis_of_faces(y, x, margin, &axis);
-  *faces = axis;
-  if (axis.gap <= cut) axis_of_edges(x, y, margin, &axis);
-  return axis;
-}
-
 /* Whether the cores have no inside, so that only their features tell whether they meet. */
 static bool narrow_thin(NsPlaced a, NsPlaced b) {
   return a.solid->nfaces <= 2 && b.solid->nfaces <= 2;
 }
 
 /* The part of one solid over the axis' face of the other. */
-static NsStatus narrow_over_face(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, double reach, double size) {
+static NsStatus narrow_over_face(NsNarrow *w, const NsSide *x, const NsSide *y, const NsAxis *axis, double reach, double size) {
   return axis->of_second ? touch_face(w, y, axis->face, x, reach, size) : touch_face(w, x, axis->face, y, reach, size);
 }
 
 /* Solids that overlap. */
-static NsStatus narrow_inside(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, const Axis *faces, double reach,
-                              double size) {
+static NsStatus narrow_inside(NsNarrow *w, const NsSide *x, const NsSide *y, const NsAxis *axis, const NsAxis *faces,
+                              double reach, double size) {
   double least = beside * axis->gap - tie * size;
   bool face = faces->face >= 0 && faces->gap >= least;
   NsStatus status = face ? narrow_over_face(w, x, y, faces, reach, size) : NS_OK;
@@ -612,14 +411,16 @@ static NsStatus narrow_inside(NsNarrow *w, const Side *x, const Side *y, const A
 }
 
 /* Solids that are apart, or, without an inside, may be: near: their edges. */
-static NsStatus narrow_apart(NsNarrow *w, const Side *x, const Side *y, const Axis *axis, double reach, double size) {
-  Nearest near, any;
-  bool face = axis->face >= 0 && axis_is_nearest(x, y, axis, tie * size);
-  nearest_edges(x, y, &near);
+static NsStatus narrow_apart(NsNarrow *w, const NsSide *x, const NsSide *y, const NsAxis *axis, double reach, double size) {
+  NsNearest near, any;
+  bool face = axis->face >= 0 && ns_axis_is_nearest(x, y, axis, tie * size);
+  NsStatus status = face ? narrow_over_face(w, x, y, axis, reach, size) : NS_OK;
+  if (w->n > 0 || status != NS_OK) return status;
+  ns_nearest_edges(x, y, axis, &near);
   any = near;
-  if (axis->face >= 0 && !face) nearest_faces(x, y, &any), nearest_faces(y, x, &any);
-  if (face || (axis->face >= 0 && any.d <= axis->gap + tie * size)) {
-    NsStatus status = narrow_over_face(w, x, y, axis, reach, size);
+  if (axis->face >= 0 && !face) ns_nearest_faces(x, y, &any), ns_nearest_faces(y, x, &any);
+  if (axis->face >= 0 && !face && any.d <= axis->gap + tie * size) {
+    status = narrow_over_face(w, x, y, axis, reach, size);
     if (w->n > 0 || status != NS_OK) return status;
   }
   if (axis->face < 0 && !(near.d > 0)) return touch_line_line(w, x, axis->edge[0], y, axis->edge[1], axis->n, reach);
@@ -627,11 +428,11 @@ static NsStatus narrow_apart(NsNarrow *w, const Side *x, const Side *y, const Ax
 }
 
 NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
-  Side x, y;
-  Axis faces;
+  NsSide x, y;
+  NsAxis faces;
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
-  if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  Axis axis = narrow_axis(&x, &y, tie * size, reach + rounding, &faces);
+  if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  NsAxis axis = ns_axis_find(&x, &y, tie * size, reach + rounding, &faces);
   w->near = axis.gap <= reach + rounding;
   if (!w->near) return NS_OK;
   bool inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
@@ -639,27 +440,27 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
 }
 
 /* The points of the deepest overlap along an axis. */
-static void narrow_overlap(const Side *x, const Side *y, const Axis *axis, Nearest *near) {
+static void narrow_overlap(const NsSide *x, const NsSide *y, const NsAxis *axis, NsNearest *near) {
   near->d = axis->gap;
   if (axis->face < 0) {
     const double *p, *q;
     double d[3], e[3], s, t;
-    side_edge(x, axis->edge[0], &p, d), side_edge(y, axis->edge[1], &q, e);
-    (void)ns_nearest_segments3(parallel, p, d, q, e, &s, &t);
+    ns_side_edge(x, axis->edge[0], &p, d), ns_side_edge(y, axis->edge[1], &q, e);
+    (void)ns_nearest_segments3(ns_axis_parallel, p, d, q, e, &s, &t);
     ns_add3(p, s, d, near->pa);
     ns_add3(near->pa, -axis->gap, axis->n, near->pb);
     return;
   }
-  const Side *of = axis->of_second ? y : x, *other = axis->of_second ? x : y;
+  const NsSide *of = axis->of_second ? y : x, *other = axis->of_second ? x : y;
   int at = 0;
-  (void)side_least(other, side_normal(of, axis->face), &at);
-  memcpy(axis->of_second ? near->pa : near->pb, side_vertex(other, at), sizeof near->pa);
+  (void)ns_side_least(other, ns_side_normal(of, axis->face), &at);
+  memcpy(axis->of_second ? near->pa : near->pb, ns_side_vertex(other, at), sizeof near->pa);
   if (axis->of_second) ns_add3(near->pa, -axis->gap, axis->n, near->pb);
   else ns_add3(near->pb, axis->gap, axis->n, near->pa);
 }
 
 /* The distance of the surfaces, and the points there, by those without rounding. */
-static NsStatus narrow_tell(NsPlaced a, NsPlaced b, const Nearest *near, const double *normal, double *distance, double *pa,
+static NsStatus narrow_tell(NsPlaced a, NsPlaced b, const NsNearest *near, const double *normal, double *distance, double *pa,
                             double *pb, double *n) {
   *distance = near->d - a.solid->radius - b.solid->radius, memcpy(n, normal, 3 * sizeof *n);
   ns_add3(near->pa, -a.solid->radius, normal, pa), ns_add3(near->pb, b.solid->radius, normal, pb);
@@ -667,24 +468,24 @@ static NsStatus narrow_tell(NsPlaced a, NsPlaced b, const Nearest *near, const d
 }
 
 NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
-  Side x, y;
-  Nearest near;
-  Axis faces, axis = {.gap = -INFINITY, .face = -1};
+  NsSide x, y;
+  NsNearest near;
+  NsAxis faces, axis = {.gap = -INFINITY, .face = -1};
   double way[3], back[3];
   int at = 0;
-  if (narrow_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
   bool thin = narrow_thin(a, b);
-  if (!thin) axis = narrow_axis(&x, &y, 0, 0, &faces);
+  if (!thin) axis = ns_axis_find(&x, &y, 0, 0, &faces);
   if (axis.gap <= 0 && axis.gap > -INFINITY) { /* no axis keeps them apart: their nearest features do not count */
     narrow_overlap(&x, &y, &axis, &near);
     return narrow_tell(a, b, &near, axis.n, distance, pa, pb, n);
   }
+  ns_nearest_edges(&x, &y, &axis, &near), ns_nearest_faces(&x, &y, &near), ns_nearest_faces(&y, &x, &near);
   axis.gap = -INFINITY;
-  nearest_edges(&x, &y, &near), nearest_faces(&x, &y, &near), nearest_faces(&y, &x, &near);
   ns_sub3(near.pa, near.pb, way), ns_sub3(near.pb, near.pa, back);
   /* solids with a gap along the way between them are apart: no other axis is needed */
-  bool gap = near.d > rim * narrow_size(a, b) && side_least(&x, way, &at) + side_least(&y, back, &at) > 0;
-  if (!gap) axis = narrow_axis(&x, &y, 0, INFINITY, &faces);
+  bool gap = near.d > rim * narrow_size(a, b) && ns_side_least(&x, way, &at) + ns_side_least(&y, back, &at) > 0;
+  if (!gap) axis = ns_axis_find(&x, &y, 0, INFINITY, &faces);
   bool known = axis.gap > -INFINITY;
   /* points that coincide have no way between them: the axis has the normal */
   bool apart = near.d > rim * narrow_size(a, b) || !known;
