@@ -116,6 +116,49 @@ describe("periodic", function()
     assert.equal(1, #orbit.multipliers)
   end)
 
+  -- Two rotors and a spring: the torque depends on the difference of the angles. The mean power balance gives the mean drift.
+  it("takes states that drift together, and refuses a motion that depends on where they are", function()
+    local function rotors(t, x, k)
+      local twist = k * (x[1] - x[3])
+      return { x[2], 3 + 4 * math.sin(TURN * t) - twist - x[2], x[4], twist / 2 - 0.2 * x[4] }
+    end
+    local model = { rhs = rotors, args = { 30 }, guess = { 0, 2, 0, 2 }, period = 1 }
+    local function orbit(drift, segments)
+      model.drift, model.segments = drift, segments
+      return dynamics.periodic(model)
+    end
+    for segments = 1, 2 do
+      local o = orbit({ { 1, 3 } }, segments)
+      near(3 / 1.4, o.drift[1], 1e-9) -- torques, over a period: 3 = d w1 + 2 * 0.2 w2 of one mean speed
+      near(o.drift[1], o.drift[3], 1e-10)
+      assert.equal(3, #o.multipliers)
+      local other = ns.solve_ivp(rotors, { 0, 1 }, o.x0 + ns.vector { 5, 0, 5, 0 }, { args = { 30 }, rtol = 1e-11, atol = 1e-11 })
+      near(o.x0[2], other.y[2][#other.t], 1e-8)
+    end
+    local slope, near_by = orbit({ { 1, 3 } }):slope().x0, 1e-3
+    model.args = { 30 + near_by }
+    local right = orbit({ { 1, 3 } }).x0
+    model.args = { 30 - near_by }
+    local difference = (right - orbit({ { 1, 3 } }).x0) / (2 * near_by)
+    for i = 2, 4 do near(difference[i], slope[i], 1e-6) end
+    raises("drift: the motion depends on where these states are: in the next period state ", orbit, { 1, 3 })
+  end)
+
+  it("takes an angle that turns while the motion depends on it", function()
+    local function pendulum(_, x, A) return { x[2], A - math.sin(x[1]) - 0.3 * x[2] } end
+    local function orbit(drift)
+      return dynamics.periodic { rhs = pendulum, args = { 1.2 }, guess = { 0, 4 }, transient = 20, autonomous = true, period = 1.6,
+        drift = drift }
+    end
+    local o = orbit { { 1, by = TURN } }
+    near(TURN, o.drift[1], 1e-10)
+    near(math.exp(-0.3 * o.T), o.multipliers[1].abs, 1e-8) -- Liouville
+    raises("drift: the motion depends on where these states are: in the next period state ", orbit, { 1 })
+    for _, wrong in ipairs { { { 1, by = "x" } }, { { 3 } } } do
+      raises("dynamics.periodic: drift: ", orbit, wrong)
+    end
+  end)
+
   it("tells families of orbits, and a state that keeps its value", function()
     local family = "the Jacobian is singular: orbits are a family there, as in a conservative system"
     local function pendulum(_, x) return { x[2], -math.sin(x[1]) } end

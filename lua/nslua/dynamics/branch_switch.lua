@@ -53,6 +53,8 @@ local function doubled(branch, b, found)
   else
     q.period = old.period and function(p) return 2 * old.period(p) end
   end
+  q.by = {}
+  for i, amount in pairs(old.by) do q.by[i] = 2 * amount end
   q.T, q.T_size, q.segments, q.guess, q.p = 2 * found.T, 2 * old.T_size, 1, found.x0, found.p
   local w = core.concatenate { orbits.pack(q, { found.x0 }, q.T), core.vector { found.p / b.size } }
   b.problem, b.base, b.weights = q, q, points.weights_of(q, #w)

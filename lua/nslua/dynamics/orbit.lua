@@ -28,20 +28,28 @@ Orbit.__name = "orbit"
 -- At most so many unknowns: a full matrix of 128 MB, whose factors take some seconds.
 local UNKNOWNS = 4096
 
+-- The option drift: of each entry, a number or a list of numbers of states, and `by` (optional), how far they drift.
+-- keep: the states that are unknowns; lead[j]: the state that drifts by as much as j; by[j]: by how much j drifts.
 local function drift_of(options, n, who)
-  local drifts, keep, all = {}, {}, {}
+  local given, keep, all, lead, by = {}, {}, {}, {}, {}
   local list = options.drift or {}
   expect(list, "table", "%s: drift: expected a list of numbers of states", who)
-  for _, i in ipairs(list) do
-    reject(math.type(i) ~= "integer" or i < 1 or i > n, i,
-      "%s: drift: expected numbers of states from 1 to %d", who, n)
-    drifts[i] = true
+  for _, entry in ipairs(list) do
+    local group = type(entry) == "table" and entry or { entry }
+    local amount = group.by
+    if amount ~= nil then amount = arguments.number(amount, who, "drift: by") end
+    for _, i in ipairs(group) do
+      reject(math.type(i) ~= "integer" or i < 1 or i > n, i,
+        "%s: drift: expected numbers of states from 1 to %d", who, n)
+      given[i], by[i] = not amount and i == group[1], amount
+      lead[i] = not amount and i ~= group[1] and group[1] or nil
+    end
   end
   for i = 1, n do
     all[i] = i
-    if not drifts[i] then keep[#keep + 1] = i end
+    if not given[i] then keep[#keep + 1] = i end
   end
-  return keep, all
+  return keep, all, lead, by
 end
 
 -- Largest |S S - 1| of a symmetry.
@@ -79,7 +87,8 @@ function orbits.problem(options, who)
   q.p = options.value
   if q.p == nil then q.p = flow.value end
   q.segments = options.segments == nil and 1 or arguments.integer(options.segments, 1, who, "segments")
-  q.keep, q.all = drift_of(options, #q.guess, who)
+  q.keep, q.all, q.lead, q.by = drift_of(options, #q.guess, who)
+  q.drifts = options.drift ~= nil and #options.drift > 0
   q.symmetry = symmetry_of(options, #q.guess, who)
   if options.section ~= nil then q.section = flows.section(options.section, who, true) end
   if q.kind.returns and q.segments > 1 then
@@ -185,11 +194,19 @@ local function runs_of(q, u, p)
   return state
 end
 
+-- Component j of a change over the segments 1 to i: less that of the state with which j drifts, after the last one.
+local function of_return(q, i, j, change)
+  local lead = i == q.segments and q.lead[j]
+  return lead and change[j] - change[lead] or change[j]
+end
+
 local function residual(q, state)
   local F, m = {}, q.segments
   for i, run in ipairs(state.runs) do
-    local target = i < m and state.nodes[i + 1] or image_of(q, state.nodes[1])
-    for _, j in ipairs(node_states(q, i % m + 1)) do F[#F + 1] = (run.x[j] - target[j]) / q.sizes[j] end
+    local change = run.x - (i < m and state.nodes[i + 1] or image_of(q, state.nodes[1]))
+    for _, j in ipairs(node_states(q, i % m + 1)) do
+      F[#F + 1] = (of_return(q, i, j, change) - (i == m and q.by[j] or 0)) / q.sizes[j]
+    end
   end
   kinds.add_phase(q, state.nodes[1], F)
   return core.vector(F)
@@ -210,7 +227,8 @@ local function put_slopes(q, state, J)
     state.jacobians[i], state.by_parameter[i] = S, by_parameter
     for a, j in ipairs(node_states(q, target)) do
       for b, k in ipairs(node_states(q, i)) do
-        J[row + a][first[i] + b] = J[row + a][first[i] + b] + S[j][k] * q.sizes[k] / q.sizes[j]
+        local slope = of_return(q, i, j, S:column(k))
+        J[row + a][first[i] + b] = J[row + a][first[i] + b] + slope * q.sizes[k] / q.sizes[j]
       end
       if i < q.segments or not q.symmetry then
         J[row + a][first[target] + a] = J[row + a][first[target] + a] - 1
@@ -231,7 +249,9 @@ local function put_period(q, state, J)
     local run, target = state.runs[i], i % m + 1
     local rate = q.flow:velocity({ x = run.x, t = q.flow.t0 }, state.p)
     local part = kinds.part_of(q) / m
-    for a, j in ipairs(node_states(q, target)) do J[row + a][column] = rate[j] * part * q.T_size / q.sizes[j] end
+    for a, j in ipairs(node_states(q, target)) do
+      J[row + a][column] = of_return(q, i, j, rate) * part * q.T_size / q.sizes[j]
+    end
     row = row + #node_states(q, target)
   end
   kinds.put_phase(q, state.nodes[1], J[column])
@@ -256,7 +276,9 @@ local function exact_by_parameter(q, state, p, size)
   if period and (period(p) ~= period(p + size) or period(p) ~= period(p - size)) then return nil end
   local column = {}
   for i, slope in ipairs(state.by_parameter) do
-    for _, j in ipairs(node_states(q, i % q.segments + 1)) do column[#column + 1] = slope[j] / q.sizes[j] end
+    for _, j in ipairs(node_states(q, i % q.segments + 1)) do
+      column[#column + 1] = of_return(q, i, j, slope) / q.sizes[j]
+    end
   end
   kinds.add_period(q, column, 0)
   return core.vector(column)
@@ -338,7 +360,7 @@ local function reduced(q, A)
   if #q.keep == #q.all then return A end
   local B = core.zeros(#q.keep, #q.keep)
   for a, i in ipairs(q.keep) do
-    for b, j in ipairs(q.keep) do B[a][b] = A[i][j] end
+    for b, j in ipairs(q.keep) do B[a][b] = of_return(q, q.segments, i, A:column(j)) end
   end
   return B
 end
@@ -386,19 +408,37 @@ local function monodromy_elsewhere(q, state, p, events)
   return whole, half, reason
 end
 
--- The state after the second half of a symmetric orbit may be off by this part of the sizes, times what the half does
--- to deviations: far above the errors of runs, far below what another field does.
+-- A motion may be off by this part of the sizes from what a symmetry, or a drift, makes of the first half, or period,
+-- times what that does to deviations: far above the errors of runs, far below what another field does.
 local UNSYMMETRIC = 1e-6
 
-local function check_symmetry(q, state, last, half)
-  local first, growth, off = state.nodes[1], 1, 0
-  for i = 1, #first do
-    off = math.max(off, math.abs(last[i] - first[i]) / q.sizes[i])
-    for j = 1, #first do growth = math.max(growth, math.abs(half[i][j]) * q.sizes[j] / q.sizes[i]) end
+-- The state of which `off` is the largest part of its size, where it is more than deviations A grow to; else nil.
+local function moved_most(q, off, A)
+  local growth, most, which = 1, 0, nil
+  for i = 1, #off do
+    if math.abs(off[i]) / q.sizes[i] > most then most, which = math.abs(off[i]) / q.sizes[i], i end
+    for j = 1, #off do growth = math.max(growth, math.abs(A[i][j]) * q.sizes[j] / q.sizes[i]) end
   end
-  if off > UNSYMMETRIC * growth then
+  return most > UNSYMMETRIC * growth and which or nil, most
+end
+
+local function check_symmetry(q, state, last, half)
+  local moved, most = moved_most(q, last - state.nodes[1], half)
+  if moved then
     fail("%s: symmetry: the model does not have it: after the second half of the orbit the state is off by %.3g of "
-      .. "its size", q.who, off)
+      .. "its size", q.who, most)
+  end
+end
+
+-- A motion that has returned but for states that drift is an orbit if its next period has the same changes.
+local function check_drift(q, state, p, whole)
+  local first, last, flow = state.nodes[1], state.runs[#state.runs].x, q.flow
+  local run = q.kind.returns and kinds.step_map(q, last, p) or flow:run(last, flow.t0, flow.t0 + state.T, p)
+  local moved, most = moved_most(q, run.x - 2 * last + first, whole)
+  if moved then
+    fail("%s: drift: the motion depends on where these states are: in the next period state %d moves by another "
+      .. "%.3g of its size; drift = { { 3, 5 } } is for states that drift together, as the angles of a spring's "
+      .. "ends, { 1, by = 2 * math.pi } for an angle that turns", q.who, moved, most)
   end
 end
 
@@ -412,6 +452,7 @@ function orbits.orbit(q, u, p, solved)
     reason, whole, half = state.reason, monodromy_of(q, state)
   end
   if half then check_symmetry(q, state, last, half) end
+  if q.drifts then check_drift(q, state, p, whole) end
   return orbits.result(q, { x0 = state.nodes[1], T = state.T, parameter = p, nodes = state.nodes, unknowns = u,
     monodromy = whole, half = half, derivative_message = reason, events = events,
     sequence = orbits.sequence(events), drift = q.symmetry and core.zeros(#state.nodes[1]) or
@@ -548,9 +589,9 @@ local ONCE = 1e-6
 -- Whether an orbit with two events of the section is one with a single event, run through twice.
 local function is_twice(q, solved)
   local x = orbits.unpack(q, solved.u)[1]
-  local first = q.flow:crossings(x, q.flow.t0, flows.counted(q.section, 1), q.p)[1].x
+  local change = q.flow:crossings(x, q.flow.t0, flows.counted(q.section, 1), q.p)[1].x - x
   for _, j in ipairs(q.keep) do
-    if math.abs(first[j] - x[j]) > ONCE * q.sizes[j] then return false end
+    if math.abs(of_return(q, 1, j, change) - (q.by[j] or 0) / 2) > ONCE * q.sizes[j] then return false end
   end
   return true
 end

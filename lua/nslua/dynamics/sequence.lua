@@ -337,7 +337,7 @@ end
 -- the sign of the rate with which its guard is crossed; else the rate on the orbit has it.
 -- An orbit that is only a guess need not obey its equations.
 function sequences.with(q, orbit, p, is_guess)
-  local drifts = q.symmetry or #q.keep < #q.all and not q.kind.returns
+  local drifts = q.symmetry or next(q.lead) or next(q.by) or #q.keep < #q.all and not q.kind.returns
   local one = lists.copy(q)
   if drifts then return nil end
   q.flow.piece_sizes, q.flow.parameter_size = q.sizes, q.parameter_size
