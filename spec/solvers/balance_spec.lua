@@ -77,4 +77,19 @@ describe("balance", function()
     local b = internal.balance { M = M, sparse = true }
     for i = 1, n do assert.is_true(math.abs(b.row[i]) <= 300 and math.abs(b.col[i]) <= 300) end
   end)
+
+  -- The mean of two entries often lies between two steps of an exponent; always rounded upwards they would add up along a grid.
+  it("does not drift along symmetric grids of uneven lengths #once", function()
+    math.randomseed(53)
+    local n, h = 1500, {}
+    local M = boxes.matrix(n, function() return 0 end)
+    for i = 1, n + 1 do h[i] = 20 ^ math.random() end
+    for i = 1, n do
+      M[i][i] = 1 / h[i] + 1 / h[i + 1]
+      if i > 1 then M[i][i - 1], M[i - 1][i] = -1 / h[i], -1 / h[i] end
+    end
+    local b = internal.balance { M = M, sparse = true }
+    local first = b.row[1] - b.col[1]
+    for i = 1, n do assert.is_true(math.abs(b.row[i] - b.col[i] - first) <= 1, i) end
+  end)
 end)

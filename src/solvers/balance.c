@@ -31,6 +31,12 @@ static int floor_mean(long long sum, int count) {
 */
 enum { FINE = 256 };
 
+/* A mean of fine exponents; halves go to even numbers, also after a change of units. Always upwards they would add up to 2^40 along a grid. */
+static int fine_mean(long long sum, int count) {
+  int mean = floor_mean(sum, count);
+  return 2 * sum == (2LL * mean - 1) * count ? mean & ~1 : mean;
+}
+
 static int fine_exponent(double x) {
   uint64_t bits;
   int lifted = x != 0 && fabs(x) < DBL_MIN ? 64 : 0;
@@ -50,7 +56,7 @@ static void sparse_means(NsBalance *b, const NsSparse *M, bool rows) {
       b->count[at]++;
     }
   for (int i = 0; i < b->n; i++)
-    if (b->count[i]) (rows ? b->row : b->col)[i] = -floor_mean(b->sum[i], b->count[i]);
+    if (b->count[i]) (rows ? b->row : b->col)[i] = -fine_mean(b->sum[i], b->count[i]);
 }
 
 /* The largest scaled exponent of each row (or column); INT_MIN where there are no entries. */
@@ -140,7 +146,7 @@ static void measure_gaps(const NsBalance *b, const NsSparse *M, Clusters *s) {
       if (s->partner[col] == row && cluster_moves(s, col)) b->sum[col] -= gap, b->count[col]++;
     }
   for (int i = 0; i < 2 * b->n; i++)
-    if (b->count[i]) s->shift[i] = floor_mean(b->sum[i], b->count[i]);
+    if (b->count[i]) s->shift[i] = fine_mean(b->sum[i], b->count[i]);
 }
 
 /* Joins every cluster with its partner; a partner that moves itself takes along what joined it. */

@@ -114,6 +114,79 @@ describe("sparse boxes", function()
     check(string_of(3000, -1, -1) * string_of(3000, -1, -1), ns.vector(3000) - 0.1, 0, inf, "beam")
   end)
 
+  -- Each row by its own terms: z >= 0, w >= 0 where z = 0, w = 0 where z > 0, to rounding.
+  local function check_rows(bands, q, z)
+    for i = 1, #q do
+      local a, b, c = i > 1 and bands.low[i] * z[i - 1] or 0, bands.at[i] * z[i], i < #q and bands.high[i] * z[i + 1] or 0
+      local w, size = a + b + c + q[i], math.abs(a) + math.abs(b) + math.abs(c) + math.abs(q[i])
+      assert.is_true(z[i] >= 0 and w >= -1e-13 * size and (z[i] == 0 or w <= 1e-13 * size), i)
+    end
+  end
+
+  local function tridiagonal(n, entry)
+    local I, J, V, bands = {}, {}, {}, { low = {}, at = {}, high = {} }
+    for i = 1, n do
+      bands.low[i], bands.at[i], bands.high[i] = entry(i)
+      for d, name in pairs { [-1] = "low", [0] = "at", [1] = "high" } do
+        if i + d >= 1 and i + d <= n then I[#I + 1], J[#J + 1], V[#V + 1] = i, i + d, bands[name][i] end
+      end
+    end
+    return ns.sparse { rows = n, cols = n, i = I, j = J, v = V }, bands
+  end
+
+  -- A string over hills, between ends at 0; where it leaves a hill, z and w are 1e-8 of the data. Lengths of its grid: 1 .. uneven.
+  local function heavy_string(n, uneven, unit)
+    local x, h, q, bottom = { [0] = 0 }, {}, ns.vector(n), {}
+    for i = 1, n + 1 do h[i] = uneven ^ math.random() / n; x[i] = x[i - 1] + h[i] end
+    for i = 0, n + 1 do bottom[i] = -0.3 + 0.25 * math.exp(-50 * (x[i] / x[n + 1] - 0.6) ^ 2) end
+    local M, bands = tridiagonal(n, function(i)
+      local s, l, r = unit(i), 1 / h[i], 1 / h[i + 1]
+      q[i] = s * (30 * (h[i] + h[i + 1]) + l * (bottom[i] - bottom[i - 1]) + r * (bottom[i] - bottom[i + 1]))
+      if i == 1 then q[i] = q[i] + s * l * bottom[0] elseif i == n then q[i] = q[i] + s * r * bottom[n + 1] end
+      return -s * l, s * (l + r), -s * r
+    end)
+    return M, q, bands
+  end
+
+  it("for strings over hills are solved to the rounding of each row #once", function()
+    math.randomseed(83)
+    for _, case in ipairs { { 10000, 1 }, { 30000, 20 }, { 6000, 1000 } } do
+      for _, unit in ipairs { function() return 1 end, function() return 10 ^ math.random(-9, 9) end } do
+        local M, q, bands = heavy_string(case[1], case[2], unit)
+        local r = ns.numerics.lcp { M = M, q = q }
+        assert.equal("ok", r.status)
+        assert.is_true(r.iterations < 60, r.iterations)
+        check_rows(bands, q, r.z)
+      end
+    end
+  end)
+
+  -- Black and Scholes on a grid of n prices: an American put, marched over a year from its end.
+  local function put_value(n, steps)
+    local sigma, rate, strike = 0.3, 0.05, 100
+    local dt, payoff, edge = 1 / steps, ns.vector(n), ns.vector(n)
+    local M, bands = tridiagonal(n, function(i)
+      local a, b = 0.5 * sigma ^ 2 * i ^ 2, 0.5 * rate * i
+      payoff[i] = math.max(strike - 400 * i / (n + 1), 0)
+      return -dt * (a - b), 1 + dt * (2 * a + rate), -dt * (a + b)
+    end)
+    edge[1] = bands.low[1] * strike
+    local value, z = payoff, nil
+    for _ = 1, steps do
+      local q = M * payoff - value + edge
+      local r = ns.numerics.lcp { M = M, q = q, z0 = z }
+      assert.equal("ok", r.status)
+      check_rows(bands, q, r.z)
+      z, value = r.z, r.z + payoff
+    end
+    return value[(n + 1) // 4]
+  end
+
+  it("for American options are solved, along a march and on fine grids #once", function()
+    assert.near(9.870, put_value(799, 200), 0.02)
+    assert.near(put_value(799, 1), put_value(99999, 1), 1e-3)
+  end)
+
   -- A step of an American put whose volatility varies (Heston, Rev. Financial Studies 6, 1993): drift along both axes of a grid of
   -- size x size, mixed derivatives, entries of both signs.
   local function put_on_grid(size)

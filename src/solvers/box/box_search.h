@@ -20,7 +20,6 @@ struct NsBoxSearch {
   bool cold;                                       /* no guess was given */
   int limit;                                       /* default limit of Newton steps */
   int interior;                                    /* default limit of interior-point steps */
-  bool persists;                                   /* the interior-point method, asked for by name, makes a second attempt */
   NsArena *arena;                                  /* holds the workspaces */
   int nmax;                                        /* largest n that the workspaces must hold */
   const NsBoxMap *(*map)(NsBoxSearch *s);          /* the operations on the problem's matrix */

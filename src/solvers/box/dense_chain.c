@@ -123,7 +123,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_branch, .when = few_above_two},
     {.method = &ns_box_newton_min, .when = few_above_two, .exact = true},
     {.method = &ns_box_newton_fb, .when = few_above_two, .exact = true},
-    {.method = &ns_box_interior, .when = few_above_two, .mode = NS_INTERIOR_ONCE, .exact = true},
+    {.method = &ns_box_interior, .when = few_above_two, .exact = true},
     {.method = &ns_box_proximal, .when = few_above_two, .exact = true},
 
     {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_FIRST, .tells = true},
@@ -131,7 +131,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_branch, .when = many_to_branch},
     {.method = &ns_box_newton_min, .when = many, .exact = true},
     {.method = &ns_box_newton_fb, .when = many, .exact = true},
-    {.method = &ns_box_interior, .when = many, .mode = NS_INTERIOR_ONCE, .exact = true},
+    {.method = &ns_box_interior, .when = many, .exact = true},
     {.method = &ns_box_proximal, .when = many},
     {.method = &ns_box_lemke, .when = many, .mode = NS_LEMKE_OTHERS},
     {.method = &ns_box_branch, .when = blocks_to_branch, .mode = NS_BRANCH_LONG},

@@ -129,7 +129,7 @@ NsStatus ns_dense_search_take(NsDenseSearch *s, NsArena *arena, const NsBoxOptio
   NS_ARENA_VECTORS(arena, nmax, &s->best_z, &s->best_w, &s->point, &s->v, &s->polished, &s->rho, &s->ray);
   s->set = ns_arena_take(arena, (size_t)nmax, 1);
   ns_box_scaled_take(&s->scaled, arena, nmax);
-  s->box = (NsBoxSearch){.options = options, .arena = arena, .nmax = nmax, .limit = STEPS, .interior = STEPS, .persists = true};
+  s->box = (NsBoxSearch){.options = options, .arena = arena, .nmax = nmax, .limit = STEPS, .interior = STEPS};
   s->box.map = dense_as_map;
   s->box.start = s->box.start_inside = dense_start;
   s->box.finish = dense_finish;

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/interrupt.h"
 #include "solvers/box/box_search.h"
@@ -15,17 +16,19 @@
 typedef struct BoxInterior {
   double *a, *b;        /* multipliers of the lower and the upper bounds, w = a - b */
   double *da, *db, *dz; /* their steps */
-  double *residual, *barrier, *ones, *ca, *cb, *z;
+  double *residual, *barrier, *ones, *ca, *cb;
+  double *z, *end; /* the iterate; the point that its active set gives */
 } BoxInterior;
 
 /* SHORT_STEPS: consecutive steps shorter than 1e-6 after which the method gives up. */
 enum { SHORT_STEPS = 8 };
 
 /*
-** Sizes of mu and of the residual, relative to the data, at which the method stops: in chains (others finish the answer); when
-** a script asked for the method; in its second attempt, for problems whose active set shows late.
+** accuracy: sizes of mu and of the residual, relative to the data, at which the active set is looked at. Where that is wrong, mu goes further
+** down, LATER times by `further`: at a free boundary on a fine grid z and w are far smaller than the data.
 */
-static const double chain_accuracy = 1e-12, asked_accuracy = 1e-11, late_accuracy = 1e-14;
+enum { LATER = 6 };
+static const double accuracy = 1e-12, further = 1e-2;
 
 static bool box_interior_fixed(const NsBoxMap *map, int i) {
   return map->lower[i] == map->upper[i];
@@ -144,23 +147,22 @@ static double box_interior_step(BoxInterior *s, const NsBoxMap *map, double mu, 
 
 /*
 ** An infeasible path-following method with Mehrotra's predictor and corrector: w = a - b, a_i (z_i - l_i) = b_i (u_i - z_i) =
-** mu, mu -> 0. z (n) is the guess on entry, is moved inside the bounds, and ends near the solution. Fixed variables (l = u)
-** stay fixed. NS_OK: mu and the residual are below tolerance times their size; NS_EMAXITER; NS_ESINGULAR; NS_ENOCONV: the
-** steps became too short (M is not monotone, or there is no solution); NS_EINTR. Wright, Primal-Dual Interior-Point Methods,
-** 1997, chapters 8 and 10; Mehrotra, SIAM J. Optim. 2, 1992.
+** mu, mu -> 0. z (n) is inside the bounds on entry, after box_interior_start or a former call, and ends near the solution. Fixed
+** variables (l = u) stay fixed. NS_OK: the residual is below `accuracy` times its size, and mu below `least` times; NS_EMAXITER;
+** NS_ESINGULAR; NS_ENOCONV: the steps became too short (M is not monotone, or there is no solution); NS_EINTR. Wright, Primal-Dual
+** Interior-Point Methods, 1997, chapters 8 and 10; Mehrotra, SIAM J. Optim. 2, 1992.
 */
-static NsStatus interior_solve(BoxInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
+static NsStatus interior_solve(BoxInterior *s, const NsBoxMap *map, double least, int max_iterations, double *z,
                                int *iterations) {
   double mu, size = 0;
   int too_short = 0;
-  box_interior_start(s, map, z);
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
   if (size == 0) size = 1;
-  for (*iterations = 0;; ++*iterations) {
+  for (;; ++*iterations) {
     double residual = box_interior_measure(s, map, z, &mu), large = size;
     if (!(residual <= DBL_MAX && mu <= DBL_MAX)) return NS_ENOCONV;
     for (int i = 0; i < map->n; i++) large = ns_larger(large, fabs(z[i]));
-    if (residual <= tolerance * large && mu <= tolerance * large * size) return NS_OK;
+    if (residual <= accuracy * large && mu <= least * large * size) return NS_OK;
     if (*iterations >= max_iterations) return NS_EMAXITER;
     if (ns_interrupted()) return NS_EINTR;
     NsStatus status = box_interior_factor(s, map, z);
@@ -177,27 +179,28 @@ static NsStatus interior_reserve(void **work, NsSearch *search) {
   BoxInterior *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   NS_ARENA_VECTORS(s->arena, s->nmax, &m->a, &m->b, &m->da, &m->db, &m->dz, &m->ca, &m->residual, &m->barrier, &m->ones, &m->cb,
-                   &m->z);
+                   &m->z, &m->end);
   return NS_OK;
 }
 
-static NsOutcome interior_attempt(BoxInterior *m, NsBoxSearch *s, double accuracy) {
+static NsOutcome interior_run(void *work, NsSearch *search, int mode) {
+  BoxInterior *m = work;
+  NsBoxSearch *s = (NsBoxSearch *)search;
   NsOutcome out = {NS_ENOCONV, false, 0, ns_box_interior.name};
   const NsBoxMap *map = s->map(s);
+  double least = accuracy;
+  (void)mode;
   s->start_inside(s, m->z);
-  out.status = interior_solve(m, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);
-  out.status = s->finish(s, m->z, out.status);
+  box_interior_start(m, map, m->z);
+  for (int round = 0; round <= LATER; round++, least *= further) {
+    NsStatus status = interior_solve(m, map, least, ns_box_limit(s, s->interior), m->z, &out.iterations);
+    memcpy(m->end, m->z, (size_t)map->n * sizeof *m->end);
+    out.status = s->finish(s, m->end, status);
+    if (status != NS_OK || out.status == NS_EINTR || search->least <= search->exact) break;
+  }
   return out;
 }
 
-static NsOutcome interior_run(void *work, NsSearch *search, int mode) {
-  NsBoxSearch *s = (NsBoxSearch *)search;
-  if (mode == NS_INTERIOR_ONCE) return interior_attempt(work, s, chain_accuracy);
-  NsOutcome out = interior_attempt(work, s, asked_accuracy);
-  if (out.status == NS_OK || out.status == NS_EINTR || !s->persists) return out;
-  return interior_attempt(work, s, late_accuracy);
-}
-
-/* Interior point from the guess, then the active set at its end; dense and sparse M. NS_INTERIOR_ONCE: one attempt only. */
+/* Interior point from the guess, then the active set at its end; dense and sparse M.  */
 const NsMethod ns_box_interior = {
     .name = "interior", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = interior_reserve, .run = interior_run};

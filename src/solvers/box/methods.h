@@ -36,7 +36,6 @@ extern const NsMethod ns_sparse_sets, ns_sparse_sweeps, ns_sparse_gradients, ns_
 ** vectors. NS_BRANCH_LONG: with more work than a first attempt.
 */
 enum {
-  NS_INTERIOR_ONCE = 1,
   NS_SWEEPS_FEW = 1,
   NS_BANDED_SHORT = 1,
   NS_LEMKE_FIRST = 1,
