@@ -7,7 +7,6 @@ local function shot(shape, target, o, from)
   local b = ns.NewtonEulerDS({ from or -3, 0.013, 0.02, 1, 0, 0, 0 }, { o.v, o.side or 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
   if o.force and o.known then b:setComputeFExtFunction(function() return { o.force, 0, 0, 0, 0, 0 } end)
   elseif o.force then b:setFExtPtr { o.force, 0, 0 } end
-  if o.known == "computed" then b:computeFExt(0) end
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)
   nsds:insertDynamicalSystem(b)
   local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(o.e, 0, 0.1, 3), reach = 0.02 }
@@ -52,13 +51,34 @@ describe("a body that is added as a bullet", function()
     assert.is_true(shot(shapes[1], targets.box, { v = 123, e = 0.5, bullet = false }) > 1) -- else it does
   end)
 
-  it("is fast also where forces have yet to make it so: an event-driven run finds the contact", function()
+  it("is fast also where forces have yet to make it so: in the first step, and by a forecast that counts them", function()
     for name, target in pairs(targets) do
-      local o = { v = 0, force = 12345, e = 0, events = true }
-      local most = shot(ns.contact.sphere(0.05), target, o, -0.4) -- 0.6 m in the first step
-      assert.is_true(most <= -0.05 + 1e-9, ("%s: x = %.17g"):format(name, most))
-      o.known = "computed"
-      assert.near(most, shot(ns.contact.sphere(0.05), target, o, -0.4), 1e-12)
+      for _, from in ipairs { -0.1, -0.4, -1 } do -- 0.6 m in the first step
+        for _, o in ipairs { { events = true }, {}, { theta = 0.5 }, { theta = 0.8 }, { theta = 1 } } do
+          o.v, o.force, o.e = 0, 12345, 0
+          local most = shot(ns.contact.sphere(0.05), target, o, from)
+          assert.is_true(most <= -0.05 + 1e-9, ("%s from %g: x = %.17g"):format(name, from, most))
+          o.known = "by a function"
+          assert.near(most, shot(ns.contact.sphere(0.05), target, o, from), 1e-12)
+        end
+      end
+    end
+  end)
+
+  it("stops before a wall in the sparse form and with a threshold, too", function()
+    for _, osi in ipairs { ns.MoreauJeanGOSI, ns.MoreauJeanOSI } do
+      for threshold, force in pairs { [0] = 12345, [0.1] = 12345, [-1] = -12345 } do
+        local ds = ns.LagrangianLinearTIDS({ -0.4 }, { 0 }, { { 1 } })
+        ds:setFExtPtr { force }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 0.1)
+        nsds:insertDynamicalSystem(ds)
+        nsds:link(ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { C = { { -1 } } }), ds)
+        local integrator = osi(0.5, 1.5)
+        if threshold >= 0 then integrator:setConstraintActivationThreshold(threshold) end
+        local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), integrator)
+        simu:computeOneStep()
+        assert.near(0, ds:velocity()[1] + (force < 0 and 123.45 or 0), 1e-9)
+      end
     end
   end)
 

@@ -26,7 +26,7 @@ local huge, sqrt, tointeger = math.huge, math.sqrt, math.tointeger
 
 local function size_of(v) return sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) end
 
--- The size of the acceleration by fExt; a function counts with what computeFExt gave last: the graph knows no time.
+-- The size of the acceleration by fExt; a function counts with what it gave last: the graph knows no time.
 local function push_of(ds)
   local known, force = pcall(ds.fExt, ds)
   local mass, a = known and force and ds:computeMass(), { 0, 0, 0 }
@@ -222,7 +222,10 @@ return function(ns, contact, parts)
         at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
       end
       self.added[at] = added
-      if step then self.bullets[#self.bullets + 1] = { at = at, ds = ds, step = step } end
+      if step then
+        pcall(ds.computeFExt, ds, self.nsds:t0()) -- of a function; where it fails the run will tell
+        self.bullets[#self.bullets + 1] = { at = at, ds = ds, step = step }
+      end
     end
   end
 

@@ -19,19 +19,24 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
 
 /* Whether the forecast closes contact i of a unilateral interaction. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], forecast = y + mj->options.gamma * mj->h * u;
-  if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
-  if (forecast <= 0) return true;
-  double change = 0; /* each body's own: two that lean on each other fall alike without the contact */
+  double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], most = mj->options.threshold;
+  if (ns_mj_forecast(&mj->options, mj->h, y, u, 0) <= (isnan(most) ? 0 : most)) return true;
+  double change = 0, sum = 0; /* each body's own: two that lean on each other fall alike without the contact */
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     double own = 0;
     for (int j = 0, k = node->base.v; j < node->ds->nv; j++, k++)
       own += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * (mj->v[k] - mj->start.v[k] + mj->room.free_step[k]);
-    change += fabs(own);
+    change += fabs(own), sum += own;
   }
-  double way = ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]);
-  return forecast <= way + rounding_of_y(mj, edge, i);
+  double forecast = ns_mj_forecast(&mj->options, mj->h, y, u, sum);
+  if (!isnan(most)) return forecast <= most;
+  return forecast <= ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]) + rounding_of_y(mj, edge, i);
+}
+
+double ns_mj_forecast(const NsMoreauJeanOptions *options, double h, double y, double u, double free) {
+  double weight = options->gamma < 1 ? 0 : options->gamma - 1 + options->theta;
+  return y + h * (options->gamma * u + weight * fmin(0, free));
 }
 
 double ns_mj_tolerance(double h, double u, double change, double lambda_k) {

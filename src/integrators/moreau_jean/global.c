@@ -27,7 +27,7 @@ typedef struct Global {
   double t_k, t, h;
   double part;                   /* of a step of the grid that the step is */
   double *x, *p, *F, *scale;     /* N: coordinates; impulses, forces, diagonal of W */
-  double *u_k, *change;          /* m: velocities of y, and their change in a step without impulses */
+  double *u_k, *change, *free;   /* m: velocities of y, and their change in a step without impulses: sizes, and with its sign */
   double *size;                  /* m: sum of the |terms| of y */
   double *impulse, *mean, *room; /* N */
   double *held;                  /* N: impulses of prescribed velocities */
@@ -74,7 +74,7 @@ static NsStatus global_create(NsScheme **out, const NsIntegrator *integrator, Ns
   if (!mj) return NS_ENOMEM;
   NS_ARENA_VECTORS(&mj->mono.base.arena, mj->mono.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
                    &mj->held);
-  NS_ARENA_VECTORS(&mj->mono.base.arena, mj->mono.m, &mj->u_k, &mj->change, &mj->size);
+  NS_ARENA_VECTORS(&mj->mono.base.arena, mj->mono.m, &mj->u_k, &mj->change, &mj->free, &mj->size);
   return ns_scheme_hand_over(out, &mj->mono.base);
 }
 
@@ -162,6 +162,7 @@ static void global_changes(Global *mj, const double *w) {
   double *own = mj->size;
   memset(own, 0, (size_t)mj->mono.m * sizeof *own);
   memset(mj->change, 0, (size_t)mj->mono.m * sizeof *mj->change);
+  to_outputs(mj, w, mj->free);
   for (int d = 0; d < mj->mono.base.nsds->nds; d++) {
     int from = mj->mono.offset[d], to = from + global_system_at(mj, d)->nv;
     for (int j = from; j < to; j++)
@@ -176,11 +177,12 @@ static void global_changes(Global *mj, const double *w) {
   }
 }
 
-/* Whether the forecast closes a contact with output y and velocity u; size: the sum of the |terms| of y. */
-static bool global_closed(const Global *mj, double y, double size, double u, double change, double lambda_k) {
-  double forecast = y + mj->options.gamma * mj->h * u;
+/* Whether the forecast closes a contact in `row` with output y, of which size is the sum of the |terms|. */
+static bool global_closed(const Global *mj, int row, double y, double lambda_k) {
+  double forecast = ns_mj_forecast(&mj->options, mj->h, y, mj->u_k[row], mj->free[row]);
   if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
-  return forecast <= ns_mj_tolerance(mj->h, u, change, lambda_k) + 4 * DBL_EPSILON * (fabs(y) + size);
+  double way = ns_mj_tolerance(mj->h, mj->u_k[row], mj->change[row], lambda_k);
+  return forecast <= way + 4 * DBL_EPSILON * (fabs(y) + mj->size[row]);
 }
 
 static NsStatus global_form_law_rows(Global *mj, NsError *err) {
@@ -199,8 +201,7 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
     ns_coef_add_sizes(&inter->relation->C, at.x, mj->size + row);
     bool unilateral = ns_law_unilateral(inter->law);
     for (int i = 0; i < inter->m; i++) {
-      bool open = unilateral &&
-                  !global_closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
+      bool open = unilateral && !global_closed(mj, row + i, y[i], inter->lambda_k[i]);
       y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
       NsLawGroup group = ns_interaction_group(inter, i, open, mj->part);
       mj->mono.lower[mj->mono.N + row + i] = group.lower;
