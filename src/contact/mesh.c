@@ -324,6 +324,82 @@ static NsStatus mesh_solid(const NsMesh *m, int triangle, NsSolid *solid) {
   return m->polyline ? ns_solid_make_polygon(solid, 2, corners, 0, NULL) : ns_solid_make_triangle(solid, corners);
 }
 
+/* ---- faces that go on behind bends towards the body ---- */
+
+/* By how much the point p is beside triangle t, and beyond which side; below 0: it is over the triangle. */
+static double mesh_beside(const NsMesh *m, int t, const double *p, int *side) {
+  double most = -INFINITY, in[3], way[3];
+  for (int k = 0; k < 3; k++) {
+    mesh_inward(m, t, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3], in);
+    ns_sub3(p, mesh_corner(m, t, k), way);
+    double far = -ns_dot3(in, way);
+    if (far > most) most = far, *side = k;
+  }
+  return most;
+}
+
+/* The height of p over the plane of triangle t with the normal n. */
+static double mesh_height(const NsMesh *m, int t, const double *n, const double *p) {
+  double way[3];
+  ns_sub3(p, mesh_corner(m, t, 0), way);
+  return ns_dot3(n, way);
+}
+
+/*
+** Whether p is over triangle t, or, beside it by at most `far`, over one from which the surface bends towards the body on the way to t: so the plane of t lies
+** below the surface there, and the body meets t before it is over it. n: the normal of t on the body's side, on which its centre is all along the way.
+*/
+static bool mesh_bends_before(const NsMesh *m, int t, const double *n, const double *centre, const double *p, double far) {
+  double u[3], in[3], own[3], aside;
+  int at = t, k = 0;
+  bool towards = false;
+  memcpy(u, n, sizeof u);
+  if (mesh_beside(m, t, p, &k) > far) return false;
+  for (int left = m->n; (aside = mesh_beside(m, at, p, &k)) > 0; left--) {
+    int next = m->beside[3 * at + k], a = m->triangles[3 * at + k], b = m->triangles[3 * at + (k + 1) % 3];
+    if (next < 0 || left == 0 || !(mesh_height(m, at, u, centre) > 0)) return false;
+    mesh_inward(m, next, a, b, in), mesh_inward(m, at, a, b, own);
+    double up = ns_dot3(in, u), on = -ns_dot3(in, own);
+    if (up < -flat) return false;
+    towards = towards || up > flat;
+    for (int i = 0; i < 3; i++) u[i] = on * u[i] + up * own[i];
+    at = next;
+  }
+  double from = mesh_height(m, at, u, centre), to = mesh_height(m, at, u, p);
+  if (!(from > 0) || (at != t && !towards)) return false;
+  for (int i = 0; i < 3; i++) in[i] = p[i] + fmin(0, to) / (to - from) * (centre[i] - p[i]), own[i] = p[i] - to * u[i];
+  if (to < 0 && mesh_beside(m, at, in, &k) > 0) return false; /* it has not gone through this triangle */
+  return at == t || (mesh_height(m, t, n, own) >= 0 && mesh_height(m, t, n, p) >= fmin(0, to));
+}
+
+static bool mesh_has_bend(const NsMesh *m, int t, const double *n) {
+  double in[3];
+  for (int k = 0; k < 3; k++) {
+    int other = m->beside[3 * t + k];
+    if (other < 0) continue;
+    mesh_inward(m, other, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3], in);
+    if (ns_dot3(in, n) > flat) return true;
+  }
+  return false;
+}
+
+/* Corners and rims of a body that are over triangle t, whatever is nearest to it, or move towards it over others: up to half the reach beside it. */
+static NsStatus mesh_ahead(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced triangle, NsPlaced body, const double *centre,
+                           double reach) {
+  NsStatus status = NS_OK;
+  for (int f = 0; f < 2 && status == NS_OK; f++) {
+    const double *n = triangle.solid->faces[f].normal;
+    double high = mesh_height(m, t, n, centre), far = mesh_has_bend(m, t, n) ? reach / 2 : 0;
+    int kept = narrow->n;
+    if (!(high > 0 && high <= reach + body.solid->around)) continue;
+    status = ns_narrow_points(narrow, triangle, f, body, reach);
+    for (int i = kept; i < narrow->n; i++)
+      if (mesh_bends_before(m, t, n, centre, narrow->touches[i].at, far)) narrow->touches[kept++] = narrow->touches[i];
+    narrow->n = kept;
+  }
+  return status;
+}
+
 /* ---- steps of polylines ---- */
 
 /* A corner of the chain, from which the next segment goes along `way`; across: orthogonal to it, to the side that this segment is on. */
@@ -387,8 +463,8 @@ NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlac
   ns_place(body.pose, body.solid->centre, centre);
   narrow->all = true; /* which of them are kept is known below */
   if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
-  if (status == NS_OK && m->polyline)
-    status = mesh_corners(m, triangle, narrow, (NsPlaced){&solid, &world}, body, centre, reach);
+  if (status == NS_OK)
+    status = (m->polyline ? mesh_corners : mesh_ahead)(m, triangle, narrow, (NsPlaced){&solid, &world}, body, centre, reach);
   narrow->all = false;
   int kept = 0;
   for (int i = 0; status == NS_OK && i < narrow->n; i++) {

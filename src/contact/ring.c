@@ -453,6 +453,23 @@ NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   return status == NS_OK && round && w->near ? ring_touches(w, a, b, reach) : status;
 }
 
+NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double reach) {
+  double n[3];
+  if (!(b.solid->ring.R > 0)) return ns_narrow_prism_points(w, a, face, b, 1, reach);
+  ns_turn(a.pose, a.solid->faces[face].normal, n);
+  RingFeature plane = {a.solid, RING_FACE, face}, rim = {b.solid, RING_RIM, 0};
+  if (ring_stands(&rim, b.pose, n)) return ns_narrow_prism_points(w, a, face, b, 6, reach);
+  for (int end = 0; end < 2; end++) {
+    NsTouch t = {.swapped = true};
+    rim.number = end;
+    if (!ring_pair(&t, rim, plane, b, a) || !ring_measure(&t, a, b) || !(t.gap <= reach)) continue;
+    NsTouch *more = ns_narrow_add(w);
+    if (!more) return NS_ENOMEM;
+    *more = t;
+  }
+  return NS_OK;
+}
+
 /* ---- distances of cylinders ---- */
 
 /* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */

@@ -37,7 +37,6 @@ static double *side_place(NsSide *x, NsPlaced at, bool second, double *room) {
 
 NsStatus ns_sides_begin(NsNarrow *w, NsPlaced a, NsPlaced b, NsSide *x, NsSide *y) {
   int room = side_room(a.solid) + side_room(b.solid);
-  w->n = 0;
   if (room > w->room) {
     double *numbers = ns_resize(w->numbers, (size_t)room, sizeof *numbers);
     if (!numbers) return NS_ENOMEM;

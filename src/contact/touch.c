@@ -259,13 +259,18 @@ static bool face_meets_way(const NsSide *x, int f, const double *from, const dou
 NsStatus ns_narrow_corners(NsNarrow *w, NsPlaced a, NsPlaced b, double beyond[2][2], double reach) {
   NsSide x, y;
   double centre[3];
-  int before = w->n;
   NsStatus status = ns_sides_begin(w, a, b, &x, &y);
-  w->n = before; /* they are added */
   ns_place(b.pose, b.solid->centre, centre);
   for (int k = 0; k < 2 * y.s->nvertices && status == NS_OK; k++)
     if (face_meets_way(&x, k % 2, centre, ns_side_vertex(&y, k / 2), beyond[k % 2], reach))
       status = touch_point_face(w, &x, k % 2, &y, k / 2, reach);
+  return status;
+}
+
+NsStatus ns_narrow_prism_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, int every, double reach) {
+  NsSide x, y;
+  NsStatus status = ns_sides_begin(w, a, b, &x, &y);
+  for (int i = 0; i < y.s->nvertices && status == NS_OK; i += every) status = touch_point_face(w, &x, face, &y, i, reach);
   return status;
 }
 
@@ -431,6 +436,7 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
   NsSide x, y;
   NsAxis faces;
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
+  w->n = 0;
   if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
   NsAxis axis = ns_axis_find(&x, &y, tie * size, reach + rounding, &faces);
   w->near = axis.gap <= reach + rounding;

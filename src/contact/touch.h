@@ -92,6 +92,9 @@ NsStatus ns_narrow_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reac
 */
 NsStatus ns_narrow_corners(NsNarrow *narrow, NsPlaced segment, NsPlaced b, double beyond[2][2], double reach);
 
+/* Adds the touches of the corners, or of the rims, of b with the plane of a face of a, wherever they are over it. NS_ENOMEM. */
+NsStatus ns_narrow_points(NsNarrow *narrow, NsPlaced a, int face, NsPlaced b, double reach);
+
 /* Caps whose axis has a smaller sine with the normal of a face stand on it, with points of their rims that do not move along these. */
 extern const double ns_ring_standing;
 
@@ -101,6 +104,7 @@ extern const double ns_ring_standing;
 */
 NsStatus ns_narrow_distance(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);
 
-/* The same of prisms in place of cylinders. */
+/* The same of prisms in place of cylinders. every: of the corners each so many-th one. */
+NsStatus ns_narrow_prism_points(NsNarrow *narrow, NsPlaced a, int face, NsPlaced b, int every, double reach);
 NsStatus ns_narrow_prism_touches(NsNarrow *narrow, NsPlaced a, NsPlaced b, double reach);
 NsStatus ns_narrow_prisms(NsNarrow *narrow, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n);
