@@ -1,11 +1,9 @@
--- contact/touch.h and contact/mesh.h: distances against independent ones, and which contacts there are.
+-- contact/touch.h and contact/mesh.h: which contacts there are; spec/contact/distance_spec.lua has the distances.
 local ns = require "nslua"
 local numbers = require "random_numbers"
 local campaign = require "campaign"
 
 local c = ns.contact
-
-local function dot(a, b) return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] end
 
 local function random_place(size)
   local q = { 0, 0, 0 }
@@ -24,116 +22,6 @@ local function random_shape(kind)
   for i = 1, math.random(4, 20) do points[i] = { numbers.normal(), numbers.normal(), numbers.normal() } end
   return c.hull(points, math.random(0, 1) * u(0.01, 0.3))
 end
-
--- The largest n . p of the points of a cylinder, from the corners of its prism.
-local function cylinder_support(list, n)
-  local low, high, half, axis, R = { 0, 0, 0 }, { 0, 0, 0 }, #list / 2, {}, 0
-  for i, p in ipairs(list) do
-    for k = 1, 3 do
-      if i <= half then low[k] = low[k] + p[k] / half else high[k] = high[k] + p[k] / half end
-    end
-  end
-  for k = 1, 3 do
-    axis[k] = high[k] - low[k]
-    R = R + (list[1][k] - low[k]) ^ 2
-  end
-  local x, y = axis[2] * n[3] - axis[3] * n[2], axis[3] * n[1] - axis[1] * n[3]
-  local z = axis[1] * n[2] - axis[2] * n[1]
-  return math.max(dot(low, n), dot(high, n)) + math.sqrt(R * (x * x + y * y + z * z) / dot(axis, axis))
-end
-
--- The largest n . p of a list of points.
-local function support_of(list, n)
-  local best = -math.huge
-  for _, p in ipairs(list) do best = math.max(best, dot(p, n)) end
-  return best
-end
-
--- Shapes and places on a coarse grid: faces, edges and corners that touch exactly, are parallel, or coincide.
-local function aligned_shape()
-  local kind = math.random(5)
-  if kind == 1 then return c.sphere(math.random(2) / 2) end
-  if kind == 2 then return c.capsule(math.random(2) / 4, math.random(3)) end
-  if kind == 3 then return c.box(math.random(3), math.random(3), math.random(3)) end
-  if kind == 5 then return c.cylinder(math.random(2) / 2, math.random(3)) end
-  local points = {}
-  for i = 1, math.random(5, 14) do points[i] = { math.random(-2, 2), math.random(-2, 2), math.random(-2, 2) } end
-  local good, shape = pcall(c.hull, points)
-  return good and shape or aligned_shape()
-end
-
-local half = math.sqrt(0.5)
-local quarters = { { 1, 0, 0, 0 }, { half, half, 0, 0 }, { half, 0, half, 0 }, { half, 0, 0, half }, { 0, 1, 0, 0 },
-  { 0.5, 0.5, 0.5, 0.5 } }
-local function aligned_place()
-  return { math.random(-6, 6) / 2, math.random(-6, 6) / 2, math.random(-6, 6) / 2,
-    table.unpack(quarters[math.random(#quarters)]) }
-end
-
-local function random_direction()
-  local m = { numbers.normal(), numbers.normal(), numbers.normal() }
-  local length = math.sqrt(dot(m, m))
-  return { m[1] / length, m[2] / length, m[3] / length }
-end
-
--- The normal that is told proves the distance from below: along it all corners are that far apart. The points that are told
--- prove it from above: they are as far apart, and no direction finds them outside of their solids. In an overlap the normal
--- gives the depth along itself, and no direction has a smaller one.
-local function prove(a, b)
-  local d, pa, pb, n = c.distance(a, b)
-  local as, bs = a:corners(), b:corners()
-  local function support(shape, list, m)
-    return (tostring(shape) == "cylinder" and cylinder_support or support_of)(list, m)
-  end
-  local Ra, Rb = as[1][4], bs[1][4]
-  local function gap(m) return -support(a, as, { -m[1], -m[2], -m[3] }) - support(b, bs, m) - Ra - Rb end
-  local core, way = d + Ra + Rb, { pa[1] - pb[1], pa[2] - pb[2], pa[3] - pb[3] }
-  if core < 1e-9 and #as <= 2 and #bs <= 2 then return core end -- the axes of capsules meet: no normal is the best
-  assert.near(1, dot(n, n), 1e-12)
-  assert.near(d, gap(n), 1e-9)
-  assert.near(d, dot(way, n), 1e-9)
-  if core > 1e-9 then assert.near(math.abs(d), math.sqrt(dot(way, way)), 1e-9) end
-  for _ = 1, 20 do
-    local m = random_direction()
-    if core > 1e-9 then
-      assert.is_true(dot(pa, m) <= support(a, as, m) + Ra + 1e-9)
-      assert.is_true(dot(pb, m) <= support(b, bs, m) + Rb + 1e-9)
-    end
-    assert.is_true(gap(m) <= d + 1e-9)
-  end
-  local e = c.distance(b, a)
-  assert.near(d, e, 1e-12)
-  return core
-end
-
-describe("distances of solids", function()
-  it("are proved by their normal and their points, of random and of aligned solids", function()
-    math.randomseed(11)
-    local apart, overlaps = 0, 0
-    for case = 1, campaign(300, 10) do
-      local a = random_shape(case % 5 + 1):placed(random_place(1.2))
-      local b = random_shape(case // 5 % 5 + 1):placed(random_place(1.2))
-      if prove(a, b) > 0 then apart = apart + 1 else overlaps = overlaps + 1 end
-      prove(aligned_shape():placed(aligned_place()), aligned_shape():placed(aligned_place()))
-    end
-    assert.is_true(apart > 50 and overlaps > 50)
-  end)
-
-  it("change as the normal says", function()
-    math.randomseed(13)
-    for case = 1, campaign(60, 1) do
-      local a, b = random_shape(case % 5 + 1), random_shape(case // 5 % 5 + 1):placed(random_place(0.5))
-      local place, step = random_place(0.5), 1e-6
-      place[1] = place[1] + 2.5
-      local _, _, _, n = c.distance(a:placed(place), b)
-      for k = 1, 3 do
-        local to, from = table.move(place, 1, 7, 1, {}), table.move(place, 1, 7, 1, {})
-        to[k], from[k] = to[k] + step, from[k] - step
-        assert.near(n[k], (c.distance(a:placed(to), b) - c.distance(a:placed(from), b)) / (2 * step), 1e-4)
-      end
-    end
-  end)
-end)
 
 -- A manager with a box over a shape of the world; returns the names of the features that touch and their gaps.
 local function touching(box, q, below, reach)

@@ -474,6 +474,8 @@ NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double 
 
 /* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */
 enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 60 };
+/* Corners whose angles differ less are one: rounding of angles, so that rims that nearly touch have the normal between them. */
+static const double narrowed_same = 1e-7;
 typedef struct Narrowed {
   NsPlaced at;
   NsSolid prism;
@@ -507,11 +509,11 @@ static void narrowed_insert(Narrowed *x, double angle) {
   x->angles[i] = angle;
 }
 
-/* The largest cosine of the ways from the angle to the corners. */
+/* The least angle from an angle to the corners. */
 static double narrowed_nearest(const Narrowed *x, double angle) {
-  double most = -1;
-  for (int k = 0; k < x->n; k++) most = fmax(most, cos(x->angles[k] - angle));
-  return most;
+  double least = INFINITY;
+  for (int k = 0; k < x->n; k++) least = fmin(least, fabs(remainder(x->angles[k] - angle, 2 * acos(-1))));
+  return least;
 }
 
 /* Keeps the corners beside two angles, and two others so that the prism stays one. */
@@ -528,7 +530,7 @@ static void narrowed_keep(Narrowed *x, double one, double other) {
     if (keep[i]) narrowed_insert(x, old.angles[i]);
   for (int k = 1; k < 3; k++) {
     double angle = fmod(one + 2 * acos(-1) * k / 3, 2 * acos(-1));
-    if (narrowed_nearest(x, angle) < 0.9) narrowed_insert(x, angle);
+    if (narrowed_nearest(x, angle) > 0.45) narrowed_insert(x, angle);
   }
 }
 
@@ -542,15 +544,15 @@ static double narrowed_refine(Narrowed *x, const double *d, const double *neares
   if (!(ring->R > 0)) return 0;
   double own[3], out[3];
   ns_turn_back(x->at.pose, d, own);
-  double across = ns_rim3(ring->axes[1], own, out), angle = narrowed_angle(ring, out), most = narrowed_nearest(x, angle);
-  if (!(1 - most > 1e-13)) return 0;
+  double across = ns_rim3(ring->axes[1], own, out), angle = narrowed_angle(ring, out), apart = narrowed_nearest(x, angle);
+  if (!(apart > narrowed_same)) return 0;
   ns_place_back(x->at.pose, nearest, own), ns_sub3(own, ring->ends[0], own);
   if (few) narrowed_keep(x, narrowed_angle(ring, own), angle);
   if (x->n < NARROW_ANGLES) narrowed_insert(x, angle);
   ns_place_back(x->at.pose, other, own), ns_sub3(own, ring->ends[0], own);
   angle = narrowed_angle(ring, own);
-  if (x->n < NARROW_ANGLES && 1 - narrowed_nearest(x, angle) > 1e-13) narrowed_insert(x, angle);
-  return across * ring->R * (1 - most);
+  if (x->n < NARROW_ANGLES && narrowed_nearest(x, angle) > narrowed_same) narrowed_insert(x, angle);
+  return 2 * across * ring->R * sin(apart / 2) * sin(apart / 2);
 }
 
 /* Where normals go that come nearer by halves, as corners halve arcs; false: these do not seem to. */

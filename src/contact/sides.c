@@ -55,6 +55,12 @@ double ns_side_least(const NsSide *x, const double *n, int *at) {
   return least;
 }
 
+double ns_side_gap(const NsSide *x, const NsSide *y, const double *n) {
+  const double back[3] = {-n[0], -n[1], -n[2]};
+  int at = 0;
+  return ns_side_least(x, n, &at) + ns_side_least(y, back, &at);
+}
+
 /* ---- separating axes ---- */
 
 /* The best axis among the normals of x's faces. */
@@ -92,9 +98,8 @@ int ns_axis_look(const NsSide *x, int i, const NsSide *y) {
 */
 static double axis_along(const NsSide *x, const double *p, const NsSide *y, const double *q, double least, const double *n) {
   double back[3] = {-n[0], -n[1], -n[2]}, corners = ns_dot3(n, p) + ns_dot3(back, q);
-  int at = 0;
   if (corners < least || ns_dot3(n, x->mean) + ns_dot3(back, y->mean) + x->slack + y->slack < least) return -INFINITY;
-  return ns_side_least(x, n, &at) + ns_side_least(y, back, &at);
+  return ns_side_gap(x, y, n);
 }
 
 double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double least, double *n) {
@@ -199,7 +204,7 @@ static void nearest_pair(const NsSide *x, int i, const NsSide *y, int j, NsNeare
   const double *p, *q;
   double d[3], e[3], s, t;
   ns_side_edge(x, i, &p, d), ns_side_edge(y, j, &q, e);
-  double far = ns_nearest_segments3(ns_axis_parallel, p, d, q, e, &s, &t);
+  double far = ns_nearest_segments3(p, d, q, e, &s, &t);
   if (!(far < best->d)) return;
   *best = (NsNearest){.d = far, .a = i, .b = j, .at = {nearest_end(x, s), nearest_end(y, t)}};
   ns_add3(p, s, d, best->pa), ns_add3(q, t, e, best->pb);
@@ -240,9 +245,34 @@ void ns_nearest_faces(const NsSide *x, const NsSide *y, NsNearest *best) {
     for (int i = 0; i < y->s->nvertices; i++) {
       const double *n = ns_side_normal(x, f), *p = ns_side_vertex(y, i);
       double gap = ns_dot3(n, p) - ns_dot3(n, ns_side_vertex(x, x->s->loop[x->s->faces[f].first]));
-      if (!(gap > 0 && gap < best->d) || !ns_side_covers(x, f, p, 0)) continue;
-      best->d = gap;
+      if (!(gap >= 0 && gap < best->d) || !ns_side_covers(x, f, p, 0)) continue;
+      best->d = gap, best->face = n, best->of_second = x->second;
       memcpy(y->second ? best->pb : best->pa, p, sizeof best->pa);
       ns_add3(p, -gap, n, y->second ? best->pa : best->pb);
     }
+}
+
+/* The unit vector of the edge that a nearest point lies within; false: it is at a corner. */
+static bool nearest_along(const NsSide *x, int e, int at, double *along) {
+  const double *p;
+  if (at != 2) return false;
+  ns_side_edge(x, e, &p, along);
+  return ns_unit3(along) > 0;
+}
+
+void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, double *n) {
+  double one[3], two[3], across[3];
+  for (int k = 0; k < 3 && near->face; k++) n[k] = near->of_second ? near->face[k] : -near->face[k];
+  if (near->face) return;
+  ns_sub3(near->pa, near->pb, n);
+  bool first = nearest_along(x, near->a, near->at[0], one), second = nearest_along(y, near->b, near->at[1], two);
+  double *along = first ? one : second ? two : NULL;
+  if (first && second) ns_cross3(one, two, across);
+  if (first && second && ns_unit3(across) > 1e-14) { /* as ns_nearest_segments3 */
+    double sign = ns_dot3(across, n) < 0 ? -1 : 1;
+    for (int k = 0; k < 3; k++) n[k] = sign * across[k];
+    return;
+  }
+  if (along) ns_add3(n, -ns_dot3(n, along), along, n);
+  if (!(ns_unit3(n) > 0)) ns_frame3(along ? along : (const double[]){0, 0, 1}, n, across);
 }

@@ -38,6 +38,8 @@ typedef struct NsNearest {
   double d, pa[3], pb[3];
   int a, b; /* edges, or the corners of points that have no edge */
   int at[2];
+  const double *face; /* the normal of the face that one of them is on; NULL: they are on edges */
+  bool of_second;
 } NsNearest;
 
 /* Edges whose angle has a smaller sine than this have no common normal. */
@@ -55,6 +57,9 @@ NsStatus ns_sides_begin(NsNarrow *w, NsPlaced a, NsPlaced b, NsSide *x, NsSide *
 
 /* The least n . v over the corners; *at: the first corner that has it. */
 double ns_side_least(const NsSide *x, const double *n, int *at);
+
+/* The least distance along n of solids that are on its sides. */
+double ns_side_gap(const NsSide *x, const NsSide *y, const double *n);
 
 /* The start of an edge and the way along it; of a solid without edges a corner and zeros. */
 void ns_side_edge(const NsSide *x, int e, const double **p, double *d);
@@ -89,3 +94,9 @@ void ns_nearest_edges(const NsSide *x, const NsSide *y, const NsAxis *axis, NsNe
 
 /* Takes a corner of y over a face of x, if it is nearer. */
 void ns_nearest_faces(const NsSide *x, const NsSide *y, NsNearest *best);
+
+/*
+** The normal at the nearest points, by the features that they are on: so it is exact where the way between them is shorter than its rounding. Crossing
+** segments and points that coincide have several.
+*/
+void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, double *n);

@@ -98,13 +98,18 @@ static inline double ns_nearest_part3(const double *p, const double *d, const do
   return square > 0 ? fmin(1, fmax(0, ns_dot3(way, d) / square)) : 0;
 }
 
-/* The nearest points p + s d and q + t e of two segments, of parallel ones (sine below `parallel`) some; returns how far they are. Ericson 2005, section 5.1.9. */
-static inline double ns_nearest_segments3(double parallel, const double *p, const double *d, const double *q, const double *e,
-                                          double *s, double *t) {
-  double way[3], x[3], y[3], a = ns_dot3(d, d), b = ns_dot3(d, e), c = ns_dot3(e, e);
-  ns_sub3(p, q, way);
-  double det = a * c - b * b, f = ns_dot3(d, way), g = ns_dot3(e, way);
-  *s = det > parallel * parallel * a * c ? fmin(1, fmax(0, (b * g - c * f) / det)) : 0;
+/*
+** The nearest points p + s d and q + t e of two segments, of parallel ones (sine below 1e-14) some; returns how far they are. Ericson 2005, section
+** 5.1.9, with cross products in place of differences of products, which lose all digits of small angles.
+*/
+static inline double ns_nearest_segments3(const double *p, const double *d, const double *q, const double *e, double *s,
+                                          double *t) {
+  double way[3], x[3], y[3], n[3], turn[3];
+  ns_sub3(q, p, way);
+  ns_cross3(d, e, n), ns_cross3(way, e, turn);
+  double square = ns_dot3(n, n);
+  bool crossing = square > 1e-28 * ns_dot3(d, d) * ns_dot3(e, e);
+  *s = crossing ? fmin(1, fmax(0, ns_dot3(turn, n) / square)) : 0;
   ns_add3(p, *s, d, x);
   *t = ns_nearest_part3(q, e, x);
   ns_add3(q, *t, e, y);

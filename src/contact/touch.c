@@ -13,8 +13,9 @@ const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},
                                       {"ring_line", "line_ring", false, false},    {"ring_point", "point_ring", false, false},
                                       {"ring_ring", "ring_ring", true, false}};
 
-/* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face. */
-static const double tie = 1e-7, rim = 1e-9;
+/* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face; by `proof`
+   the gap along a normal may differ from the distance. */
+static const double tie = 1e-7, rim = 1e-9, proof = 1e-11;
 /*
 ** In an overlap the best axis may change from step to step, as where a corner lies on an edge: features whose overlap is at most 1.5 times the best one
 ** touch, too; not edges whose normal is within 8 degrees of the face's.
@@ -445,57 +446,48 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
   return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
 }
 
-/* The points of the deepest overlap along an axis. */
-static void narrow_overlap(const NsSide *x, const NsSide *y, const NsAxis *axis, NsNearest *near) {
-  near->d = axis->gap;
-  if (axis->face < 0) {
-    const double *p, *q;
-    double d[3], e[3], s, t;
-    ns_side_edge(x, axis->edge[0], &p, d), ns_side_edge(y, axis->edge[1], &q, e);
-    (void)ns_nearest_segments3(ns_axis_parallel, p, d, q, e, &s, &t);
-    ns_add3(p, s, d, near->pa);
-    ns_add3(near->pa, -axis->gap, axis->n, near->pb);
-    return;
-  }
-  const NsSide *of = axis->of_second ? y : x, *other = axis->of_second ? x : y;
-  int at = 0;
-  (void)ns_side_least(other, ns_side_normal(of, axis->face), &at);
-  memcpy(axis->of_second ? near->pa : near->pb, ns_side_vertex(other, at), sizeof near->pa);
-  if (axis->of_second) ns_add3(near->pa, -axis->gap, axis->n, near->pb);
-  else ns_add3(near->pb, axis->gap, axis->n, near->pa);
+static void narrow_nearest(const NsSide *x, const NsSide *y, const NsAxis *axis, NsNearest *near) {
+  ns_nearest_edges(x, y, axis, near), ns_nearest_faces(x, y, near), ns_nearest_faces(y, x, near);
 }
 
-/* The distance of the surfaces, and the points there, by those without rounding. */
-static NsStatus narrow_tell(NsPlaced a, NsPlaced b, const NsNearest *near, const double *normal, double *distance, double *pa,
-                            double *pb, double *n) {
-  *distance = near->d - a.solid->radius - b.solid->radius, memcpy(n, normal, 3 * sizeof *n);
-  ns_add3(near->pa, -a.solid->radius, normal, pa), ns_add3(near->pb, b.solid->radius, normal, pb);
-  return NS_OK;
+/* The points of the deepest overlap along an axis: those that touch when the first solid, whose corners are `v`, moves out, and a little more. */
+static void narrow_overlap(NsSide *x, const NsSide *y, const NsAxis *axis, double *v, double size, NsNearest *near) {
+  double out = tie * size - axis->gap;
+  for (int i = 0; i < x->s->nvertices; i++) ns_add3(v + 3 * (ptrdiff_t)i, out, axis->n, v + 3 * (ptrdiff_t)i);
+  ns_add3(x->mean, out, axis->n, x->mean);
+  narrow_nearest(x, y, axis, near);
+  near->d = axis->gap;
+  ns_add3(near->pa, -out, axis->n, near->pa);
+}
+
+/* The points of solids that are apart, and the normal there, in place of the axis. */
+static void narrow_way(const NsSide *x, const NsSide *y, double size, NsNearest *near, NsAxis *axis) {
+  double n[3], off[3];
+  NsAxis faces;
+  narrow_nearest(x, y, axis, near);
+  ns_nearest_normal(x, y, near, n);
+  double missing = near->d - ns_side_gap(x, y, n);
+  if (!(missing <= proof * fmax(size, near->d))) { /* of several nearest features these may have a normal that is not theirs */
+    *axis = ns_axis_find(x, y, 0, INFINITY, &faces);
+    ns_sub3(near->pa, near->pb, off), ns_add3(off, -near->d, axis->n, off);
+    if (axis->gap > near->d - missing && ns_length3(off) <= missing) return;
+  }
+  memcpy(axis->n, n, sizeof n);
 }
 
 NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
   NsSide x, y;
   NsNearest near;
-  NsAxis faces, axis = {.gap = -INFINITY, .face = -1};
-  double way[3], back[3];
-  int at = 0;
+  NsAxis faces;
+  double size = narrow_size(a, b);
   if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  bool thin = narrow_thin(a, b);
-  if (!thin) axis = ns_axis_find(&x, &y, 0, 0, &faces);
-  if (axis.gap <= 0 && axis.gap > -INFINITY) { /* no axis keeps them apart: their nearest features do not count */
-    narrow_overlap(&x, &y, &axis, &near);
-    return narrow_tell(a, b, &near, axis.n, distance, pa, pb, n);
-  }
-  ns_nearest_edges(&x, &y, &axis, &near), ns_nearest_faces(&x, &y, &near), ns_nearest_faces(&y, &x, &near);
-  axis.gap = -INFINITY;
-  ns_sub3(near.pa, near.pb, way), ns_sub3(near.pb, near.pa, back);
-  /* solids with a gap along the way between them are apart: no other axis is needed */
-  bool gap = near.d > rim * narrow_size(a, b) && ns_side_least(&x, way, &at) + ns_side_least(&y, back, &at) > 0;
-  if (!gap) axis = ns_axis_find(&x, &y, 0, INFINITY, &faces);
-  bool known = axis.gap > -INFINITY;
-  /* points that coincide have no way between them: the axis has the normal */
-  bool apart = near.d > rim * narrow_size(a, b) || !known;
-  if (known && !thin && (axis.gap <= 0 || !apart)) narrow_overlap(&x, &y, &axis, &near);
-  else if (apart && ns_unit3(way) > 0) memcpy(axis.n, way, sizeof way);
-  return narrow_tell(a, b, &near, axis.n, distance, pa, pb, n);
+  NsAxis axis = ns_axis_find(&x, &y, 0, 0, &faces);
+  /* of flat solids in one plane no axis is in that plane: their nearest features tell whether they overlap */
+  bool overlap = axis.gap > -INFINITY && axis.gap <= (narrow_thin(a, b) ? -rim * size : 0);
+  if (overlap) narrow_overlap(&x, &y, &axis, w->numbers, size, &near);
+  else narrow_way(&x, &y, size, &near, &axis);
+  memcpy(n, axis.n, sizeof axis.n);
+  *distance = near.d - a.solid->radius - b.solid->radius;
+  ns_add3(near.pa, -a.solid->radius, n, pa), ns_add3(near.pb, b.solid->radius, n, pb);
+  return NS_OK;
 }
