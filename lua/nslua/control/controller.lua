@@ -83,12 +83,12 @@ end
 function controller.model(self, h, who)
   local A = self.options.model or plant.matrix(self.sensor.ds)
   if A == nil then fail("%s: the plant is not linear: give model = A", who) end
-  A = system.square(A, self.B:rows(), who, "model")
+  A = system.square(A, self.acts:rows(), who, "model")
   if self.sensor.size ~= A:rows() then
     fail("%s: sensor: expected one of the whole state, %d numbers, got %d", who, A:rows(), self.sensor.size)
   end
   local Ad, Ai = system.hold(A, core.eye(A:rows()), h)
-  return A, Ad, Ai * self.B, Ai
+  return A, Ad, Ai * self.acts, Ai
 end
 
 local Base = {}
@@ -123,6 +123,7 @@ Base.prepare_input = controller.find_B
 -- Checks all options, and makes the law.
 function Base:prepare(period, who)
   self.B = self:prepare_input(who)
+  self.acts = plant.rates(self.sensor.ds, self.B) -- on the state
   self.law = self.class.prepare(self, period, who)
   self.stages = stages_of(self.options, period, who)
 end

@@ -36,14 +36,15 @@ function Observer:declare(simu, period, link)
   local source = self.sensor
   local Ad, Ai = system.hold(self.A, core.eye(self.size), period)
   local Lo, C, correct = Ai * self.L, self.C, self.correct
-  local b = self.ds.b and self.ds:b()
-  local constant = b and not core.discrete_support.callback(self.ds, "computeb")
-  local own = constant and core.vector(b) or core.zeros(self.size)
+  local own = plant.constant(self.ds):column(1)
+  local rates
   local state = { x = self.start, e = core.zeros(source.size), y = core.zeros(source.size), begun = 0 }
   simu:every { name = self.name, period = period, state = state, act = function(_, s, simulation)
     local y = source:y(simulation)
     local function move(x)
-      return Ad * x + Ai * (link.on and own + plant.forced(link.on, simulation) or own)
+      if not link.on then return Ad * x + Ai * own end
+      rates = rates or plant.rates(self.ds, core.eye(link.on.size))
+      return Ad * x + Ai * (own + rates * plant.forced(link.on, simulation))
     end
     correct(s, y, C, Lo, move)
     s.y:assign(y)
@@ -59,7 +60,7 @@ where.strict(Observer, "name")
 
 -- With the error of the last sample.
 observer.LuenbergerObserver = make("LuenbergerObserver", function(s, _, C, Lo, move)
-  if s.begun == 0 then return end
+  if s.begun < 0.5 then return end
   local e = C * s.x - s.y
   s.x:assign(move(s.x) + Lo * e)
   s.e:assign(e)
@@ -68,7 +69,7 @@ end)
 -- With the error of this sample; the first estimate is moved, by as little as possible, to where it explains the
 -- measurement.
 observer.SlidingReducedOrderObserver = make("SlidingReducedOrderObserver", function(s, y, C, Lo, move)
-  if s.begun == 0 then
+  if s.begun < 0.5 then
     local e = C * s.x - y
     s.x:assign(s.x - core.lstsq(C, e))
     s.e:assign(e)

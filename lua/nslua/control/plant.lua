@@ -5,6 +5,7 @@
 -- the plant's own constant term and the sum of B u of all controllers.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 local support = core.discrete_support
 
 local fail, describe = arguments.fail, arguments.describe
@@ -70,8 +71,36 @@ end
 
 function MECHANICAL.bind(ds, input) ds:setFExtPtr(input) end
 
+-- M v' = F - K q - C v with constant M, K, C: A is [0, I; -M^-1 K, -M^-1 C].
+local LINEAR_MECHANICAL = setmetatable({}, { __index = MECHANICAL })
+
+function LINEAR_MECHANICAL.matrix(ds)
+  local n, M = #ds:velocity(), core.matrix(ds:mass()):lu()
+  local A = core.zeros(2 * n, 2 * n)
+  local K, C = ds:K() and M:solve(core.matrix(ds:K())), ds:C() and M:solve(core.matrix(ds:C()))
+  for i = 1, n do
+    A[i][n + i] = 1
+    for j = 1, n do
+      A[n + i][j], A[n + i][n + j] = K and -K[i][j] or 0, C and -C[i][j] or 0
+    end
+  end
+  return A
+end
+
+-- The rates of q and v by forces: v' = M^-1 F, where M is that of the present place.
+function MECHANICAL.rates(ds, F)
+  local n = #ds:velocity()
+  if #ds:x() ~= 2 * n then return F end -- a quaternion has no such model
+  if not where.try(ds.mass, ds) then ds:computeMass() end
+  local rates, accelerations = core.zeros(2 * n, F:cols()), core.solve(core.matrix(ds:mass()), F)
+  for i = 1, n do
+    for j = 1, F:cols() do rates[n + i][j] = accelerations[i][j] end
+  end
+  return rates
+end
+
 local KINDS = { FirstOrderLinearTIDS = LINEAR, FirstOrderLinearDS = LINEAR, FirstOrderNonLinearDS = NONLINEAR,
-  LagrangianLinearTIDS = MECHANICAL, LagrangianDS = MECHANICAL, LagrangianLinearDiagonalDS = MECHANICAL,
+  LagrangianLinearTIDS = LINEAR_MECHANICAL, LagrangianDS = MECHANICAL, LagrangianLinearDiagonalDS = LINEAR_MECHANICAL,
   NewtonEulerDS = MECHANICAL }
 
 -- The kind of a system; who: of messages.
@@ -88,6 +117,22 @@ function plant.state(ds) return ds:x():copy() end
 function plant.matrix(ds)
   local kind = KINDS[getmetatable(ds)]
   return kind.matrix and kind.matrix(ds)
+end
+
+-- The rates of the state by inputs, the columns of a matrix.
+function plant.rates(ds, inputs)
+  local kind = KINDS[getmetatable(ds)]
+  return kind.rates and kind.rates(ds, inputs) or inputs
+end
+
+-- The constant term of the state's rates, as a column; 0 where it is a function.
+function plant.constant(ds)
+  local kind = KINDS[getmetatable(ds)]
+  if kind == LINEAR and not support.callback(ds, "computeb") and ds:b() then return core.matrix(ds:b():column()) end
+  if kind.rates and not support.callback(ds, "computeFExt") and ds:fExt() then
+    return plant.rates(ds, core.matrix(ds:fExt():column()))
+  end
+  return core.zeros(#ds:x(), 1)
 end
 
 -- ---- the inputs ----

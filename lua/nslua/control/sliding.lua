@@ -19,7 +19,7 @@ local function sign(x) return x > 0 and 1 or x < 0 and -1 or 0 end
 local function surface(self, who)
   local S = self.options.Csurface
   if S == nil then fail("%s: Csurface is missing: the rows of the sliding variable S x", who) end
-  local n = self.B:rows()
+  local n = self.acts:rows()
   S = system.matrix(S, nil, n, who, "Csurface")
   if S:rows() ~= self.B:cols() then
     fail("%s: Csurface: expected one row for each input, %d, got %d", who, self.B:cols(), S:rows())
@@ -50,7 +50,7 @@ local function equivalent(self, S, A, Ad, Bd, who)
     local option = way == self.options.theta and "theta: expected" or "ueq: expected true, false, \"exact\" or"
     fail("%s: %s a number from 0 to 1, got %s", who, option, describe(way))
   end
-  local P = regular(S * self.B, who):solve(S * A)
+  local P = regular(S * self.acts, who):solve(S * A)
   local N = Bd * P
   local left, right = (core.eye(Ad:rows()) + way * N):lu(), Ad + (way - 1) * N
   return function(y) return (way - 1) * (P * y) - way * (P * left:solve(right * y)) end
@@ -126,7 +126,7 @@ sliding.LinearSMC = controller.class { name = "LinearSMC", options = SMC, method
 -- the sum of the entries of S. The model has no b.
 sliding.LinearSMCOT2 = controller.class { name = "LinearSMCOT2", options = { Csurface = NONE, limit = 2 },
   state = function(self)
-    return { predicted = core.zeros(self.B:rows()), begun = 0 }
+    return { predicted = core.zeros(self.acts:rows()), begun = 0 }
   end,
   prepare = function(self, h, who)
     local S, limit = surface(self, who), self.options.limit
@@ -140,7 +140,7 @@ sliding.LinearSMCOT2 = controller.class { name = "LinearSMCOT2", options = { Csu
     if sum == 0 then fail("%s: Csurface: the sum of its entries is 0, by which this law divides", who) end
     return function(_, y, s)
       local free = Ad * y
-      local old = s.begun > 0 and s.predicted:copy() or y
+      local old = s.begun > 0.5 and s.predicted:copy() or y
       local u = core.vector { clip(-row:dot(free + y - old) / (h * sum), -limit, limit) }
       s.predicted:assign(free + Bd * u)
       s.begun = 1

@@ -1,5 +1,6 @@
 local ns = require "nslua"
 local models = require "sensitive_models"
+local random = require "random_numbers"
 
 -- x'' + 2 zeta x' + x = amplitude cos(w t) with a wall at x = wall, e = 0.8, over one period.
 local function oscillator(o, sensitivities)
@@ -385,6 +386,46 @@ local function event_driven(T, system, ...)
 end
 
 describe("the closed forms of mechanics #once", function()
+  -- States that are 0 at the start have no size yet; the derivatives by them count all the same.
+  it("hold from rest, and from places at 0: linear systems", function()
+    math.randomseed(5)
+    for k = 1, require "campaign"(8, 0.01) do
+      local n = 1 + k % 3
+      local function positive()
+        local A = ns.matrix(random.matrix(n, random.signed))
+        return A * A:transpose() + 0.1 * ns.eye(n)
+      end
+      local function start() return random.vector(n, function() return math.random() < 0.6 and 0 or random.signed() end) end
+      local M, K, C = positive(), positive(), positive()
+      local body = ns.LagrangianLinearTIDS(start(), start(), M, K, C)
+      if k % 2 == 0 then body:setFExtPtr(random.vector(n, random.signed)) end
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(body)
+      local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI(1e-10)):run { sensitivities = { "x0" } }
+      local A, of_q, of_v = ns.zeros(2 * n, 2 * n), ns.solve(M, K), ns.solve(M, C)
+      for i = 1, n do
+        A[i][n + i] = 1
+        for j = 1, n do A[n + i][j], A[n + i][n + j] = -of_q[i][j], -of_v[i][j] end
+      end
+      local exact = ns.expm(A)
+      assert.is_true((sol.S[#sol] - exact):norm() < 1e-8 * exact:norm())
+    end
+  end)
+
+  it("hold from rest for a damped pendulum on a rod: forward and by the adjoint", function()
+    local bob = ns.LagrangianLinearTIDS({ 1, 0 }, { 0, 0 }, ns.eye(2), nil, 0.7 * ns.eye(2))
+    bob:setFExtPtr { 0, -9.81 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(bob)
+    nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR {
+      h = function(q, _, y) y[1] = q[1] ^ 2 + q[2] ^ 2 - 1 end }), bob)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI(1e-11))
+    local sol = simu:run { sensitivities = { "x0" } }
+    simu:reset()
+    local _, gradient = simu:gradient { terminal = function(x) return x[1] end, parameters = { "x0" } }
+    for j = 1, 4 do assert.near(gradient[j], sol.S[#sol][1][j], 1e-9) end
+  end)
+
   it("hold where a body leaves the floor: a number of the model acts on the force", function()
     local function build(p)
       local bodies = ns.LagrangianLinearTIDS({ 0, 1.5 }, { 0, 1 }, { { 1, 0 }, { 0, p[3] } }, { { 20, -20 }, { -20, 20 } })

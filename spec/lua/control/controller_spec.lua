@@ -59,6 +59,44 @@ describe("an actuator", function()
 end)
 
 describe("a controller", function()
+  -- The same plant once as a mechanical system, once as one of first order; also where the mass depends on the place.
+  it("and an observer have the model of a mechanical plant, which forces move", function()
+    local A = { { 0, 1 }, { -1.5, -0.25 } }
+    local function plant(kind)
+      if kind == "first order" then return ns.FirstOrderLinearTIDS({ 1, 0 }, A, { 0, 0.7 }), { 0, 1 } end
+      local cart = kind == "linear" and ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 2 } }, { { 3 } }, { { 0.5 } })
+        or ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = function(_, _, M) M[1][1] = 2 end,
+          fInt = function(_, q, v, _, f) f[1] = 3 * q[1] + 0.5 * v[1] end }
+      cart:setFExtPtr { 1.4 }
+      return cart, { { 2 } }
+    end
+    local function states(kind, part)
+      local ds, B = plant(kind)
+      local sim, model = ns.ControlZOHSimulation(0, 2, 0.05), kind == "curved" and A or nil
+      sim:addDynamicalSystem(ds)
+      local observed = part:find "Observer"
+      local sensor = ns.LinearSensor(ds, observed and { 1, 0 } or nil)
+      sim:addSensor(sensor, 0.05)
+      if observed then
+        local observer = ns[part](sensor, { 0.3, -0.4 }, nil, { -3, -4 }, { model = model })
+        sim:addObserver(observer, 0.05)
+        sim:addActuator(ns.Actuator(observer, B, { law = function(_, x) return { -3 * x[1] - 2 * x[2] } end }), 0.05)
+      else
+        sim:addActuator(ns[part](sensor, B, { Csurface = { { 1, 1 } }, model = model }), 0.05)
+      end
+      local sol = sim.simulation:run { sensitivities = { "x0" } }
+      return ds:x(), sol.S[#sol]
+    end
+    for _, part in ipairs { "LuenbergerObserver", "SlidingReducedOrderObserver", "LinearSMC", "LinearSMCOT2" } do
+      local x, S = states("first order", part)
+      for _, kind in ipairs { "linear", "curved" } do
+        local found, slopes = states(kind, part)
+        expect.near(x, found, 1e-9)
+        for i = 1, 2 do expect.near(S:row(i), slopes:row(i), 1e-8) end
+      end
+    end
+  end)
+
   it("sets the parameters of a nonlinear plant, and forces in mechanics", function()
     local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, z = ns.vector { 0 }, f = function(_, x, z, f) f[1] = -x[1] ^ 3 + z[1] end }
     local sim = ns.ControlLsodarSimulation(0, 5, 0.1)
@@ -145,7 +183,11 @@ describe("a controller", function()
     local seen = ns.LinearSensor(cart)
     sim:addSensor(seen, 0.5)
     fails("external forces of a controlled plant must be constants", add(ns.PID(seen, { { 1 } }, { K = { 1, 1, 1 } })))
-    fails("the plant is not linear: give model = A", add(ns.LinearSMC(seen, { { 1 } }, { Csurface = { { 1 } } })))
+    local curved = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, fInt = function(_, q, _, _, f) f[1] = q[1] ^ 3 end }
+    sim:addDynamicalSystem(curved)
+    local watched = ns.LinearSensor(curved)
+    sim:addSensor(watched, 0.5)
+    fails("the plant is not linear: give model = A", add(ns.LinearSMC(watched, { { 1 } }, { Csurface = { { 1, 1 } } })))
     local timed = ns.FirstOrderLinearDS({ 0 }, { { 0 } })
     timed:setComputebFunction(function(t, z, b) b[1] = t + z[1] end)
     timed:setz { 1 }

@@ -54,7 +54,7 @@ describe("an observer", function()
     fails("LuenbergerObserver: expected a sensor, got nil", ns.LuenbergerObserver)
     fails("LuenbergerObserver: L: expected a matrix of 2 rows and 1 columns, got 1 x 1", ns.LuenbergerObserver, sensor, { 0, 0 },
       { 1, 0 }, { { 1 } })
-    local cart = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+    local cart = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, fInt = function(_, q, _, _, f) f[1] = q[1] ^ 3 end }
     fails("LuenbergerObserver: the plant is not linear: give model = A", ns.LuenbergerObserver, ns.LinearSensor(cart), { 0, 0 })
   end)
 end)

@@ -26,6 +26,7 @@ struct NsMotionTangent {
   int n, p;
   double *R, *r;         /* Nv x columns, m x columns */
   double *force, *terms; /* m, Nv */
+  double *way;           /* n: of each number of u in a step of the grid */
   double *weight;        /* m: zeros, but within a function */
   double *by_q, *by_v;   /* of one system */
   double *room;          /* of a system */
@@ -57,6 +58,7 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   g->r = ns_arena_matrix(arena, ed->m, columns);
   NS_ARENA_VECTORS(arena, ed->m, &g->force, &g->weight);
   g->terms = ns_arena_doubles(arena, ed->Nv);
+  g->way = ns_arena_doubles(arena, g->n);
   NS_ARENA_VECTORS(arena, of_system, &g->by_q, &g->by_v);
   g->room = ns_arena_doubles(arena, room);
   g->part = ns_arena_doubles(arena, tangent_most(2 * (ptrdiff_t)g->n, ed->m));
@@ -292,14 +294,24 @@ static void rate_rows(const NsMotionTangent *g, const double *u, double *J) {
   }
 }
 
-/* Copies R to the rows of J for the velocities, without what is rounding. */
+/*
+** Copies R to the rows of J for the velocities, without what is rounding: what changes an acceleration by that, for a change of u as large
+** as u so far, or the way of a step of the grid. Where both are 0, as of a body that nothing moves yet, nothing is known to be rounding.
+*/
 static void put_accelerations(const NsMotionTangent *g, const double *u, const double *size, double *J) {
   const NsEventDriven *ed = g->ed;
+  double h = ed->mode->h;
+  for (int j = 0; j < ed->Nv; j++) g->way[ed->Nq + j] = h * g->terms[j];
+  for (int d = 0; d < ed->run.base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = tangent_system(g, d);
+    int q = ns_motion_first_q(ed->motion, d), v = ns_motion_first_v(ed->motion, d);
+    for (int k = 0; k < ds->nq; k++) g->way[q + k] = k < ds->nv ? h * (fabs(u[ed->Nq + v + k]) + g->way[ed->Nq + v + k]) : 0;
+  }
   for (int j = 0; j < g->n; j++) {
-    double at = fmax(size[j], fabs(u[j]));
+    double at = fmax(fmax(size[j], fabs(u[j])), g->way[j]);
     for (int i = 0; i < ed->Nv; i++) {
       double da = g->R[i + (ptrdiff_t)j * ed->Nv];
-      bool rounding = fabs(da) * at <= TANGENT_ROUNDINGS * DBL_EPSILON * g->terms[i];
+      bool rounding = at > 0 && fabs(da) * at <= TANGENT_ROUNDINGS * DBL_EPSILON * g->terms[i];
       J[ed->Nq + i + (ptrdiff_t)j * g->n] = rounding ? 0 : da;
     }
   }
