@@ -91,7 +91,7 @@ typedef struct NsLinearisation {
 typedef struct NsLinearEquations {
   NsVariational *variational;
   int n;
-  bool implicit;
+  bool implicit, forced;
 } NsLinearEquations;
 NsStatus ns_sensitivity_integrator(NsLinearEquations *of, const NsVariationalProblem *problem, NsError *err);
 
@@ -190,6 +190,12 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 ** At the first interval (not `begun`) the caller sets S and S_k then.
 */
 void ns_sensitivity_begin(NsSensitivity *s, double t);
+
+/*
+** Functions of the script may read parameters by themselves (read_aside): such a parameter acts on every island, and closed forms, which
+** know what the engine gives to functions, do not know it. ns_sensitivity_doubt: known (p) becomes false there.
+*/
+void ns_sensitivity_doubt(NsSensitivity *s, bool *known);
 
 /* S goes along a piece of smooth motion, dense: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err);

@@ -88,6 +88,7 @@ static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const doub
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->p * sizeof *out);
   if (lin->vjp) status = lin->vjp(lin->context, t, u, mu, out, s->tape->exact, err);
+  ns_sensitivity_doubt(s, s->tape->exact);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (!s->acts[j] || s->tape->exact[j]) continue;
     status = ns_sensitivity_column(s, lin, t, u, j, s->columns.dense, err);

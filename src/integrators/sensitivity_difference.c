@@ -46,6 +46,14 @@ void ns_sensitivity_restore(const NsParameter *parameter, double value, uint64_t
     ns_sensitivity_restore(&parameter->moves[k].of, parameter->moves[k].at, parameter->moves[k].seen);
 }
 
+void ns_sensitivity_doubt(NsSensitivity *s, bool *known) {
+  for (int j = 0; j < s->p; j++) {
+    if (!ns_parameter_aside(&s->parameters[j])) continue;
+    s->acts[j] = s->driven = true;
+    known[j] = false;
+  }
+}
+
 /* What a sample of a difference needs: the map at (t + e dt, u + e du) with the parameter increased by e. */
 typedef struct Along {
   NsSensitivity *s;
@@ -143,7 +151,7 @@ NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, 
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
   if (lin->reset) status = lin->reset(lin->context, map, t, u, A, exact, err);
   if (status == NS_OK && lin->vjp_map) status = lin->vjp_map(lin->context, map, t, u, B, s->known, err);
-  return status;
+  return ns_sensitivity_doubt(s, s->known), status;
 }
 
 /* ---- guards ---- */
@@ -173,6 +181,7 @@ NsStatus ns_sensitivity_guard(NsSensitivity *s, const NsLinearisation *lin, int 
   memset(by_p, 0, (size_t)s->p * sizeof *by_p);
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
   if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, guard, t, u, by_p, s->known, err);
+  ns_sensitivity_doubt(s, s->known);
   for (int j = 0; j < s->p && status == NS_OK; j++)
     if (s->acts[j] && !s->known[j])
       status = ns_sensitivity_along(s, lin, lin->guard, guard, 1, t, u, 0, NULL, j, &by_p[j], err);

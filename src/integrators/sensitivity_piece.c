@@ -199,6 +199,7 @@ static NsStatus point_terms(NsSensitivity *s, const NsLinearisation *lin, double
   NsStatus status = NS_OK;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
   if (lin->terms && (J || P)) status = lin->terms(lin->context, t, u, J, P, s->known, &exact, err);
+  ns_sensitivity_doubt(s, s->known);
   if (status == NS_OK && J && !exact) status = point_jacobian(s, lin, t, u, J, err);
   for (int j = 0; j < s->p && P && status == NS_OK; j++)
     if (s->acts[j] && !s->known[j]) status = ns_sensitivity_column(s, lin, t, u, j, P + (ptrdiff_t)j * s->n, err);
@@ -284,10 +285,10 @@ static NsStatus piece_terms(void *context, double t, double *J, double *P, doubl
 }
 
 NsStatus ns_sensitivity_integrator(NsLinearEquations *of, const NsVariationalProblem *problem, NsError *err) {
-  bool same = of->variational && of->n == problem->n && of->implicit == problem->implicit;
+  bool same = of->variational && of->n == problem->n && of->implicit == problem->implicit && of->forced == problem->forced;
   if (same) return NS_OK;
   ns_variational_free(of->variational);
-  *of = (NsLinearEquations){NULL, problem->n, problem->implicit};
+  *of = (NsLinearEquations){NULL, problem->n, problem->implicit, problem->forced};
   NsStatus status = ns_variational_new(&of->variational, problem);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
@@ -366,6 +367,7 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, cons
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
+  ns_sensitivity_doubt(s, s->known);
   if (s->tape) return ns_run_tape_piece(s, lin, dense, err);
   if (ns_sensitivity_holds(a, b)) return hold_nodes(s, lin, dense, err);
   NsVariationalProblem problem = {.n = s->n,

@@ -205,6 +205,7 @@ static void back_bounds(NsStepEquations *T, bool *known) {
   const double *beta = T->adjoint.beta + T->N;
   for (int j = 0; j < T->p; j++) {
     const NsParameter *parameter = &T->s->parameters[j];
+    if (ns_parameter_aside(parameter)) continue;
     for (int e = 0, row = 0; e < T->graph->ninteractions && T->adjoint.of_law[j]; row += T->graph->interactions[e++]->m) {
       const NsInteraction *inter = T->graph->interactions[e];
       const double *number = parameter->number;
@@ -314,6 +315,7 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
                    .known = known};
   memset(s->least, 0, (size_t)T->p * sizeof *s->least);
   NsStatus status = T->of->vjp(T->lin, &vjp, err);
+  ns_sensitivity_doubt(s, known);
   if (status == NS_ENOSOL) return ns_run_tape_refuse(s->tape, "steps of this model have no adjoint in closed form", err);
   for (int j = 0; j < T->p; j++)
     if (known[j]) s->tape->g[j] += s->least[j];
@@ -330,6 +332,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   NsSensitivity *s = T->s;
   double *mu = s->tape->mu, *of_w = T->room.kept, *of_l = T->room.kept_l, *of_r = s->direction;
   bool driven = false, *known = s->known, inputs = false;
+  ns_sensitivity_doubt(s, known);
   for (int j = 0; j < T->p; j++) driven = driven || s->acts[j], known[j] = false;
   if (T->system.carried && !driven) return back_carry(T, mu), NS_OK;
   NsStatus status = back_weights(T, mu, of_w, err);

@@ -239,7 +239,8 @@ NsStatus ns_step_difference(NsStepEquations *T, NsStepSampler sampler, const NsS
 bool ns_step_affine(const NsStepEquations *T, const NsStepDirection *along) {
   bool affine = T->linear && !(along->p && T->of->curved);
   for (int j = 0; j < T->p && affine && along->p; j++)
-    affine = along->p[j] == 0 || !T->s->acts[j] || T->s->parameters[j].owner; /* z: an argument of functions */
+    affine = along->p[j] == 0 || !T->s->acts[j] ||
+             (T->s->parameters[j].owner && !ns_parameter_aside(&T->s->parameters[j])); /* z: an argument of functions */
   return affine;
 }
 

@@ -289,6 +289,7 @@ NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   ns_step_tell_length(T->graph, &T->step);
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
+  ns_sensitivity_doubt(T->s, T->s->known);
   uint64_t key = matrices_key(T);
   bool same = !ns_step_take_matrix(T) && T->linear && system->formed == T->lin->factorizations && system->key == key &&
               system->h_formed == T->step.h;

@@ -15,6 +15,8 @@ typedef struct NsParameter {
   double unit;       /* > 0: the size of the number, for the lengths of differences */
   const void *owner; /* its system, relation or law; NULL: it is an element of vectors z */
   int state;         /* initial value: the index of the state in x of the system `owner` */
+  const bool
+      *read_aside; /* whether functions of the script have read the number by themselves; NULL: it is not known to happen */
   struct NsParameterMove
       *moves; /* nmoves numbers that change with it, whose owner has the first; `number` is then a 0 of its own */
   int nmoves;
@@ -27,6 +29,11 @@ typedef struct NsParameterMove {
   double at; /* where it is while the parameter is 0, and the version then */
   uint64_t seen;
 } NsParameterMove;
+
+/* Whether a function of the script has read it by itself. */
+static inline bool ns_parameter_aside(const NsParameter *parameter) {
+  return parameter->number && parameter->read_aside && *parameter->read_aside;
+}
 
 /* Copies a parameter, with memory from the arena where it has numbers that move. NS_ENOMEM. */
 NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from);

@@ -93,18 +93,22 @@ void ns_sensitivities_free(NsSensitivities *s) {
 
 /* ---- events of the user ---- */
 
-/* The line (t + e dt, x + e dx_i) along which g is differentiated. */
+/* The line (t + e dt, x + e dx_i) along which g is differentiated, or that of a parameter, whose numbers `of` sets. */
 typedef struct GuardLine {
   NsUserGuard g;
   void *context;
   double t, dt;
   double *x, at;
   int i; /* -1: no state */
+  NsSensitivity *of;
+  const NsParameter *parameter; /* NULL: none */
+  uint64_t seen;
 } GuardLine;
 
 static NsStatus guard_sample(void *context, double e, double *value, NsError *err) {
   GuardLine *line = context;
   if (line->i >= 0) line->x[line->i] = line->at + e;
+  if (line->parameter) ns_sensitivity_set(line->of, line->parameter, line->at + e, line->seen);
   return line->g(line->context, line->t + e * line->dt, line->x, value, err);
 }
 
@@ -113,11 +117,29 @@ static NsStatus guard_derivative(GuardLine *line, int i, double size, double *sl
   double room[NS_DIFFERENCE_ROOM], reach = size > 0 ? size / 32 : 1.0 / 32;
   NsWindow window = {-1e3 * reach, 1e3 * reach, reach};
   line->i = i;
-  line->dt = i < 0;
+  line->dt = i < 0 && !line->parameter;
   if (i >= 0) line->at = line->x[i];
   *slope = 0;
   NsStatus status = ns_difference(guard_sample, line, 1, 0, window, room, slope, err);
   if (i >= 0) line->x[i] = line->at;
+  return status;
+}
+
+NsStatus ns_sensitivities_guard(const NsSensitivities *s, NsUserGuard g, void *context, double t, double *x, double *slopes,
+                                NsError *err) {
+  GuardLine line = {.g = g, .context = context, .t = t, .x = x, .of = s->count > 0 ? s->of[0] : NULL};
+  NsStatus status = NS_OK;
+  memset(slopes, 0, (size_t)s->p * sizeof *slopes);
+  for (int j = 0; j < s->p && line.of && status == NS_OK; j++) {
+    const NsParameter *parameter = line.parameter = &s->parameters[j];
+    if (!ns_parameter_aside(parameter)) continue;
+    double at = line.at = *parameter->number;
+    line.seen = parameter->version ? *parameter->version : 0;
+    status = guard_derivative(&line, -1, parameter->unit, &slopes[j], err);
+    ns_sensitivity_restore(parameter, at, line.seen);
+  }
+  ns_sensitivity_show(&s->options, s->p, 1, slopes, slopes);
+  memset(slopes + s->p - s->options.places, 0, (size_t)s->options.places * sizeof *slopes);
   return status;
 }
 
@@ -147,7 +169,8 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
   const double *S = ns_sensitivities_gather(s);
   memcpy(line.x, x, nx * sizeof *x);
   gather_rates(s, xdot);
-  NsStatus status = guard_derivative(&line, -1, h, &gt, err);
+  NsStatus status = ns_sensitivities_guard(s, g, context, t, line.x, dt, err);
+  if (status == NS_OK) status = guard_derivative(&line, -1, h, &gt, err);
   for (int i = 0; i < s->nx && status == NS_OK; i++)
     status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &gx[i], err);
   NsCrossing crossing = ns_crossing(s->nx, gt, gx, xdot, xdot);

@@ -64,6 +64,10 @@ void ns_sensitivities_free(NsSensitivities *s);
 /* The value of an event of the user at t and the states x (all systems). */
 typedef NsStatus (*NsUserGuard)(void *context, double t, const double *x, double *g, NsError *err);
 
+/* slopes (p) = its derivatives by the shown parameters, which g itself reads, at fixed states. x is workspace besides. Fails as g does. */
+NsStatus ns_sensitivities_guard(const NsSensitivities *s, NsUserGuard g, void *context, double t, double *x, double *slopes,
+                                NsError *err);
+
 /*
 ** An event of the user at (t, x), the end of the last piece: adds the derivatives of its time to s->slopes; NaN where g does not
 ** change along the run. h: the length of the step of the grid. Fails as g does; NS_ENOMEM.

@@ -30,6 +30,9 @@ void ns_ts_states(const NsTimeStepping *ts, bool memory, double *x);
 NsStatus ns_ts_value(const NsTimeStepping *ts, int event, double t, const double *x, double *g, NsError *err);
 NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, double *g, NsError *err);
 
+/* slopes: ns_sensitivities_guard of an event, for the record of a run. */
+NsStatus ns_ts_guard_slopes(const NsTimeStepping *ts, int event, double t, double *x, double *slopes, NsError *err);
+
 /*
 ** *g, the value of an event at (t, x), becomes 0 where it is 0 to rounding: it changes by as much when t and each state change
 ** by some roundings, or when t moves by some along the dense output of the last interval. Where g jumps at the point it gets the sign

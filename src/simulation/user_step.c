@@ -160,6 +160,11 @@ static NsStatus one_value(void *context, double t, const double *x, double *g, N
   return ns_ts_value(one->ts, one->event, t, x, g, err);
 }
 
+NsStatus ns_ts_guard_slopes(const NsTimeStepping *ts, int event, double t, double *x, double *slopes, NsError *err) {
+  OneEvent one = {ts, event};
+  return ns_sensitivities_guard(ts->tape, one_value, &one, t, x, slopes, err);
+}
+
 /* With sensitivities: the derivatives of the time of an event, for the log. */
 static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
   if (!ts->sensitivities || ts->sensitivities->options.adjoint) return NS_OK;

@@ -94,7 +94,7 @@ local function move_end(run, t, x, mu, stop)
   if run.options.cost then moved = cost.value(run, "cost", t, x) end
   if run.options.terminal then moved = moved + mu:dot(rates) + cost.terminal_rate(run, t, x) end
   if not stop then return mu, moved end
-  local g = back.guard(run.simu, stop)
+  local g, by_p = back.guard(run.simu, stop, t, x)
   local slopes = core.gradient(function(y) return g(t, y) end, x)
   local rate = core.gradient(function(s) return g(s[1], x) end, { t })[1]
   local terms = abs(rate)
@@ -102,6 +102,7 @@ local function move_end(run, t, x, mu, stop)
   if abs(rate) <= TOUCHES * terms then
     fail("gradient: the event '%s' that ends the run at t=%.10g only touches 0: its time has no derivative", stop, t)
   end
+  run.direct = run.direct - (moved / rate) * by_p
   return mu - (moved / rate) * slopes, 0
 end
 

@@ -16,10 +16,20 @@ local function number_of(value, who, t)
   return value
 end
 
+-- f(...), where f is, or calls, the function `who` of the options. Its derivatives are those by its arguments.
+local function watched(who, f, ...)
+  local before = core.adjoint.reads()
+  local first, second = f(...)
+  if core.adjoint.reads() ~= before then
+    fail("gradient: %s: it reads a parameter by itself; let it take it from its argument p", who)
+  end
+  return first, second
+end
+
 -- The value of the function `who` of the options at (t, x) with the parameters p: cost(t, x, p), terminal(x, p, t).
 local function call(options, who, t, x, p)
-  if who == "cost" then return options.cost(t, x, p) end
-  return options.terminal(x, p, t)
+  if who == "cost" then return watched(who, options.cost, t, x, p) end
+  return watched(who, options.terminal, x, p, t)
 end
 
 function cost.value(run, who, t, x) return number_of(call(run.options, who, t, x, run.values), who, t) end
@@ -42,7 +52,7 @@ end
 -- The tape of the cost, compared with it at (t, x); nil: it can not be traced.
 function cost.tape(run, t, x)
   local p = takes_parameters(run.options, "cost") and #run.values > 0 and run.values or nil
-  local good, tape = pcall(core.adjoint.trace, run.options.cost, t, x, p)
+  local good, tape = watched("cost", pcall, core.adjoint.trace, run.options.cost, t, x, p)
   return good and tape or nil
 end
 

@@ -125,7 +125,7 @@ static int bind_band_tomatrix(lua_State *L) {
 
 static int band_mul(lua_State *L) {
   NslBand *self = nsl_test(L, 1, &band_type);
-  if (!self || self->head.closed || lua_isnumber(L, 2)) {
+  if (!self || nsl_is_closed(&self->head) || lua_isnumber(L, 2)) {
     const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
     return luaL_error(L, "%s * %s: a band matrix multiplies vectors and matrices from the left", left, right);
   }

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "bind/array/vector.h"
+#include "bind/lua/reads.h"
 #include "linalg/dense.h"
 
 static const char *matrix_describe(lua_State *L, const void *object) {
@@ -34,16 +35,23 @@ static inline bool matrix_is_dead(const NslMatrix *m) {
   return nsl_is_closed(&m->head);
 }
 
+/* Notes the read of a guarded matrix: of all numbers between the first and the last one. */
+static void matrix_note(const NslMatrix *m) {
+  ptrdiff_t n = m->rows > 0 && m->cols > 0 ? m->rows + (m->cols - 1) * (ptrdiff_t)m->ld : 0;
+  nsl_note_numbers(&m->head, m->data, n, 1);
+}
+
 static const char *matrix_name_of(const NslMatrix *m) {
   return m->label ? m->label : "matrix";
 }
 
 void nsl_matrix_alive(lua_State *L, const NslMatrix *m) {
+  if (nsl_is_guarded(&m->head)) matrix_note(m);
   nsl_view_alive(L, &m->head, m->label);
 }
 
 void nsl_matrix_writable(lua_State *L, const NslMatrix *m) {
-  nsl_matrix_alive(L, m);
+  nsl_view_alive(L, &m->head, m->label);
   if (m->readonly) luaL_error(L, "%s is read-only", matrix_name_of(m));
 }
 

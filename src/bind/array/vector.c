@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "bind/lua/reads.h"
 #include "linalg/dense.h"
 
 static const char *vector_describe(lua_State *L, const void *object) {
@@ -30,12 +31,18 @@ NslVector *nsl_check_vector(lua_State *L, int idx) {
   return v;
 }
 
-static inline bool vector_is_dead(const NslVector *v) {
+/* Whether n elements from number i on can not be read. Of a guarded vector: notes the read. */
+static bool vector_guard(const NslVector *v, int i, int n) {
+  nsl_note_numbers(&v->head, v->data + (ptrdiff_t)i * v->stride, n, v->stride);
   return nsl_is_closed(&v->head);
 }
 
+static inline bool vector_is_dead(const NslVector *v) {
+  return nsl_is_guarded(&v->head) && vector_guard(v, 0, v->n);
+}
+
 void nsl_vector_alive(lua_State *L, const NslVector *v) {
-  nsl_view_alive(L, &v->head, v->label);
+  if (vector_is_dead(v)) nsl_view_alive(L, &v->head, v->label);
 }
 
 NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label) {
@@ -100,7 +107,7 @@ static const char *vector_name_at(lua_State *L, int idx) {
 }
 
 void nsl_vector_writable(lua_State *L, const NslVector *v) {
-  nsl_vector_alive(L, v);
+  nsl_view_alive(L, &v->head, v->label);
   if (v->readonly) luaL_error(L, "%s is read-only", v->label ? v->label : "vector");
 }
 
@@ -255,7 +262,8 @@ static int vector_index(lua_State *L) {
   int type = lua_type(L, 2), good;
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
-    if (!good || i >= (lua_Unsigned)v->n || vector_is_dead(v)) return vector_not_there(L, v);
+    if (!good || i >= (lua_Unsigned)v->n) return vector_not_there(L, v);
+    if (nsl_is_guarded(&v->head) && vector_guard(v, (int)i, 1)) return bad_index(L, v);
     if (v->reads && ++v->reads > OFTEN) mirror(L, v);
     return lua_pushnumber(L, v->data[(ptrdiff_t)i * v->stride]), 1;
   }
@@ -275,7 +283,7 @@ static int vector_newindex(lua_State *L) {
   NslVector *v = self_vector(L);
   int good = 0;
   lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
-  if (!good || i >= (lua_Unsigned)v->n || v->readonly || vector_is_dead(v) || lua_type(L, 3) != LUA_TNUMBER)
+  if (!good || i >= (lua_Unsigned)v->n || v->readonly || nsl_is_closed(&v->head) || lua_type(L, 3) != LUA_TNUMBER)
     return bad_write(L, v);
   v->data[(ptrdiff_t)i * v->stride] = lua_tonumber(L, 3);
   ++*v->version;

@@ -463,7 +463,7 @@ static void check_callback_name(lua_State *L, const NslCallee *callee, const cha
 
 static int callee_newindex(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
-  if (callee->head.closed)
+  if (nsl_is_closed(&callee->head))
     luaL_error(L, "%s is closed", callee->name[0] ? nsl_callee_title(L, callee) : callee->head.type->name);
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
   int slot = name ? nsl_slot(callee, name) : -1;

@@ -3,6 +3,7 @@
 ** Compiled functions: their traces, calls from Lua, methods.
 */
 #include "bind/diff/compile.h"
+#include "bind/lua/host.h"
 #include "bind/lua/open.h"
 
 #include <stdio.h>
@@ -105,7 +106,10 @@ static int compile_grow(lua_State *L) {
   if (trace->fn.paths == trace->most) return too_many_paths(L, trace, 1);
   int first = 3, last = push_function(L, trace, 1), at = last + 1;
   NslPath *path = nsl_push_path(L, trace);
+  const NslHost *host = nsl_host(L);
+  uint64_t asides = host->asides;
   nsl_trace_record(L, trace, 1, path, in, first, last);
+  if (trace->lenient && host->asides != asides) luaL_error(L, "it reads numbers by which the run is differentiated");
   nsl_trace_add(L, trace, 1, path);
   if (trace->exact && ns_paths_is_loose(&trace->fn))
     luaL_error(L, "it takes sums (A * v, dot, sum, norm) that may be rounded otherwise; ns.compile takes it");

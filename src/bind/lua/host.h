@@ -17,6 +17,7 @@ typedef struct NslHost {
   uint64_t class_version;     /* number of changes to classes made by ns.class */
   struct NslCallee *watched;  /* a list of those that have, or had, compiled callbacks that depend on fields or variables */
   uint64_t runs;              /* counts runs, from 1 */
+  uint64_t asides;            /* counts reads of watched numbers (reads.h) */
   size_t unseen;              /* bytes of engine memory not yet reported to the garbage collector (nsl_count_memory) */
   int callees;                /* registry reference: weak list of callees */
 } NslHost;

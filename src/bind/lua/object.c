@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "bind/lua/reads.h"
 
 void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   NslHead *head = lua_newuserdatauv(L, size, uservalues);
@@ -32,7 +33,7 @@ void nsl_set_variants(lua_State *L, const NslVariant *list) {
 /* __close of every type: calls close() (upvalue 1) unless the object is closed. */
 static int leave_scope(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);
-  if (head && head->closed) return 0;
+  if (head && nsl_is_closed(head)) return 0;
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
@@ -208,10 +209,15 @@ int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self
   return luaL_argerror(L, idx, message);
 }
 
+bool nsl_is_shut(const NslHead *head) {
+  if (head->closed == NSL_WATCHED) nsl_note_object(head);
+  return head->closed == NSL_CLOSED;
+}
+
 void *nsl_check(lua_State *L, int idx, const NslType *type) {
   NslHead *head = nsl_test(L, idx, type);
   if (!head) return nsl_wrong_type(L, idx, type->name, "object"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", type->name);
+  if (nsl_is_shut(head)) luaL_error(L, "%s is closed", head->type->name);
   return head;
 }
 
@@ -223,7 +229,7 @@ NslHead *nsl_test_family(lua_State *L, int idx, const NslType *types, int count)
 void *nsl_check_family(lua_State *L, int idx, const NslType *types, int count, const char *expected, const char *self) {
   NslHead *head = nsl_test_family(L, idx, types, count);
   if (!head) return nsl_wrong_type(L, idx, expected, self), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  if (nsl_is_shut(head)) luaL_error(L, "%s is closed", head->type->name);
   return head;
 }
 

@@ -23,6 +23,7 @@
   X(sparse)                                                                                                                    \
   X(band)                                                                                                                      \
   X(host)                                                                                                                      \
+  X(reads)                                                                                                                     \
   X(threads)                                                                                                                   \
   X(callee)                                                                                                                    \
   X(ad)                                                                                                                        \

@@ -249,7 +249,7 @@ static void push_of(lua_State *L, int idx) {
 void nsl_find_boundary_methods(lua_State *L, int idx) {
   push_of(L, idx);
   NslBoundary *self = bind_boundary_test(L, -1);
-  if (self && !self->callee.head.closed) nsl_find_methods(L, -1);
+  if (self && !nsl_is_closed(&self->callee.head)) nsl_find_methods(L, -1);
   lua_pop(L, 1);
 }
 

@@ -25,7 +25,7 @@ NslDs *nsl_check_ds(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || !nsl_is_ds(head->type)) return nsl_wrong_type(L, idx, "dynamical system", "ds"), NULL;
   NslDs *self = (NslDs *)head;
-  if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
+  if (nsl_is_shut(head)) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
 }
 
@@ -142,7 +142,7 @@ int nsl_ds_gc(lua_State *L) {
 
 int nsl_ds_tostring(lua_State *L, int count, const char *one, const char *many) {
   NslDs *self = lua_touserdata(L, 1);
-  if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
+  if (nsl_is_closed(&self->callee.head)) return lua_pushfstring(L, "%s (closed)", self->callee.head.type->name), 1;
   lua_pushfstring(L, self->ds->name[0] ? "%s '%s'" : "%s", self->callee.head.type->name, self->ds->name);
   lua_pushfstring(L, " with %d %s", count, count == 1 ? one : many);
   lua_concat(L, 2);

@@ -109,7 +109,7 @@ static int law_gc(lua_State *L) {
 static int law_tostring(lua_State *L) {
   const NslLaw *self = lua_touserdata(L, 1);
   const NsLaw *law = self->law;
-  if (self->head.closed) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
+  if (nsl_is_closed(&self->head)) return lua_pushfstring(L, "%s (closed)", self->head.type->name), 1;
   lua_pushfstring(L, "%s of size %d", self->head.type->name, law->size);
   nsl_push_field_words(L, law->class->fields, law, law->class->words ? law->class->words(law) : NULL);
   lua_concat(L, 2);

@@ -98,7 +98,7 @@ static int nsds_link(lua_State *L) {
   lua_settop(L, 4);
   lua_getiuservalue(L, 2, 2);
   NslRelation *relation = lua_touserdata(L, 5);
-  if (relation->callee.head.closed) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
+  if (nsl_is_closed(&relation->callee.head)) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
     luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
   nsl_find_methods(L, 5);

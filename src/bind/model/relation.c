@@ -26,7 +26,7 @@ NslRelation *nsl_check_relation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   if (!head || !nsl_is_relation(head->type)) return nsl_wrong_type(L, idx, "relation", "relation"), NULL;
   NslRelation *self = (NslRelation *)head;
-  if (head->closed) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
+  if (nsl_is_shut(head)) luaL_error(L, "%s is closed", nsl_callee_title(L, &self->callee));
   return self;
 }
 
@@ -385,7 +385,7 @@ static int relation_gc(lua_State *L) {
 static int relation_tostring(lua_State *L) {
   NslRelation *self = lua_touserdata(L, 1);
   const char *type = self->callee.head.type->name;
-  if (self->callee.head.closed) return lua_pushfstring(L, "%s (closed)", type), 1;
+  if (nsl_is_closed(&self->callee.head)) return lua_pushfstring(L, "%s (closed)", type), 1;
   lua_pushfstring(L, self->relation->name[0] ? "%s '%s'" : "%s", type, self->relation->name);
   if (self->relation->m < 0) lua_pushliteral(L, ", not linked");
   else

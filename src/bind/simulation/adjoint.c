@@ -11,6 +11,7 @@
 #include "bind/lua/sigint.h"
 #include "bind/simulation/sensitivities.h"
 #include "integrators/sensitivity_tape.h"
+#include "simulation/user_search.h"
 
 /* times(simulation): the ends of the intervals of the adjoint pass. */
 static int core_adjoint_times(lua_State *L) {
@@ -175,14 +176,23 @@ static int core_adjoint_values(lua_State *L) {
   return 1;
 }
 
-/* guard(simulation, name): the function g of an event of the script. */
+/* guard(simulation, name, t, x): the function g of an event of the script; its derivatives by parameters that it reads itself. */
 static int core_adjoint_guard(lua_State *L) {
-  const NsUserEvents *events = &nsl_check_simulation(L, 1)->ts->user;
+  const NsSensitivities *s = nsl_check_recorded(L);
+  NslTimeStepping *self = lua_touserdata(L, 1);
+  const NsUserEvents *events = &self->ts->user;
   const char *name = luaL_checkstring(L, 2);
+  double t = luaL_checknumber(L, 3), *x = nsl_push_vector_copy(L, nsl_check_vector(L, 4))->data;
   for (int e = 0; e < events->count; e++) {
     if (strcmp(events->of[e].name, name) != 0 || lua_getiuservalue(L, 1, NSL_TS_EVENTS) != LUA_TTABLE) continue;
     lua_rawgeti(L, -1, e + 1);
-    return lua_getfield(L, -1, "g"), 1;
+    lua_getfield(L, -1, "g");
+    double *all = lua_newuserdatauv(L, ((size_t)s->p + 1) * sizeof *all, 0);
+    NslModelCall call = nsl_begin_model_call(L, self, false);
+    nsl_end_model_call(L, self, &call, ns_ts_guard_slopes(self->ts, e, t, x, all, &call.err));
+    int shown = s->p - s->options.places;
+    memcpy(nsl_push_vector(L, shown, NULL)->data, all, (size_t)shown * sizeof *all);
+    return lua_remove(L, -2), 2;
   }
   return lua_pushnil(L), 1;
 }
@@ -194,6 +204,11 @@ static int core_adjoint_fresh(lua_State *L) {
   for (int d = 0; d < nsds->nds && fresh; d++)
     fresh = memcmp(nsds->ds[d]->x, nsds->ds[d]->x0, (size_t)nsds->ds[d]->n * sizeof(double)) == 0;
   return lua_pushboolean(L, fresh), 1;
+}
+
+/* reads(): how often functions have read parameters of the last run by themselves. */
+static int core_adjoint_reads(lua_State *L) {
+  return lua_pushinteger(L, (lua_Integer)nsl_host(L)->asides), 1;
 }
 
 /* refused(simulation): why the last run has no record although forward derivatives may exist; nil. */
@@ -255,7 +270,7 @@ void nsl_open_adjoint(lua_State *L) {
   static const luaL_Reg functions[] = {
       ROW(times),    ROW(start),  ROW(back),    ROW(events), ROW(cross),   ROW(steps_start), ROW(steps_add), ROW(steps_back),
       ROW(rates),    ROW(guard),  ROW(fresh),   ROW(values), ROW(refused), ROW(close),       ROW(nodes),     ROW(resolve),
-      ROW(gradient), ROW(drives), ROW(earlier), ROW(state),  ROW(memory),  ROW(same),        {NULL, NULL}};
+      ROW(gradient), ROW(drives), ROW(earlier), ROW(state),  ROW(memory),  ROW(same),        ROW(reads),     {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
   lua_setfield(L, -2, "adjoint");

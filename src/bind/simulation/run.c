@@ -367,6 +367,7 @@ int nsl_simulation_run(lua_State *L) {
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_listen(L, 1);
+  nsl_watch_parameters(L, &options.sensitivities);
   nsl_guard_begin(&guard, L);
   self->host->runs++;
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bind/array/matrix.h"
+#include "bind/lua/reads.h"
 #include "bind/model/ds.h"
 #include "bind/numerics/answer.h"
 
@@ -174,6 +175,55 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
   add_places(L, &list, ts, option, asked);
   for (int i = 0; i < asked->p; i++) lua_pushstring(L, list.name[i]), lua_rawseti(L, names, i + 1);
   asked->parameters = list.of;
+}
+
+/* ---- parameters that functions read by themselves ---- */
+
+/* Replaces a view on top of the stack by the object whose memory it shows. */
+static void take_shown(lua_State *L) {
+  while (nsl_head(L, -1) && nsl_head(L, -1)->owner) {
+    if (lua_getiuservalue(L, -1, 1) == LUA_TTABLE) lua_rawgeti(L, -1, 1), lua_remove(L, -2);
+    lua_remove(L, -2);
+  }
+}
+
+/* Watches the vectors and matrices that the callee at idx shares with the script. */
+static void watch_shared(lua_State *L, int reads, int idx) {
+  lua_getiuservalue(L, idx, NSL_FIELDS);
+  int fields = lua_gettop(L), value = fields + 2;
+  for (lua_pushnil(L); lua_next(L, fields); lua_settop(L, fields + 1)) {
+    const NslVector *v = nsl_test_vector(L, value);
+    const NslMatrix *m = v ? NULL : nsl_test_matrix(L, value);
+    take_shown(L);
+    if (v) nsl_reads_watch_numbers(L, reads, value, v->data, v->n > 0 ? (v->n - 1) * v->stride + 1 : 0);
+    if (m) nsl_reads_watch_numbers(L, reads, value, m->data, m->cols > 0 ? (m->cols - 1) * (ptrdiff_t)m->ld + m->rows : 0);
+  }
+  lua_settop(L, fields - 1);
+}
+
+/* Of nsl_each_callee: watches a system, or a relation and its law; context: the stack index of the record. */
+static bool watch_numbers_of(lua_State *L, int idx, NsInteraction *inter, void *context) {
+  int reads = *(const int *)context, top = lua_gettop(L);
+  const NslDs *system = inter ? NULL : lua_touserdata(L, idx);
+  const double *z = system ? system->ds->z : inter->relation->z;
+  nsl_reads_watch_owner(L, reads, idx, system ? (const void *)system->ds : inter->relation);
+  nsl_reads_watch_numbers(L, reads, idx, z, z ? (system ? system->ds->nz : inter->relation->nz) : 0);
+  watch_shared(L, reads, idx);
+  if (inter) lua_getiuservalue(L, idx - 1, 1), nsl_reads_watch_owner(L, reads, top + 1, inter->law);
+  lua_settop(L, top);
+  return true;
+}
+
+void nsl_watch_parameters(lua_State *L, const NsRunSensitivities *asked) {
+  int reads = lua_gettop(L) + 1;
+  if (lua_getiuservalue(L, 1, NSL_TS_READS) == LUA_TUSERDATA) nsl_reads_end(L, reads);
+  lua_settop(L, reads - 1);
+  if (!asked->parameters) return;
+  nsl_push_reads(L, (NsParameter *)asked->parameters, asked->p);
+  lua_pushvalue(L, reads);
+  lua_setiuservalue(L, 1, NSL_TS_READS);
+  nsl_each_callee(L, 1, NSL_TS_NSDS, watch_numbers_of, &reads);
+  lua_settop(L, reads - 1);
 }
 
 /* ---- the derivatives in a solution ---- */

@@ -17,6 +17,9 @@ void nsl_prepare_sensitivities(lua_State *L);
 */
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
 
+/* Watches from the run of the simulation at 1 to its next one which of these parameters the script's functions read by themselves. */
+void nsl_watch_parameters(lua_State *L, const NsRunSensitivities *asked);
+
 /* Adds the numbers {object, field [, i [, j]]}, a table at idx, to the parameters. Raises when the object is not in the model. */
 void nsl_add_field_parameter(lua_State *L, NsParameterList *list, int idx);
 

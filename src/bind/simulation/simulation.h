@@ -24,7 +24,9 @@ typedef struct NslOsnsp {
   bool verbose;
 } NslOsnsp;
 
-/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events, what compiled callbacks read, the columns of the last run. */
+/*
+** User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events, what compiled callbacks read, the columns of the last run,
+** what it has been watched to read (bind/lua/reads.h). */
 enum {
   NSL_TS_NSDS = 1,
   NSL_TS_GRID,
@@ -33,8 +35,9 @@ enum {
   NSL_TS_EVENTS,
   NSL_TS_COMPILED,
   NSL_TS_COLUMNS,
+  NSL_TS_READS,
   NSL_TS_PARTS = NSL_TS_OSNSP,
-  NSL_TS_USERVALUES = NSL_TS_COLUMNS
+  NSL_TS_USERVALUES = NSL_TS_READS
 };
 
 typedef struct NslTimeStepping {
