@@ -403,6 +403,12 @@ struct NsSchemeClass {
   /* The projection; NULL: the scheme has none. */
   const NsSchemeSettle *settle;
 
+  /*
+  ** Makes a step that has begun one linear iteration, where Newton's method may fail as functions of the model are not smooth; then scheme->linear. False: it
+  ** stays as it is. NULL: never.
+  */
+  bool (*simplify)(NsScheme *scheme);
+
   /* Solves a nonlinear step, which has begun, after Newton's method failed. NS_ENOCONV when this fails, too. NULL: none. */
   NsStatus (*rescue)(NsScheme *scheme, NsRescue *rescue, NsError *err);
 

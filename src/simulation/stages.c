@@ -144,10 +144,27 @@ static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *e
   return NS_OK;
 }
 
+/* The step as one linear iteration, if the scheme has one for it. */
+static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
+  NsError again = {NS_OK, ""};
+  if (!island->scheme->class->simplify || ts->sensitivities || island->error || !ns_worth_retrying(failed)) return failed;
+  ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
+  NsStatus status = bounds_stage(ts, island, step, &again);
+  if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);
+  if (status == NS_OK && !island->scheme->class->simplify(island->scheme)) return failed;
+  if (status == NS_OK) status = solve_stage(ts, island, &again);
+  if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);
+  if (status == NS_OK) return ts->stats.linear_steps++, NS_OK;
+  if (ns_worth_retrying(status)) return failed;
+  if (err) *err = again;
+  return status;
+}
+
 NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
   NsError again = {NS_OK, ""};
   bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
-  if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
+  if (failed == NS_ERETRY) return failed;
+  if (!can || !ns_worth_retrying(failed)) return simplified_stage(ts, island, step, failed, err);
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   NsStatus status = bounds_stage(ts, island, step, &again);
   if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);

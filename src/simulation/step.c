@@ -101,17 +101,18 @@ static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step
 
 /* The counts of a step. Each is the maximum over the islands, as the islands step at the same time. */
 typedef struct StepCounts {
-  long newton_iterations, damped_steps, substeps, accepted, rejected, forced, unsettled_steps;
+  long newton_iterations, damped_steps, linear_steps, substeps, accepted, rejected, forced, unsettled_steps;
 } StepCounts;
 
 static StepCounts counts_of(const NsTimeSteppingStats *stats) {
-  return (StepCounts){stats->newton_iterations, stats->damped_steps, stats->substeps,       stats->accepted,
-                      stats->rejected,          stats->forced,       stats->unsettled_steps};
+  return (StepCounts){stats->newton_iterations, stats->damped_steps, stats->linear_steps, stats->substeps,
+                      stats->accepted,          stats->rejected,     stats->forced,       stats->unsettled_steps};
 }
 
 static void set_counts(NsTimeSteppingStats *stats, const StepCounts *counts) {
   stats->newton_iterations = counts->newton_iterations;
   stats->damped_steps = counts->damped_steps;
+  stats->linear_steps = counts->linear_steps;
   stats->substeps = counts->substeps;
   stats->accepted = counts->accepted;
   stats->rejected = counts->rejected;
@@ -124,6 +125,7 @@ static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepC
   StepCounts now = counts_of(stats);
   most->newton_iterations = larger(most->newton_iterations, now.newton_iterations);
   most->damped_steps = larger(most->damped_steps, now.damped_steps);
+  most->linear_steps = larger(most->linear_steps, now.linear_steps);
   most->substeps = larger(most->substeps, now.substeps);
   most->accepted = larger(most->accepted, now.accepted);
   most->rejected = larger(most->rejected, now.rejected);

@@ -89,6 +89,7 @@ typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTO
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
+  long linear_steps;               /* that were one linear iteration, after Newton's method had failed */
   long accepted, rejected, forced; /* inner steps of adaptive stepping; forced: accepted at h_min in spite of the error */
   double h_least, h_most;          /* of the accepted inner steps; 0: none */
   long unsettled_steps;            /* after which a projection has left contacts violated */

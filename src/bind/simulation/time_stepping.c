@@ -294,6 +294,7 @@ static int ts_stats(lua_State *L) {
                 {"solver_iterations", ts->stats.solver_iterations},
                 {"substeps", ts->stats.substeps},
                 {"damped_steps", ts->stats.damped_steps},
+                {"linear_steps", ts->stats.linear_steps},
                 {"factorizations", ts->stats.factorizations}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) nsl_set_integer(L, counts[i].name, counts[i].value);

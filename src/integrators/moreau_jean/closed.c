@@ -54,6 +54,19 @@ bool ns_mj_decide(NsMoreauJean *mj) {
   return ns_layout_take_part(&mj->layout, mj->settle.shut, &mj->base.problem, mj->groups, mj->group_edge, mj->room.guess);
 }
 
+bool ns_mj_simplify(NsScheme *scheme) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  bool jumps = false;
+  for (int e = 0; e < mj->layout.nedges && !jumps; e++) {
+    const NsContact *contact = mj->edges[e].base.inter->relation->contact;
+    jumps = contact && ns_contact_shape(contact)->jumps;
+  }
+  if (!jumps || mj->base.linear || mj->settle.combined) return false;
+  scheme->class->restart(scheme);
+  mj->base.predicted = false;
+  return mj->base.linear = mj->options.linearly_implicit = true;
+}
+
 /* ---- its constant part ---- */
 
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {

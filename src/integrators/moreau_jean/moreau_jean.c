@@ -692,5 +692,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
+                                             .simplify = ns_mj_simplify,
                                              .order = mj_order,
                                              .tangent = &ns_mj_tangent};

@@ -167,6 +167,9 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 /* Chooses the contacts that take part in this step. Returns true when the choice has changed. */
 bool ns_mj_decide(NsMoreauJean *mj);
 
+/* With contacts whose touching point may jump: the step becomes linearly implicit. See NsSchemeClass. */
+bool ns_mj_simplify(NsScheme *scheme);
+
 /* Computes the constant part of the problem. */
 void ns_mj_form_q(NsMoreauJean *mj);
 
