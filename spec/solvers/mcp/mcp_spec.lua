@@ -1,5 +1,6 @@
 local ns = require "nslua"
 local mcp = ns.numerics.mcp
+local economies = require "economies"
 local inf = math.huge
 
 -- max |z - proj(z - F)| by Lua alone.
@@ -224,26 +225,75 @@ describe("mcp", function()
         row[input] = row[input] - math.max(0, worth(row, prices) + 0.05 + 0.3 * math.random()) / prices[input]
         activity[j] = row
       end
-      local function F(z)
-        local out = {}
-        for i = 1, goods do
-          out[i] = 0
-          for j = 1, #activity do out[i] = out[i] + activity[j][i] * z[goods + j] end
-        end
-        for c = 1, #owned do
-          local s, sum = elasticity[c], 0
-          for i = 1, goods do sum = sum + wished[c][i] * z[i] ^ (1 - s) end
-          local income = worth(owned[c], z)
-          for i = 1, goods do out[i] = out[i] + owned[c][i] - wished[c][i] * income / (z[i] ^ s * sum) end
-        end
-        out[1] = z[1] - 1
-        for j = 1, #activity do out[goods + j] = -worth(activity[j], z) end
-        return out
-      end
-      local z0, lower, upper = {}, {}, {}
-      for i = 1, goods + #activity do z0[i], lower[i], upper[i] = i <= goods and 1 or 0, i <= goods and 1e-8 or 0, inf end
-      solved(F, mcp { F = F, lower = lower, upper = upper, z0 = z0 }, lower, upper)
+      local p = economies.general { owned = owned, wished = wished, elasticity = elasticity, activity = activity }
+      for j = 1, #activity do p.z0[goods + j] = 0 end
+      solved(p.F, mcp(p), p.lower, p.upper)
     end
+  end)
+
+  -- From the start of the model, and from points up to ten times as large or small.
+  local function from_many_starts(p, count, check, exponent)
+    for k = 0, count do
+      local z0, unit = {}, 10.0 ^ (k > 0 and exponent and math.random(-exponent, exponent) or 0)
+      for i = 1, #p.z0 do
+        local start = k == 0 and p.z0[i] or (p.z0[i] + 0.1) * 10 ^ (2 * math.random() - 1)
+        z0[i] = math.max(p.lower[i], math.min(p.upper[i], start))
+      end
+      local r = mcp { F = function(z)
+        local w = p.F(z)
+        for i = 1, #w do w[i] = w[i] * unit end
+        return w
+      end, lower = p.lower, upper = p.upper, z0 = z0 }
+      assert.is_true(r.success, r.message)
+      assert.is_true(residual(p.F, r.z, p.lower, p.upper) <= 1e-7)
+      check(r.z, k)
+    end
+  end
+
+  local function near(expected, tolerance)
+    return function(z)
+      for i = 1, #expected do assert.near(expected[i], z[i], tolerance, i) end
+    end
+  end
+
+  it("finds the published equilibria of Shoven and Whalley, and of Murphy, Sherali and Soyster", function()
+    math.randomseed(198)
+    from_many_starts(economies.shoven_whalley(), 10, near({ 1.399, 1.093, 1.373, 1, 24.942, 54.378 }, 6e-4), 9)
+    from_many_starts(economies.oligopoly({ 10, 8, 6, 4, 2 }, 1 / 5, { 1.2, 1.1, 1, 0.9, 0.8 }, 1.1), 10,
+      near({ 36.93, 41.82, 43.71, 42.66, 39.18 }, 6e-3), 9)
+    from_many_starts(economies.oligopoly({ 5, 3, 8, 5, 1, 3, 7, 4, 6, 3 }, 10,
+      { 1.2, 1, 0.9, 0.6, 1.5, 1, 0.7, 1.1, 0.95, 0.75 }, 1.2), 10,
+      near({ 7.4415, 4.0978, 2.5906, 0.9354, 17.949, 4.0978, 1.3047, 5.5901, 3.2222, 1.6771 }, 6e-4), 9)
+  end)
+
+  it("finds the equilibria of Scarf's and Hansen's economies from all starts", function()
+    math.randomseed(199)
+    for _, name in ipairs { "scarf", "hansen" } do
+      local first
+      from_many_starts(economies[name](), 8, function(z, k)
+        if k == 0 then first = z else near(first:totable(), 1e-7)(z) end
+      end, 9)
+      assert.is_true(first:min() == 0 and first:max() > 1)
+    end
+  end)
+
+  it("finds solutions of models that have several", function()
+    math.randomseed(200)
+    from_many_starts(economies.mathiesen(), 10, function(z)
+      assert.is_true(z[1] <= 3 + 1e-9 and z[2] + z[3] + z[4] <= 1e-9)
+    end)
+    local seen, kinds = {}, 0
+    from_many_starts(economies.kehoe(), 30, function(z)
+      local key = ("%.3f"):format(z[5])
+      if not seen[key] then seen[key], kinds = true, kinds + 1 end
+    end)
+    assert.equal(3, kinds)
+    assert.is_true(seen["52.000"] ~= nil)
+  end)
+
+  it("leaves attempts along which a price runs away", function()
+    math.randomseed(201)
+    from_many_starts(economies.unstable(), 60, near({ 1, 1, 1 }, 1e-9), 9)
   end)
 
   it("finds the prices of an exchange economy", function()

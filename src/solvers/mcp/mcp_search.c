@@ -23,6 +23,9 @@
 */
 enum { HALVINGS = 12, GRADIENT_HALVINGS = 30, PATIENCE = 25, JACOBIAN_RETREATS = 30, NEAR = 20, FOLLOW = 10 };
 
+/* far_away: times the size of the start at which a point without solution has run away: 2^20, where 1 - z / (1 + z) is 1e-6. */
+static const double far_away = 0x1p20;
+
 /* ---- values ---- */
 
 double ns_mcp_clamp(const NsMcpSearch *m, int i, double x) {
@@ -288,6 +291,20 @@ static NsStatus end_attempt(NsMcpSearch *m, NsStatus failed) {
   return mcp_measure(m, is_near(m) && mcp_stands(m) ? NS_MCP_NO_VIOLATION : 0) ? NS_OK : failed;
 }
 
+/* Whether a point has run away from the start, whose size is at least 1 in scaled units. */
+static bool mcp_ran_away(const NsMcpSearch *m, const double *z) {
+  for (int i = 0; i < m->n; i++)
+    if (fabs(z[i]) > far_away * fmax(fabs(m->start[i]), 1)) return true;
+  return false;
+}
+
+/* Whether an attempt before the last ends after k iterations: at its limit, or because it runs away. */
+static bool mcp_gives_up(const NsMcpSearch *m, int k) {
+  int left = m->options.max_iterations - m->info->iterations;
+  if (left <= 0) return true;
+  return m->info->restarts < m->options.restarts && k > NEAR && mcp_ran_away(m, m->z);
+}
+
 /* Newton iterations from m->z with known m->F. NS_OK, NS_ENOCONV, or the reason to end the run. */
 static NsStatus mcp_iterate(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   double progress = INFINITY;
@@ -304,7 +321,7 @@ static NsStatus mcp_iterate(NsMcpSearch *m, NsMcpDirection direction, void *work
     else if (k <= FOLLOW && follow_rows(m)) open_window(m), progress = INFINITY;
     if (mcp_measure(m, 0)) return mcp_polish(m, direction, work), NS_OK;
     if (is_near(m) && ++near > NEAR) return end_attempt(m, NS_ENOCONV);
-    if (m->info->iterations >= m->options.max_iterations) return end_attempt(m, NS_EMAXITER);
+    if (mcp_gives_up(m, k)) return end_attempt(m, m->info->iterations >= m->options.max_iterations ? NS_EMAXITER : NS_ENOCONV);
     linearise_map(m);
     m->window[k % NS_MCP_WINDOW] = m->theta;
     idle = m->theta < 0.9 * progress ? 0 : idle + 1;
@@ -323,11 +340,12 @@ static double mcp_random(NsMcpSearch *m) {
   return (double)(m->random >> 11) * 0x1p-52 - 1;
 }
 
-/* The start of a later attempt: alternately around the best point and around zero, ever further away. */
+/* The start of a later attempt: alternately around the best point (the start, if that ran away) and around zero, ever further away. */
 static void mcp_perturb(NsMcpSearch *m, int round) {
   double width = 0.1 * ldexp(1, round);
+  const double *centre = mcp_ran_away(m, m->best_z) ? m->start : m->best_z;
   for (int i = 0; i < m->n; i++) {
-    double around = round % 2 ? m->best_z[i] : 0, noise = mcp_random(m);
+    double around = round % 2 ? centre[i] : 0, noise = mcp_random(m);
     m->z[i] = ns_mcp_clamp(m, i, around + width * (1 + fabs(around)) * noise);
   }
 }
