@@ -42,6 +42,9 @@ static const double SHORTEST = 0x1p-36;
 /* See size_of_columns; 1/100 as in ode/variational.c. */
 static const double NEIGHBOURS = 0.01;
 
+/* A state below this part of its neighbours' size is one that is held at 0: differences by displacements of its own size have no digits. */
+static const double HELD = 0x1p-16;
+
 /* A column that has fallen below this part of its largest size has no digits: 1e-30, the square of a rounding error. */
 static const double DECAYED = 1e-30;
 
@@ -149,13 +152,34 @@ static void drop_rounding(const NsSensitivity *s, const NsLinearisation *lin, co
     if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * rate_size(s, terms, i) / (PART * d->size)) column[i] = 0;
 }
 
+/* The relative size of column j: the size of its largest |S| so far, in sizes of the states; state `but` is left out. */
+static double relative_size(const NsSensitivity *s, int j, int but) {
+  double relative = 0;
+  for (int i = 0; i < s->n; i++)
+    if (i != but && s->size[i] > 0) relative = fmax(relative, s->most[i + (ptrdiff_t)j * s->n] / s->size[i]);
+  return relative;
+}
+
+/* What the parameters move state i where each moves the others by their sizes. */
+static double neighbour_size(const NsSensitivity *s, int i) {
+  double most = 0;
+  for (int j = 0; j < s->p; j++) {
+    double others = relative_size(s, j, i);
+    if (others > 0) most = fmax(most, s->most[i + (ptrdiff_t)j * s->n] / others);
+  }
+  return most;
+}
+
 /*
 ** Column i of F_u. The size of a state is at least a part of what it moves in a step of the grid: a velocity that begins at 1e-15
-** instead of 0 would else be displaced by less than the rounding of the rates.
+** instead of 0 would else be displaced by less than the rounding of the rates. One that is only rounding beside what parameters move
+** it, as the angle of a shaft that a brake holds at 0, has the size of its neighbours.
 */
 static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, double t, double *u, int i, double *out,
                              NsError *err) {
   double size = fmax(fmax(lin->size[i], fabs(u[i])), PART * lin->h * s->rate_most[i]);
+  double neighbour = neighbour_size(s, i);
+  if (size < HELD * neighbour) size = NEIGHBOURS * neighbour;
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
@@ -223,19 +247,11 @@ NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, con
   return status;
 }
 
-/* The relative size of column j: the size of its largest |S| so far. */
-static double relative_size(const NsSensitivity *s, int j) {
-  double relative = 0;
-  for (int i = 0; i < s->n; i++)
-    if (s->size[i] > 0) relative = fmax(relative, s->most[i + (ptrdiff_t)j * s->n] / s->size[i]);
-  return relative;
-}
-
 /* size (n x p): largest |S| so far, and at least NEIGHBOURS of the relative size of the column: as the integrator of S counts it. */
 static void size_of_columns(const NsSensitivity *s, double *size) {
   for (int j = 0; j < s->p; j++) {
     const double *most = s->most + (ptrdiff_t)j * s->n;
-    double relative = relative_size(s, j);
+    double relative = relative_size(s, j, -1);
     for (int i = 0; i < s->n; i++) size[i + (ptrdiff_t)j * s->n] = fmax(most[i], NEIGHBOURS * relative * s->size[i]);
   }
 }
@@ -322,7 +338,7 @@ static NsStatus hold_nodes(NsSensitivity *s, const NsLinearisation *lin, const N
 static void measure_least(NsSensitivity *s) {
   ptrdiff_t n = s->n, np = n * s->p;
   for (ptrdiff_t j = 0; j < s->p; j++) {
-    s->least[j] = DECAYED * relative_size(s, (int)j);
+    s->least[j] = DECAYED * relative_size(s, (int)j, -1);
     for (ptrdiff_t i = 0; i < n && s->acts[j]; i++)
       for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE && s->size[i] > 0; k++)
         s->least[j] = fmax(s->least[j], (s->piece.to - s->piece.from) * fabs(s->piece.P[i + j * n + k * np]) / s->size[i]);

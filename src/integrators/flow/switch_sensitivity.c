@@ -21,18 +21,19 @@ typedef struct SwitchLinearisation {
   NsArena arena;
   NsSwitching *sw;
   NsFlow *flow;
-  NsSwitchRates rates;          /* of `flow` */
-  NsFlowMode *kept;             /* workspace */
-  NsRowMode *chosen;            /* m: the mode before a jump */
-  NsRowMode *before;            /* m: the mode before the event */
-  double *u_before;             /* nd */
-  double *x, *lambda;           /* n, m: of a start */
-  NsLinearisationGuard *guards; /* 2 m */
-  bool *at_zero;                /* 2 m: guards that are 0 at the start */
-  NsSwitchVjp *vjp;             /* closed forms of derivatives by parameters */
-  double *weights, *direction;  /* n + 4 m, n */
-  double *J;                    /* n x n, workspace */
-  bool exact;                   /* ns_flow_jacobian is exact in the present mode */
+  NsSwitchRates rates;                     /* of `flow` */
+  NsFlowMode *kept;                        /* workspace */
+  NsRowMode *chosen;                       /* m: the mode before a jump */
+  NsRowMode *before;                       /* m: the mode before the event */
+  double *u_before;                        /* nd */
+  double *x, *lambda;                      /* n, m: of a start */
+  NsLinearisationGuard *guards;            /* 2 m */
+  bool *at_zero;                           /* 2 m: guards that are 0 at the start */
+  NsSwitchVjp *vjp;                        /* closed forms of derivatives by parameters */
+  double *weights, *direction;             /* n + 4 m, n */
+  double *sliding, *lower, *upper, *moved; /* nd, nd, nd, p: of a start on a surface */
+  double *J;                               /* n x n, workspace */
+  bool exact;                              /* ns_flow_jacobian is exact in the present mode */
 } SwitchLinearisation;
 
 static void switch_lin_free(void *lin) {
@@ -207,6 +208,8 @@ static NsStatus switch_lin_new(SwitchLinearisation **out, NsSwitching *sw, const
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);
+  w->moved = ns_arena_doubles(&w->arena, p);
+  NS_ARENA_VECTORS(&w->arena, sw->n, &w->sliding, &w->lower, &w->upper);
   w->J = ns_arena_matrix(&w->arena, sw->n, sw->n);
   bool good = ns_flow_new(&w->flow, sw->run.base.nsds) == NS_OK && !w->arena.failed;
   if (good) w->flow->eq.exact = true;
@@ -255,6 +258,9 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
 }
 
 /* ---- the start ---- */
+
+/* The ways back to a surface from its two sides count as one where they differ by less than this part: above rounding of rates. */
+static const double SAME_CHANGE = 1e-9;
 
 /* u of the start at the states x, in the fixed mode: NS_EARG where another mode begins. */
 static NsStatus switch_lin_start(void *context, int k, double t, const double *x, double *u, NsError *err) {
@@ -307,6 +313,90 @@ static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   return status;
 }
 
+static NsStatus switch_lin_output(void *context, int k, double t, const double *u, double *y, NsError *err) {
+  SwitchLinearisation *w = context;
+  NsStatus status = ns_flow_outputs(w->flow, t, u, err);
+  *y = w->flow->view.y[k];
+  return status;
+}
+
+/*
+** A state beside the surface on which row k slides, with lambda at the bound `side`. *rate: with which y comes back to 0, or 0: it does
+** not. `change` (nd): what the states change on this way, against those of the motion on the surface, per unit of y.
+*/
+static NsStatus start_beside(SwitchLinearisation *w, int k, NsRowMode side, double *change, double *rate, NsError *err) {
+  NsSwitching *sw = w->sw;
+  const NsFlowView *now = &w->flow->view;
+  double t = sw->run.t, bound = side == NS_ROW_LOWER ? now->lower[k] : now->upper[k];
+  *rate = 0;
+  if (isinf(bound)) return NS_OK;
+  memcpy(w->before, sw->now->mode, (size_t)sw->m * sizeof *w->before);
+  w->before[k] = side;
+  ns_flow_set_mode(w->flow, w->before);
+  NsStatus status = switch_lin_rate(w, t, sw->run.u, change, err);
+  double noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * ns_flow_output_rate_terms(w->flow, k);
+  if (status == NS_OK)
+    status = ns_sensitivity_along(sw->run.sensitivity, &w->lin, switch_lin_output, k, 1, t, sw->run.u, 1, change, -1, rate,
+                                  err);
+  if (!(side == NS_ROW_LOWER ? *rate < -noise : *rate > noise)) *rate = 0;
+  for (int i = 0; i < sw->run.n && *rate != 0; i++) change[i] = (w->sliding[i] - change[i]) / *rate;
+  ns_flow_set_mode(w->flow, sw->now->mode);
+  return status;
+}
+
+/* Whether the changes from both sides, with the rates `lower` and `upper`, are the same, as where the input is affine in lambda. */
+static bool same_from_both(const SwitchLinearisation *w, double lower, double upper) {
+  bool same = lower != 0 && upper != 0;
+  for (int i = 0; i < w->sw->run.n && same; i++) {
+    double noise = DBL_EPSILON * fabs(w->sliding[i]) * (1 / fabs(lower) + 1 / upper);
+    same = fabs(w->lower[i] - w->upper[i]) <=
+           SAME_CHANGE * fmax(fabs(w->lower[i]), fabs(w->upper[i])) + NS_SWITCH_RATE_ROUNDINGS * noise;
+  }
+  return same;
+}
+
+/*
+** S of a start on surfaces on which rows slide, where parameters move the states beside them: S += change dy. *both: the sides agree.
+** NS_EARG (without a message): the motion beside a surface does not come back to it.
+*/
+static NsStatus start_on_surfaces(SwitchLinearisation *w, bool *both, NsError *err) {
+  NsSwitching *sw = w->sw;
+  NsSensitivity *s = sw->run.sensitivity;
+  ptrdiff_t n = s->n;
+  *both = true;
+  NsStatus status = start_settle(w, err);
+  if (status == NS_OK) status = switch_lin_rate(w, sw->run.t, sw->run.u, w->sliding, err);
+  for (int k = 0; k < sw->m && status == NS_OK; k++) {
+    bool moves = false;
+    double from_lower, from_upper;
+    for (int j = 0; j < s->p && sw->now->mode[k] == NS_ROW_ACTIVE && status == NS_OK; j++) {
+      status = ns_sensitivity_change(s, &w->lin, switch_lin_output, k, 1, sw->run.t, sw->run.u, j, START_MOVES, &w->moved[j],
+                                     err);
+      moves = moves || w->moved[j] != 0;
+    }
+    if (!moves || status != NS_OK) continue;
+    status = start_beside(w, k, NS_ROW_LOWER, w->lower, &from_lower, err);
+    if (status == NS_OK) status = start_beside(w, k, NS_ROW_UPPER, w->upper, &from_upper, err);
+    if (status == NS_OK && from_lower == 0 && from_upper == 0) status = NS_EARG;
+    *both = *both && status == NS_OK && same_from_both(w, from_lower, from_upper);
+    const double *change = from_lower != 0 ? w->lower : w->upper;
+    for (ptrdiff_t e = 0; e < n * s->p && status == NS_OK; e++) s->S[e] += change[e % n] * w->moved[e / n];
+  }
+  return status;
+}
+
+/* After a start in another mode with parameters moved: S where states beside the surfaces come back to them, as the run's option has it. */
+static NsStatus start_aside(SwitchLinearisation *w, NsError *err) {
+  NsSensitivity *s = w->sw->run.sensitivity;
+  NsError other = {0};
+  bool both = false, one_sided = s->options->one_sided;
+  for (int j = 0; j < s->p; j++) ns_flow_gather(w->sw->flow, s->X + (ptrdiff_t)j * s->nx, s->S + (ptrdiff_t)j * s->n);
+  NsStatus status = s->n == s->nx ? start_on_surfaces(w, &both, &other) : NS_EARG;
+  if (status == NS_EARG) return one_sided ? NS_OK : status;
+  if (status != NS_OK) *err = other;
+  return status != NS_OK || both || one_sided ? status : NS_EARG;
+}
+
 NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->run.sensitivity;
   if (!s || s->begun) return NS_OK;
@@ -328,10 +418,7 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
     status = ns_sensitivity_along(s, &from, switch_lin_start, 0, nd, sw->run.t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
                                   s->S + (ptrdiff_t)j * nd, err);
   s->n = nd;
-  if (status == NS_EARG && s->options->one_sided) {
-    for (int j = 0; j < s->p; j++) ns_flow_gather(sw->flow, s->X + (ptrdiff_t)j * s->nx, s->S + (ptrdiff_t)j * nd);
-    status = NS_OK;
-  }
+  if (status == NS_EARG) status = start_aside(w, err);
   if (status == NS_OK) status = start_settle(w, err);
   if (status == NS_OK && !s->options->one_sided) status = check_start_guards(w, err);
   memcpy(s->S_k, s->S, (size_t)nd * (size_t)s->p * sizeof *s->S);
