@@ -227,7 +227,11 @@ return function(ns, core)
     return list
   end
 
-  function shared_methods:count() return #self:interactions() end
+  function shared_methods:count()
+    local count = #self.active
+    for _, own in ipairs(self.own) do count = count + #own.linked end
+    return count
+  end
 
   -- filter(first, second): whether two bodies touch whose shapes come near; second is nil for the world. False: they
   -- do not.

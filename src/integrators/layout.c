@@ -257,11 +257,11 @@ static void put_matrix(const Sink *sink) {
   const NsLayout *s = sink->s;
   for (int d = 0; d < s->nnodes; d++) {
     const NsEdges *edges = &s->nodes[d]->block->edges;
-    for (int x = 0; x < edges->count; x++)
-      for (int y = 0; y < edges->count; y++) {
-        const NsEdge *a = s->edges[edges->of[x]], *b = s->edges[edges->of[y]];
-        if (a->active >= 0 && b->active >= 0) put_coupling(sink, d, a, b);
-      }
+    for (int x = 0; x < edges->count; x++) {
+      const NsEdge *a = s->edges[edges->of[x]];
+      for (int y = 0; y < edges->count && a->active >= 0; y++)
+        if (s->edges[edges->of[y]]->active >= 0) put_coupling(sink, d, a, s->edges[edges->of[y]]);
+    }
   }
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *edge = s->edges[e];

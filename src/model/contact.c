@@ -4,6 +4,7 @@
 */
 #include "model/contact.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "model/shape/shape.h"
@@ -68,10 +69,16 @@ static void put_rolling(const double *q, const double *d, double sign, int rows,
   put_turn(q + 3, d, sign, rows, C);
 }
 
+/* The number of bodies; *width: the coordinates of each. */
+static int contact_bodies(const NsContact *contact, int *width) {
+  int bodies = contact->nx % BODY == 0 ? contact->nx / BODY : contact->nx / PARTICLE;
+  *width = contact->nx / bodies;
+  return bodies;
+}
+
 void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
   const NsContactFrame *f = &contact->frame;
-  int rows = contact->rows, bodies = contact->nx % BODY == 0 ? contact->nx / BODY : contact->nx / PARTICLE;
-  int width = contact->nx / bodies;
+  int width, rows = contact->rows, bodies = contact_bodies(contact, &width);
   double directions[3][3];
   memcpy(directions[0], f->nc, sizeof f->nc);
   if (rows > 1) ns_contact_tangents(f->nc, directions[1], directions[2]);
@@ -99,6 +106,61 @@ static int contact_evaluate(NsContact *contact, const double *q) {
   contact->last.frame = contact->frame;
   if (contact->last.known) memcpy(contact->last.at, q, bytes);
   return failed;
+}
+
+/* The velocity of a body's point p, and its angular velocity; both in space. */
+static void contact_motion(const double *q, int width, const double *p, const double *v, double *speed, double *turn) {
+  double once[3], twice[3], arm[3];
+  memcpy(speed, v, 3 * sizeof *speed);
+  if (width == PARTICLE) return;
+  ns_cross3(q + 4, v + 3, once);
+  ns_cross3(q + 4, once, twice);
+  for (int i = 0; i < 3; i++) turn[i] = v[3 + i] + 2 * (q[3] * once[i] + twice[i]);
+  ns_sub3(p, q, arm);
+  ns_cross3(turn, arm, once);
+  for (int i = 0; i < 3; i++) speed[i] += once[i];
+}
+
+int ns_contact_velocity(NsContact *contact, const double *q, const double *const *v, double *u) {
+  const NsContactFrame *f = &contact->frame;
+  double speed[3], turn[3] = {0}, other[3], other_turn[3] = {0}, directions[3][3];
+  int width, bodies = contact_bodies(contact, &width);
+  if (contact_evaluate(contact, q) != 0) return 1;
+  contact_motion(q, width, f->pc1, v[0], speed, turn);
+  if (bodies == 2) {
+    contact_motion(q + width, width, f->pc2, v[1], other, other_turn);
+    for (int i = 0; i < 3; i++) speed[i] -= other[i], turn[i] -= other_turn[i];
+  }
+  memcpy(directions[0], f->nc, sizeof f->nc);
+  if (contact->rows > 1) ns_contact_tangents(f->nc, directions[1], directions[2]);
+  for (int i = 0; i < contact->rows; i++)
+    u[i] = i < TANGENTIAL ? ns_dot3(directions[i], speed) : ns_dot3(directions[i - 2], turn);
+  return 0;
+}
+
+double ns_contact_lever(const NsContact *contact, const double *q) {
+  const NsContactFrame *f = &contact->frame;
+  double lever[2] = {0};
+  int width, bodies = contact_bodies(contact, &width);
+  for (int b = 0; b < bodies && width == BODY; b++, q += width)
+    for (int i = 0; i < 3; i++) lever[b] += fabs((b ? f->pc2 : f->pc1)[i] - q[i]);
+  return fmax(lever[0], lever[1]);
+}
+
+int ns_contact_gap_terms(NsContact *contact, const double *q, const double *const *v, double *own, double *terms) {
+  const NsContactFrame *f = &contact->frame;
+  int width, bodies = contact_bodies(contact, &width);
+  if (contact_evaluate(contact, q) != 0) return 1;
+  own[1] = *terms = 0;
+  for (int b = 0; b < bodies; b++, q += width) {
+    double speed[3], turn[3], arm[3], a[3] = {0};
+    contact_motion(q, width, b ? f->pc2 : f->pc1, v[b], speed, turn);
+    own[b] = ns_dot3(f->nc, speed);
+    ns_sub3(b ? f->pc2 : f->pc1, q, arm);
+    if (width == BODY) ns_cross3(arm, f->nc, a);
+    for (int i = 0; i < 3; i++) *terms += fabs(f->nc[i] * q[i]) + 2 * fabs(a[i]);
+  }
+  return 0;
 }
 
 static int contact_value(void *context, double t, const double *const *args, double *y) {

@@ -133,5 +133,19 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 
+/*
+** The same of ready-made contacts, without C: u (rows) = v1 - v2 at q, for the velocities v[0], v[1] of the bodies (3 of a position and 3 of the turn in a
+** body's own axes; a particle has 3). Evaluates the frame, unless the last evaluation was there. 1: there is none at q.
+*/
+int ns_contact_velocity(NsContact *contact, const double *q, const double *const *v, double *u);
+
+/*
+** Of the first row at q, unless it is not there (1): own (2): what each body adds to its velocity; *terms: the sum of the sizes of the terms of C q.
+*/
+int ns_contact_gap_terms(NsContact *contact, const double *q, const double *const *v, double *own, double *terms);
+
+/* A length that is not below the arms of the frame, from the bodies' positions to the touching points. */
+double ns_contact_lever(const NsContact *contact, const double *q);
+
 /* The function h of a ready-made contact: the value is (gap, 0, ...), the Jacobian by x is C. The contact is borrowed. */
 NsFunction ns_contact_function(NsContact *contact);

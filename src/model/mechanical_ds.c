@@ -128,6 +128,20 @@ bool ns_mechanical_constant_mass(const NsMechanicalDs *ds) {
   return !ds->mass_function.value;
 }
 
+bool ns_mechanical_steady(const NsMechanicalDs *ds) {
+  bool forces = ds->fint_function.value || ds->fgyr_function.value || ds->mint_function.value || ds->mass_function.value;
+  forces = forces || ns_coef_given(&ds->K) || ns_coef_given(&ds->C) || ds->mass.sparse;
+  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) forces = forces || ns_coef_given(&ds->force_jacobian[i]);
+  if (forces || ds->moment_inertial) return false;
+  const double *M = ds->mass.value;
+  for (int j = 3; M && j < ds->nv && ns_mechanical_turns(ds); j++) {
+    for (int i = 0; i < ds->nv; i++)
+      if (i != j && (M[i + 6 * j] != 0 || M[j + 6 * i] != 0)) return false;
+    if (M[j + 6 * j] != M[3 + 6 * 3]) return false;
+  }
+  return true;
+}
+
 bool ns_mechanical_sparse(const NsMechanicalDs *ds) {
   return ds->mass.sparse || ds->K.sparse || ds->C.sparse;
 }

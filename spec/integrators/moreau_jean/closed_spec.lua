@@ -1,6 +1,7 @@
 -- Which contacts take part in a step, and the one-step problem that they make.
 local ns = require "nslua"
 local moving = require "moving"
+local random = require "random_numbers".signed
 local simulate, impact, ball = moving.simulate, moving.impact, moving.ball
 
 describe("the forecast of contacts", function()
@@ -158,5 +159,98 @@ describe("the one-step problem", function()
     end
     assert.near(q, ds:q()[1], 1e-12)
     assert.near(v, ds:velocity()[1], 1e-12)
+  end)
+end)
+
+describe("contacts of ready-made shapes, which have no H while they take no part,", function()
+  local laws = { [1] = function() return ns.NewtonImpactNSL(0.4) end,
+                 [3] = function() return ns.NewtonImpactFrictionNSL(0.4, 0, 0.5, 3) end,
+                 [5] = function() return ns.NewtonImpactRollingFrictionNSL(0.4, 0, 0.5, 0.1, 5) end }
+  local R1, R2, corner = 0.1, 0.15, { 0.1, -0.05, 0.08 }
+
+  local function cross(a, b) return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] } end
+
+  -- Each sets the frame at q and returns the gap.
+  local frames = {
+    sphere_plane = function(r, q)
+      r:setpc1 { q[1], q[2], q[3] - R1 }
+      r:setpc2 { q[1], q[2], 0 }
+      r:setnc { 0, 0, 1 }
+      return q[3] - R1
+    end,
+    corner_plane = function(r, q)
+      local e, once = { q[5], q[6], q[7] }, cross({ q[5], q[6], q[7] }, corner)
+      local twice, p = cross(e, once), {}
+      for i = 1, 3 do p[i] = q[i] + corner[i] + 2 * (q[4] * once[i] + twice[i]) end
+      r:setpc1(p)
+      r:setpc2 { p[1], p[2], 0 }
+      r:setnc { 0, 0, 1 }
+      return p[3]
+    end,
+    sphere_sphere = function(r, q)
+      local n = #q // 2
+      local way = { q[1] - q[n + 1], q[2] - q[n + 2], q[3] - q[n + 3] }
+      local d = math.sqrt(way[1] ^ 2 + way[2] ^ 2 + way[3] ^ 2)
+      local p, o = {}, {}
+      for i = 1, 3 do p[i], o[i] = q[i] - R1 * way[i] / d, q[n + i] + R2 * way[i] / d end
+      r:setpc1(p)
+      r:setpc2(o)
+      r:setnc { way[1] / d, way[2] / d, way[3] / d }
+      return d - R1 - R2
+    end,
+  }
+  local ready = { sphere_plane = { R = R1, point = { 0, 0, 0 }, normal = { 0, 0, 1 } },
+                  corner_plane = { corner = corner, point = { 0, 0, 0 }, normal = { 0, 0, 1 } },
+                  sphere_sphere = { R1 = R1, R2 = R2 } }
+
+  -- A run of tumbling bodies; the frame is the shape's or, `by_hand`, of a function. Gaps, velocities and forces of all steps.
+  local function run(shape, rows, particles, implicit, by_hand)
+    local nsds, bodies = ns.NonSmoothDynamicalSystem(0, 1), {}
+    math.randomseed(rows * 7 + #shape)
+    for k = 1, shape == "sphere_sphere" and 2 or 1 do
+      local q, v = { 0.1 * random(), 0.1 * random(), k == 1 and 0.6 or 0.2 }, { 0.2 * random(), 0.2 * random(), k - 2 }
+      if not particles then
+        for i = 4, 7 do q[i] = i == 4 and 1 or 0 end
+        for i = 4, 6 do v[i] = 3 * random() end
+      end
+      bodies[k] = particles and ns.LagrangianLinearTIDS(q, v, ns.eye(3)) or
+        ns.NewtonEulerDS(q, v, 1, ns.diag { 0.01, 0.02, 0.015 })
+      bodies[k]:setFExtPtr(k == 1 and { 0, 0, -9.81 } or { 0, 0, 0 })
+      nsds:insertDynamicalSystem(bodies[k])
+    end
+    local class, options = ns["NewtonEuler" .. rows .. "DR"], { shape = shape }
+    local Hand = ns.class(class, "hand")
+    function Hand:computeh(_, q, y) y[1] = frames[shape](self, q) end
+    for name, value in pairs(ready[shape]) do options[name] = value end
+    local contact = ns.Interaction(laws[rows](), by_hand and Hand() or class(options))
+    nsds:link(contact, table.unpack(bodies))
+    local osi, numbers, closed = ns.MoreauJeanOSI(0.5), {}, 0
+    osi:setLinearlyImplicit(implicit)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 4e-3), osi, ns.GenericMechanical())
+    for _ = 1, 80 do
+      simu:computeOneStep()
+      simu:nextStep()
+      if contact:lambda(1)[1] > 0 then closed = closed + 1 end
+      for _, list in ipairs { contact:y(0), contact:y(1), contact:lambda(1) } do
+        for i = 1, rows do numbers[#numbers + 1] = list[i] end
+      end
+    end
+    return numbers, closed
+  end
+
+  it("open, close and move as those whose frame a function sets #once", function()
+    for shape in pairs(frames) do
+      for rows in pairs(laws) do
+        for _, particles in ipairs { false, rows < 5 and shape ~= "corner_plane" or nil } do
+          for _, implicit in ipairs { false, true } do
+            local mine, closed = run(shape, rows, particles, implicit)
+            local hand, same = run(shape, rows, particles, implicit, true)
+            assert.equal(same, closed)
+            assert.is_true(closed > 0 and closed < 80, shape .. " " .. rows .. " " .. closed)
+            for k = 1, #hand do assert.near(hand[k], mine[k], 1e-9, shape .. " " .. k) end
+          end
+        end
+      end
+    end
   end)
 end)

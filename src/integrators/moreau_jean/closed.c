@@ -9,29 +9,73 @@
 
 /* ---- the forecast ---- */
 
-/* The rounding error of y: from the terms of C q, and from y itself. */
-static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double sum = fabs(mj->start.y[edge->base.row + i]);
+/* The tolerance: parts of the way of a step, of a contact at rest and of others. */
+static const double resting = 1e-3, moving = 1e-10;
+
+/* The change of velocity k by the forces of the step. */
+static double change_of_v(const NsMoreauJean *mj, int k) {
+  return mj->v[k] - mj->start.v[k] + mj->room.free_step[k];
+}
+
+/* own (2): what the forces of the step change in row i by each system. Returns the sum of the sizes of the terms of C q. */
+static double change_of_u(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double *own) {
   const double *x = ns_layout_gather(&mj->layout, &edge->base, mj->start.q);
-  for (int j = 0; j < edge->base.inter->nx; j++) sum += fabs(edge->C[i + (size_t)j * (size_t)edge->base.m] * x[j]);
-  return 4 * DBL_EPSILON * sum;
+  double terms = 0;
+  for (int j = 0; j < edge->base.inter->nx; j++) terms += fabs(edge->C[i + (size_t)j * (size_t)edge->base.m] * x[j]);
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+    for (int j = 0; j < node->ds->nv; j++)
+      own[p] += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * change_of_v(mj, node->base.v + j);
+  }
+  return terms;
+}
+
+/* The same of a ready-made contact, from its frame. */
+static double change_of_gap(const NsMoreauJean *mj, const NsMjEdge *edge, double *own) {
+  enum { MOST = 6 };
+  double change[2][MOST], terms = 0;
+  const double *of[2] = {change[0], change[1]}, *x = ns_layout_gather(&mj->layout, &edge->base, mj->start.q);
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+    for (int j = 0; j < node->ds->nv; j++) change[p][j] = change_of_v(mj, node->base.v + j);
+  }
+  (void)ns_contact_gap_terms(edge->contact, x, of, own, &terms);
+  return terms;
+}
+
+/* Measures the systems, for surely_open. */
+static void measure_nodes(NsMoreauJean *mj) {
+  for (int d = 0; d < mj->layout.nnodes; d++) {
+    NsMjNode *node = &mj->nodes[d];
+    node->place = node->push = node->twist = 0;
+    for (int j = 0; j < 3 && j < node->ds->nq; j++) node->place += fabs(mj->start.q[node->base.x + j]);
+    for (int j = 0; j < node->ds->nv; j++) *(j < 3 ? &node->push : &node->twist) += fabs(change_of_v(mj, node->base.v + j));
+  }
+}
+
+/* Whether bounds of the changes, the tolerance and the rounding of a ready-made contact show that it does not close. */
+static bool surely_open(const NsMoreauJean *mj, const NsMjEdge *edge, double y, double u) {
+  double change = 0, terms = fabs(y) + 8 * edge->lever, most = mj->options.threshold;
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+    change += node->push + edge->lever * node->twist;
+    terms += node->place;
+  }
+  if (isnan(most)) most = resting * mj->h * fmax(fabs(u), change);
+  return ns_mj_forecast(&mj->options, mj->h, y, u, -2 * change) > most + 8 * DBL_EPSILON * (terms + fabs(most));
 }
 
 /* Whether the forecast closes contact i of a unilateral interaction. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], most = mj->options.threshold;
-  if (ns_mj_forecast(&mj->options, mj->h, y, u, 0) <= (isnan(most) ? 0 : most)) return true;
-  double change = 0, sum = 0; /* each body's own: two that lean on each other fall alike without the contact */
-  for (int p = 0; p < edge->base.nparts; p++) {
-    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    double own = 0;
-    for (int j = 0, k = node->base.v; j < node->ds->nv; j++, k++)
-      own += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * (mj->v[k] - mj->start.v[k] + mj->room.free_step[k]);
-    change += fabs(own), sum += own;
-  }
-  double forecast = ns_mj_forecast(&mj->options, mj->h, y, u, sum);
+  double own[2] = {0}, least = ns_mj_forecast(&mj->options, mj->h, y, u, 0);
+  if (least <= (isnan(most) ? 0 : most)) return true;
+  if (edge->contact && surely_open(mj, edge, y, u)) return false;
+  /* each body's own change: two that lean on each other fall alike without the contact */
+  double terms = edge->contact ? change_of_gap(mj, edge, own) : change_of_u(mj, edge, i, own);
+  double forecast = ns_mj_forecast(&mj->options, mj->h, y, u, own[0] + own[1]), change = fabs(own[0]) + fabs(own[1]);
   if (!isnan(most)) return forecast <= most;
-  return forecast <= ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]) + rounding_of_y(mj, edge, i);
+  return forecast <= ns_mj_tolerance(mj->h, u, change, edge->base.inter->lambda_k[i]) + 4 * DBL_EPSILON * (fabs(y) + terms);
 }
 
 double ns_mj_forecast(const NsMoreauJeanOptions *options, double h, double y, double u, double free) {
@@ -41,10 +85,11 @@ double ns_mj_forecast(const NsMoreauJeanOptions *options, double h, double y, do
 
 double ns_mj_tolerance(double h, double u, double change, double lambda_k) {
   bool rests = lambda_k > 0 && fabs(u) <= 1e-6 * fabs(change);
-  return (rests ? 1e-3 : 1e-10) * h * fmax(fabs(u), fabs(change));
+  return (rests ? resting : moving) * h * fmax(fabs(u), fabs(change));
 }
 
 bool ns_mj_decide(NsMoreauJean *mj) {
+  measure_nodes(mj);
   for (int e = 0; e < mj->layout.nedges && !mj->again; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     int rows = edge->base.inter->law->class->joint ? 1 : edge->base.m;

@@ -39,7 +39,7 @@ static void mj_take_node(NsMoreauJean *mj, NsMjNode *node) {
   node->room = ns_arena_take(arena, (size_t)nv * (size_t)nq * (node->M ? (size_t)nv : 1), sizeof *node->room);
 }
 
-static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge) {
+static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge, bool bare) {
   NsArena *arena = &mj->base.arena;
   const NsInteraction *inter = edge->base.inter;
   const NsRelation *relation = inter->relation;
@@ -50,6 +50,8 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge) {
   if (!edge->base.unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
+  if (bare && edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint))
+    edge->contact = relation->contact;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
   if (ns_relation_has_D(relation)) edge->base.D = ns_arena_matrix(arena, m, m);
   if (edge->base.unilateral && !edge->linear && ns_relation_still(relation)) {
@@ -101,7 +103,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   NsLayoutRoom room = {mj->nodes, mj->edges, mj->blocks, sizeof *mj->nodes, sizeof *mj->edges, sizeof *mj->blocks, false};
   ns_layout_make(&mj->layout, arena, nsds, &room, NULL, nsds->nds);
   for (int i = 0; i < mj->layout.nnodes; i++) mj_take_node(mj, &mj->nodes[i]);
-  for (int e = 0; e < mj->layout.nedges; e++) mj_take_edge(mj, &mj->edges[e]);
+  for (int e = 0; e < mj->layout.nedges; e++) mj_take_edge(mj, &mj->edges[e], !plan->lin && !plan->projecting);
   mj_take_vectors(mj);
   ns_mj_straighten(mj);
   mj->base.linear = mj->linear;
@@ -160,12 +162,19 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
   return true;
 }
 
-/* Computes y, u and H of an interaction. */
-static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
-                          double *y, double *u, NsError *err) {
+/* Computes y, u and H of an interaction; of a ready-made contact no H, unless it is `closed`. */
+static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, bool closed, double t, const double *q, const double *v,
+                          const double *lambda, double *y, double *u, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
   NsRelationPoint at = {t, ns_layout_gather(&mj->layout, &edge->base, q), lambda + edge->base.row, edge->base.inter->z, false};
   NsStatus status = ns_relation_output(relation, &at, y + edge->base.row, err);
+  if (status == NS_OK && edge->contact && !closed) {
+    const double *of[2];
+    for (int p = 0; p < edge->base.nparts; p++) of[p] = v + mj->nodes[edge->base.parts[p].node].base.v;
+    (void)ns_contact_velocity(edge->contact, at.x, of, u + edge->base.row);
+    edge->lever = ns_contact_lever(edge->contact, at.x);
+    return NS_OK;
+  }
   if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
@@ -224,9 +233,12 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   }
   for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
+    size_t row = (size_t)edge->base.row, bytes = (size_t)edge->base.m * sizeof *mj->y;
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
-    if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
-      status = mj_output(mj, edge, mj->t_k, mj->start.q, mj->start.v, mj->lambda, mj->start.y, mj->start.u, err);
+    if (mj->ended && edge->contact && edge->base.active < 0)
+      memcpy(mj->start.y + row, mj->y + row, bytes), memcpy(mj->start.u + row, mj->u + row, bytes);
+    else if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
+      status = mj_output(mj, edge, false, mj->t_k, mj->start.q, mj->start.v, mj->lambda, mj->start.y, mj->start.u, err);
   }
   return status;
 }
@@ -278,11 +290,14 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   memset(mj->settle.ways, 0, (size_t)mj->layout.N * sizeof *mj->settle.ways);
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
   mj_take_memory(mj);
+  mj->ended = mj->ended && memcmp(mj->q, mj->start.q, (size_t)mj->layout.Nx * sizeof *mj->q) == 0 &&
+              memcmp(mj->v, mj->start.v, (size_t)mj->layout.N * sizeof *mj->v) == 0;
   mj_weigh(mj);
   NsStatus status = ns_layout_update(&mj->layout, mj->t, err);
   if (status == NS_OK) start_iterate(mj);
   if (status == NS_OK) status = evaluate_start(mj, err);
   if (status == NS_OK) mj_predict(mj);
+  mj->ended = false;
   return status;
 }
 
@@ -318,10 +333,11 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   memset(mj->p, 0, (size_t)mj->layout.N * sizeof *mj->p);
   for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
-    if (!all && edge->base.active < 0) continue;
-    NsStatus status = mj_output(mj, edge, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+    bool closed = edge->base.active >= 0;
+    if (!all && !closed) continue;
+    NsStatus status = mj_output(mj, edge, closed, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
     if (status != NS_OK) return status;
-    mj_scatter(mj, edge, mj->lambda, edge->base.weight, mj->p);
+    if (closed) mj_scatter(mj, edge, mj->lambda, edge->base.weight, mj->p);
   }
   return NS_OK;
 }
@@ -422,7 +438,8 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
     node->base.block->fresh = false;
     bool curved = ns_mj_curved(mj, node);
-    if (node->linear && same && node->base.block->factored && node->base.block->key == key && !curved) continue;
+    bool kept = same && node->base.block->factored && node->base.block->key == key && !curved;
+    if (kept && (node->linear || ns_mechanical_steady(node->ds))) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
     else status = mj_form_W(mj, node, full, err);
@@ -530,64 +547,11 @@ static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
 
 static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  if (scheme->linear) return mj_evaluate_relations(mj, err);
-  NsStatus status = mj_correct(mj, err);
-  for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++)
-    if (mj->edges[e].base.active < 0) status = mj_output(mj, &mj->edges[e], mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
-  return status;
-}
-
-/* Adds the works of the multipliers (lambda times mean velocity of y): of friction and relays to `friction`, else to `impacts`. */
-static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
-  for (int e = 0; e < mj->layout.nedges; e++) {
-    const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
-      double mean = 0, weight = edge->base.weight;
-      for (int p = 0; p < edge->base.nparts; p++) {
-        const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-        for (int j = 0; j < node->ds->nv; j++)
-          mean += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * 0.5 *
-                  (mj->v[node->base.v + j] + mj->start.v[node->base.v + j]);
-      }
-      double *work = ns_law_has_friction(edge->base.inter->law, i) ? &account->friction : &account->impacts;
-      *work += weight * mj->lambda[edge->base.row + i] * mean;
-    }
-  }
-}
-
-/* Whether a step is one iteration of a nonlinear model, which leaves a residual. */
-static bool leaves_residual(const NsMoreauJean *mj) {
-  return mj->base.linear && !mj->linear;
-}
-
-/* Moves the work of a linearised step's residual, which is no work of forces, from `forces` to `numerical`. */
-static void account_residual(const NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account) {
-  int from = node->base.v, to = from + node->ds->nv;
-  double theta = mj->options.theta, work = 0;
-  for (int i = from; i < to; i++) work += (theta * mj->v[i] + (1 - theta) * mj->start.v[i]) * mj->rho[i];
-  account->forces -= work;
-  account->numerical += work;
-}
-
-static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyAccount *account, NsError *err) {
-  int q = node->base.x, v = node->base.v;
-  NsEnergyStep step = {mj->t_k,   mj->t, mj->h, mj->options.theta, mj->start.q + q,   mj->start.v + v, mj->q + q, mj->v + v,
-                       mj->p + v, NULL,  NULL,  node->M,           mj->room.work + v, mj->rho + v,     mj->F + v};
-  double before = 0, after = 0;
-  if (node->ds->boundary) step.held = mj->held + v;
-  if (mj->settle.projected) step.q = mj->settle.q_free + q;
-  if (mj->settle.combined) step.acting = mj->q + q;
-  if (leaves_residual(mj)) account_residual(mj, node, account); /* first: rho is workspace of the next call */
-  NsStatus status = ns_energy_add(node->ds, &step, account, err);
-  if (status != NS_OK || !mj->settle.projected) return status;
-  const double *places[] = {mj->settle.q_free + q, mj->q + q};
-  for (int i = 0; i < 2 && status == NS_OK; i++) {
-    double kinetic = 0, potential = 0, *sum = i == 0 ? &before : &after;
-    status = ns_mechanical_potential_at(node->ds, mj->t, places[i], &potential, err);
-    if (status == NS_OK && node->M) status = ns_mechanical_kinetic_at(node->ds, mj->t, places[i], mj->v + v, &kinetic, err);
-    *sum = kinetic + potential;
-  }
-  account->numerical += after - before;
+  NsStatus status = scheme->linear ? mj_evaluate_relations(mj, err) : mj_correct(mj, err);
+  for (int e = 0; e < mj->layout.nedges && status == NS_OK && !scheme->linear; e++)
+    if (mj->edges[e].base.active < 0)
+      status = mj_output(mj, &mj->edges[e], false, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
+  mj->ended = status == NS_OK;
   return status;
 }
 
@@ -617,17 +581,9 @@ static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
 
 static NsStatus mj_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  NsStatus found = mj_find_reactions(mj, account && leaves_residual(mj), err);
+  NsStatus found = mj_find_reactions(mj, account && ns_mj_leaves_residual(mj), err);
   if (found != NS_OK) return found;
-  if (account) {
-    NsEnergyAccount sum = *account;
-    for (int d = 0; d < mj->layout.nnodes; d++) {
-      NsStatus status = account_system(mj, &mj->nodes[d], &sum, err);
-      if (status != NS_OK) return status;
-    }
-    account_contacts(mj, &sum);
-    *account = sum;
-  }
+  if (account && (found = ns_mj_account(mj, account, err)) != NS_OK) return found;
   for (int d = 0; d < mj->layout.nnodes; d++) mj_write_system(mj, &mj->nodes[d]);
   ns_layout_write(&mj->layout, mj->y, mj->u, mj->lambda);
   return NS_OK;

@@ -53,13 +53,16 @@ typedef struct NsMjNode {
   double *M;                          /* nv x nv, at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
   double *factors_of;                 /* nv x nv: the W that was factored last; NULL for a linear system */
+  double place, push, twist; /* sizes of its position, and of what the forces of the step change in its velocity and turn */
 } NsMjNode;
 
 /* An interaction. H of its parts is C T(q). */
 typedef struct NsMjEdge {
   NsEdge base;
   bool linear, at_position;
-  double *C; /* m x nx */
+  NsContact *contact; /* a ready-made contact, which has H only while it takes part; else NULL */
+  double lever;       /* of a ready-made contact, at the start of the step: see ns_contact_lever */
+  double *C;          /* m x nx */
   uint64_t key;
   bool formed;                         /* H was formed from the constant C */
   bool curved;                         /* this linearisation uses the second derivatives */
@@ -118,6 +121,8 @@ struct NsMoreauJean {
   NsMoreauJeanOptions options; /* the options when the step began */
   double t_k, t, h;
   NsMjStart start;
+  bool
+      ended; /* q, v, y and u are of the end of the last step, and of contacts that took no part there they are from their frames */
   bool decided, again; /* decided: the active contacts are chosen; again: `shut` is set already */
   bool predicts;       /* all laws are unilateral, so a step may be without impulses */
   bool predicted;      /* the iterate started from extrapolated velocities */
@@ -169,6 +174,14 @@ bool ns_mj_decide(NsMoreauJean *mj);
 
 /* With contacts whose touching point may jump: the step becomes linearly implicit. See NsSchemeClass. */
 bool ns_mj_simplify(NsScheme *scheme);
+
+/* Adds the energies of the step to the account, which stays as it is on failure. */
+NsStatus ns_mj_account(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err);
+
+/* Whether a step is one iteration of a nonlinear model, which leaves a residual. */
+static inline bool ns_mj_leaves_residual(const NsMoreauJean *mj) {
+  return mj->base.linear && !mj->linear;
+}
 
 /* Computes the constant part of the problem. */
 void ns_mj_form_q(NsMoreauJean *mj);
