@@ -30,7 +30,14 @@ static const double SAME_EVENT = 1e-6;
 void ns_sensitivity_set(NsSensitivity *s, const NsParameter *parameter, double value, uint64_t seen) {
   bool begins = *parameter->number == 0;
   *parameter->number = value;
-  if (parameter->version) *parameter->version = seen + (UINT64_C(1) << 40) + ++s->changes;
+  uint64_t away = (UINT64_C(1) << 40) + ++s->changes;
+  if (parameter->version) *parameter->version = seen + away;
+  for (int k = 0; k < parameter->ncopies; k++) {
+    NsParameterCopy *copy = &parameter->copies[k];
+    *copy->number = value;
+    if (copy->version) *copy->version += away - copy->away;
+    copy->away = away;
+  }
   for (int k = 0; k < parameter->nmoves; k++) {
     NsParameterMove *move = &parameter->moves[k];
     if (begins) move->at = *move->of.number, move->seen = move->of.version ? *move->of.version : 0;
@@ -42,6 +49,13 @@ void ns_sensitivity_restore(const NsParameter *parameter, double value, uint64_t
   bool moved = *parameter->number != value;
   *parameter->number = value;
   if (parameter->version) *parameter->version = seen;
+  for (int k = 0; k < parameter->ncopies; k++) {
+    NsParameterCopy *copy = &parameter->copies[k];
+    if (copy->away == 0) continue;
+    *copy->number = value;
+    if (copy->version) *copy->version -= copy->away;
+    copy->away = 0;
+  }
   for (int k = 0; k < parameter->nmoves && moved; k++)
     ns_sensitivity_restore(&parameter->moves[k].of, parameter->moves[k].at, parameter->moves[k].seen);
 }

@@ -218,6 +218,44 @@ static NsStatus add_z_field(NsParameterList *list, const NsParameterOwner *o, co
   return status;
 }
 
+/* Adds (copies NULL: counts) the entries of coefficients of `owner` that have a number from `source`, which is an element of the script's. */
+static void add_copies(NsParameter *parameter, const double *source, const NsField *fields, void *owner) {
+  for (const NsField *field = fields; field->name; field++) {
+    NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, owner) : NULL;
+    if (!coef || !coef->value || !coef->source.version || ns_coef_varies(coef)) continue;
+    for (int k = 0; k < coef->rows * (coef->cols > 0 ? coef->cols : 1); k++) {
+      int i = k % coef->rows, j = k / coef->rows;
+      if (coef->source.data + i * coef->source.row_stride + j * coef->source.col_stride != source) continue;
+      if (coef->value + k == parameter->number) continue;
+      if (parameter->copies)
+        parameter->copies[parameter->ncopies] = (NsParameterCopy){coef->value + k, &coef->version, 0, owner};
+      parameter->ncopies++;
+    }
+  }
+}
+
+/* All copies of entry (i, j) of a coefficient that the script has given as an array that it keeps. NS_ENOMEM. */
+static NsStatus find_copies(NsParameterList *list, NsParameter *parameter, const NsCoef *coef, int i, int j) {
+  const NsNsds *nsds = list->nsds;
+  const double *source = coef->source.data + i * coef->source.row_stride + j * coef->source.col_stride;
+  parameter->copies = NULL, parameter->ncopies = 0;
+  for (int pass = 0; pass < 2 && coef->source.version; pass++) {
+    int count = parameter->ncopies + 1;
+    if (pass > 0) parameter->copies = ns_arena_take(list->arena, (size_t)count, sizeof *parameter->copies);
+    if (pass > 0 && !parameter->copies) return NS_ENOMEM;
+    parameter->ncopies = 0;
+    for (int d = 0; d < nsds->nds; d++) add_copies(parameter, source, nsds->ds[d]->class->model.fields, nsds->ds[d]);
+    for (int e = 0; e < nsds->ninteractions; e++) {
+      NsRelation *relation = nsds->interactions[e]->relation;
+      bool first = true;
+      for (int k = 0; k < e && first; k++) first = nsds->interactions[k]->relation != relation;
+      if (first) add_copies(parameter, source, relation->class->model.fields, relation);
+    }
+  }
+  if (parameter->copies) parameter->copies[parameter->ncopies++] = (NsParameterCopy){.number = (double *)source};
+  return NS_OK;
+}
+
 NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *o, const char *name,
                                  const long long *const index[2], NsError *err) {
   bool initial;
@@ -238,6 +276,8 @@ NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *
     if ((row > 0 && i != row - 1) || (col > 0 && j != col - 1)) continue;
     parameter.number = data + i + (ptrdiff_t)j * rows;
     parameter.unit = ns_parameter_unit(parameter.number, data, rows * cols);
+    if (field->type == NS_FIELD_COEF) status = find_copies(list, &parameter, ns_field_place(field, o->object), i, j);
+    if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
     if (field->cols > 0) status = ns_parameters_add(list, parameter, err, "%s.%s[%d][%d]", o->name, name, i + 1, j + 1);
     else if (field->type != NS_FIELD_NUMBER)
       status = ns_parameters_add(list, parameter, err, "%s.%s[%d]", o->name, name, i + 1);

@@ -85,6 +85,8 @@ NsParameterPlace ns_parameter_place(const NsNsds *nsds, const NsParameter *param
     if (related) place_in_relation(inter->relation, &place);
     if (ruled) place_in_law(inter->law, &place);
   }
+  for (int k = 0; k < parameter->ncopies; k++)
+    if (parameter->copies[k].owner) place.kind = NS_NUMBER_UNKNOWN; /* several coefficients change with it */
   return place;
 }
 
@@ -99,24 +101,40 @@ int ns_parameter_next(const NsNsds *nsds, const NsParameterPlace *place, int e) 
 
 NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from) {
   *to = *from;
+  if (from->ncopies > 0) {
+    to->copies = ns_arena_take(arena, (size_t)from->ncopies, sizeof *to->copies);
+    if (!to->copies) return NS_ENOMEM;
+    memcpy(to->copies, from->copies, (size_t)from->ncopies * sizeof *to->copies);
+  }
   if (from->nmoves == 0) return NS_OK;
   to->number = ns_arena_doubles(arena, 1);
   to->moves = ns_arena_take(arena, (size_t)from->nmoves, sizeof *to->moves);
   if (!to->number || !to->moves) return NS_ENOMEM;
-  memcpy(to->moves, from->moves, (size_t)from->nmoves * sizeof *to->moves);
-  return NS_OK;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < from->nmoves && status == NS_OK; k++) {
+    to->moves[k] = from->moves[k];
+    status = ns_parameter_copy(arena, &to->moves[k].of, &from->moves[k].of);
+  }
+  return status;
 }
 
 bool ns_number_in(const double *number, const double *z, int nz) {
   return number && z && number >= z && number < z + nz;
 }
 
+/* Whether an object is what a parameter, or a copy of its number, belongs to. */
+static bool place_owned(const NsParameter *parameter, const void *object) {
+  bool owned = parameter->owner == object;
+  for (int k = 0; k < parameter->ncopies && !owned; k++) owned = parameter->copies[k].owner == object;
+  return owned;
+}
+
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph) {
   for (int d = 0; d < graph->nds; d++)
-    if (parameter->owner == graph->ds[d] || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
+    if (place_owned(parameter, graph->ds[d]) || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
   for (int i = 0; i < graph->ninteractions; i++) {
     const NsInteraction *inter = graph->interactions[i];
-    if (parameter->owner == inter->law || parameter->owner == inter->relation) return true;
+    if (parameter->owner == inter->law || place_owned(parameter, inter->relation)) return true;
     if (ns_number_in(parameter->number, inter->relation->z, inter->relation->nz)) return true;
   }
   return false;

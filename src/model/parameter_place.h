@@ -20,7 +20,19 @@ typedef struct NsParameter {
   struct NsParameterMove
       *moves; /* nmoves numbers that change with it, whose owner has the first; `number` is then a 0 of its own */
   int nmoves;
+  struct NsParameterCopy *copies; /* ncopies other places of the number */
+  int ncopies;
 } NsParameter;
+
+/*
+** Another place of a number: a coefficient of `owner` that takes it from the same array of the script, or (owner NULL) that array.
+** away: what a displacement has added to the version; 0: there is none.
+*/
+typedef struct NsParameterCopy {
+  double *number;
+  uint64_t *version, away; /* version: NULL: it has none */
+  const void *owner;
+} NsParameterCopy;
 
 /* A number that changes by weight e with a parameter that increases from 0 to e. */
 typedef struct NsParameterMove {
@@ -35,7 +47,7 @@ static inline bool ns_parameter_aside(const NsParameter *parameter) {
   return parameter->number && parameter->read_aside && *parameter->read_aside;
 }
 
-/* Copies a parameter, with memory from the arena where it has numbers that move. NS_ENOMEM. */
+/* Copies a parameter, with memory from the arena where it has numbers that move, or copies. NS_ENOMEM. */
 NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from);
 
 /* What a number is: an entry of a coefficient that is in use (not of the Jacobian of a callback), of a law, or of vectors z. */

@@ -135,6 +135,42 @@ describe("numbers that functions besides callbacks read", function()
     for i = 1, 2 do assert.is_true(math.abs(S[i][1] - d[i]) < 1e-8) end
   end)
 
+  -- A matrix is A of two systems of different islands; a vector is b of one, e of a relation, and read by f of another system.
+  it("have all derivatives where several coefficients share them", function()
+    local function build(kind, a, c)
+      local A, b = ns.matrix { { a, 1 }, { -1, -0.5 } }, ns.vector { c, 0.2 }
+      local first, second = ns.FirstOrderLinearTIDS({ 0.7, 0 }, A), ns.FirstOrderLinearTIDS({ 0.1, 0.3 }, A)
+      first:setbPtr(b)
+      local third = ns.FirstOrderNonLinearDS { x0 = { 0.4 }, f = function(_, x, _, f) f[1] = first:A()[1][1] * x[1] + b[1] ^ 2 end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      for _, system in ipairs { first, second, third } do nsds:insertDynamicalSystem(system) end
+      local relation = ns.FirstOrderLinearTIR { C = { { 1, 0 } }, D = { { 1 } }, B = { { -1 }, { 0 } } }
+      relation:setePtr(b:slice(1, 1))
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), relation), second)
+      local ed = kind == "ED"
+      local simu = (ed and ns.EventDriven or ns.TimeStepping)(nsds, ns.TimeDiscretisation(0, ed and 0.5 or 0.05),
+        ed and ns.RungeKuttaOSI() or ns.EulerMoreauOSI(0.5))
+      return simu, { { second, "A", 1, 1 }, { relation, "e", 1 } }
+    end
+    for _, kind in ipairs { "ED", "TS" } do
+      local function final(a, c)
+        local sol = build(kind, a, c):run()
+        return sol.x[#sol]:copy()
+      end
+      local simu, parameters = build(kind, -0.4, 0.3)
+      local sol, h = simu:run { sensitivities = parameters }, 1e-5
+      local S = sol.S[#sol]
+      local d = { (final(-0.4 + h, 0.3) - final(-0.4 - h, 0.3)) * (1 / (2 * h)),
+        (final(-0.4, 0.3 + h) - final(-0.4, 0.3 - h)) * (1 / (2 * h)) }
+      simu:reset()
+      local _, back = simu:gradient { terminal = function(x) return x:sum() end, parameters = parameters }
+      for j = 1, 2 do
+        for i = 1, 5 do assert.is_true(math.abs(S[i][j] - d[j][i]) < 1e-8, ("%s: x%d by %d"):format(kind, i, j)) end
+        assert.is_true(math.abs(back[j] - d[j]:sum()) < 1e-7)
+      end
+    end
+  end)
+
   it("stay read until the next run alone", function()
     local simu, z = decay(0.5)
     simu:run { sensitivities = { "z" } }

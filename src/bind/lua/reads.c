@@ -30,11 +30,17 @@ void nsl_open_reads(lua_State *L) {
 static void reads_add(NslReads *reads, const NsParameter *parameter, bool *flag) {
   if (parameter->number)
     reads->number[reads->count++] = (NslReadNumber){.number = parameter->number, .owner = parameter->owner, .flag = flag};
+  for (int k = 0; k < parameter->ncopies; k++)
+    reads->number[reads->count++] = (NslReadNumber){
+        .number = parameter->copies[k].number, .owner = parameter->copies[k].owner, .flag = flag};
 }
 
 void nsl_push_reads(lua_State *L, NsParameter *of, int p) {
   size_t numbers = 0;
-  for (int j = 0; j < p; j++) numbers += 1 + (size_t)of[j].nmoves;
+  for (int j = 0; j < p; j++) {
+    numbers += 1 + (size_t)of[j].ncopies;
+    for (int k = 0; k < of[j].nmoves; k++) numbers += 1 + (size_t)of[j].moves[k].of.ncopies;
+  }
   NslReads *reads = nsl_new(L, &reads_type, sizeof *reads + numbers * sizeof(NslReadNumber) + (size_t)p, 1);
   bool *flags = (bool *)(reads->number + numbers);
   lua_newtable(L);
