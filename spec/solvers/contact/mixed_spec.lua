@@ -312,4 +312,25 @@ describe("the solver of rows and contacts", function()
       check(p, solve(p))
     end
   end)
+
+  it("is found where data come from far: only the last of a chain of groups has a q", function()
+    local seeds = require "campaign"(40, 0.05)
+    for seed = 1, seeds do
+      math.randomseed(seed)
+      local groups, first, n = {}, {}, 0
+      for g = 1, 8 do
+        groups[g], first[g] = g % 2 == 1 and { dim = 3, mu = 2 * math.random() } or { lower = 0 }, n
+        n = n + (g % 2 == 1 and 3 or 1)
+      end
+      local A, q = ns.zeros(n, n + 4), ns.zeros(n)
+      for g = 1, 8 do
+        for i = first[g] + 1, first[g + 1] or n do
+          for j = first[g] + 1, first[g + 2] or n + 4 do A[i][j] = 2 * math.random() - 1 end
+        end
+      end
+      for i = first[8] + 1, n do q[i] = -math.random() end
+      local answer = ns.numerics.generic_mechanical { W = A * A:transpose(), q = q, groups = groups }
+      assert.is_true(answer.success, seed)
+    end
+  end)
 end)

@@ -97,19 +97,42 @@ static double expected(const NsMixedView *v, int g, int row) {
   return most;
 }
 
+/* explained += |W_j| e for the rows j of a group whose unknowns have the expected size e, which v->size[row] keeps. */
+static void explain(NsMixedView *v, int g, int row, double e) {
+  const NsMixedProblem *p = &v->p;
+  v->size[row] = e;
+  for (int j = row; j < row + p->groups[g].dim; j++) {
+    int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
+    const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
+    for (int k = from; k < to; k++) v->explained[p->W ? k : p->sparse->row[k]] += fabs(value[k]) * e;
+  }
+}
+
+/* Groups without data of their own get the size that others explain, at most the largest, from neighbour to neighbour. Whether there was one. */
+static bool explain_others(NsMixedView *v, double most, bool backwards) {
+  bool any = false;
+  for (int k = 0, row = backwards ? v->p.n : 0; k < v->p.ngroups; k++) {
+    int g = backwards ? v->p.ngroups - 1 - k : k, dim = v->p.groups[g].dim;
+    if (backwards) row -= dim;
+    double e = 0;
+    for (int i = row; i < row + dim && v->size[row] == 0; i++) e = ns_larger(e, v->rho[g] * v->explained[i]);
+    if (e > 0) explain(v, g, row, ns_smaller(e, most)), any = true;
+    if (!backwards) row += dim;
+  }
+  return any;
+}
+
 void ns_mixed_prepare(NsMixedView *v) {
+  double most = 0;
   take_steps(v);
   if (v->kinds.uniform) return;
   for (int i = 0; i < v->p.n; i++) v->explained[i] = fabs(v->p.q[i]);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     double e = expected(v, g, row);
-    for (int i = 0; i < v->p.groups[g].dim; i++) {
-      const NsMixedProblem *p = &v->p;
-      int j = row + i, from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
-      const double *value = p->W ? p->W + (size_t)j * (size_t)p->n : p->sparse->value;
-      for (int k = from; k < to; k++) v->explained[p->W ? k : p->sparse->row[k]] += fabs(value[k]) * e;
-    }
+    explain(v, g, row, e);
+    most = ns_larger(most, e);
   }
+  for (bool backwards = false; explain_others(v, most, backwards);) backwards = !backwards;
 }
 
 void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
