@@ -172,8 +172,7 @@ static int mixed_part(lua_State *L) {
                    .rho = nsl_call_numbers(L, c->call, g.p.ngroups),
                    .explained = nsl_call_numbers(L, c->call, n),
                    .size = nsl_call_numbers(L, c->call, n),
-                   .load = nsl_call_numbers(L, c->call, n),
-                   .error = nsl_call_numbers(L, c->call, g.p.ngroups)};
+                   .load = nsl_call_numbers(L, c->call, n)};
   bool exact = true;
   c->method = owners[method];
   if (c->method) nsl_internal_check(L, c->method->reserve(&c->work, NULL));

@@ -75,9 +75,7 @@ describe("heaps of rotating spheres", function()
     assert.is_true(sweeps <= 600 * count, sweeps .. " in " .. count)
   end)
 
-  -- With patches of any size from the first sweeps on, 7,310 in all and 1,550 at most; with centres that move to the point
-  -- only, 7,238 and 1,355.
-  it("are left to sweeps first #once", function()
+  it("take few sweeps where they lean much #once", function()
     local sweeps, most = 0, 0
     for seed = 31, 38 do
       math.randomseed(seed)
@@ -90,16 +88,18 @@ describe("heaps of rotating spheres", function()
     assert.is_true(sweeps <= 7000 and most <= 1200, sweeps .. " in all, at most " .. most)
   end)
 
-  -- Without patches the sweeps go round in a circle for 14,000 and 4,400.
-  it("end where a few contacts keep each other from rest #once", function()
-    for _, seed in ipairs { 7, 2 } do
+  -- Where centres always move beyond the point, they go round in a circle for 7,735, 1,945, 5,985 and 5,135 sweeps.
+  it("end where sweeps go round in a circle #once", function()
+    local sweeps = 0
+    for _, seed in ipairs { 7, 2, 1, 5 } do
       math.randomseed(seed)
       local p = random_heap.spheres(4 + seed % 2, 5 + seed % 3, 0.8 + 0.4 * (seed % 3), 0.9)
       p.tolerance = 1e-4
       local a = ns.numerics.fc3d(p)
       assert.is_true(a.success and a.scaled <= 1e-4)
-      assert.is_true(a.iterations <= 3500, a.iterations)
+      sweeps = sweeps + a.iterations
     end
+    assert.is_true(sweeps <= 14000, sweeps)
   end)
 
   it("begin again when they stall from a guess #once", function()

@@ -16,7 +16,6 @@
 ** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
 ** tells what a step of Newton's method costs. Newton gets a turn when the sweeps have taken as much work as the turn, and need more than it;
 ** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
-** Where sweeps stall because of a few groups, these and their neighbours are solved together (heap_patch.h), from the best point since the last time.
 ** Each method hands its point to the other. Decisions count operations, not seconds: the same problem gives the same bits.
 ** Assumptions: none on the groups. Sweeps converge in practice for a symmetric positive semidefinite W and small mu.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
@@ -28,7 +27,6 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "solvers/contact/heap_blocks.h"
-#include "solvers/contact/heap_patch.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/residual.h"
 
@@ -44,21 +42,14 @@ enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 
 ** ones, held ones from a guess, held ones from 0, and half of all, that may pass until the least measure has halved; then they stall. Held sweeps go
 ** through many poor points before they end, also without progress: free ones would lose what they have found. settled: the squared change that
 ** moves the centre, over the first one. beyond: how far the centre then moves, over the way to the point; below 2 (Eckstein and Bertsekas, Math.
-** Programming 55, 1992). weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter, heavier: their
+** Programming 55, 1992). It moves to the point itself when the least measure has not halved in NEAR_IDLE sweeps: with friction the centre may go round
+** a solution, and the longer way leads outwards. weight_first, weight_least, weight_most: the weights; heavier ones let loads spread slowly. lighter, heavier: their
 ** changes. coarse: the least tolerance that is one. From 16 slow steps of pours of 150 to 1,000 spheres: half and twice of HELD and settled cost up
 ** to a tenth more, 1 in place of `beyond` a quarter.
 */
-enum { HELD = 40, SOON = 20, FREE_IDLE = 100, GUESS_IDLE = 400, HELD_IDLE = 2000 };
+enum { HELD = 40, SOON = 20, NEAR_IDLE = 300, FREE_IDLE = 100, GUESS_IDLE = 400, HELD_IDLE = 2000 };
 static const double settled = 0.04, beyond = 1.7, coarse = 1e-6;
 static const double weight_first = 1e-3, weight_least = 1e-7, weight_most = 0.1, lighter = 0.7, heavier = 1.5;
-
-/*
-** Patches (heap_patch.h): RINGS of neighbours in the first; PATCH_LEAST: sweeps between two of them; PATCH_IDLE: sweeps in which the least measure
-** has not halved, before one. Where sweeps make progress, patches cost more than they bring, and large ones throw the rest of the heap 10 to 100 times
-** as far from rest: the part of all groups that may be bad grows with the sweeps, to all of them after PATCH_ALL. Without large ones some steps
-** of a pour of 1,000 spheres never end.
-*/
-enum { RINGS = 2, PATCH_LEAST = 40, PATCH_IDLE = 60, PATCH_ALL = 12000 };
 
 /* near: the measure above which Newton has no turn (its modes would be wrong). */
 static const double near = 1e-2;
@@ -79,12 +70,6 @@ struct NsHeapRace {
   void *newton;
   int swept;        /* sweeps of this search */
   double cost, due; /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
-  NsHeapPatch *patch;
-  int rings;                    /* of the next patch */
-  double patch_due, patch_wait; /* sweeps at which its turn is due; sweeps between two */
-  double spent;                 /* the work of all patches, in sweeps: no more than the sweeps */
-  double patched;               /* the measure before the last one */
-  double lowest, *low;          /* the least measure since then, and its point */
   double mark[MARKS];           /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
   int marks, stride;
 };
@@ -99,25 +84,18 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->held = held;
   race->guessed = false;
   race->weight = weight_first;
-  race->rings = RINGS;
-  race->patch_due = 0;
-  race->patch_wait = PATCH_LEAST;
-  race->patched = race->lowest = INFINITY;
-  race->spent = 0;
 }
 
 static NsStatus heap_reserve(void **work, NsSearch *search) {
   NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
   if (race) heap_begin(race, false);
-  NsStatus status = race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
-  return status ? status : ns_heap_patch_new(&race->patch);
+  return race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
 }
 
 static void heap_release(void *work) {
   NsHeapRace *race = work;
   if (!race) return;
   ns_mixed_newton.release(race->newton);
-  ns_heap_patch_free(race->patch);
   ns_heap_blocks_release(&race->blocks);
   ns_arena_release(&race->arena);
   ns_free(race);
@@ -128,7 +106,7 @@ static NsStatus heap_room(NsHeapRace *race, int n) {
   ns_arena_release(&race->arena);
   race->capacity = 0;
   ptrdiff_t wanted = n + n / 2;
-  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre, &race->low);
+  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre);
   if (race->arena.failed) return ns_arena_release(&race->arena), NS_ENOMEM;
   race->capacity = (int)wanted;
   return NS_OK;
@@ -166,7 +144,7 @@ static bool heap_settle(NsHeapRace *race, int n, double now, const double *z) {
   if (!done && race->about <= HELD) return false;
   double factor = !done ? heavier : race->about < SOON ? lighter : 1;
   race->weight = ns_larger(weight_least, ns_smaller(factor * race->weight, weight_most));
-  heap_centre(race, n, done ? beyond : 1, z);
+  heap_centre(race, n, done && race->swept - race->halved <= NEAR_IDLE ? beyond : 1, z);
   return true;
 }
 
@@ -245,45 +223,6 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
   return race->swept >= race->due && missing > 0.5 * TURN * race->cost;
 }
 
-/* Whether so few groups are bad at the point that was measured last that patches are worth their work. */
-static bool few_bad(const NsHeapRace *race, const NsMixedView *v) {
-  int bad = 0;
-  for (int g = 0; g < v->p.ngroups; g++) bad += v->error[g] > v->tolerance;
-  return (double)bad * PATCH_ALL <= (double)v->p.ngroups * race->swept;
-}
-
-/* Solves patches, when their turn is due, from the best point since the last ones. Where they do not help they grow by a ring. */
-static NsStatus heap_patch(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
-  NsHeapPatched out;
-  if (*measure < race->lowest) {
-    race->lowest = *measure;
-    memcpy(race->low, z, (size_t)v->p.n * sizeof *z);
-  }
-  bool stalls = race->swept - race->halved >= PATCH_IDLE && race->lowest <= near;
-  if (!stalls || race->swept < race->patch_due || sweeps_missing(race, v->tolerance) < PATCH_LEAST) return NS_OK;
-  (void)ns_mixed_measure(v, race->low, w);
-  if (!few_bad(race, v)) return ns_mixed_product(&v->p, z, w), NS_OK;
-  NsStatus status = ns_heap_patch_solve(race->patch, &race->blocks, race->rings,
-                                        (race->swept - race->spent) * heap_unit(race, v), race->low, w, &out);
-  if (status) return status;
-  bool helped = race->lowest < 0.5 * race->patched;
-  if (out.wide) race->rings = (int)ns_larger(1, race->rings - 1);
-  else if (!helped && !out.dear) race->rings++;
-  race->patch_wait = helped || out.wide ? PATCH_LEAST : 1.5 * race->patch_wait;
-  race->patch_due = race->swept + race->patch_wait;
-  race->spent += out.work / heap_unit(race, v);
-  info->iterations += out.steps;
-  if (out.better) {
-    memcpy(z, race->low, (size_t)v->p.n * sizeof *z);
-    heap_centre(race, v->p.n, 1, z);
-  }
-  race->patched = race->lowest;
-  race->lowest = INFINITY;
-  *measure = ns_mixed_measure(v, z, w);
-  if (*measure <= v->tolerance) info->solver = "newton";
-  return NS_OK;
-}
-
 /* Newton's turn from z, whose measure is *measure. Keeps the better point in z. */
 static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   NsSolverInfo own = {0};
@@ -320,8 +259,6 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
     if (!(measure < INFINITY)) return NS_ENOCONV;
     heap_mark(race, measure);
     heap_change_kind(race, v->p.n, measure, z);
-    status = heap_patch(race, v, z, w, &measure, info);
-    if (status || measure <= aim) return status;
     if (!newton_due(race, v, measure)) continue;
     status = heap_newton(race, v, z, w, &measure, info);
     if (status || measure <= v->tolerance) return status;
@@ -335,7 +272,7 @@ static NsOutcome heap_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsHeapRace *race = work;
   int limit = s->v.max_iterations > 0 && s->v.max_iterations < mode ? s->v.max_iterations : mode;
-  if (s->rounds == 0) heap_begin(race, s->v.tolerance >= coarse), ns_heap_patch_begin(race->patch);
+  if (s->rounds == 0) heap_begin(race, s->v.tolerance >= coarse);
   bool begins = s->rounds++ == 0;
   ns_mixed_copy(s, s->z, begins ? s->best : s->standing);
   for (int i = 0; begins && i < s->v.p.n; i++) race->guessed |= s->z[i] != 0;

@@ -174,7 +174,7 @@ struct NsMixedChain {
   NsMixedSearch search;
   NsArena arena;
   int capacity; /* allocated number of rows */
-  double *lower, *upper, *rho, *explained, *size, *load, *error;
+  double *lower, *upper, *rho, *explained, *size, *load;
   NsArena matrix;
   int dense_capacity;
   double *dense; /* the matrix of a sparse problem, made dense */
@@ -219,7 +219,7 @@ static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   int wanted = n < 8 ? 8 : n + n / 2;
   ns_arena_release(&s->arena);
   s->capacity = 0;
-  NS_ARENA_VECTORS(&s->arena, wanted, &s->lower, &s->upper, &s->rho, &s->explained, &s->size, &s->load, &s->error);
+  NS_ARENA_VECTORS(&s->arena, wanted, &s->lower, &s->upper, &s->rho, &s->explained, &s->size, &s->load);
   ns_mixed_search_take(&s->search, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = wanted;
@@ -376,7 +376,6 @@ static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem 
   v.explained = s->explained;
   v.size = s->size;
   v.load = s->load;
-  v.error = s->error;
   return v;
 }
 

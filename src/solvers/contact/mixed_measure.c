@@ -231,7 +231,6 @@ double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
     double error = v->p.groups[g].cone ? contact_error(v, g, row, sizes, z, w) : row_error(v, g, row, z, w);
     if (!(error <= DBL_MAX)) return INFINITY;
     worst = ns_larger(worst, error);
-    if (v->error) v->error[g] = error;
   }
   return worst;
 }

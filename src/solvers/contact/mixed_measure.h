@@ -30,7 +30,6 @@ typedef struct NsMixedView {
   double *rho;            /* ngroups: step lengths of the natural map */
   double *explained;      /* n: expected size of |W| |z| + |q|, from the data */
   double *size, *load;    /* n: workspace of ns_mixed_measure */
-  double *error;          /* ngroups: the part of each group in the last measure; NULL: not told */
 } NsMixedView;
 
 /* Number of rows up to which a sparse problem is made dense, so that all methods accept it. */
