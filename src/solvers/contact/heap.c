@@ -68,9 +68,9 @@ struct NsHeapRace {
   bool held;            /* there is a proximal term, */
   double weight;        /* of this weight */
   void *newton;
-  int swept;        /* sweeps of this search */
-  double cost, due; /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
-  double mark[MARKS];           /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
+  int swept;          /* sweeps of this search */
+  double cost, due;   /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
+  double mark[MARKS]; /* logarithms of the measure, MEASURE_EVERY `stride` sweeps apart */
   int marks, stride;
 };
 
