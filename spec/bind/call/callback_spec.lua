@@ -206,6 +206,31 @@ describe("a callback that fails", function()
         dae(function(t, y, yd) return residual(t, y, yd), 0 end)
       end,
       ["dae: event 1: " .. several] = function() dae(residual, { two }) end,
+      ["solve_ivp: f(t, y): it fills its last argument and returns number 5.0 too: expected one or the other"] = function()
+        ivp(function(_, y, f)
+          f[1] = -y[1]
+          return 5
+        end)
+      end,
+      ["dae: residual: it fills res and returns vector of 1 too: expected one or the other"] = function()
+        dae(function(_, y, yd, res)
+          res[1] = y[1] + yd[1]
+          return y
+        end)
+      end,
+      ["mcp: F: it fills its last argument and returns table of 1 too: expected one or the other"] = function()
+        ns.numerics.mcp { F = function(z, F)
+          F[1] = z[1] - 1
+          return { 1 }
+        end, z0 = { 0 }, lower = { 0 } }
+      end,
+      ["mcp: F: " .. several .. filled] = function() ns.numerics.mcp { F = function(z) return z, z end, z0 = { 0 }, lower = { 0 } } end,
+      ["root: f(x): it fills its last argument and returns number 5.0 too: expected one or the other"] = function()
+        ns.root(function(x, f)
+          f[1] = x[1]
+          return 5
+        end, { 1 })
+      end,
       ["root: f(x): " .. several .. filled] = function() ns.root(function(x) return x, 1 end, { 1 }) end,
     } do
       local good, message = pcall(call)

@@ -49,19 +49,29 @@ static void push_z(lua_State *L, const McpCall *c) {
   memcpy(nsl_test_vector(L, -1)->data, c->in, (size_t)c->n * sizeof(double));
 }
 
+/* Calls the function below its two arguments, with its output at 2; what it gives is on top. `what` "F" is to give the `values`. */
+static void mcp_values_of(lua_State *L, const char *what, const char *values, const uint64_t *version) {
+  uint64_t before = version ? *version : 0;
+  lua_call(L, 2, 2);
+  bool filled = version && *version != before;
+  if (!lua_isnil(L, 4)) luaL_error(L, "mcp: %s: " NSL_SEVERAL " (a list of them), or the last argument filled", what);
+  lua_settop(L, 3);
+  if (lua_isnil(L, 3) && version && !filled)
+    luaL_error(L, "mcp: %s returned nothing: return the %s, or fill the last argument", what, values);
+  if (lua_isnil(L, 3)) lua_settop(L, 2);
+  else if (filled && !lua_rawequal(L, 2, 3))
+    luaL_error(L, "mcp: %s: " NSL_BOTH, what, "its last argument", nsl_describe(L, 3));
+}
+
 static int run_F(lua_State *L) {
   McpCall *c = mcp_call(L, 1);
   lua_getiuservalue(L, 1, USE_OUT);
   NslVector *out = nsl_test_vector(L, 2);
   memset(out->data, 0, (size_t)c->n * sizeof(double));
-  uint64_t version = *out->version;
   lua_getiuservalue(L, 1, USE_F);
   push_z(L, c);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 1);
-  if (lua_isnil(L, 3) && *out->version == version)
-    luaL_error(L, "mcp: F returned nothing: return the values, or fill the last argument");
-  if (lua_isnil(L, 3)) lua_settop(L, 2);
+  mcp_values_of(L, "F", "values", out->version);
   NslVector *values = nsl_to_vector(L, -1, c->n, "mcp", "F");
   nsl_vector_alive(L, values);
   nsl_vector_read(values, c->out);
@@ -74,14 +84,10 @@ static void call_J(lua_State *L, const McpCall *c) {
   lua_getiuservalue(L, 1, USE_JOUT);
   NslMatrix *out = nsl_test_matrix(L, 2);
   if (out) memset(out->data, 0, (size_t)c->n * (size_t)c->n * sizeof(double));
-  uint64_t version = out ? *out->version : 0;
   lua_getiuservalue(L, 1, USE_J);
   push_z(L, c);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 1);
-  if (lua_isnil(L, 3) && out && *out->version == version)
-    luaL_error(L, "mcp: J returned nothing: return the matrix, or fill the last argument");
-  if (lua_isnil(L, 3)) lua_settop(L, 2);
+  mcp_values_of(L, "J", "matrix", out ? out->version : NULL);
 }
 
 static int run_J(lua_State *L) {

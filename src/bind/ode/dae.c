@@ -61,6 +61,8 @@ static int run_residual(lua_State *L) {
   lua_settop(L, 3);
   if (lua_isnil(L, 3) && *out->version == before)
     luaL_error(L, "dae: residual(t, y, yd, res) returned nothing and filled nothing");
+  if (*out->version != before && !lua_isnil(L, 3) && !lua_rawequal(L, 2, 3))
+    luaL_error(L, "dae: residual: " NSL_BOTH, "res", nsl_describe(L, 3));
   if (lua_isnil(L, 3)) lua_settop(L, 2);
   NslVector *values = nsl_to_vector(L, -1, s->n, "dae", "residual");
   nsl_vector_alive(L, values);

@@ -95,20 +95,33 @@ static bool ode_call_for_value(NslOde *ode, int count, int event, int handler) {
   return lua_pcall(L, event < 0 ? 3 : 2, 0, handler) == LUA_OK;
 }
 
-/* Copies the value that f returned, on top of the stack, to ode->rate. */
-static bool ode_call_take(NslOde *ode, int handler) {
+/* Arguments: the NslOde, a value that f has returned besides filling its last argument. */
+static int raise_both(lua_State *L) {
+  const NslOde *ode = lua_touserdata(L, 1);
+  return luaL_error(L, "%s: %s: " NSL_BOTH, ode->who, ode->value, "its last argument", nsl_describe(L, 2));
+}
+
+/* Calls an error, or read_any, with the value on top of the stack. */
+static bool ode_call_with(NslOde *ode, lua_CFunction f, int handler) {
+  lua_State *L = ode->L;
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, ode);
+  lua_pushvalue(L, -3);
+  return lua_pcall(L, 2, 0, handler) == LUA_OK;
+}
+
+/* Copies the value that f returned, on top of the stack, to ode->rate, which f has filled or not. */
+static bool ode_call_take(NslOde *ode, bool filled, int handler) {
   lua_State *L = ode->L;
   int result = lua_gettop(L), type = lua_type(L, result);
   if (type == LUA_TNIL && !ode->returns) return true;
-  if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
   if (type == LUA_TUSERDATA && lua_rawequal(L, result, ode->out)) return true;
+  if (filled && type != LUA_TNIL) return ode_call_with(ode, raise_both, handler);
+  if (type == LUA_TNUMBER && ode->n == 1) return ode->rate->data[0] = lua_tonumber(L, result), true;
   if (type == LUA_TUSERDATA && ode_call_read_vector(L, result, ode->n, ode->rate->data)) return true;
   if (type == LUA_TTABLE && read_table(L, result, ode->n, ode->rate->data)) return true;
   lua_settop(L, result);
-  lua_pushcfunction(L, read_any);
-  lua_pushlightuserdata(L, ode);
-  lua_pushvalue(L, result);
-  return lua_pcall(L, 2, 0, handler) == LUA_OK;
+  return ode_call_with(ode, read_any, handler);
 }
 
 /* Whether f has at most `inputs` parameters, so that it must return its values. */
@@ -354,7 +367,8 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   int count = ode_call_push_arguments(ode, t, y);
   memset(ode->rate->data, 0, (size_t)ode->n * sizeof(double));
   lua_pushvalue(L, ode->out);
-  if (!ode_call_for_value(ode, count + 1, -1, top + 1) || !ode_call_take(ode, top + 1))
+  uint64_t before = *ode->rate->version;
+  if (!ode_call_for_value(ode, count + 1, -1, top + 1) || !ode_call_take(ode, *ode->rate->version != before, top + 1))
     return ode_call_failed(ode, top, t, err);
   memcpy(ydot, ode->rate->data, (size_t)ode->n * sizeof *ydot);
   lua_settop(L, top);
