@@ -127,6 +127,21 @@ describe("branch and bound", function()
     done("planted triangular P0 problems", count)
   end)
 
+  it("proves that random problems of 64 variables have no solution, or solves them", function()
+    local count, done = campaign(8, 0.02)
+    math.randomseed(66)
+    local known = 0
+    for k = 1, count do
+      local p = { M = kinds[1 + k % 2](64), q = {} }
+      for i = 1, 64 do p.q[i] = normal() end
+      local a = box(p)
+      if a.status == "NS_OK" then assert.is_true(boxes.violation(p, a.z) <= 1e-11) end
+      if a.status == "NS_OK" or a.status == "NS_ENOSOL" then known = known + 1 end
+    end
+    assert.is_true(known >= 0.95 * count, known .. " of " .. count)
+    done("random problems of 64 variables", count)
+  end)
+
   it("does not take rounding for a proof: an equation that stands there twice", function()
     local p = { M = { { 0, 0, 0.1, -0.3 }, { 0, 0, 0.7, -2.1 }, { -0.1, -0.7, 0, 0 }, { 0.3, 2.1, 0, 0 } },
                 q = { -0.1 / 3, -0.7 / 3, 0.1 + 0.7 / 3, -0.3 - 2.1 / 3 }, lower = {}, upper = {} }

@@ -14,11 +14,10 @@
 #include "solvers/residual.h"
 
 /*
-** REFRESH n: pivots after which the tableau is made anew, since rounding adds up. CALM n: pivots of a node after which the first row and
-** column are taken in place of the largest, so that it ends. MOST n: pivots after which it is given up. PLACES: of a variable. POLL: pivots
-** between two tests for a stop.
+** REFRESH n: pivots after which the tableau is made anew, since rounding adds up. MOST n: pivots of a node after which it is given up.
+** PLACES: of a variable. POLL: pivots between two tests for a stop.
 */
-enum { REFRESH = 4, CALM = 4, MOST = 40, PLACES = 3, POLL = 64 };
+enum { REFRESH = 4, MOST = 40, PLACES = 3, POLL = 64 };
 
 /*
 ** work_limit: multiplications of a search, some 0.1 s; long_work: of a long one, some 0.7 s. hopeless: effort (in the units of the scaled problem)
@@ -32,12 +31,16 @@ static const double work_limit = 2e8, long_work = 1.5e9, hopeless = 1e6, tiny = 
 */
 static const double outside = 1e-10, small = 1e-9, rounding = 1e-12, sure = 1e-8;
 
+/* golden: multiples of it have fractions that lie evenly. slip: of a cost, for which a larger pivot is taken (Harris, Math. Prog. 5, 1973). */
+static const double golden = 0.6180339887498949, slip = 1e-9;
+
 typedef struct Branch {
   double *T;                 /* n x n */
   double *constant, *terms;  /* n; the largest of the terms that were added up to it */
   double *x, *size;          /* 2 n: the value of each variable, z_i is i and w_i is n + i; the largest of its terms */
   double *low, *high;        /* 2 n: the ranges */
   double *y, *rows;          /* n: the weights of the equations in a proof; workspace */
+  double *cost;              /* n: of the nonbasic variables, see price_nonbasic */
   int *basic, *nonbasic;     /* n */
   bool *inside;              /* 2 n: the variable is basic */
   int *row;                  /* 2 n: the row of a basic variable; -1: it is not basic */
@@ -59,7 +62,7 @@ static NsStatus branch_reserve(void **work, NsSearch *search) {
   if (!b) return NS_ENOMEM;
   NS_ARENA_VECTORS(s->arena, 2 * n, &b->x, &b->size, &b->low, &b->high);
   b->T = ns_arena_matrix(s->arena, n, n);
-  NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->terms, &b->y, &b->rows);
+  NS_ARENA_VECTORS(s->arena, n, &b->constant, &b->terms, &b->y, &b->rows, &b->cost);
   NS_ARENA_INTS(s->arena, n, &b->basic, &b->nonbasic, &b->chosen);
   b->row = ns_arena_ints(s->arena, 2 * (ptrdiff_t)n);
   b->inside = ns_arena_take(s->arena, 2 * (size_t)n, sizeof *b->inside);
@@ -159,31 +162,57 @@ static void branch_move(Branch *b, int c, double to) {
   b->work += 8.0 * b->n;
 }
 
-/* The row to repair: the one furthest out, or the first variable; -1: none. */
-static int branch_row(const Branch *b, bool first) {
+/* The row to repair: the one furthest out; -1: none. */
+static int branch_row(const Branch *b) {
   int best = -1;
   double most = 0;
   for (int r = 0; r < b->n; r++) {
     double lack = fabs(branch_lack(b, b->basic[r]));
-    if (lack == 0 || (first ? best >= 0 && b->basic[r] > b->basic[best] : lack <= most)) continue;
-    best = r, most = lack;
+    if (lack > most) best = r, most = lack;
   }
   return best;
 }
 
-/* The column that brings row r towards its range; -1: none. */
-static int branch_entering(const Branch *b, int r, double lack, bool first) {
-  int best = -1;
-  double most = 0, largest = 0;
-  for (int c = 0; c < b->n; c++) largest = ns_larger(largest, fabs(branch_column(b, c)[r]));
+/*
+** Costs at which the point is the cheapest: positive for nonbasic variables that can only grow, negative for those that can only shrink.
+** Pivots that keep these signs make the cheapest point dearer each time, so that they do not come back to a basis. Unlike fractions avoid ties.
+*/
+static void price_nonbasic(Branch *b) {
   for (int c = 0; c < b->n; c++) {
-    double entry = branch_column(b, c)[r];
     int v = b->nonbasic[c];
-    if (fabs(entry) <= small * largest) continue;
-    if ((entry > 0) == (lack > 0) ? b->x[v] >= b->high[v] : b->x[v] <= b->low[v]) continue;
-    if (first ? best < 0 || v < b->nonbasic[best] : fabs(entry) > most) best = c, most = fabs(entry);
+    double price = 1 + fmod(v * golden, 1);
+    bool grows = b->x[v] < b->high[v];
+    bool shrinks = b->x[v] > b->low[v];
+    b->cost[c] = grows && shrinks ? 0 : grows ? price : -price;
   }
+}
+
+/* The column that brings row r towards its range at the least cost, of nearly equal ones the one with the largest pivot; -1: none. */
+static int branch_entering(const Branch *b, int r, double lack) {
+  int best = -1;
+  double most = 0, largest = 0, cheapest = INFINITY;
+  for (int c = 0; c < b->n; c++) largest = ns_larger(largest, fabs(branch_column(b, c)[r]));
+  for (int pass = 0; pass < 2; pass++)
+    for (int c = 0; c < b->n; c++) {
+      double entry = branch_column(b, c)[r], price = fabs(b->cost[c]);
+      int v = b->nonbasic[c];
+      if (fabs(entry) <= small * largest) continue;
+      if ((entry > 0) == (lack > 0) ? b->x[v] >= b->high[v] : b->x[v] <= b->low[v]) continue;
+      if (pass == 0) cheapest = ns_smaller(cheapest, (price + slip) / fabs(entry));
+      else if (price <= cheapest * fabs(entry) && fabs(entry) > most) best = c, most = fabs(entry);
+    }
   return best;
+}
+
+/* Brings row r to the end of its range by column c, and exchanges the two. */
+static void branch_pivot(Branch *b, int r, int c, double lack) {
+  double entry = branch_column(b, c)[r], rate = b->cost[c] / entry;
+  for (int j = 0; j < b->n; j++)
+    if (j != c) b->cost[j] -= rate * branch_column(b, j)[r];
+  b->cost[c] = rate;
+  branch_move(b, c, b->x[b->nonbasic[c]] + lack / entry);
+  b->x[b->basic[r]] = lack > 0 ? b->low[b->basic[r]] : b->high[b->basic[r]];
+  branch_exchange(b, r, c);
 }
 
 /* The range of a sum, and the size of its finite terms. */
@@ -227,25 +256,25 @@ static bool branch_proves(Branch *b, int r) {
 }
 
 /*
-** Dual simplex with bounds: NS_OK: all variables are in their ranges; NS_ENOSOL: a row proves that they can not be; NS_ENOCONV, NS_ESINGULAR:
-** rounding hides it; NS_EMAXITER, NS_EINTR: the search ends.
+** Dual simplex with bounds: NS_OK: all variables are in their ranges; NS_ENOSOL: a row proves that they can not be, on a new tableau where
+** rounding hides it; NS_ENOCONV, NS_ESINGULAR: rounding hides it there, too; NS_EMAXITER, NS_EINTR: the search ends.
 */
 static NsStatus branch_repair(Branch *b) {
+  price_nonbasic(b);
   for (int pivots = 0;;) {
-    bool first = pivots > CALM * b->n;
-    int r = branch_row(b, first);
+    int r = branch_row(b);
     if (r < 0) return NS_OK;
     if (b->work > b->most_work) return NS_EMAXITER;
     if (pivots > MOST * b->n) return NS_ENOCONV;
     double lack = branch_lack(b, b->basic[r]);
-    int c = branch_entering(b, r, lack, first);
-    if (c < 0) return b->doubtful |= !branch_proves(b, r), NS_ENOSOL;
-    double entry = branch_column(b, c)[r], to = b->x[b->nonbasic[c]] + lack / entry;
-    branch_move(b, c, to);
-    b->x[b->basic[r]] = lack > 0 ? b->low[b->basic[r]] : b->high[b->basic[r]];
-    branch_exchange(b, r, c);
+    int c = branch_entering(b, r, lack);
+    if (c < 0 && branch_proves(b, r)) return NS_ENOSOL;
+    if (c < 0 && b->fresh == 0) return b->doubtful = true, NS_ENOSOL;
+    if (c >= 0) branch_pivot(b, r, c, lack);
     if (++pivots % POLL == 0 && ns_interrupted()) return NS_EINTR;
-    if (b->fresh > REFRESH * b->n && !branch_make(b)) return NS_ESINGULAR;
+    if (c >= 0 && b->fresh <= REFRESH * b->n) continue;
+    if (!branch_make(b)) return NS_ESINGULAR;
+    price_nonbasic(b);
   }
 }
 
@@ -438,6 +467,8 @@ static NsOutcome branch_run(void *work, NsSearch *search, int mode) {
 ** whose places are furthest for the pivots (the product of both: Benichou et al., Experiments in mixed-integer linear programming, Math. Program.
 ** 1, 1971). NS_OK: a verified answer; NS_ENOSOL: no node is left, and every proof is beyond rounding; NS_EMAXITER: the limit of work, which
 ** counts operations, so that the same input gives the same bits; NS_ENOCONV: no node is left, but a proof was within rounding. For up to
-** NS_BRANCH_MOST variables. Dantzig, Linear Programming and Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization problem, Oper. Res. 31, 1983, section 4.
+** NS_BRANCH_MOST variables. Lemke, The dual method of solving the linear programming problem, Naval Res. Logistics Quart. 1,
+** 1954; Dantzig, Linear Programming and Extensions, 1963, for the bounds; Bard, An efficient point algorithm for a linear two-stage optimization
+** problem, Oper. Res. 31, 1983, section 4.
 */
 const NsMethod ns_box_branch = {.name = "branch", .takes = NS_TAKES_DENSE, .reserve = branch_reserve, .run = branch_run};
