@@ -84,9 +84,10 @@ static int take_jacobians(NsDerived *f) {
 
 /*
 ** Number of Jacobians by dual numbers in a run before a trace of the callback gives them: to make one takes about as long (11, measured on
-** the clutch). Each trace that could not be made, or whose values were not the callback's, multiplies the number.
+** the clutch). Each trace that could not be made, or whose values were not the callback's, multiplies the number. A run after one with
+** MANY times as many Jacobians will be as long: it begins with the trace.
 */
-enum { TRACED_AFTER = 12, PATIENCE = 8 };
+enum { TRACED_AFTER = 12, PATIENCE = 8, MANY = 4 };
 
 /* With so many inputs for each output a tape takes reverse mode (ns_tape_jacobian), whose last bits are others. */
 enum { FORWARD = 16 };
@@ -107,7 +108,7 @@ static bool one_sweep(const NsDerived *f, const NsPaths *fn) {
 */
 static bool differentiate_by_trace(NsDerived *f) {
   const int *argument = f->direct->argument, sizes[] = {f->n, f->m};
-  if (f->run != *f->runs) f->run = *f->runs, f->passes = 0;
+  if (f->run != *f->runs) f->run = *f->runs, f->passes = f->passes / MANY > f->wait ? f->wait : 0;
   if (f->wait == 0) f->wait = TRACED_AFTER;
   if (++f->passes <= f->wait) return false;
   NsPoint at = {f->t, f->x, f->lambda, NULL};
