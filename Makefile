@@ -57,7 +57,7 @@ SAN ?=
 # containers have it. In one partition: where gcc cuts the program in several, the cuts move with its size, and steps of small
 # models became up to 30 % slower.
 LTO ?=
-OPT ?= -O2 -g$(if $(LTO), -flto=auto -flto-partition=one)
+OPT ?= -O2 -g -ffunction-sections$(if $(LTO), -flto=auto -flto-partition=one)
 
 # A build takes all cores when no -j is given, here or to the make that calls this one (while a Makefile is read, the caller's flags are in
 # the environment alone). Several goals, as in `make lint test`, are made one after the other.
@@ -156,13 +156,15 @@ optional:
 	    $(MAKE) -s -q $$module 2>/dev/null || { rm -f $$module; echo "left out, since it can not be built here (see $(BUILD)/optional.log): $$module"; }; \
 	  done
 
-$(CORE): $(OBJ) $(INTERNAL)
-$(BUILD)/public/core.so: $(OBJ)
+$(CORE): $(OBJ) $(INTERNAL) src/hot.ld
+$(BUILD)/public/core.so: $(OBJ) src/hot.ld
+# Where the linker knows such scripts (GNU's and LLVM's do).
+HOT = $(shell echo 'int f;' | $(CC) -shared -fPIC -xc - $(LDFLAGS) -Wl,-T,src/hot.ld -o $(BUILD)/hot.so 2>/dev/null && echo -Wl,-T,src/hot.ld)
 # nodelete: the module stays loaded, since a SIGINT may call its handler while the last Lua state closes the module.
 %.so:
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete $(HOT) -o $@ $(filter %.o,$^) $(LDFLAGS) $(LIBS)
 
 $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 	@mkdir -p $(@D)

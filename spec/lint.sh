@@ -55,6 +55,10 @@ engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exi
 engine | grep -v '^src/base/memory\.c:' | calls 'malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign' |
   report "memory outside base/memory.c"
 
+grep -oE '[A-Za-z_][A-Za-z0-9_]*[[:space:]]*\(' "$code" | tr -d '( \t' | sort -u >"$work/functions"
+grep -oE '\.text\.[A-Za-z0-9_]+' src/hot.ld | cut -d. -f3 | sort -u | comm -23 - "$work/functions" |
+  report "src/hot.ld: no such function"
+
 grep -rnE '\bv?s?n?printf *\(.*%[-+ 0#]*[0-9*]*(\.[0-9*]+)?[aefgAEFG]' src | grep -v '^src/base/text\.c:' |
   report "numbers formatted in the host's locale: ns_print has a decimal point"
 grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the host's locale: nsl_pushf has a decimal point"

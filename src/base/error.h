@@ -18,4 +18,4 @@ typedef struct NsError {
 ** Stores status and the formatted text in err (NULL: nothing is stored) and returns status: use as
 ** `return ns_fail(err, NS_ESIZE, ...)`. A text that is too long is cut.
 */
-NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
