@@ -221,6 +221,19 @@ return function(ns)
     return sensitivity.parameter(self, name)
   end
 
+  -- set(simulation, name, on): turns a switch with a constant gate on or off, in an action.
+  function Circuit:set(simulation, name, on)
+    if not self.made then fail "set: expected a model: call simulation, system or run first" end
+    reject(not arguments.is_simulation(simulation), simulation, "set: expected a simulation")
+    drawing.need_model(simulation, self.made.ds, "set", "circuit")
+    reject(type(on) ~= "boolean", on, "set: expected true or false")
+    local part, names = self.named[name], { [name] = true }
+    for _, piece in ipairs(part and part.pieces or {}) do names[piece.name] = true end
+    reject(not model.set(self.made, simulation, names, on), name,
+      "set: expected the name of a switch, igbt or mosfet whose gate is true or false, or of a thyristor or triac "
+      .. "whose gate is false")
+  end
+
   -- plot { "v.out", "i.L1", ... }, harmonics(name, { frequency = }), switching_losses(part, { on =, off =, voltage =,
   -- current = }), efficiency(sources, loads): of the last run.
   for name, known in pairs { plot = "columns figsize title", harmonics = "frequency count periods columns",

@@ -300,7 +300,7 @@ function model.objects(ns, circuit, t0, from)
   local ds = system { x0 = x0, A = numbers.A, b = input, name = circuit.name }
   if z then ds:setzPtr(z) end
   ds:setNames(names)
-  local interactions, order, gates, place = {}, {}, {}, {}
+  local interactions, order, gates, place, switched = {}, {}, {}, {}, false
   local groups = groups_of(m, D)
   for g, group in ipairs(groups) do
     local block, lb, ub, who, plain = model.block(numbers, group), {}, {}, {}, true
@@ -312,11 +312,12 @@ function model.objects(ns, circuit, t0, from)
       if not from then on = gate and gate.on(t0) end
       lb[r], ub[r] = bounds_of(one.switch, one.swapped, on)
       plain = plain and not next(one.switch.law)
-      if gate and (gate.g or gate.period) then
+      if gate then
         local coils = {}
         for i, state in ipairs(self.states) do if C[k][i] ~= 0 then coils[#coils + 1] = state.part.name end end
         local fixed = one.swapped -- the current follows from the states alone
         for _, d in ipairs(D[k]) do fixed = fixed and d == 0 end
+        switched = switched or not gate.free
         gates[#gates + 1] = { lambda = one, group = g, row = r, C = C[k], coils = fixed and #coils > 0 and coils }
       end
       order[#order + 1] = k
@@ -329,7 +330,7 @@ function model.objects(ns, circuit, t0, from)
     interactions[g] = ns.Interaction(law, relation, table.concat(who, "+"))
   end
   return { ds = ds, interactions = interactions, states = n, numbers = self, order = order, gates = gates,
-    place = place, groups = groups, names = names }
+    switched = switched, place = place, groups = groups, names = names }
 end
 
 -- Raises where an ideal switch opens while a current flows that no other path can take.
@@ -342,38 +343,63 @@ local function check_current(one, t, simulation, interaction)
     one.lambda.switch.name, t, current, table.concat(one.coils, ", "))
 end
 
+-- turn(simulation, t, on) sets the gate of a row; ends(simulation, t) is for a part that latches, whose current has
+-- ended. conducts(simulation): whether a current flows: its voltage is at the bound 0, or the current is not.
+local function gate_of(objects, one, listen)
+  local switch, swapped, row = one.lambda.switch, one.lambda.swapped, one.row
+  local name, law = objects.interactions[one.group]:name(), switch.law
+  local function conducts(simulation)
+    return (simulation:nsds():interaction(name):lambda(0)[row] == 0) == swapped
+  end
+  local function set(t, simulation, on, ended)
+    local interaction = simulation:nsds():interaction(name)
+    if not on and one.coils and conducts(simulation) then check_current(one, t, simulation, interaction) end
+    local lb, ub = bounds_of(switch, swapped, on)
+    local bounds = interaction:nonSmoothLaw()
+    if bounds:lb()[row] == lb and bounds:ub()[row] == ub then return end
+    bounds:setLb(row, lb)
+    bounds:setUb(row, ub)
+    if listen then listen(t, switch.name, on, ended) end
+  end
+  return {
+    name = name, conducts = conducts,
+    turn = function(simulation, t, on)
+      if on or not law.latches or not conducts(simulation) then set(t, simulation, on) end
+    end,
+    ends = function(simulation, t) set(t, simulation, false, true) end,
+  }
+end
+
+-- model.set(objects, simulation, names, on): sets the constant gates of the switches with these names, in an action;
+-- whether there was one.
+function model.set(objects, simulation, names, on)
+  local found = false
+  for _, one in ipairs(objects.gates) do
+    local switch, gate = one.lambda.switch, one.lambda.switch.law.gate
+    if names[switch.name] and gate.free and not (switch.law.latches and gate.on()) then
+      gate_of(objects, one).turn(simulation, simulation:startingTime(), on)
+      found = true
+    end
+  end
+  return found
+end
+
 -- Adds clocks and events of gates to a simulation and, of parts that latch, events where a current ends. listen
 -- (optional): called with t, the name of a switch, whether it is on from there, and whether a current has ended.
 function model.attach(objects, simu, listen)
   local watched = {}
   for _, one in ipairs(objects.gates) do
     local switch, swapped, row = one.lambda.switch, one.lambda.swapped, one.row
-    local name, law = objects.interactions[one.group]:name(), switch.law
+    local law, of = switch.law, gate_of(objects, one, listen)
     local gate = law.gate
-    -- A current flows: its voltage is at the bound 0, or the current is not.
-    local function conducts(simulation)
-      return (simulation:nsds():interaction(name):lambda(0)[row] == 0) == swapped
-    end
-    local function set(t, simulation, on, ended)
-      local interaction = simulation:nsds():interaction(name)
-      if not on and one.coils and conducts(simulation) then check_current(one, t, simulation, interaction) end
-      local lb, ub = bounds_of(switch, swapped, on)
-      local bounds = interaction:nonSmoothLaw()
-      if bounds:lb()[row] == lb and bounds:ub()[row] == ub then return end
-      bounds:setLb(row, lb)
-      bounds:setUb(row, ub)
-      if listen then listen(t, switch.name, on, ended) end
-    end
-    attach_gate(simu, switch.name, gate, function(simulation, t, on)
-      if on or not law.latches or not conducts(simulation) then set(t, simulation, on) end
-    end)
-    if law.latches then
+    attach_gate(simu, switch.name, gate, of.turn)
+    if law.latches and not (gate.free and gate.on()) then
       local kind = swapped and "close" or "open" -- a current ends where its law becomes 0 = y, or lambda = 0
-      local key = name .. ":" .. kind
-      watched[key] = watched[key] or { name, kind, swapped }
+      local key = of.name .. ":" .. kind
+      watched[key] = watched[key] or { of.name, kind, swapped }
       table.insert(watched[key], function(t, simulation, rows)
-        local ends = rows[row] or not conducts(simulation)
-        if ends and not (gate.is_on_after or gate.on)(t) then set(t, simulation, false, true) end
+        local ends = rows[row] or not of.conducts(simulation)
+        if ends and not (gate.is_on_after or gate.on)(t) then of.ends(simulation, t) end
       end)
     end
   end

@@ -167,7 +167,7 @@ local function changes_of(ns, circuit, made, on, start, stop, step, options)
     local gate = one.switch.law.gate
     if gate then on[one.switch.name] = gate.on(start) and true or false end
   end
-  if not made.gates[1] then return changes end
+  if not made.switched then return changes end
   local simu = piece(ns, circuit, made, start, stop, step, options)
   model.attach(made, simu, function(t, name, is_on, ended)
     changes[#changes + 1], times[#times + 1] = { t = t, name = name, on = is_on, ended = ended, place = #changes }, t

@@ -201,11 +201,12 @@ local function clock(value, who)
   }
 end
 
--- gate(value, who): on(t); of a clock its period, and the offsets of the times at which it goes on and off; of a
--- function g(t), whose jumps are its times, and is_on_after(t) at such a time.
+-- gate(value, who): on(t); `free` where it is constant, so that actions may set it; of a clock its period, and the
+-- offsets of the times at which it goes on and off; of a function g(t), whose jumps are its times, and is_on_after(t)
+-- at such a time.
 function values.gate(value, who)
   value = signals.gate(value)
-  if type(value) == "boolean" then return { on = function() return value end } end
+  if type(value) == "boolean" then return { on = function() return value end, free = true } end
   if type(value) == "function" then
     local function on(t)
       local is_on = value(t)
