@@ -14,7 +14,7 @@ local function shot(shape, target, o, from)
   space:add(b, shape, o.bullet ~= false and { bullet = 0.01 } or nil)
   space:update()
   local make, osi = o.theta and ns.TimeStepping or ns.TimeSteppingDirectProjection, ns.MoreauJeanOSI(o.theta or 0.5)
-  if o.theta then osi:setGamma(2 - o.theta) end
+  if o.theta then osi:setGamma(math.max(2 - o.theta, 1.001)) end
   if o.events then make, osi = ns.EventDriven, ns.RungeKuttaOSI() end
   local simu, most = make(nsds, ns.TimeDiscretisation(0, 0.01), osi), -math.huge
   for _, t in simu:steps() do

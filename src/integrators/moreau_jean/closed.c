@@ -79,7 +79,7 @@ static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 }
 
 double ns_mj_forecast(const NsMoreauJeanOptions *options, double h, double y, double u, double free) {
-  double weight = options->gamma < 1 ? 0 : options->gamma - 1 + options->theta;
+  double weight = options->gamma > 1 ? options->gamma - 1 + options->theta : 0;
   return y + h * (options->gamma * u + weight * fmin(0, free));
 }
 

@@ -32,8 +32,8 @@ typedef struct NsMoreauJeanOptions {
 double ns_mj_tolerance(double h, double u, double change, double lambda_k);
 
 /*
-** The forecast of a contact with output y and velocity u, to which forces add `free` in the step. With gamma >= 1 it is where the contact would be without
-** impulses at the end of the step, or (1 - theta) h behind it with gamma = 2 - theta; with less forces do not count.
+** The forecast of a contact with output y and velocity u, to which forces add `free` in the step. With gamma > 1 forces count, so that it is
+** (1 - theta) h behind the place without impulses at the end of the step with gamma = 2 - theta; up to 1 they do not, as in Siconos.
 */
 double ns_mj_forecast(const NsMoreauJeanOptions *options, double h, double y, double u, double free);
 
