@@ -224,7 +224,9 @@ describe("a callback that fails", function()
           return { 1 }
         end, z0 = { 0 }, lower = { 0 } }
       end,
-      ["mcp: F: " .. several .. filled] = function() ns.numerics.mcp { F = function(z) return z, z end, z0 = { 0 }, lower = { 0 } } end,
+      ["mcp: F: " .. several .. filled] = function()
+        ns.numerics.mcp { F = function(z) return z, z end, z0 = { 0 }, lower = { 0 } }
+      end,
       ["root: f(x): it fills its last argument and returns number 5.0 too: expected one or the other"] = function()
         ns.root(function(x, f)
           f[1] = x[1]
