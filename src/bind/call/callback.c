@@ -193,8 +193,7 @@ static int assign_returned(lua_State *L) {
   const char *label = v ? v->label : nsl_test_matrix(L, 1)->label;
   if (!lua_isnil(L, 3)) return luaL_error(L, NSL_SEVERAL " (a list of them), or %s filled", label);
   if (lua_rawequal(L, 1, 2)) return 0;
-  if (lua_toboolean(L, 4))
-    return luaL_error(L, NSL_BOTH, label, nsl_describe(L, 2));
+  if (lua_toboolean(L, 4)) return luaL_error(L, NSL_BOTH, label, nsl_describe(L, 2));
   if (v) {
     NslVector *from = nsl_to_vector(L, 2, v->n, "return value", v->label);
     for (int i = 0; i < v->n; i++) v->data[i] = from->data[i * from->stride];

@@ -165,7 +165,7 @@ void nsl_need_stack(lua_State *L, int n);
 */
 void nsl_call_for_value(lua_State *L, int nargs);
 #define NSL_SEVERAL "several values returned: expected one"
-#define NSL_BOTH "it fills %s and returns %s too: expected one or the other"
+#define NSL_BOTH    "it fills %s and returns %s too: expected one or the other"
 
 /* The file name at idx: a string without a zero byte (the system would cut it there). Errors as nsl_bad. */
 const char *nsl_path(lua_State *L, int idx, const char *who, const char *what);

@@ -59,8 +59,7 @@ static void mcp_values_of(lua_State *L, const char *what, const char *values, co
   if (lua_isnil(L, 3) && version && !filled)
     luaL_error(L, "mcp: %s returned nothing: return the %s, or fill the last argument", what, values);
   if (lua_isnil(L, 3)) lua_settop(L, 2);
-  else if (filled && !lua_rawequal(L, 2, 3))
-    luaL_error(L, "mcp: %s: " NSL_BOTH, what, "its last argument", nsl_describe(L, 3));
+  else if (filled && !lua_rawequal(L, 2, 3)) luaL_error(L, "mcp: %s: " NSL_BOTH, what, "its last argument", nsl_describe(L, 3));
 }
 
 static int run_F(lua_State *L) {
