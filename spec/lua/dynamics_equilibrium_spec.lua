@@ -309,6 +309,51 @@ describe("linearise", function()
     assert.same({ 1, 2, 1 }, { l.B[1][1], l.D[1][1], l.D[2][1] })
   end)
 
+  -- a x1' + c x2' = 0.5 - x1 + 2 x2^2, x1 - 3 x2 + b + sin t = 0; the state is z = x1 + (c / a) x2, with a and c as they are.
+  it("counts the rates of a point that is no equilibrium, where a singular M depends on inputs", function()
+    math.randomseed(4)
+    for _ = 1, 4 do
+      local a, c, b, x2, t = 1 + math.random(), math.random(), math.random(), math.random(), math.random()
+      local x1, p = 3 * x2 - b - math.sin(t), ns.vector { a, b }
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 0, 0 }, z = p,
+        M = function(_, z, M) M[1][1], M[1][2] = z[1], c end,
+        f = function(s, x, _, f) f[1], f[2] = 0.5 - x[1] + 2 * x[2] ^ 2, x[1] - 3 * x[2] + p[2] + math.sin(s) end }
+      local l = dynamics.linearise { nsds = graph(ds), at = { x = { x1, x2 }, t = t },
+        inputs = { { ds, "z", 1 }, { ds, "z", 2 } } }
+      local function rate(z, m, e) -- z': x1 = z - (c / a) x2 in the algebraic equation
+        local y2 = (z + e + math.sin(t)) / (3 + c / a)
+        local force = 0.5 - (z - c / a * y2) + 2 * y2 ^ 2
+        local r2 = (force + m * math.cos(t)) / (3 * m + c) -- x2', from x1' = 3 x2' - cos t
+        return 3 * r2 - math.cos(t) + c / a * r2
+      end
+      local z, h = x1 + c / a * x2, 1e-5
+      near((rate(z + h, a, b) - rate(z - h, a, b)) / (2 * h), l.A[1][1], 1e-8)
+      near((rate(z, a + h, b) - rate(z, a - h, b)) / (2 * h), l.B[1][1], 1e-8)
+      near((rate(z, a, b + h) - rate(z, a, b - h)) / (2 * h), l.B[1][2], 1e-8)
+    end
+    local constant = ns.FirstOrderLinearTIDS { x0 = { 0, 0 }, A = { { -1, 2 }, { 1, -3 } }, b = { 0.5, 0.6 },
+      M = { { 2, 0.7 }, { 0, 0 } } }
+    local nsds = graph(constant)
+    local l = dynamics.linearise { nsds = nsds, at = { x = { 0.6, 0.4 } }, inputs = { { constant, "M", 1, 2 } } }
+    near(-(1 + 0.35 / 3) * 0.7 * 3 / 6.7 ^ 2, l.B[1][1], 1e-10)
+    raises("dynamics.linearise: the input M[2][2] gives an algebraic equation a derivative: M has another rank there, and the "
+      .. "motion another number of states", dynamics.linearise,
+      { nsds = nsds, at = { x = { 0.6, 0.4 } }, inputs = { { constant, "M", 2, 2 } } })
+  end)
+
+  it("has the derivatives by inputs that systems share, and lets them share these", function()
+    local b = ns.vector { 1 }
+    local first, second = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), ns.FirstOrderLinearTIDS({ 2 }, { { -2 } })
+    first:setbPtr(b)
+    second:setbPtr(b)
+    local nsds = graph(first)
+    nsds:insertDynamicalSystem(second)
+    near_matrix({ { 1 }, { 1 } }, dynamics.linearise { nsds = nsds, at = { x = { 1, 2 } }, inputs = { { first, "b", 1 } } }.B)
+    b[1] = 7
+    near(7, first:b()[1])
+    near(7, second:b()[1])
+  end)
+
   it("counts the rates of a point that is no equilibrium, where M depends on inputs and coordinates", function()
     local first = ns.FirstOrderLinearTIDS { x0 = { 0.7 }, A = { { 3 } }, b = { 1 }, M = { { 2 } } }
     local l = dynamics.linearise { nsds = graph(first), at = { x = { 0.7 } }, inputs = { { first, "M", 1, 1 } } }

@@ -189,8 +189,8 @@ end
 
 -- ---- inputs and outputs ----
 
--- An input { object, "field" [, i [, j]] }: its name, its value, and how it is set.
-local function input_of(given, k, who)
+-- An input { object, "field" [, i [, j]] } of a graph: its name, its value, and how it is set.
+local function input_of(nsds, given, k, who)
   local name = format("inputs[%d]", k)
   if type(given) ~= "table" or type(given[2]) ~= "string" then
     fail("%s: %s: expected { object, \"field\" } or { object, \"field\", i }, got %s", who, name, describe(given))
@@ -210,6 +210,8 @@ local function input_of(given, k, who)
     fail("%s: %s: '%s' has several numbers: give the place of one", who, name, field)
   end
   local function set(number)
+    local good, done = pcall(core.graph_support.put, nsds, given, number)
+    if good and done then return end
     if type(value) == "number" then
       object[setter](object, number)
       return
@@ -300,7 +302,7 @@ end
 local function inputs_of(model, law, at, t, x, lambda, list, who)
   local B, answers = core.zeros(model.n, #list), core.zeros(model.m, #list)
   for k, given in ipairs(list) do
-    local input = input_of(given, k, who)
+    local input = input_of(model.nsds, given, k, who)
     local f_by, y_by, bounds_by = by_input(model, t, x, lambda, input, at)
     local f = f_by:column()
     answers:column(k):assign(bounds_by)
@@ -462,25 +464,66 @@ local function without_algebraic(E, K, L)
   return { A = core.solve(mass, right * K * T), B = core.solve(mass, right * (K * G + L)), T = T, G = G }
 end
 
+-- The rates w' of a point that is no equilibrium, where the algebraic equations hold with their derivatives by t:
+-- E w' = F, and l (K w' + F_t) = 0 for l E = 0. F: the forces and the outputs of active rows; rate: the largest
+-- modulus of an eigenvalue of the linear model.
+local function rates_of(model, E, K, forces, t, rate)
+  local left = scaled.null(E:transpose())
+  local right = scaled.null(left:transpose()):transpose()
+  local h = STEP * 2.0 ^ -math.floor(math.log(rate > 0 and rate or 1, 2))
+  local two, one, back, far = forces(t + 2 * h), forces(t + h), forces(t - h), forces(t - 2 * h)
+  local by_t = ((one - back) * 8 - (two - far)) * (1 / (12 * h))
+  local rates = core.solve(core.block { { right * E }, { left:transpose() * K } },
+    core.concatenate { right * forces(t), left:transpose() * by_t * -1 })
+  return rates:slice(1, model.n)
+end
+
+-- Raises where an input of a singular M gives an algebraic equation a derivative: the motions with it are others, and
+-- do not tend to those without.
+local function check_rank(model, t, x, lambda, M, input, who)
+  local free, left = scaled.null(M), scaled.null(M:transpose()):transpose()
+  local function mass(value)
+    input.put(value)
+    return terms.at(model, t, x, lambda).M
+  end
+  local good, by = pcall(slope, mass, input.value, STEP)
+  input.put(input.value)
+  if not good then error(by, 0) end
+  local size = left:abs() * by:abs() * free:abs()
+  if (left * by * free):abs():gt(size * AGREE):any() then
+    fail("%s: the input %s gives an algebraic equation a derivative: M has another rank there, and the motion "
+      .. "another number of states", who, input.name)
+  end
+end
+
 -- E x' = A x + B u of a first-order model with a singular M. The multipliers of active rows are algebraic unknowns.
-local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
+local function of_singular(model, mode, at, t, x, lambda, inputs, options, moves, who)
   local n, active = model.n, {}
   for i = 1, model.m do
     if mode[i] == "active" then active[#active + 1] = i end
   end
   local m, L, bounds = #active, core.zeros(n + #active, #inputs), core.zeros(model.m, #inputs)
-  for k, given in ipairs(inputs) do
-    local f, y, bounds_by = by_input(model, t, x, lambda, input_of(given, k, who), at)
-    bounds:column(k):assign(bounds_by)
-    L:column(k):assign(core.concatenate { f, pick(y:row(), nil, active)[1] })
-  end
   local K = core.block { { at.A, pick(at.B, nil, active) }, { pick(at.C, active), pick(at.D, active, active) } }
   local E = core.block { { at.M, 0 }, { 0, core.zeros(m, m) } }
-  local reduced = #model.rows == 0 and m == 0 and without_algebraic(at.M, at.A, L) or without_algebraic(E, K, L)
+  local reduced = without_algebraic(E, K, L)
   if not reduced then
     fail("%s: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1",
       who)
   end
+  if moves and #inputs > 0 then
+    at.rates = rates_of(model, E, K, function(s)
+      local there = s == t and at or terms.at(model, s, x, lambda)
+      return core.concatenate { there.f, pick(there.y:row(), nil, active)[1] }
+    end, t, (spectrum.values(reduced.A)[1] or { abs = 0 }).abs)
+  end
+  for k, given in ipairs(inputs) do
+    local input = input_of(model.nsds, given, k, who)
+    local f, y, bounds_by = by_input(model, t, x, lambda, input, at)
+    if at.rates then check_rank(model, t, x, lambda, at.M, input, who) end
+    bounds:column(k):assign(bounds_by)
+    L:column(k):assign(core.concatenate { f, pick(y:row(), nil, active)[1] })
+  end
+  if #inputs > 0 then reduced = without_algebraic(E, K, L) end
   local T, G = reduced.T, reduced.G
   local l = { A = reduced.A, B = reduced.B, T = T:slice(1, n, 1, T:cols()), G = core.zeros(n, #inputs), E = E, K = K,
     L = L }
@@ -506,7 +549,7 @@ local function of_family(model, t, given, mode, inputs, options, alone, who)
   if not good and not alone then
     fail("%s: M is singular, which is not supported in a model of first order and mechanics", who)
   elseif not good then
-    return { result = of_singular(model, mode, at, t, x, lambda, inputs, options, who) }
+    return { result = of_singular(model, mode, at, t, x, lambda, inputs, options, not given.modes, who) }
   end
   at.inverse = inverse
   local law = multipliers(model, at, mode, who)

@@ -74,6 +74,25 @@ static int graph_terms(lua_State *L) {
   return 1;
 }
 
+/*
+** put(nsds, number, value): a number {object, field, i, j} of a coefficient becomes value, in all coefficients that share it. Whether it is one
+** of a coefficient.
+*/
+static int graph_put(lua_State *L) {
+  NsParameterList list = {.nsds = nsl_check_nsds(L, 1)->nsds, .who = "inputs"};
+  double value = luaL_checknumber(L, 3);
+  list.arena = &nsl_new_call(L, "terms", 0)->arena;
+  nsl_add_field_parameter(L, &list, 2);
+  const NsParameter *number = list.of;
+  bool one = list.count == 1 && number->version;
+  if (one) *number->number = value, ++*number->version;
+  for (int k = 0; one && k < number->ncopies; k++) {
+    *number->copies[k].number = value;
+    if (number->copies[k].version) ++*number->copies[k].version;
+  }
+  return lua_pushboolean(L, one), 1;
+}
+
 /* parts(nsds, t): what the systems and the interactions of the graph are, with the bounds of the laws at t: two lists of tables. */
 static int graph_parts(lua_State *L) {
   NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
@@ -118,5 +137,6 @@ void nsl_open_terms(lua_State *L) {
   lua_getfield(L, -1, "graph_support"); /* hidden: for lua/nslua/dynamics/ */
   nsl_set_cfunction(L, "terms", graph_terms);
   nsl_set_cfunction(L, "parts", graph_parts);
+  nsl_set_cfunction(L, "put", graph_put);
   lua_pop(L, 1);
 }
