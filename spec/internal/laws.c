@@ -24,7 +24,7 @@ static int law_classes(lua_State *L) {
 /* law_table(law [, theta]): a law's class: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
 static int law_table(lua_State *L) {
   static const char *const needs[] = {"equation", "unilateral", "impact",  "box",      "sorts",    "polyhedron", "cone_2d",
-                                      "cone_3d",  "mean",       "rolling", "reaction", "exchange", NULL};
+                                      "cone_3d",  "mean",       "rolling", "reaction", "exchange", "viscous",    NULL};
   const NsLaw *law = nsl_check_law(L, 1)->law;
   double theta = luaL_optnumber(L, 2, 1);
   lua_newtable(L);

@@ -11,7 +11,7 @@
 */
 typedef struct NsEnergyAccount {
   double forces;    /* work of forces without a potential, and of a varying inertia */
-  double damping;   /* work of -C v */
+  double damping;   /* work of -C v, and of viscous laws */
   double impacts;   /* work of normal impulses, and of the multipliers of other laws */
   double friction;  /* work of tangential impulses, and of relays */
   double boundary;  /* work of the impulses of prescribed velocities */

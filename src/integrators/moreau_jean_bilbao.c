@@ -91,6 +91,9 @@ static NsStatus bilbao_accepts(const NsNsds *nsds, NsError *err) {
   }
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
+    if (inter->law->class->viscous)
+      return ns_fail(err, NS_EARG, "MoreauJeanBilbaoOSI: interaction '%s' has a %s; use MoreauJeanOSI", inter->name,
+                     ns_law_name(inter->law));
     if (!ns_relation_linear(inter->relation) || ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "MoreauJeanBilbaoOSI: interaction '%s' has a %s; use MoreauJeanOSI", inter->name,
                      ns_relation_class_name(inter->relation));

@@ -120,6 +120,12 @@ const double *ns_motion_jacobian(const NsMotion *motion, int interaction) {
   return motion->edges[interaction].C;
 }
 
+bool ns_motion_viscous(const NsMotion *motion) {
+  for (int e = 0; e < motion->nsds->ninteractions; e++)
+    if (motion->nsds->interactions[e]->law->class->viscous) return true;
+  return false;
+}
+
 bool ns_motion_varying_mass(const NsMotion *motion) {
   for (int i = 0; i < motion->nsds->nds; i++)
     if (motion->nodes[i].varies) return true;
@@ -301,18 +307,36 @@ NsStatus ns_motion_factor_mass(NsMotionNode *node, double t, const double *q, Ns
   return NS_OK;
 }
 
+/* Adds the forces -d u of viscous rows to F. */
+static NsStatus add_viscous(NsMotion *motion, double t, const double *q, const double *v, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int e = 0; e < motion->nsds->ninteractions && status == NS_OK; e++) {
+    NsMotionEdge *edge = &motion->edges[e];
+    double d = ns_law_viscous(edge->inter->law);
+    if (d > 0) status = evaluate_output(motion, edge, t, q, v, err);
+    for (int i = edge->row; i < edge->row + edge->inter->m && d > 0 && status == NS_OK; i++)
+      for (int j = 0; j < motion->view.Nv; j++)
+        motion->F[j] -= d * motion->u[i] * motion->H[i + (size_t)j * (size_t)motion->view.m];
+  }
+  return status;
+}
+
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err) {
-  for (int i = 0; i < motion->nsds->nds; i++) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {
     NsMotionNode *node = &motion->nodes[i];
-    double *a = motion->a_free + node->v;
-    NsStatus status = ns_ds_update(&node->ds->base, t, err);
+    status = ns_ds_update(&node->ds->base, t, err);
     if (status == NS_OK) status = ns_motion_factor_mass(node, t, q, err);
     if (status == NS_OK) status = ns_mechanical_forces(node->ds, t, q + node->q, v + node->v, motion->F + node->v, err);
-    if (status != NS_OK) return status;
+  }
+  if (status == NS_OK) status = add_viscous(motion, t, q, v, err);
+  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {
+    NsMotionNode *node = &motion->nodes[i];
+    double *a = motion->a_free + node->v;
     memcpy(a, motion->F + node->v, (size_t)node->ds->nv * sizeof *a);
     if (node->M) ns_lu_solve(node->lu, 1, a, node->ds->nv);
   }
-  return NS_OK;
+  return status;
 }
 
 void ns_motion_form_X(NsMotion *motion, int row) {

@@ -159,5 +159,8 @@ void ns_motion_power(const NsMotion *motion, const double *v, double *forces, do
 NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
                           NsError *err);
 
+/* Whether some forces are those of viscous laws: they are in F, and no closed form of derivatives has them. */
+bool ns_motion_viscous(const NsMotion *motion);
+
 /* Whether some mass depends on the coordinates. */
 bool ns_motion_varying_mass(const NsMotion *motion);

@@ -21,6 +21,10 @@ void ns_motion_power(const NsMotion *motion, const double *v, double *forces, do
     }
     v += ds->nv;
   }
+  for (int i = 0; i < view->m; i++) {
+    const NsInteraction *inter = nsds->interactions[ns_motion_interaction(motion, i)];
+    *damping -= ns_law_viscous(inter->law) * view->u[i] * view->u[i];
+  }
 }
 
 bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {

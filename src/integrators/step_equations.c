@@ -236,11 +236,19 @@ NsStatus ns_step_difference(NsStepEquations *T, NsStepSampler sampler, const NsS
   return status;
 }
 
+/* Whether the number is one of a viscous law: the equations have its inverse. */
+static bool step_is_viscous(const NsNsds *graph, const NsParameter *parameter) {
+  for (int e = 0; e < graph->ninteractions; e++)
+    if (parameter->owner == graph->interactions[e]->law && graph->interactions[e]->law->class->viscous) return true;
+  return false;
+}
+
 bool ns_step_affine(const NsStepEquations *T, const NsStepDirection *along) {
   bool affine = T->linear && !(along->p && T->of->curved);
   for (int j = 0; j < T->p && affine && along->p; j++)
     affine = along->p[j] == 0 || !T->s->acts[j] ||
-             (T->s->parameters[j].owner && !ns_parameter_aside(&T->s->parameters[j])); /* z: an argument of functions */
+             (T->s->parameters[j].owner && !ns_parameter_aside(&T->s->parameters[j]) && /* z: an argument of functions */
+              !step_is_viscous(T->rows.graph, &T->s->parameters[j]));
   return affine;
 }
 

@@ -95,6 +95,10 @@ NsLawFriction ns_law_friction_at(const NsLaw *law, double u, const double *numbe
   return (NsLawFriction){.mu = ns_law_group(law, 0, false).mu[0]};
 }
 
+double ns_law_viscous(const NsLaw *law) {
+  return law->class->viscous ? law->class->viscous(law) : 0;
+}
+
 double ns_law_restitution(const NsLaw *law, int row, double theta) {
   return law->class->restitution ? law->class->restitution(law, row, theta) : 0;
 }

@@ -30,6 +30,7 @@ typedef struct NsLawClass NsLawClass;
   X(stribeck)                                                                                                                  \
   X(slip)                                                                                                                      \
   X(joint_friction)                                                                                                            \
+  X(damping)                                                                                                                   \
   X(multiple_impact)                                                                                                           \
   X(poisson)
 
@@ -61,6 +62,7 @@ enum {
   NS_NEEDS_ROLLING = 1 << 9,    /* friction with rolling moments */
   NS_NEEDS_REACTION = 1 << 10,  /* rows with a bound that grows with other multipliers of the law */
   NS_NEEDS_EXCHANGE = 1 << 11,  /* impacts of all contacts at once, by `exchange` of the law's class */
+  NS_NEEDS_VISCOUS = 1 << 12,   /* rows with a force -d u, by `viscous` of the law's class */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
   NS_NEEDS_CONE = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D, /* in a class: the one of them that has the rows of the law */
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_MEAN
@@ -181,6 +183,9 @@ struct NsLawClass {
   */
   NsLawFriction (*friction)(const NsLaw *law, double u, const double *number);
 
+  /* The force of each row by its velocity u: lambda = -d u. NULL: 0, the law has no such rows. */
+  double (*viscous)(const NsLaw *law);
+
   /*
   ** The coefficient e of a row: the law holds for u + e u_k, where u_k and u are the velocities at the start and at the end of
   ** the step. theta is the weight of u in the scheme's mean velocity (1 in event-driven steps). NULL: e = 0.
@@ -250,7 +255,8 @@ static inline bool ns_law_slides(const NsLaw *law) {
   return law->class->friction != NULL;
 }
 
-/* See the functions `restitution` and `constrained` of NsLawClass. */
+/* See the functions `viscous`, `restitution` and `constrained` of NsLawClass. */
+double ns_law_viscous(const NsLaw *law);
 double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);
 

@@ -51,7 +51,7 @@ static void place_in_relation(const NsRelation *relation, NsParameterPlace *plac
 
 static void place_in_law(const NsLaw *law, NsParameterPlace *place) {
   const double *bounds[] = {law->lower, law->upper};
-  place->kind = NS_NUMBER_LAW;
+  place->kind = law->class->viscous ? NS_NUMBER_UNKNOWN : NS_NUMBER_LAW; /* it is in forces: by differences */
   for (int k = 0; k < 2; k++)
     if (ns_number_in(place->number, bounds[k], law->size))
       place->kind = k == 0 ? NS_NUMBER_LOWER : NS_NUMBER_UPPER, place->i = (int)(place->number - bounds[k]);

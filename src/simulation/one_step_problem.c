@@ -174,7 +174,8 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     unsigned needs = ns_law_needs(inter->law);
-    if (needs & ~(kind->handles | NS_NEEDS_EXCHANGE)) /* the scheme refuses these, or finds their impulses */
+    /* the scheme refuses these, or finds their impulses, or makes equations of them */
+    if (needs & ~(kind->handles | NS_NEEDS_EXCHANGE | NS_NEEDS_VISCOUS))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name, ns_law_name(inter->law),
                      advise(needs, kind->handles));
     if (problem->dim > 0 && ns_law_group(inter->law, 0, false).discs > 0 && problem->dim != inter->law->size)

@@ -67,7 +67,8 @@ local function take(entry, number)
   local name = o.name or joint:name()
   if name == about.kind then name = ("%s %d"):format(name, number) end
   local mu, force = check_number("friction", o.friction or 0), check_number("force", o.force or 0)
-  local moves = mu > 0 or force > 0 or o.stops ~= nil
+  local damping = check_number("damping", o.damping or 0)
+  local moves = mu > 0 or force > 0 or damping > 0 or o.stops ~= nil
   if moves and joint:numberOfDoF() == 0 then
     fail("join: '%s': a %s has no motion that stops and friction act on", name, about.kind)
   end
@@ -78,7 +79,7 @@ local function take(entry, number)
   if o.radius then mu = mu * check_number("radius", o.radius) end
   if o.stops then check_stops(name, o.stops, joint, o.axis) end
   return { joint = joint, about = about, name = name, axis = o.axis, stops = o.stops, mu = mu, force = force,
-    e = check_number("restitution", o.restitution or 0, 1), bodies = about.bodies,
+    damping = damping, e = check_number("restitution", o.restitution or 0, 1), bodies = about.bodies,
       size = joint:numberOfConstraints() }
 end
 
@@ -257,6 +258,9 @@ local function link_one(self, nsds, one)
     if one.force > 0 then
       link(" friction", ns.JointFrictionNSL(1, 0, 0, one.force), classes.JointFrictionR(one.joint, axis))
     end
+  end
+  if one.damping > 0 then
+    link(" damping", ns.DampingNSL(1, one.damping), classes.JointFrictionR(one.joint, axis))
   end
   for k, side in ipairs(one.stops and { "lower", "upper" } or {}) do
     if math.abs(one.stops[k]) < math.huge then

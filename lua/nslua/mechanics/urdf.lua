@@ -384,34 +384,6 @@ local function make_bodies(robot, arm)
   end
 end
 
--- Viscous damping of a joint with the world: a force or a moment on the body against its own motion.
-local function damp(robot, joint, body, axis, partner)
-  if joint.damping == 0 or robot.damping == false then return end
-  if partner or not body then
-    mistake(robot, joint.dynamics, "joint '%s': damping between two bodies that move is not supported; load with "
-      .. "damping = false to leave it out", joint.name)
-  end
-  local d = joint.damping
-  if robot.damped[body] then mistake(robot, joint.dynamics, "link '%s' has two joints with damping", joint.child) end
-  robot.damped[body] = true
-  if joint.type == "prismatic" then
-    local a = axis
-    body:setComputeFIntFunction(ns.compile(function(_, _, v, _, f)
-      local speed = d * (v[1] * a[1] + v[2] * a[2] + v[3] * a[3])
-      f[1], f[2], f[3] = speed * a[1], speed * a[2], speed * a[3]
-    end, { native = false }))
-  elseif types[joint.type].class == "PivotJointR" then
-    local q = body:q()
-    local a = turned_back({ q[4], q[5], q[6], q[7] }, axis)
-    body:setComputeMIntFunction(ns.compile(function(_, _, v, _, m)
-      local speed = d * (v[4] * a[1] + v[5] * a[2] + v[6] * a[3])
-      m[1], m[2], m[3] = speed * a[1], speed * a[2], speed * a[3]
-    end, { native = false }))
-  else
-    mistake(robot, joint.dynamics, "joint '%s': damping of a %s joint is not supported", joint.name, joint.type)
-  end
-end
-
 -- The relation of a joint, with its stops and friction, for ns.mechanics.join; nil: it holds nothing.
 local function make_joint(robot, arm, joint)
   local kind, child, parent = types[joint.type], arm.bodies[joint.child], arm.bodies[joint.parent]
@@ -419,7 +391,10 @@ local function make_joint(robot, arm, joint)
   local at = joint.place or within(robot.links[joint.parent].place, joint.origin)
   local a = ns.vector(joint.axis)
   local axis = turned(at.e, (a / a:norm()):totable())
-  damp(robot, joint, child, axis, parent)
+  local damping = robot.damping ~= false and joint.damping or 0
+  if damping > 0 and not (kind.class == "PivotJointR" or kind.class == "PrismaticJointR") then
+    mistake(robot, joint.dynamics, "joint '%s': damping of a %s joint is not supported", joint.name, joint.type)
+  end
   local one, other, sign = child or parent, child and parent, child and 1 or -1
   local o = { absolute = true, bodies = { one, other }, name = joint.name }
   if kind.axis then o.axis = { sign * axis[1], sign * axis[2], sign * axis[3] } end
@@ -443,7 +418,7 @@ local function make_joint(robot, arm, joint)
     if joint.lower == joint.upper then mistake(robot, joint,
       "joint '%s' has lower = upper: a fixed joint does not move", joint.name) end
   end
-  return { relation, stops = stops, force = joint.friction > 0 and joint.friction or nil }
+  return { relation, stops = stops, force = joint.friction, damping = damping }
 end
 
 local Arm = { __name = "robot" }
@@ -464,7 +439,7 @@ end
 local function read(file, o)
   local text, reason = arguments.content(file)
   if not text then fail("load: cannot open %s: %s", file, reason) end
-  local robot = { file = file, links = {}, order = {}, joints = {}, q = {}, systems = {}, damped = {},
+  local robot = { file = file, links = {}, order = {}, joints = {}, q = {}, systems = {},
     damping = o.damping,
     base = o.base or "fixed", packages = o.packages or {}, gravity = arguments.numbers(o.gravity or { 0, 0, -9.81 },
       3, "load", "gravity") }

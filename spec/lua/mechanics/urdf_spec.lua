@@ -232,7 +232,7 @@ describe("ns.mechanics.load", function()
 
   it("leaves the graph as it was where a file has a mistake", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-    assert.is_false(pcall(load, (ARM:gsub('<axis xyz="0 2 0"/>', '<dynamics damping="1"/>')), { nsds = nsds }))
+    assert.is_false(pcall(load, (ARM:gsub('<axis xyz="0 2 0"/>', '<dynamics damping="-1"/>')), { nsds = nsds }))
     load(ARM, { nsds = nsds })
     assert.equal(2, nsds:numberOfDynamicalSystems())
   end)
@@ -252,6 +252,36 @@ describe("ns.mechanics.load", function()
     assert.is_true(math.abs(arm.bodies.f:q()[3] + 9.81 / 2) < 1e-8)
     local free = load('<robot name="r"><link name="a">' .. body .. "</robot>", { base = "free" })
     assert.equal(2, free.bodies.a:mass()[1][1])
+  end)
+
+  it("damps and brakes joints between bodies that move, each as often as it has them", function()
+    local inertia = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="%g"/></inertial></link>'
+    local text = '<robot name="r"><link name="w"/><link name="a">' .. inertia:format(2) .. '<link name="b">' .. inertia:format(1)
+      .. '<joint name="one" type="continuous"><parent link="w"/><child link="a"/><axis xyz="0 0 1"/>'
+      .. '<dynamics damping="0.4"/></joint>'
+      .. '<joint name="two" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+      .. '<dynamics damping="0.5" friction="%g"/></joint></robot>'
+    for friction = 0, 0.1, 0.1 do
+      for k, make in ipairs {
+        function(nsds) return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-12)) end,
+        function(nsds) return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-2), ns.MoreauJeanOSI(0.5)) end } do
+        local arm, nsds = load(text:format(friction))
+        arm.bodies.a:velocity0()[6], arm.bodies.b:velocity0()[6] = 1, 7
+        arm.bodies.a:resetToInitialState()
+        arm.bodies.b:resetToInitialState()
+        make(nsds):run()
+        -- 2 w_a' = -0.4 w_a - M, w_b' = M, M = -0.5 (w_b - w_a) - friction
+        local sol = ns.solve_ivp(function(_, w)
+          local M = -0.5 * (w[2] - w[1]) - friction
+          return { (-0.4 * w[1] - M) / 2, M }
+        end, { 0, nsds:T() }, { 1, 7 }, { rtol = 1e-11, atol = 1e-12 })
+        local wanted = { sol.y[1][#sol.t], sol.y[2][#sol.t] }
+        for i, body in ipairs { arm.bodies.a, arm.bodies.b } do
+          assert.near(wanted[i], body:velocity()[6], k == 1 and 1e-8 or 1e-5)
+        end
+        assert.near(-0.4 * wanted[1], arm.laws["one damping"]:lambda(1)[1] / (k == 1 and 1 or 1e-2), k == 1 and 1e-8 or 2e-3)
+      end
+    end
   end)
 
   it("tells of each mistake, with its line", function()
@@ -300,8 +330,6 @@ describe("ns.mechanics.load", function()
       ["load: arm.urdf:12: there are two <inertial> in the <link> of 'tip': see line 12"] = changed('<inertial><mass value="0.5"/>',
         '<inertial/><inertial><mass value="0.5"/>'),
       ["load: arm.urdf:15: there are two <limit> in the <joint> of 'shoulder': see line 15"] = changed('<limit', "<limit/><limit"),
-      ["load: arm.urdf:17: joint 'elbow': damping between two bodies that move is not supported; load with damping = false to "
-        .. "leave it out"] = changed('<axis xyz="0 2 0"/>', '<dynamics damping="1"/>'),
       ["load: arm.urdf:18: link 'upper' is the child of 'shoulder' and of 'mount'; a <loop> in place of the second "
         .. "<joint> closes a chain"] = changed('<child link="tip"/>', '<child link="upper"/>'),
       ["load: arm.urdf:9: links 'base' and 'forearm' are both the child of no joint"] = function()

@@ -53,7 +53,7 @@ describe("every law's table", function()
 
       it("has known needs and goes with some relation", function()
         local of = internal.law_table(laws.make(class))
-        assert.is_true(of.needs.bits > 0 and of.needs.bits < 4096)
+        assert.is_true(of.needs.bits > 0 and of.needs.bits < 8192)
         assert.is_true(class.goes_with.bits > 0 and class.goes_with.bits < 8)
         assert.is_true(of.constrained >= 0 and of.constrained <= laws.make(class):size())
         if class.joint then assert.is_true(class.unilateral) end

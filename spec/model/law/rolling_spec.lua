@@ -211,8 +211,8 @@ describe("NewtonImpactRollingFrictionNSL", function()
     assert.equal("RollingFrictionContact(5): interaction 'ground' is a contact of dimension 3",
       refused { problem = ns.RollingFrictionContact(5) })
     assert.equal("RungeKuttaOSI: interaction 'ground' has a NewtonImpactRollingFrictionNSL; it takes NewtonImpactNSL, "
-      .. "NewtonImpactFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL and EqualityConditionNSL "
-      .. "(TimeStepping with a MoreauJeanOSI takes it)",
+      .. "NewtonImpactFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL, DampingNSL and "
+      .. "EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes it)",
       refused { simulation = ns.EventDriven, osi = ns.RungeKuttaOSI() })
     local _, simu = disk { mu_r = 0.1 }
     assert.matches("dynamics.equilibrium: 'ground' has rolling friction, which is not supported: run a TimeStepping",

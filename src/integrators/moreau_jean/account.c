@@ -4,11 +4,16 @@
 */
 #include "integrators/moreau_jean/moreau_jean.h"
 
-/* Adds the works of the multipliers (lambda times mean velocity of y): of friction and relays to `friction`, else to `impacts`. */
+/* What the work of row i of a law counts as. */
+static double *work_of(const NsLaw *law, int i, NsEnergyAccount *account) {
+  return law->class->viscous ? &account->damping : ns_law_has_friction(law, i) ? &account->friction : &account->impacts;
+}
+
+/* Adds the works of the multipliers (lambda times mean velocity of y). After a projection rows without a place take no part, and have a lambda. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
+    for (int i = 0; i < edge->base.m; i++) {
       double mean = 0, weight = edge->base.weight;
       for (int p = 0; p < edge->base.nparts; p++) {
         const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
@@ -16,8 +21,7 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
           mean += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * 0.5 *
                   (mj->v[node->base.v + j] + mj->start.v[node->base.v + j]);
       }
-      double *work = ns_law_has_friction(edge->base.inter->law, i) ? &account->friction : &account->impacts;
-      *work += weight * mj->lambda[edge->base.row + i] * mean;
+      *work_of(edge->base.inter->law, i, account) += weight * mj->lambda[edge->base.row + i] * mean;
     }
   }
 }

@@ -114,10 +114,22 @@ bool ns_mj_simplify(NsScheme *scheme) {
 
 /* ---- its constant part ---- */
 
+static double mj_compliance(const NsMoreauJean *mj, const NsMjEdge *edge) {
+  return 1 / (mj->h * fmax(mj->options.theta, 0.5) * ns_law_viscous(edge->base.inter->law));
+}
+
+void ns_mj_comply(NsMoreauJean *mj, const NsMjEdge *edge) {
+  double compliance = mj_compliance(mj, edge);
+  if (edge->base.D[0] == compliance) return;
+  for (int i = 0; i < edge->base.m; i++) edge->base.D[i * (edge->base.m + 1)] = compliance;
+  mj->formed.known = false;
+}
+
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   int row = edge->base.row + i;
   if (edge->at_position) return mj->y[row];
-  return mj->u[row] + ns_law_restitution(edge->base.inter->law, i, mj->options.theta) * mj->start.u[row];
+  double u = mj->u[row] + ns_law_restitution(edge->base.inter->law, i, mj->options.theta) * mj->start.u[row];
+  return edge->base.inter->law->class->viscous ? u + mj_compliance(mj, edge) * mj->lambda[row] : u;
 }
 
 void ns_mj_form_q(NsMoreauJean *mj) {

@@ -51,7 +51,8 @@ static NsStatus mj_global_suits(const NsNsds *nsds, NsError *err) {
       return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has a %s; use MoreauJeanOSI", inter->name,
                      ns_relation_class_name(inter->relation));
     if (ns_law_needs(inter->law) & ~global_laws)
-      return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has friction; use MoreauJeanOSI", inter->name);
+      return ns_fail(err, NS_EARG, "MoreauJeanGOSI: interaction '%s' has %s; use MoreauJeanOSI", inter->name,
+                     inter->law->class->viscous ? "a DampingNSL" : "friction");
   }
   return NS_OK;
 }

@@ -53,7 +53,7 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge, bool bare) {
   if (bare && edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint))
     edge->contact = relation->contact;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
-  if (ns_relation_has_D(relation)) edge->base.D = ns_arena_matrix(arena, m, m);
+  if (ns_relation_has_D(relation) || inter->law->class->viscous) edge->base.D = ns_arena_matrix(arena, m, m);
   if (edge->base.unilateral && !edge->linear && ns_relation_still(relation)) {
     edge->x_formed = ns_arena_doubles(arena, inter->nx);
     edge->y_formed = ns_arena_doubles(arena, m);
@@ -132,7 +132,7 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
     if (ns_mechanical_turns(mj->nodes[edge->base.parts[p].node].ds)) fixed = false;
   if (fixed && edge->formed && edge->key == key) return NS_OK;
   NsStatus status = ns_relation_C(relation, at, edge->C, err);
-  if (status == NS_OK && edge->base.D) status = ns_relation_D(relation, at, edge->base.D, err);
+  if (status == NS_OK && ns_relation_has_D(relation)) status = ns_relation_D(relation, at, edge->base.D, err);
   if (status != NS_OK) return status;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsPart *part = &edge->base.parts[p];
@@ -272,6 +272,7 @@ static void mj_predict(NsMoreauJean *mj) {
 static void mj_weigh(NsMoreauJean *mj) {
   for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
+    if (edge->base.inter->law->class->viscous) ns_mj_comply(mj, edge);
     edge->base.weight = edge->base.weight_in = edge->at_position ? mj->h : 1;
     edge->base.weight_out = edge->at_position ? mj->h * mj->options.theta : 1;
   }
@@ -333,7 +334,7 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err) {
   memset(mj->p, 0, (size_t)mj->layout.N * sizeof *mj->p);
   for (int e = 0; e < mj->layout.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
-    bool closed = edge->base.active >= 0;
+    bool closed = edge->base.active >= 0 || !edge->base.unilateral; /* a projection numbers places alone */
     if (!all && !closed) continue;
     NsStatus status = mj_output(mj, edge, closed, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
     if (status != NS_OK) return status;

@@ -189,7 +189,10 @@ void ns_mj_form_q(NsMoreauJean *mj);
 /* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
 NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err);
 
-/* The law's output at the iterate: y, or u + e u_k. */
+/* Writes the compliance of viscous rows by the impulses of this step to D; their law is u + e u_k + D P = 0. */
+void ns_mj_comply(NsMoreauJean *mj, const NsMjEdge *edge);
+
+/* The law's output at the iterate: y, or u + e u_k, with the compliance of viscous rows. */
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i);
 
 /* See NsSchemeClass (residual.c). */

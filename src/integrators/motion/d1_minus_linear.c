@@ -56,7 +56,8 @@ static const NsHybridClass d1_class = {.start = ns_ed_start, .finish = ns_ed_fin
 
 /* ---- the class ---- */
 
-static const NsMotionLaws d1_laws = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT, "NewtonImpactNSL and EqualityConditionNSL"};
+static const NsMotionLaws d1_laws = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_VISCOUS,
+                                     "NewtonImpactNSL, DampingNSL and EqualityConditionNSL"};
 
 static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
   return ns_ed_accepts(nsds, d1_laws, false, ns_scheme_d1_minus_linear_text, err);

@@ -39,7 +39,7 @@ NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *m
   NsMotionLinearisation *w = context;
   NsMotionWeights weights = {.mu = mu + w->ed->Nq};
   ns_motion_vjp_nothing(w->vjp, out, known);
-  if (w->ed->mode->dependent) return NS_OK;
+  if (w->ed->mode->dependent || ns_motion_viscous(w->ed->motion)) return NS_OK;
   NsStatus status = ns_ed_accelerate(w->ed, t, u, u + w->ed->Nq, err);
   if (status == NS_OK) ns_motion_vjp(w->vjp, t, u, &weights, out, known);
   return status;
@@ -64,7 +64,7 @@ NsStatus ns_ed_lin_slope(void *context, int row, double t, const double *u, doub
   const NsMotionGuard *guard = ns_motion_guard(w->ed, row);
   *exact = false;
   *still = ns_motion_tangent_still(w->tangent, guard->forces ? -1 : row);
-  if (!guard->slope || (guard->forces && w->ed->mode->dependent)) return NS_OK;
+  if (!guard->slope || (guard->forces && (w->ed->mode->dependent || ns_motion_viscous(ed->motion)))) return NS_OK;
   NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err)
                                   : ns_motion_outputs(ed->motion, 1, &row, t, u, u + ed->Nq, err);
   return status == NS_OK ? guard->slope(w->tangent, t, row, u, gu, exact, err) : status;
@@ -75,7 +75,7 @@ NsStatus ns_ed_lin_vjp_guard(void *context, int row, double t, const double *u, 
   NsEventDriven *ed = w->ed;
   const NsMotionGuard *guard = ns_motion_guard(w->ed, row);
   ns_motion_vjp_nothing(w->vjp, out, known);
-  if (!guard->vjp || (guard->forces && w->ed->mode->dependent)) return NS_OK;
+  if (!guard->vjp || (guard->forces && (w->ed->mode->dependent || ns_motion_viscous(ed->motion)))) return NS_OK;
   NsStatus status = guard->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
   if (status == NS_OK) guard->vjp(w->vjp, t, row, u, out, known);
   return status;

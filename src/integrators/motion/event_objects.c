@@ -62,12 +62,13 @@ Row ns_ed_start_row(const NsEventDriven *ed, int i) {
   const NsLaw *law = inter->law;
   bool tangent = law->class->joint && at > 0;
   bool unilateral = ns_law_unilateral(law) && !tangent;
-  return (Row){.unilateral = unilateral,
-               .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX && at >= law->equalities),
-               .friction = start_friction(ed, inter, i, at),
-               .restitution = ns_law_restitution(law, at, 1),
-               .state = unilateral && inter->lambda_k[at] > 0 ? ROW_ACTIVE : ROW_OPEN,
-               .straight = ns_motion_straight(ed->motion, i)};
+  return (Row){
+      .unilateral = unilateral,
+      .joint = !unilateral && !tangent && !law->class->viscous && !(ns_law_needs(law) & NS_NEEDS_BOX && at >= law->equalities),
+      .friction = start_friction(ed, inter, i, at),
+      .restitution = ns_law_restitution(law, at, 1),
+      .state = unilateral && inter->lambda_k[at] > 0 ? ROW_ACTIVE : ROW_OPEN,
+      .straight = ns_motion_straight(ed->motion, i)};
 }
 
 void ns_ed_start_rows(NsEventDriven *ed) {
@@ -112,6 +113,7 @@ static void write_interactions(NsEventDriven *ed) {
     if (ed->has_friction) inter->lambda[i - first] = force_of(mode, i);
     for (int k = 0; k < mode->nactive && !ed->has_friction; k++)
       if (mode->active[k] == i) inter->lambda[i - first] = mode->lambda[k];
+    if (inter->law->class->viscous) inter->lambda[i - first] = -ns_law_viscous(inter->law) * ed->now->u[i];
   }
 }
 

@@ -201,6 +201,7 @@ static void add_sliding_friction(NsMotionTangent *g, int row, bool curved) {
 /* R and r of the interactions that act. */
 static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
+  if (ns_motion_viscous(ed->motion)) return false;
   for (int e = 0; e < ed->run.base.nsds->ninteractions; e++) {
     const NsInteraction *inter = edge_of_tangent(g, e);
     int first = ns_motion_first_row(ed->motion, e);

@@ -52,7 +52,7 @@ static bool place_of_output(const NsMotionVjp *vjp, const NsParameterPlace *at) 
   for (int e = at->first; e >= 0 && linear; e = next_of_place(vjp, at, e)) {
     const NsInteraction *inter = edge_of_vjp(vjp, e);
     linear = ns_relation_linear(inter->relation) && !ns_relation_holds_at_position(inter->relation) &&
-             !ns_interaction_turns(inter);
+             !ns_interaction_turns(inter) && !inter->law->class->viscous;
   }
   return linear;
 }
