@@ -27,6 +27,17 @@ describe("the derivatives of a callback", function()
     end
   end)
 
+  it("are by the trace from the first point on in a run after a long one", function()
+    local function passes(...)
+      local log = internal.derived(table.concat({ ... }, "n"), { duals = true, traced = true })
+      return select(2, log:gsub("p", ""))
+    end
+    local function run(points) return ("jm"):rep(points) end
+    assert.equal(12, passes(run(52), run(13)))
+    assert.equal(12 + 10, passes(run(51), run(10)))
+    assert.equal(12 + 10, passes(run(60), run(13), run(10)))
+  end)
+
   it("are not asked for again where the callback does not accept dual numbers", function()
     assert.same({ "scpf", 1 }, { table.unpack(ask("e", {}), 1, 2) })
     assert.same({ "scpf", 1 }, { table.unpack(ask("ee", {}), 1, 2) })

@@ -13,6 +13,7 @@ typedef struct Logged {
   luaL_Buffer *log;
   bool duals, given;
   int failed; /* of a call */
+  NsPaths *shadow;
 } Logged;
 
 static void logged_add(const void *callback, char what) {
@@ -33,7 +34,7 @@ static bool logged_compiled(const void *callback) {
 static NsPaths *logged_shadow(void *callback, const NsPoint *at, const double *plain) {
   (void)at;
   logged_add(callback, plain ? 'S' : 's');
-  return NULL;
+  return ((Logged *)callback)->shadow;
 }
 
 static int logged_pass(void *callback, const NsPass *pass) {
@@ -55,13 +56,16 @@ static int logged_missing(void *callback, int number) {
 }
 
 /*
-** derived(does, {duals, matrix, native, given, failed}): does what the letters say: m moves the point, v is the value, j the Jacobian by x, l by
-** lambda, e the exact one by x, a the derivative along (1, 2), r forgets the point. Returns the log, with the last result, and the last numbers.
+** derived(does, {duals, matrix, native, given, failed, traced}): does what the letters say: m moves the point, v is the value, j the Jacobian by x,
+** l by lambda, e the exact one by x, a the derivative along (1, 2), r forgets the point, n begins a run. traced: there is a trace, without
+** derivatives. Returns the log, with the last result, and the last numbers.
 */
 static int internal_derived(lua_State *L) {
   const char *does = luaL_checkstring(L, 1);
-  bool inexact = false;
-  const uint64_t runs = 1;
+  bool inexact = false, traced;
+  uint64_t runs = 1;
+  NsPath way = {0};
+  NsPaths paths = {.path = &way};
   const NsDerivedOwner owner = {.call = logged_call,
                                 .compiled = logged_compiled,
                                 .shadow = logged_shadow,
@@ -73,8 +77,9 @@ static int internal_derived(lua_State *L) {
   luaL_Buffer log;
   Logged logged = {.log = &log}, given = {.log = &log};
   NsDerived f = {.by = {3, -1}, .direct = &direct, .inexact = &inexact, .runs = &runs, .entries = 1};
-  nsl_internal_take(L, 2, NULL, "duals? matrix? native? given? failed:", &logged.duals, &f.matrix, &f.native, &given.given,
-                    &logged.failed);
+  nsl_internal_take(L, 2, NULL, "duals? matrix? native? given? failed: traced?", &logged.duals, &f.matrix, &f.native,
+                    &given.given, &logged.failed, &traced);
+  if (traced && ns_tape_new(&way.tape, 3) == NS_OK) logged.shadow = &paths;
   f.owner = &owner, f.callback = &logged, f.given[0] = given.given ? &given : NULL;
   ns_derived_size(&f, &arena, 2, 1, 0);
   const NsFunction of = ns_derived_function(&f);
@@ -88,8 +93,10 @@ static int internal_derived(lua_State *L) {
     else if (*does == 'j' || *does == 'l') result = of.jacobian(of.context, 0, args, *does == 'l', out);
     else if (*does == 'e') result = of.exact(of.context, 0, args, 0, out);
     else if (*does == 'a') result = of.along(of.context, 0, args, 0, w, out, NULL);
+    else if (*does == 'n') runs++;
     else ns_derived_reset(&f);
   }
+  ns_tape_free(way.tape);
   ns_arena_release(&arena);
   luaL_pushresult(&log);
   lua_pushinteger(L, result);
