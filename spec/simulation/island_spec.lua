@@ -83,10 +83,10 @@ local function together(kind, osi, parts, o)
   return ns[kind](nsds, ns.TimeDiscretisation(0, o.h or 0.05), osi, o.problem and o.problem())
 end
 
--- The states and multipliers of one part, at every step.
-local function trace(simu, part)
+-- The states and multipliers of one part, at every step; each(k) is called after step k.
+local function trace(simu, part, each)
   local list = {}
-  for _ in simu:steps() do
+  for k in simu:steps() do
     for _, ds in ipairs(part[1]) do
       for _, x in ipairs((ds.q and ds:q() or ds:x()):totable()) do list[#list + 1] = x end
       if ds.velocity then for _, v in ipairs(ds:velocity():totable()) do list[#list + 1] = v end end
@@ -95,6 +95,7 @@ local function trace(simu, part)
       local level = part[1][1].velocity and 1 or 0
       for _, l in ipairs(link[1]:lambda(level):totable()) do list[#list + 1] = l end
     end
+    if each then each(k) end
   end
   return list
 end
@@ -153,6 +154,19 @@ describe("a stranger", function()
         local simu = together(kind, osi(), parts[place], { turns = place == 4 })
         assert.same(expected, trace(simu, here), "place " .. place)
       end
+    end)
+
+    it("whose links come and go changes no bit of " .. case[1], function()
+      local kind, osi, mine, other = case[2][1], case[2][2], case[3], case[4]
+      local alone, here, guest = mine(), mine(), other()
+      local simu = together(kind, osi(), { guest, here, other() })
+      local nsds = simu:nsds()
+      local seen = trace(simu, here, function(k)
+        for _, link in ipairs(guest[2]) do
+          if k % 3 == 0 then nsds:unlink(link[1]) elseif k % 3 == 1 and k > 1 then nsds:link(table.unpack(link)) end
+        end
+      end)
+      assert.same(trace(together(kind, osi(), { alone }), alone), seen)
     end)
   end
 
@@ -222,6 +236,39 @@ describe("islands", function()
     simu:computeOneStep()
     assert.near(3 / 1.1 ^ 3 / 2, b:x()[1], 1e-15)
     assert.equal(0, problem:size())
+  end)
+
+  it("keep their factors when another one changes, a new system comes, or they come apart", function()
+    local parts = { part(linear_pair, 1, 0.3), part(linear_pair, 2, 0.1), part(linear_pair, 3, 0.7) }
+    local simu = together("TimeStepping", ns.EulerMoreauOSI(0.6), parts)
+    local nsds, known = simu:nsds(), 0
+    local function factored()
+      simu:computeOneStep()
+      simu:nextStep()
+      local now = simu:stats().factorizations
+      known, now = now, now - known
+      return now
+    end
+    local each = factored() // 3
+    assert.is_true(each > 0)
+    assert.equal(0, factored())
+    local link = parts[2][2][1]
+    nsds:unlink(link[1])
+    assert.equal(2, factored())
+    nsds:link(table.unpack(link))
+    assert.equal(each, factored())
+    nsds:unlink(link[1])
+    nsds:link(table.unpack(link)) -- the same lists, but linked anew
+    assert.equal(each, factored())
+    nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }))
+    assert.equal(1, factored())
+    local a, b = parts[1][1][1], parts[3][1][1]
+    local bridge = ns.Interaction(ns.EqualityConditionNSL(1), ns.FirstOrderLinearTIR({ { 1, 0, -1, 0 } },
+      { { 1 }, { 0 }, { -1 }, { 0 } }))
+    nsds:link(bridge, a, b)
+    assert.equal(2 * each, factored())
+    nsds:unlink(bridge)
+    assert.equal(2 * each, factored())
   end)
 
   it("see each other at the start of the step, in whatever order they are", function()

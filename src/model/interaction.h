@@ -32,6 +32,7 @@ typedef struct NsInteraction {
   double *z_pair;  /* the parameters of two systems, one after the other; else NULL */
   int nz;
   const void *owner; /* the NSDS that links it; NULL: none */
+  uint64_t linked;   /* the version of the NSDS since it links it */
   bool closed;       /* the script closed it: a step refuses it */
 } NsInteraction;
 

@@ -47,6 +47,11 @@ static NsStatus nsds_grow(void *array, int count, int *capacity) {
   return NS_OK;
 }
 
+static void nsds_linked(NsNsds *nsds) {
+  nsds->version++;
+  nsds->links++;
+}
+
 NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   if (ds->owner)
     return ns_fail(err, NS_EARG, "insertDynamicalSystem: dynamical system '%s' is already in %s NonSmoothDynamicalSystem",
@@ -58,7 +63,7 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   nsds->ds[nsds->nds++] = ds;
   if (!ds->name[0]) snprintf(ds->name, sizeof ds->name, "ds %d", nsds->nds);
   ds->owner = nsds;
-  nsds->version++;
+  nsds_linked(nsds);
   return NS_OK;
 }
 
@@ -160,7 +165,8 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
   ns_interaction_gather_z(inter);
   nsds->interactions[nsds->ninteractions++] = inter;
   if (!inter->name[0]) snprintf(inter->name, sizeof inter->name, "interaction %d", nsds->ninteractions);
-  nsds->version++;
+  nsds_linked(nsds);
+  inter->linked = nsds->version;
   return NS_OK;
 }
 
@@ -179,7 +185,7 @@ NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
   inter->owner = NULL;
   inter->ds[0] = inter->ds[1] = NULL;
   inter->nds = 0;
-  nsds->version++;
+  nsds_linked(nsds);
   return NS_OK;
 }
 
@@ -257,7 +263,7 @@ NsStatus ns_nsds_update_bounds(NsNsds *nsds, double t, NsError *err) {
   return status;
 }
 
-NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
+NsStatus ns_nsds_update_output(NsNsds *nsds, double t, uint64_t since, NsError *err) {
   NsArena arena = {0};
   OutputRoom room = take_output_room(nsds, &arena);
   NsStatus status = arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
@@ -266,6 +272,7 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
     NsInteraction *inter = nsds->interactions[i];
     status = ns_interaction_update_bounds(inter, t, err);
     if (status == NS_OK) status = ns_interaction_update(inter, t, err);
+    if (ns_relation_pure(inter->relation) && inter->linked <= since) continue;
     if (status == NS_OK) status = update_output(inter, t, &room, err);
   }
   ns_arena_release(&arena);

@@ -14,6 +14,7 @@ typedef struct NsNsds {
   int nds, ninteractions;
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
+  uint64_t links;   /* counts those of them that are a new system, a link or its end */
   uint64_t resets;  /* counts the returns to the initial states */
   uint64_t values;  /* counts the coefficients and vectors z that scripts have replaced in it */
   bool busy;        /* a step is being computed: nothing in the graph may change */
@@ -53,10 +54,10 @@ void ns_nsds_reset(NsNsds *nsds);
 NsStatus ns_nsds_update_bounds(NsNsds *nsds, double t, NsError *err);
 
 /*
-** Evaluates y of every interaction at its present x and lambda, at time t. NS_ENOMEM, NS_ECALLBACK, and the statuses of
-** ns_coef_update.
+** Evaluates y of every interaction at its present x and lambda, at time t, but of ready-made contacts only if they have been linked since that version of
+** the graph (0: of all). NS_ENOMEM, NS_ECALLBACK, and the statuses of ns_coef_update.
 */
-NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err);
+NsStatus ns_nsds_update_output(NsNsds *nsds, double t, uint64_t since, NsError *err);
 
 /*
 ** The first interaction with a gap (ns_law_gaps) y_i < -part (|y_i| + sum_j |C_ij x_j|) at the present state; *row is i.

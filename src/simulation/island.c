@@ -4,38 +4,71 @@
 */
 #include "simulation/island.h"
 
+#include <string.h>
+
 #include "model/components.h"
 #include "simulation/merged.h"
 
 /* ---- the graphs ---- */
 
-/* Takes memory for the systems and interactions of each part; `of`: the island of each system. */
-static void take_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
-  for (int d = 0; d < nsds->nds; d++) islands->of[of[d]].part.nds++;
-  for (int e = 0; e < nsds->ninteractions; e++) islands->of[of[nsds->interactions[e]->ds[0]->index]].part.ninteractions++;
-  for (int i = 0; i < islands->count; i++) {
-    NsIsland *island = &islands->of[i];
-    NsNsds *part = island->graph = &island->part;
-    part->t0 = nsds->t0;
-    part->T = nsds->T;
-    part->ds = ns_arena_take(&islands->arena, (size_t)part->nds, sizeof(NsDs *));
-    part->interactions = ns_arena_take(&islands->arena, (size_t)part->ninteractions, sizeof(NsInteraction *));
-    island->number = ns_arena_ints(&islands->arena, part->ninteractions);
+/* Systems and interactions of a graph by their island. The lists of island i end at ds_end[i] and end[i], where those of the next one begin. */
+typedef struct Cut {
+  int *ds_end, *end, *number; /* number: of each interaction in the whole graph */
+  NsDs **ds;
+  NsInteraction **inter;
+} Cut;
+
+/* Moves the ends of the lists from counts to where each list begins, so that it can be filled. */
+static void begin_lists(int count, int *end) {
+  for (int i = 0, begin = 0; i < count; i++) {
+    int own = end[i];
+    end[i] = begin;
+    begin += own;
   }
 }
 
-static void fill_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
-  for (int i = 0; i < islands->count; i++) islands->of[i].part.nds = islands->of[i].part.ninteractions = 0;
-  for (int d = 0; d < nsds->nds; d++) {
-    NsNsds *part = &islands->of[of[d]].part;
-    nsds->ds[d]->node = part->nds;
-    part->ds[part->nds++] = nsds->ds[d];
-  }
+static NsStatus cut_lists(NsIslands *islands, const NsNsds *nsds, int count, Cut *cut) {
+  const int *of = islands->home;
+  NS_ARENA_INTS(&islands->arena, count, &cut->ds_end, &cut->end);
+  cut->number = ns_arena_ints(&islands->arena, nsds->ninteractions);
+  cut->ds = ns_arena_take(&islands->arena, (size_t)nsds->nds, sizeof(NsDs *));
+  cut->inter = ns_arena_take(&islands->arena, (size_t)nsds->ninteractions, sizeof(NsInteraction *));
+  if (islands->arena.failed) return NS_ENOMEM;
+  for (int d = 0; d < nsds->nds; d++) cut->ds_end[of[d]]++;
+  for (int e = 0; e < nsds->ninteractions; e++) cut->end[of[nsds->interactions[e]->ds[0]->index]]++;
+  begin_lists(count, cut->ds_end), begin_lists(count, cut->end);
+  for (int d = 0; d < nsds->nds; d++) cut->ds[cut->ds_end[of[d]]++] = nsds->ds[d];
   for (int e = 0; e < nsds->ninteractions; e++) {
-    NsIsland *island = &islands->of[of[nsds->interactions[e]->ds[0]->index]];
-    island->number[island->part.ninteractions] = e;
-    island->part.interactions[island->part.ninteractions++] = nsds->interactions[e];
+    int at = cut->end[of[nsds->interactions[e]->ds[0]->index]]++;
+    cut->inter[at] = nsds->interactions[e], cut->number[at] = e;
   }
+  return NS_OK;
+}
+
+/* The island of the last graph with these systems and interactions, none of which has been linked since; NULL: there is none. */
+static NsIsland *find_last(const NsIslands *last, const NsNsds *part) {
+  if (!last || last->count < 2 || part->ds[0]->index >= last->nds) return NULL;
+  NsIsland *old = &last->of[last->home[part->ds[0]->index]];
+  const NsNsds *graph = old->graph;
+  if (!graph || graph->nds != part->nds || graph->ninteractions != part->ninteractions) return NULL;
+  if (memcmp(graph->ds, part->ds, (size_t)part->nds * sizeof *part->ds) != 0) return NULL;
+  for (int e = 0; e < part->ninteractions; e++)
+    if (graph->interactions[e] != part->interactions[e] || part->interactions[e]->linked > last->version) return NULL;
+  return old;
+}
+
+/* Gives an island the memory of its graph, a copy of `part`. */
+static NsStatus copy_part(NsIsland *island, const NsNsds *part) {
+  NsNsds *own = island->graph = ns_arena_take(&island->arena, 1, sizeof *own);
+  NsDs **ds = ns_arena_take(&island->arena, (size_t)part->nds, sizeof *ds);
+  NsInteraction **inter = ns_arena_take(&island->arena, (size_t)part->ninteractions, sizeof(NsInteraction *));
+  island->number = ns_arena_ints(&island->arena, part->ninteractions);
+  if (island->arena.failed) return NS_ENOMEM;
+  *own = *part;
+  own->ds = memcpy(ds, part->ds, (size_t)part->nds * sizeof *ds);
+  own->interactions = inter;
+  if (part->ninteractions > 0) memcpy(inter, part->interactions, (size_t)part->ninteractions * sizeof *inter);
+  return NS_OK;
 }
 
 static NsStatus take_islands(NsIslands *islands, int count) {
@@ -51,16 +84,30 @@ static NsStatus keep_whole(NsIslands *islands, NsNsds *nsds) {
   return NS_OK;
 }
 
-static NsStatus island_cut(NsIslands *islands, const NsIslandPlan *plan) {
+/* Makes the graphs of the islands, or takes islands of the last graph. */
+static NsStatus island_cut(NsIslands *islands, const NsIslandPlan *plan, const NsIslands *last) {
   const NsNsds *nsds = plan->nsds;
-  int *of = ns_arena_ints(&islands->arena, nsds->nds);
-  if (!of) return NS_ENOMEM;
-  int count = ns_nsds_components(nsds, of);
+  Cut cut;
+  islands->nds = nsds->nds;
+  islands->home = ns_arena_ints(&islands->arena, nsds->nds);
+  if (!islands->home) return NS_ENOMEM;
+  int count = ns_nsds_components(nsds, islands->home);
   if (count == 1) return keep_whole(islands, plan->nsds);
-  if (take_islands(islands, count) != NS_OK) return NS_ENOMEM;
-  take_parts(islands, nsds, of);
-  if (islands->arena.failed) return NS_ENOMEM;
-  fill_parts(islands, nsds, of);
+  if (cut_lists(islands, nsds, count, &cut) != NS_OK || take_islands(islands, count) != NS_OK) return NS_ENOMEM;
+  for (int i = 0, ds = 0, e = 0; i < count; ds = cut.ds_end[i], e = cut.end[i], i++) {
+    NsIsland *island = &islands->of[i];
+    NsNsds part = {.t0 = nsds->t0,
+                   .T = nsds->T,
+                   .ds = cut.ds + ds,
+                   .interactions = cut.inter + e,
+                   .nds = cut.ds_end[i] - ds,
+                   .ninteractions = cut.end[i] - e};
+    NsIsland *old = find_last(last, &part);
+    if (old) *island = *old, island->kept = true, *old = (NsIsland){0};
+    else if (copy_part(island, &part) != NS_OK) return NS_ENOMEM;
+    for (int k = 0; k < part.ninteractions; k++) island->number[k] = cut.number[e + k];
+    for (int k = 0; k < part.nds; k++) part.ds[k]->node = k;
+  }
   return NS_OK;
 }
 
@@ -92,28 +139,28 @@ static int gears_for(const NsIsland *island) {
 }
 
 /* Takes memory for the gears of a linear island; the first is the present scheme, with a problem of its own. */
-static NsStatus take_gears(NsIslands *islands, NsIsland *island) {
+static NsStatus take_gears(NsIsland *island) {
   const NsNsds *graph = island->graph;
   int most = gears_for(island);
   if (!island->number) {
-    island->number = ns_arena_ints(&islands->arena, graph->ninteractions);
+    island->number = ns_arena_ints(&island->arena, graph->ninteractions);
     for (int e = 0; island->number && e < graph->ninteractions; e++) island->number[e] = e;
   }
-  island->gears = ns_arena_take(&islands->arena, (size_t)most, sizeof *island->gears);
-  if (islands->arena.failed) return NS_ENOMEM;
+  island->gears = ns_arena_take(&island->arena, (size_t)most, sizeof *island->gears);
+  if (island->arena.failed) return NS_ENOMEM;
   island->most_gears = most;
   island->ngears = 1;
   return NS_OK;
 }
 
-static NsStatus settle_island(NsIslands *islands, NsIsland *island, NsError *err) {
+static NsStatus settle_island(const NsIslands *islands, NsIsland *island, NsError *err) {
   const NsIslandPlan *plan = &islands->plan;
   NsStatus status = ns_scheme_new(&island->scheme, plan->integrator, island->graph, &plan->scheme);
   if (status == NS_OK) status = ns_snapshot_reserve(&island->before, ns_nsds_visit, island->graph);
   bool geared = status == NS_OK && plan->adaptive && island->scheme->linear;
-  if (geared) status = take_gears(islands, island);
-  ns_impulses_take(&island->sum, island->graph, &islands->arena);
-  if (islands->arena.failed) status = NS_ENOMEM;
+  if (geared) status = take_gears(island);
+  ns_impulses_take(&island->sum, island->graph, &island->arena);
+  if (island->arena.failed) status = NS_ENOMEM;
   if (status == NS_OK && plan->adaptive) status = ns_local_error_new(&island->error, island->graph);
   if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   island->owns = islands->count > 1 || geared;
@@ -167,14 +214,29 @@ static NsStatus join_problems(const NsIslands *islands, const NsIslandPlan *plan
   return ns_osnsp_join(plan->problem, plan->nsds, islands, err);
 }
 
-NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
-  *islands = (NsIslands){.plan = *plan};
+/* Gives islands back to the last graph, after a failure. */
+static void return_kept(NsIslands *islands, const NsIslands *last) {
+  for (int i = 0; i < islands->count; i++) {
+    NsIsland *island = &islands->of[i];
+    if (!island->kept) continue;
+    last->of[last->home[island->graph->ds[0]->index]] = *island;
+    *island = (NsIsland){0};
+  }
+}
+
+NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, const NsIslands *last, NsError *err) {
+  *islands = (NsIslands){.plan = *plan, .version = plan->nsds->version, .links = plan->nsds->links};
   NsStatus status = ns_integrator_accepts(plan->integrator, plan->nsds, err);
+  if (status == NS_OK) status = ns_osnsp_accepts(plan->problem, plan->nsds, err);
   if (status != NS_OK) return status;
-  if (island_cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
-  for (int i = 0; status == NS_OK && i < islands->count; i++) status = settle_island(islands, &islands->of[i], err);
+  for (int i = 0; last && i < last->count; i++) last->of[i].kept = false;
+  if (island_cut(islands, plan, last) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int i = 0; status == NS_OK && i < islands->count; i++)
+    if (!islands->of[i].kept) status = settle_island(islands, &islands->of[i], err);
   if (status == NS_OK && islands->of[0].owns) status = join_problems(islands, plan, err);
-  if (status != NS_OK) ns_islands_free(islands, plan->problem);
+  if (status == NS_OK) return NS_OK;
+  return_kept(islands, last);
+  ns_islands_free(islands, plan->problem);
   return status;
 }
 
@@ -187,6 +249,7 @@ static void free_island(NsIsland *island) {
   if (island->ngears == 0) ns_scheme_free(island->scheme);
   ns_snapshot_free(&island->before);
   ns_local_error_free(island->error);
+  ns_arena_release(&island->arena);
 }
 
 void ns_islands_free(NsIslands *islands, NsOsnsp *problem) {

@@ -18,8 +18,10 @@ typedef struct NsGear {
 
 /* One connected component of the graph (model/components.h), with the workspace of its steps. */
 typedef struct NsIsland {
-  NsNsds *graph;    /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
-  NsNsds part;      /* the graph of one of several islands; its arrays are in the islands' arena */
+  NsArena arena;
+  NsNsds *
+      graph; /* its systems and interactions, in the order of the whole graph; borrowed, or, of one of several islands, in the arena */
+  bool kept;        /* it comes from the last graph */
   int *number;      /* when the simulation's problem shows the islands': the index of each interaction in the whole graph */
   NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed, unless it has gears */
   bool owns;        /* `problem` is its own */
@@ -55,14 +57,17 @@ typedef struct NsIslands {
   NsIsland *of;
   int count;
   NsIslandPlan plan;
+  uint64_t version, links; /* of the graph */
+  int nds, *home;          /* number of systems, and the island of each */
   NsArena arena;
 } NsIslands;
 
 /*
 ** Makes the islands of the present graph, and their workspaces. NS_EARG when the integrator or the one-step problem can not
-** take the graph, NS_ENOMEM; then *islands is empty.
+** take the graph, NS_ENOMEM; then *islands is empty. last: the islands of an earlier version of the graph, with the same plan, that differs by new systems
+** and links alone: those that have not changed move to *islands, with their factors, unless it fails; the caller frees *last. NULL: all are new.
 */
-NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err);
+NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, const NsIslands *last, NsError *err);
 
 /* `problem`: the simulation's, which no longer shows the islands' problems; NULL when it is gone. */
 void ns_islands_free(NsIslands *islands, NsOsnsp *problem);

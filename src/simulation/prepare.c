@@ -19,7 +19,8 @@ static NsStatus check_relations(const NsNsds *nsds, NsError *err) {
   return status;
 }
 
-static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
+/* keep: islands that have not changed stay. */
+static NsStatus make_workspace(NsTimeStepping *ts, bool keep, NsError *err) {
   NsIslands islands;
   NsIslandPlan plan = {ts->nsds,
                        ts->integrator,
@@ -27,7 +28,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
                        {ts->class->settle, ts->class->combined, &ts->progress.t, false},
                        ns_adaptive_asked(&ts->adaptive)};
   NsStatus status = check_relations(ts->nsds, err);
-  if (status == NS_OK) status = ns_islands_new(&islands, &plan, err);
+  if (status == NS_OK) status = ns_islands_new(&islands, &plan, keep ? &ts->islands : NULL, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
   ts->islands = islands;
@@ -68,14 +69,17 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
   bool fits = ts->ready && ts->islands.plan.adaptive == ns_adaptive_asked(&ts->adaptive);
+  uint64_t since = 0; /* contacts that were linked before have their outputs */
   if (!fits || ts->graph_version != ts->nsds->version) {
-    NsStatus status = make_workspace(ts, err);
+    bool keep = fits && ts->nsds->version - ts->graph_version == ts->nsds->links - ts->islands.links;
+    if (keep && ts->output_known) since = ts->graph_version;
+    NsStatus status = make_workspace(ts, keep, err);
     if (status != NS_OK) return status;
   }
   if (ts->output_known) return NS_OK;
   ts->progress = (NsProgress){ns_ts_time(ts), ns_ts_time(ts), ts->k, 0};
   NsStatus status = start_bounds(ts, err);
-  if (status == NS_OK) status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
+  if (status == NS_OK) status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), since, err);
   ts->output_known = status == NS_OK;
   return status;
 }

@@ -182,7 +182,7 @@ int nsl_simulation_check(lua_State *L) {
   const NsInteraction *inter = NULL;
   int row = 0;
   if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&
-      ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), &unheard) == NS_OK)
+      ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), 0, &unheard) == NS_OK)
     inter = ns_ts_penetrating(self->ts, overlap_part, &row);
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;
