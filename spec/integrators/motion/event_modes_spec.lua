@@ -332,4 +332,31 @@ describe("a slip that begins in space #once", function()
       assert.near(q, same, 1e-12)
     end
   end)
+
+  it("shares the load of a body that slides on more contacts than hold it among all of them", function()
+    local function slide(mu, sign, half, drop)
+      local m, spin, across = 2, 3 * sign, 0.4 * sign
+      local box = ns.NewtonEulerDS({ 0, 0, half + drop, 1, 0, 0, 0 }, { 3, across, 0, 0, 0, spin }, m, ns.diag { 0.03, 0.02, 0.04 })
+      box:setFExtPtr { 0, 0, -m * g }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.25)
+      nsds:insertDynamicalSystem(box)
+      local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 3), reach = 0.05 }
+      space:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+      space:add_box(box, 0.4, 0.3, 2 * half)
+      space:update()
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 5e-3), ns.RungeKuttaOSI())
+      local before = simu:energy().total
+      for _ in simu:steps() do space:update() end
+      local after = simu:energy()
+      assert.near(after.total - before, after.friction + after.impacts, 1e-9 * before)
+      assert.is_true(after.friction < 0 and math.abs(box:q()[3] - half) < 1e-9)
+      return box:q()[1], sign * box:q()[2], box:velocity()[1], sign * box:velocity()[6]
+    end
+    for _, mu in ipairs { 0.1, 0.4 } do
+      local one, mirrored = { slide(mu, 1, 0.02, 0) }, { slide(mu, -1, 0.02, 0) }
+      for k = 1, 4 do assert.near(one[k], mirrored[k], 1e-7) end
+      assert.is_true(one[4] > 0 and one[4] < 3)
+      slide(mu, 1, 0.02, 0.05) -- the impact may share its impulses in another way
+    end
+  end)
 end)

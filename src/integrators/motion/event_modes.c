@@ -338,11 +338,42 @@ static bool mode_goes_on(const NsEventDriven *ed, const NsModes *s, const Soluti
   return true;
 }
 
-/* The solution that is the mode before, at the start of a step, where nothing has happened; else NULL, and the error of several modes. */
+static int solution_open(const NsModes *s, const Solution *solution) {
+  int count = 0;
+  for (int u = 0; u < s->nunits; u++) count += solution->option[u] == OPTION_OPEN;
+  return count;
+}
+
+/*
+** More contacts than hold a body share its load in one way of many, and where they slide the motion depends on it. The solution in which the most
+** contacts share it, if others differ from it by contacts alone that carry nothing and yet stay closed; else NULL.
+*/
+static const Solution *solution_that_shares(const NsModes *s) {
+  const Solution *best = &s->solutions[0];
+  for (int i = 1; i < s->kept; i++)
+    if (solution_open(s, &s->solutions[i]) < solution_open(s, best)) best = &s->solutions[i];
+  for (int i = 0; i < s->kept; i++) {
+    const Solution *other = &s->solutions[i];
+    if (other != best && solution_open(s, other) == solution_open(s, best)) return NULL;
+    for (int u = 0; u < s->nunits; u++) {
+      int k = s->units[u].k;
+      bool carries_nothing = other->option[u] == OPTION_OPEN && fabs(other->w[k]) <= SAME * s->size[k];
+      if (other->option[u] != best->option[u] && !carries_nothing) return NULL;
+    }
+  }
+  return best;
+}
+
+/*
+** The solution that is the mode before, at the start of a step, where nothing has happened, or the one in which contacts share what they carry; else NULL,
+** and the error of several modes.
+*/
 static const Solution *only_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
   char text[400] = "";
   for (int i = 0; i < s->kept && ed->event.hit < 0; i++)
     if (mode_goes_on(ed, s, &s->solutions[i])) return &s->solutions[i];
+  const Solution *shared = solution_that_shares(s);
+  if (shared) return shared;
   for (int i = 0; i < s->kept; i++) {
     describe(ed, s, &s->solutions[i], sizeof text, text);
     if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");
