@@ -5,8 +5,9 @@
 #include "bind/lua/reads.h"
 
 bool nsl_read_within(const double *number, const double *first, ptrdiff_t n, ptrdiff_t stride) {
+  if (n <= 0) return false; /* first may be NULL */
   const double *last = first + (n - 1) * stride;
-  return n > 0 && (stride > 0 ? number >= first && number <= last : number >= last && number <= first);
+  return stride > 0 ? number >= first && number <= last : number >= last && number <= first;
 }
 
 void nsl_note_numbers(const NslHead *view, const double *numbers, ptrdiff_t n, ptrdiff_t stride) {
