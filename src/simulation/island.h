@@ -19,10 +19,9 @@ typedef struct NsGear {
 /* One connected component of the graph (model/components.h), with the workspace of its steps. */
 typedef struct NsIsland {
   NsArena arena;
-  NsNsds *
-      graph; /* its systems and interactions, in the order of the whole graph; borrowed, or, of one of several islands, in the arena */
-  bool kept;        /* it comes from the last graph */
-  int *number;      /* when the simulation's problem shows the islands': the index of each interaction in the whole graph */
+  NsNsds *graph; /* its systems and interactions, in the order of the whole graph; in the arena if there are several islands */
+  bool kept;     /* it comes from the last graph */
+  int *number;   /* when the simulation's problem shows the islands': the index of each interaction in the whole graph */
   NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed, unless it has gears */
   bool owns;        /* `problem` is its own */
   NsScheme *scheme;
