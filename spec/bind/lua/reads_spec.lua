@@ -117,6 +117,46 @@ describe("numbers that functions besides callbacks read", function()
     end
   end)
 
+  it("are refused where they are initial values that callbacks read, and those in a cost", function()
+    local function build(by_itself)
+      local ds
+      ds = ns.FirstOrderNonLinearDS({ 0.7, 0.6 }, function(_, x, _, f) f[1] = -(by_itself and ds:x0()[2] or 0.6) * x[1] end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), ds
+    end
+    local text = "sensitivities: a callback reads an initial value of 'ds 1', a parameter, by itself; let it read a number " ..
+      "of z, whose derivatives add to those by the initial value"
+    local simu, ds = build(true)
+    expect.fails(text, simu.run, simu, { sensitivities = { "x0" } })
+    simu:reset()
+    assert.near(math.exp(-0.6), simu:run { sensitivities = { { ds, "x0", 1 } } }.S[3][1][1], 1e-5)
+    simu, ds = build(false)
+    expect.fails("gradient: terminal: it reads a parameter by itself", simu.gradient, simu,
+      { terminal = function(x) return x[1] * ds:x0()[2] end, parameters = { "x0" } })
+  end)
+
+  it("are found where a clock sets one of them", function()
+    for _, kind in ipairs { "EventDriven", "TimeStepping" } do
+      local z = ns.vector { 0.6, 0 }
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 0.7, 0.2 }, z = z,
+        f = function(_, x, own, f) f[1], f[2] = -x[1] * z[1] + own[2], z[1] * z[2] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns[kind](nsds, ns.TimeDiscretisation(0, 0.1),
+        kind == "EventDriven" and ns.RungeKuttaOSI(1e-10, 1e-12) or ns.EulerMoreauOSI(0.5))
+      simu:every { name = "c", period = 0.3, act = function(_, _, simulation)
+        local of = simulation:nsds():dynamicalSystem(1)
+        of:z()[2] = of:x()[1] * of:z()[1]
+      end, state = {} } -- x[1] stays 0.7, x[2] = 0.2 + 0.7 z[1]^2 t
+      local _, slope = simu:gradient { terminal = function(x) return x[2] end, parameters = { { ds, "z", 1 } } }
+      assert.near(2 * 0.7 * 0.6, slope[1], 1e-7)
+      simu:reset()
+      local sol = simu:run { sensitivities = { { ds, "z", 1 } } }
+      assert.near(2 * 0.7 * 0.6, sol.S[#sol][2][1], 1e-7)
+    end
+  end)
+
   it("are found in methods of laws", function()
     local function final(ub, parameters)
       local law = ns.RelayNSL(1, -1, ub)

@@ -28,8 +28,11 @@ void nsl_open_reads(lua_State *L) {
 }
 
 static void reads_add(NslReads *reads, const NsParameter *parameter, bool *flag) {
+  const NsDs *of = parameter->number ? NULL : parameter->owner;
   if (parameter->number)
     reads->number[reads->count++] = (NslReadNumber){.number = parameter->number, .owner = parameter->owner, .flag = flag};
+  else if (of)
+    reads->number[reads->count++] = (NslReadNumber){.number = of->x0 + parameter->state, .initial = true, .flag = flag};
   for (int k = 0; k < parameter->ncopies; k++)
     reads->number[reads->count++] = (NslReadNumber){
         .number = parameter->copies[k].number, .owner = parameter->copies[k].owner, .flag = flag};

@@ -13,12 +13,15 @@
 ** `read_aside` of the parameters, and in `asides` of the host, which tells a trace that it has a number as a constant.
 */
 
-/* A number of a parameter, whose flag it has; owner: its object of the engine, NULL: it is in vectors z; of: our object for that. */
+/*
+** A number of a parameter, whose flag it has; owner: its object of the engine, NULL: it is in vectors z, or an initial value; of: our object for
+** that. An initial value may be read where no callback runs.
+*/
 typedef struct NslReadNumber {
   const double *number;
   const void *owner;
   const NslHead *of;
-  bool *flag;
+  bool initial, *flag;
 } NslReadNumber;
 
 /* User value 1: the list of the watched objects. The flags stand behind the numbers. */

@@ -14,8 +14,11 @@ void nsl_note_numbers(const NslHead *view, const double *numbers, ptrdiff_t n, p
   const NslHead *root = view->owner ? view->owner : view;
   if (root->closed != NSL_WATCHED) return;
   const NslReads *reads = root->reads;
-  for (int k = 0; k < reads->count; k++)
-    if (nsl_read_within(reads->number[k].number, numbers, n, stride)) *reads->number[k].flag = true, reads->host->asides++;
+  for (int k = 0; k < reads->count; k++) {
+    if (!nsl_read_within(reads->number[k].number, numbers, n, stride)) continue;
+    if (!reads->number[k].initial || reads->host->running) *reads->number[k].flag = true;
+    reads->host->asides++;
+  }
 }
 
 void nsl_note_object(const NslHead *object) {

@@ -372,6 +372,7 @@ int nsl_simulation_run(lua_State *L) {
   self->host->runs++;
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   NsStatus status = ns_run_streaming(self->ts, solution, &run, &file, &err);
+  if (status == NS_OK) status = nsl_read_initial(&options.sensitivities, &err);
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);
   nsl_advise(L, 1, &err);

@@ -208,6 +208,7 @@ static bool watch_numbers_of(lua_State *L, int idx, NsInteraction *inter, void *
   const double *z = system ? system->ds->z : inter->relation->z;
   nsl_reads_watch_owner(L, reads, idx, system ? (const void *)system->ds : inter->relation);
   nsl_reads_watch_numbers(L, reads, idx, z, z ? (system ? system->ds->nz : inter->relation->nz) : 0);
+  if (system) nsl_reads_watch_numbers(L, reads, idx, system->ds->x0, system->ds->n);
   watch_shared(L, reads, idx);
   if (inter) lua_getiuservalue(L, idx - 1, 1), nsl_reads_watch_owner(L, reads, top + 1, inter->law);
   lua_settop(L, top);
@@ -219,11 +220,23 @@ void nsl_watch_parameters(lua_State *L, const NsRunSensitivities *asked) {
   if (lua_getiuservalue(L, 1, NSL_TS_READS) == LUA_TUSERDATA) nsl_reads_end(L, reads);
   lua_settop(L, reads - 1);
   if (!asked->parameters) return;
-  nsl_push_reads(L, (NsParameter *)asked->parameters, asked->p);
+  nsl_push_reads(L, (NsParameter *)asked->parameters, asked->p + asked->options.places);
   lua_pushvalue(L, reads);
   lua_setiuservalue(L, 1, NSL_TS_READS);
   nsl_each_callee(L, 1, NSL_TS_NSDS, watch_numbers_of, &reads);
   lua_settop(L, reads - 1);
+}
+
+NsStatus nsl_read_initial(const NsRunSensitivities *asked, NsError *err) {
+  for (int j = 0; asked->parameters && j < asked->p; j++) {
+    const NsParameter *parameter = &asked->parameters[j];
+    if (parameter->number || !parameter->owner || !*parameter->read_aside) continue;
+    return ns_fail(err, NS_EARG,
+                   "%s: a callback reads an initial value of '%s', a parameter, by itself; let it read a number of z, whose "
+                   "derivatives add to those by the initial value",
+                   who, ((const NsDs *)parameter->owner)->name);
+  }
+  return NS_OK;
 }
 
 /* ---- the derivatives in a solution ---- */

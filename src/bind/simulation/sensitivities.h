@@ -20,6 +20,9 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
 /* Watches from the run of the simulation at 1 to its next one which of these parameters the script's functions read by themselves. */
 void nsl_watch_parameters(lua_State *L, const NsRunSensitivities *asked);
 
+/* NS_EARG when, since then, a callback has read an initial value that is a parameter: its derivatives lack what that does. */
+NsStatus nsl_read_initial(const NsRunSensitivities *asked, NsError *err);
+
 /* Adds the numbers {object, field [, i [, j]]}, a table at idx, to the parameters. Raises when the object is not in the model. */
 void nsl_add_field_parameter(lua_State *L, NsParameterList *list, int idx);
 
