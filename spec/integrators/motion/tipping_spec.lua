@@ -78,4 +78,41 @@ describe("a box that tips", function()
     assert.is_true(tilt[1] > 0.04)
     assert.near(tilt[1], tilt[2], 1e-7)
   end)
+
+  it("ends with the names of contacts where rounding alone makes events #long", function()
+    -- x, z, two parts of the quaternion, vx, vz and wy of four dominoes that lean on one another, just before all their edges act
+    local a, d, width = 0.048, 0.0075, 0.024
+    local places = {
+      { 0.020747479989770334, 0.012633470389171656, 0.83126224459622888, 0.55588045541180831,
+        0.049895830264307953, -0.081942071979604736, 3.9494951685701829 },
+      { 0.045024968071853078, 0.014451232535431634, 0.85548180965122522, 0.5178328623753663,
+        0.10822086739881626, -0.14621652343420857, 7.4886946240384438 },
+      { 0.067892264777332706, 0.01745605598903963, 0.89516672312716161, 0.44573146378260053,
+        0.229239684733825, -0.22183576029014968, 13.132387114120197 },
+      { 0.08816898554443163, 0.02130486508673185, 0.94667506554720082, 0.32218988232283652,
+        0.42139894191437138, -0.230806350644292, 19.779470097504067 },
+    }
+    local nsds = ns.NonSmoothDynamicalSystem(0.245, 0.246)
+    local floor = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 2, 3), reach = 0.0015 }
+    local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 3), reach = 0.0015 }
+    local inertia = 1 / 12 * ns.matrix { { width ^ 2 + a * a, 0, 0 }, { 0, d * d + a * a, 0 }, { 0, 0, d * d + width ^ 2 } }
+    floor:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    floor:filter(function(_, second) return second == nil end)
+    for _, p in ipairs(places) do
+      local body = ns.NewtonEulerDS({ p[1], 0, p[2], p[3], 0, p[4], 0 }, { p[5], 0, p[6], 0, p[7], 0 }, 1, inertia)
+      body:setFExtPtr { 0, 0, -G }
+      nsds:insertDynamicalSystem(body)
+      floor:add(body, ns.contact.box(d, width, a))
+      space:add(body, ns.contact.box(d, width, a))
+    end
+    floor:update()
+    space:update()
+    local osi = ns.RungeKuttaOSI()
+    osi:setAmbiguity "stay"
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0.245, 1e-3), osi, ns.GenericMechanical())
+    local ok, message = pcall(simu.computeOneStep, simu)
+    assert.is_false(ok)
+    local text = "^EventDriven: 'box 4 corner %d plane 1'.*: events again and again without progress of time %(t=0%.2451"
+    assert.truthy(message:match(text))
+  end)
 end)

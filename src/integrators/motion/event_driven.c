@@ -496,10 +496,27 @@ static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
   return status == NS_OK ? ns_hybrid_tell_side(&ed->run, err) : status;
 }
 
+/* Counts the event of a row. Fails when there are too many, or when rounding alone makes one follow another without progress of time. */
+static NsStatus count_event(NsEventDriven *ed, int row, NsError *err) {
+  enum { STUCK = 50, RESOLUTION = 4 }; /* limit of such events, besides 1 for each row; spacings of time that are no progress */
+  const NsHybrid *run = &ed->run;
+  NsMotionProgress *progress = &ed->progress;
+  bool goes_on = run->t - progress->t > RESOLUTION * DBL_EPSILON * fmax(fabs(run->t), run->t_next - run->t_k);
+  if (++ed->run.handled > run->options.max_events) return ns_ed_too_many_events(ed, err);
+  progress->stuck = goes_on ? 0 : progress->stuck + 1;
+  progress->t = run->t;
+  if (row < ed->m && row != progress->row) progress->other = progress->row, progress->row = row;
+  if (progress->stuck <= STUCK + ed->m) return NS_OK;
+  bool two = progress->other >= 0;
+  return ns_fail(err, NS_EMAXITER, "EventDriven: '%s'%s%s%s: events again and again without progress of time",
+                 ns_motion_row_name(ed->motion, progress->row), two ? " and '" : "",
+                 two ? ns_motion_row_name(ed->motion, progress->other) : "", two ? "'" : "");
+}
+
 static NsStatus motion_events_handle(NsHybrid *run, int row, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)run;
-  NsStatus status = NS_OK;
-  if (++run->handled > run->options.max_events) return ns_ed_too_many_events(ed, err);
+  NsStatus status = count_event(ed, row, err);
+  if (status != NS_OK) return status;
   ed->event.hit = row;
   if (run->sink) status = motion_events_evaluate(run, run->t, run->u, err);
   ns_hybrid_keep_side(run);
@@ -544,6 +561,7 @@ NsStatus ns_ed_begin(NsEventDriven *ed, const NsStep *step, double h, const NsDr
   ed->account.of = drive->account;
   ed->account.impacts = ed->account.friction = 0;
   ed->event.hit = -1;
+  ed->progress = (NsMotionProgress){.t = -INFINITY, .row = -1, .other = -1};
   NsOdeProblem problem = {.n = run->n + WORKS + ed->m, .rate = ns_ed_rate, .context = ed};
   NsStatus status = ns_hybrid_take_stepper(run, problem, &anew, err);
   if (status == NS_OK && ed->mode->moving) status = ns_nsds_update_bounds(run->base.nsds, run->t, err);

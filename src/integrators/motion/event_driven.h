@@ -36,6 +36,12 @@ typedef struct NsMotionAccount {
   NsEnergyAccount *of; /* that receives the works; NULL: none */
 } NsMotionAccount;
 
+/* Of a drive: the last event's time, the number of events without progress of it, and the last rows that had one (-1: none). */
+typedef struct NsMotionProgress {
+  double t;
+  int stuck, row, other;
+} NsMotionProgress;
+
 struct NsEventDriven {
   NsHybrid run; /* its unknowns are Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of active contacts */
   const NsMotionSteps *steps;
@@ -49,6 +55,7 @@ struct NsEventDriven {
   double *q, *v, *works;  /* of run.u */
   NsMotionScales scales;
   NsMotionAccount account;
+  NsMotionProgress progress;
   int smooth; /* number of steps of the stepper since the last event */
 
   /* the last accelerations */
