@@ -385,7 +385,7 @@ void ns_step_adjoint_start(NsSensitivity *s) {
   memset(adjoint->mu_before, 0, (size_t)T->n * sizeof *adjoint->mu_before);
   T->modes.compares = false;
   T->system.formed = -1;
-  adjoint->t = INFINITY;
+  adjoint->t = tape->count > 0 ? tape->entries[tape->count - 1].t : INFINITY; /* clocks may act at the end of the run */
 }
 
 NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
