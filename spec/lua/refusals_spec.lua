@@ -90,6 +90,18 @@ describe("Refusals of drivelines and circuits", function()
     }
   end)
 
+  it("tell a source that is not finite where only columns ask it", function()
+    local function late(t) return t > 0.5 and nan or 1 end
+    refused {
+      { "voltage 'V': value: t=0.6: expected a finite number, got ", function()
+        ns.circuit():voltage("V", "in", "0", late):resistor("R", "in", "0", 1):run(span)
+      end },
+      { "current 'I': value: t=0.3: expected a finite number, got -inf", function()
+        ns.circuit():current("I", "in", "0", function(t) return t < 0.25 and 1 or -1 / 0 end):resistor("R", "in", "0", 1):run(span)
+      end },
+    }
+  end)
+
   it("name options of runs and pictures of circuits", function()
     local c = ns.circuit():voltage("V", "in", "0", 1):resistor("R", "in", "x", 1):inductor("L", "x", "0", 1)
     c:run(span)

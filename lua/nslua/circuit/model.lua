@@ -82,7 +82,7 @@ function Stamps:source(value)
   local name = self.functions[value]
   if not name then
     name = "u" .. #self.functions + 1
-    self.functions[#self.functions + 1], self.functions[value] = { name = name, f = value.f }, name
+    self.functions[#self.functions + 1], self.functions[value] = { name = name, f = value.f, who = value.who }, name
     if value.slope then
       self.slope_of[name] = name .. "'"
       self.functions[#self.functions + 1] = { name = name .. "'", f = value.slope }
@@ -116,17 +116,24 @@ local function told(stamps, word, row, source)
   fail "circuit: sources contradict each other: a loop of voltage sources, or a cut of current sources"
 end
 
--- The value of a function of time for an expression's sources: a number, or a function of time.
+-- The value of a function of time for an expression's sources: a number, or a function of time. Sources are finite;
+-- their slopes need not be.
 local function input_of(by, functions)
   local constant, list = by["1"] or 0, {}
   for _, one in ipairs(functions) do
     local c = by[one.name]
-    if c then list[#list + 1] = { c, one.f } end
+    if c then list[#list + 1] = { c, one.f, one.who } end
   end
   if #list == 0 then return constant end
   return function(t)
     local sum = constant
-    for _, one in ipairs(list) do sum = sum + one[1] * one[2](t) end
+    for _, one in ipairs(list) do
+      local y = one[2](t)
+      if one[3] and y - y ~= 0 then -- nan or infinite
+        fail("%s: t=%.10g: expected a finite number, got %s", one[3], t, y)
+      end
+      sum = sum + one[1] * y
+    end
     return sum
   end
 end

@@ -176,6 +176,7 @@ end
 -- who: the beginning of a message; name: of the argument; ns (optional): functions are differentiated, exactly.
 function values.read(value, who, name, ns)
   local source = source_of(value, who, name or "value")
+  source.who = ("%s: %s"):format(who, name or "value")
   source.corners = source.corners or none
   if ns and source.is == "a function" then
     local function of_list(x) return source.f(x[1]) end
