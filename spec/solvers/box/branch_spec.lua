@@ -76,6 +76,25 @@ describe("branch and bound", function()
     done("branch and bound beside all active sets", count)
   end)
 
+  -- Corners of the sets of solutions are multiples of 1/2 up to 2, as determinants and numerators show.
+  it("solves all problems of two unknowns with entries from -1 to 1, or proves that there is no solution", function()
+    local function has_solution(M, q)
+      for k = 0, 24 do
+        local z, good = { k % 5 / 2, k // 5 / 2 }, true
+        for i = 1, 2 do
+          local w = M[i][1] * z[1] + M[i][2] * z[2] + q[i]
+          good = good and w >= 0 and w * z[i] == 0
+        end
+        if good then return true end
+      end
+    end
+    for code = 0, 3 ^ 6 - 1 do
+      local function digit(k) return code // 3 ^ k % 3 - 1 end
+      local M, q = { { digit(0), digit(1) }, { digit(2), digit(3) } }, { digit(4), digit(5) }
+      assert.equal(has_solution(M, q) and "NS_OK" or "NS_ENOSOL", box({ M = M, q = q }).status, code)
+    end
+  end)
+
   it("proves in the chain that a problem has no solution, where Lemke's path ends on a ray", function()
     math.randomseed(62)
     local proved = 0

@@ -41,13 +41,16 @@ static bool blocks_first(const NsSearch *search) {
   return warm(search) || (p->n > ORDERED && p->n <= BLOCKS && p->M[p->n - 1] != 0);
 }
 
+static int count_free(const NsSearch *search) {
+  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
+  int count = 0;
+  for (int i = 0; i < p->n; i++) count += p->lower[i] == -INFINITY && p->upper[i] == INFINITY;
+  return count;
+}
+
 /* Without a guess, few variables, none of them free. */
 static bool cold_and_bounded(const NsSearch *search) {
-  const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
-  if (!cold(search) || p->n > ORDERED) return false;
-  for (int i = 0; i < p->n; i++)
-    if (p->lower[i] == -INFINITY && p->upper[i] == INFINITY) return false;
-  return true;
+  return cold(search) && variables(search) <= ORDERED && count_free(search) == 0;
 }
 
 /* Without a guess, with more variables than a few pivots solve; the first row and column tell that one acts on another, which does not act on it. */
@@ -73,6 +76,11 @@ static bool few(const NsSearch *search) {
 
 static bool few_above_two(const NsSearch *search) {
   return few(search) && above_two(search);
+}
+
+/* Two equations alone are left to the others, which tell that they are singular. */
+static bool few_to_branch(const NsSearch *search) {
+  return few(search) && (above_two(search) || count_free(search) < 2);
 }
 
 static bool few_swept(const NsSearch *search) {
@@ -120,7 +128,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_lemke, .when = few, .tells = true},
     {.method = &ns_box_pgs, .when = few_swept},
     {.method = &ns_box_enumerate, .when = few},
-    {.method = &ns_box_branch, .when = few_above_two},
+    {.method = &ns_box_branch, .when = few_to_branch},
     {.method = &ns_box_newton_min, .when = few_above_two, .exact = true},
     {.method = &ns_box_newton_fb, .when = few_above_two, .exact = true},
     {.method = &ns_box_interior, .when = few_above_two, .exact = true},
