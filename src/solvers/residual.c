@@ -90,17 +90,25 @@ static const double unmet = 0.1;
 /* noticed: least |w_i| over the largest |q_j|, in comparable units, that counts as an error. 1e-2: two digits must be right. */
 static const double noticed = 1e-2;
 
-/* Whether a variable is at a bound other than 0; then the terms come from the bound. */
-static bool at_some_bound(const NsBoxProblem *p, const double *z) {
+/* Whether a variable is at a bound other than 0; then it is data, and the terms may come from it. */
+static bool at_bound(const NsBoxProblem *p, const double *z, int i) {
+  return z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i]);
+}
+
+/* Whether terms may come from a bound: in comparable units one that is lost in the largest variable gives none. */
+static bool at_some_bound(const NsBoxProblem *p, const double *z, bool balanced) {
+  double least = balanced ? swallowed * ns_largest(p->n, z, 0) : 0;
   for (int i = 0; i < p->n; i++)
-    if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return true;
+    if (at_bound(p, z, i) && !(fabs(z[i]) <= least)) return true;
   return false;
 }
 
 bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho) {
   double most = 0;
-  if (at_some_bound(p, z)) return false;
-  for (int i = 0; i < p->n; i++) most = ns_larger(most, rho ? rho[i] * fabs(p->q[i]) : fabs(p->q[i]));
+  for (int i = 0; i < p->n; i++) {
+    most = ns_larger(most, rho ? rho[i] * fabs(p->q[i]) : fabs(p->q[i]));
+    if (at_bound(p, z, i)) most = ns_larger(most, fabs(z[i]));
+  }
   for (int i = 0; i < p->n && most > 0; i++) {
     double v = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]);
     if ((rho ? rho[i] * v : v) >= noticed * most && v <= faint * size[i]) return true;
@@ -119,7 +127,7 @@ bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const 
     all_swallowed = all_swallowed && q <= swallowed * size[i];
     some_unmet = some_unmet || ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]) >= unmet * q;
   }
-  return data && (all_swallowed || some_unmet) && !at_some_bound(p, z);
+  return data && (all_swallowed || some_unmet) && !at_some_bound(p, z, balanced);
 }
 
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {

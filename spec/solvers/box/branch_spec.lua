@@ -95,6 +95,14 @@ describe("branch and bound", function()
     end
   end)
 
+  it("leaves two equations to the others, which solve singular ones that agree", function()
+    local M = { { 0, 0, 0, -1, 1 }, { 0, -1, 1, -1, -1 }, { -1, 0, 1, 0, 0 }, { 0, 1, -1, -1, 1 }, { -1, 1, 1, -1, -1 } }
+    local p = { M = M, q = { 0, 1, -1, 0, 0 }, lower = { -inf, 1, 1, -inf, 1 }, upper = { inf, 1, 1, inf, 1 } }
+    local a = box(p)
+    assert.equal("NS_OK", a.status)
+    assert.is_true(boxes.violation(p, a.z) <= 1e-11)
+  end)
+
   it("proves in the chain that a problem has no solution, where Lemke's path ends on a ray", function()
     math.randomseed(62)
     local proved = 0

@@ -260,6 +260,22 @@ describe("sparse boxes", function()
     assert.is_true(solved >= 0.98 * total, solved .. " of " .. total)
   end)
 
+  it("have no answer far out, where what a bound or q gives is lost in terms that cancel", function()
+    local without = { -- branch and bound proves that none of them has a solution
+      { { { 1, -1, 1 }, { -1, 1, 0 }, { -1, 0, 1 } }, { -1, 1, -1 }, { -inf, -inf, 1 }, { 2, inf, 1 } },
+      { { { 0, 0, -1, 0 }, { 0, 1, 1, 1 }, { 0, -1, -1, 0 }, { -1, 1, -1, 1 } },
+        { -1, 0, 0, -1 }, { 1, -inf, -inf, 1 }, { 1, inf, 1, 1 } },
+      { { { 1, 0, -1, 0, 0 }, { -1, -1, -1, 0, 0 }, { 1, -1, 0, 0, -1 }, { 1, 1, -1, -1, -1 }, { 0, 1, 1, 1, 0 } },
+        { 0, 0, -1, 0, -1 }, { -inf, 1, -inf, -inf, -inf }, { inf, 1, inf, inf, 1 } },
+    }
+    for _, p in ipairs(without) do
+      local dense = ns.numerics.box { M = p[1], q = p[2], lower = p[3], upper = p[4] }
+      assert.equal("there is no solution", dense.message)
+      local r = ns.numerics.box { M = sparse(p[1]), q = p[2], lower = p[3], upper = p[4] }
+      assert.is_false(r.success, tostring(r.z))
+    end
+  end)
+
   it("tell which methods take them", function()
     local M, q = chain(3)
     for _, name in ipairs { "lemke", "pivot" } do

@@ -129,7 +129,7 @@ const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_pgs, .when = few_swept},
     {.method = &ns_box_enumerate, .when = few},
     {.method = &ns_box_branch, .when = few_to_branch},
-    {.method = &ns_box_newton_min, .when = few_above_two, .exact = true},
+    {.method = &ns_box_newton_min, .when = few, .exact = true},
     {.method = &ns_box_newton_fb, .when = few_above_two, .exact = true},
     {.method = &ns_box_interior, .when = few_above_two, .exact = true},
     {.method = &ns_box_proximal, .when = few_above_two, .exact = true},
