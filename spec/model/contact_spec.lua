@@ -191,6 +191,20 @@ local function look(name, rows, coordinates, rng)
 end
 
 describe("contact frames", function()
+  it("have the gap of a rim that stands nearly flat on a face to rounding", function()
+    local rng = random(7)
+    for k = 1, 30 do
+      local axis, tilt = unit { rng(), rng(), rng() }, 10 ^ (-1 - k % 8)
+      local e = unit { 1, tilt * rng(), tilt * rng(), tilt * rng() }
+      local q = { 0, 0, 0, e[1], e[2], e[3], e[4] }
+      local relation = ns.NewtonEuler1DR { shape = "ring_face", R = 0.4, corner = { 0, 0, 0 }, along = axis, point = { 0, 0, 0 },
+        normal = { -axis[1], -axis[2], -axis[3] } }
+      local inter, a = start(relation, 1, ns.NewtonEulerDS(q, ns.zeros(6), 1, ns.eye(3))), turn(e, axis)
+      local x = { a[2] * axis[3] - a[3] * axis[2], a[3] * axis[1] - a[1] * axis[3], a[1] * axis[2] - a[2] * axis[1] }
+      assert.near(-0.4 * math.sqrt(dot(x, x)), inter:y(0)[1], 1e-15)
+    end
+  end)
+
   for name, shape in pairs(shapes) do
     it(("of %s have the rates of the gap and of the points that touch"):format(name), function()
       local rng = random(7)

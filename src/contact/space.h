@@ -50,6 +50,8 @@ static inline double ns_rim3(const double *a, const double *d, double *out) {
   double other[3], length;
   ns_add3(d, -ns_dot3(d, a), a, out);
   length = ns_unit3(out);
+  ns_add3(out, -ns_dot3(out, a), a, out); /* once more: where d is nearly along a, rounding along a has grown */
+  ns_unit3(out);
   if (!(length > 1e-12 * ns_length3(d))) ns_frame3(a, out, other), length = 0;
   return length;
 }
