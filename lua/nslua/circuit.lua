@@ -227,7 +227,7 @@ return function(ns)
     reject(not arguments.is_simulation(simulation), simulation, "set: expected a simulation")
     drawing.need_model(simulation, self.made.ds, "set", "circuit")
     reject(type(on) ~= "boolean", on, "set: expected true or false")
-    local part, names = self.named[name], { [name] = true }
+    local part, names = self.named[name], { [type(name) == "string" and name] = true }
     for _, piece in ipairs(part and part.pieces or {}) do names[piece.name] = true end
     reject(not model.set(self.made, simulation, names, on), name,
       "set: expected the name of a switch, igbt or mosfet whose gate is true or false, or of a thyristor or triac "

@@ -89,6 +89,7 @@ describe("circuit:set #once", function()
       .. "whose gate is false, got "
     assert.equal(wanted .. "'L'", message(c.set, c, simu, "L", true))
     assert.equal(wanted .. "'Q'", message(c.set, c, simu, "Q", true))
+    assert.equal(wanted .. "nil", message(c.set, c, simu, nil, true))
     assert.equal("set: expected true or false, got 1", message(c.set, c, simu, "S", 1))
     assert.equal("set: expected a simulation, got 3", message(c.set, c, 3, "S", true))
     local other = ns.circuit { name = "other" }:voltage("V", "a", "0", 1):resistor("R", "a", "0", 1)
