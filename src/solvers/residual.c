@@ -121,6 +121,7 @@ bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const 
   if (balanced && ns_box_far_out(p, z, w, size, NULL)) return true;
   for (int i = 0; i < p->n; i++) {
     double q = fabs(p->q[i]);
+    if (size[i] - q <= DBL_EPSILON * q) continue; /* no variable is in the row: it says nothing about z */
     if (q == 0) continue;
     data = true;
     if (!(q <= faint * size[i])) return false;

@@ -51,7 +51,7 @@ double ns_largest(int n, const double *x, double so_far);
 /*
 ** Whether z is a false answer, far out along a direction d with M d = 0, where the terms of M z cancel and q no longer
 ** counts. Such a point solves the problem with q = 0, and ns_box_backward accepts it for any q. True when every q_i
-** other than 0 is at most 1e-8 of the terms of its row and either every such q_i is lost in rounding, or |w| is wrong
+** other than 0, in rows that have other terms, is at most 1e-8 of the terms of its row and either every such q_i is lost in rounding, or |w| is wrong
 ** by a tenth of some q_i; false when a variable is at a bound other than 0: then the terms come from the bound
 ** (with `balanced` not from one that is lost in the largest variable).
 ** With `balanced` (the rows can be compared) also true when ns_box_far_out is.

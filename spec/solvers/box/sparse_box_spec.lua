@@ -267,6 +267,9 @@ describe("sparse boxes", function()
         { -1, 0, 0, -1 }, { 1, -inf, -inf, 1 }, { 1, inf, 1, 1 } },
       { { { 1, 0, -1, 0, 0 }, { -1, -1, -1, 0, 0 }, { 1, -1, 0, 0, -1 }, { 1, 1, -1, -1, -1 }, { 0, 1, 1, 1, 0 } },
         { 0, 0, -1, 0, -1 }, { -inf, 1, -inf, -inf, -inf }, { inf, 1, inf, inf, 1 } },
+      -- the last row has no variable that is far out
+      { { { -5, -4, 4, 2 }, { -2, 2, 3, -5 }, { -5, 2, 4, 3 }, { 0, -1, 0, 4 } },
+        { -5, 5, -2, 3 }, { 0, 0, 0, 0 }, { inf, inf, inf, inf } },
     }
     for _, p in ipairs(without) do
       local dense = ns.numerics.box { M = p[1], q = p[2], lower = p[3], upper = p[4] }
