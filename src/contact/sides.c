@@ -30,7 +30,7 @@ static double *side_place(NsSide *x, NsPlaced at, bool second, double *room) {
   x->arcs = room;
   for (int e = 0; e < s->nedges; e++, room += 3)
     if (s->edges[e].left >= 0) ns_cross3(ns_side_normal(x, s->edges[e].right), ns_side_normal(x, s->edges[e].left), room);
-  x->over = room, x->crossing = (int *)(room + s->nfaces), x->spans = (NsSpan *)(room + s->nfaces + s->nedges);
+  x->over = room, x->crossing = (void *)(room + s->nfaces), x->spans = (void *)(room + s->nfaces + s->nedges);
   x->slack = 1e-9 * s->around + 1e-13 * (fabs(x->mean[0]) + fabs(x->mean[1]) + fabs(x->mean[2]));
   return room + s->nfaces + s->nedges + SPAN * (ptrdiff_t)count_spans(s);
 }

@@ -37,6 +37,9 @@ local function drift_of(options, n, who)
   for _, entry in ipairs(list) do
     local group = type(entry) == "table" and entry or { entry }
     local amount = group.by
+    for key in pairs(group) do
+      reject(type(key) ~= "number" and key ~= "by", key, "%s: drift: expected numbers of states, and by", who)
+    end
     if amount ~= nil then amount = arguments.number(amount, who, "drift: by") end
     for _, i in ipairs(group) do
       reject(math.type(i) ~= "integer" or i < 1 or i > n, i,

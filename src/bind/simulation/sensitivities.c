@@ -204,14 +204,20 @@ static void watch_shared(lua_State *L, int reads, int idx) {
 /* Of nsl_each_callee: watches a system, or a relation and its law; context: the stack index of the record. */
 static bool watch_numbers_of(lua_State *L, int idx, NsInteraction *inter, void *context) {
   int reads = *(const int *)context, top = lua_gettop(L);
-  const NslDs *system = inter ? NULL : lua_touserdata(L, idx);
-  const double *z = system ? system->ds->z : inter->relation->z;
-  nsl_reads_watch_owner(L, reads, idx, system ? (const void *)system->ds : inter->relation);
-  nsl_reads_watch_numbers(L, reads, idx, z, z ? (system ? system->ds->nz : inter->relation->nz) : 0);
-  if (system) nsl_reads_watch_numbers(L, reads, idx, system->ds->x0, system->ds->n);
-  watch_shared(L, reads, idx);
-  if (inter) lua_getiuservalue(L, idx - 1, 1), nsl_reads_watch_owner(L, reads, top + 1, inter->law);
+  if (inter) {
+    const NsRelation *relation = inter->relation;
+    nsl_reads_watch_owner(L, reads, idx, relation);
+    nsl_reads_watch_numbers(L, reads, idx, relation->z, relation->z ? relation->nz : 0);
+    lua_getiuservalue(L, idx - 1, 1);
+    nsl_reads_watch_owner(L, reads, top + 1, inter->law);
+  } else {
+    const NsDs *ds = ((const NslDs *)lua_touserdata(L, idx))->ds;
+    nsl_reads_watch_owner(L, reads, idx, ds);
+    nsl_reads_watch_numbers(L, reads, idx, ds->z, ds->z ? ds->nz : 0);
+    nsl_reads_watch_numbers(L, reads, idx, ds->x0, ds->n);
+  }
   lua_settop(L, top);
+  watch_shared(L, reads, idx);
   return true;
 }
 

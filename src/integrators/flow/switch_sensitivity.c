@@ -368,7 +368,7 @@ static NsStatus start_on_surfaces(SwitchLinearisation *w, bool *both, NsError *e
   if (status == NS_OK) status = switch_lin_rate(w, sw->run.t, sw->run.u, w->sliding, err);
   for (int k = 0; k < sw->m && status == NS_OK; k++) {
     bool moves = false;
-    double from_lower, from_upper;
+    double from_lower = 0, from_upper = 0;
     for (int j = 0; j < s->p && sw->now->mode[k] == NS_ROW_ACTIVE && status == NS_OK; j++) {
       status = ns_sensitivity_change(s, &w->lin, switch_lin_output, k, 1, sw->run.t, sw->run.u, j, START_MOVES, &w->moved[j],
                                      err);
