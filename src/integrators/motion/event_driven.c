@@ -498,7 +498,8 @@ static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
 
 /* Counts the event of a row. Fails when there are too many, or when rounding alone makes one follow another without progress of time. */
 static NsStatus count_event(NsEventDriven *ed, int row, NsError *err) {
-  enum { STUCK = 50, RESOLUTION = 4 }; /* limit of such events, besides 1 for each row; spacings of time that are no progress */
+  /* Limit of such events, besides 1 for each row (a force that begins where nothing holds has 233); spacings of time that are no progress. */
+  enum { STUCK = 400, RESOLUTION = 4 };
   const NsHybrid *run = &ed->run;
   NsMotionProgress *progress = &ed->progress;
   bool goes_on = run->t - progress->t > RESOLUTION * DBL_EPSILON * fmax(fabs(run->t), run->t_next - run->t_k);
