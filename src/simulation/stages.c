@@ -150,7 +150,7 @@ static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsS
   if (!island->scheme->class->simplify || ts->sensitivities || island->error || !ns_worth_retrying(failed)) return failed;
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   NsStatus status = bounds_stage(ts, island, step, &again);
-  if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);
+  if (status == NS_OK) status = begin_stage(ts, island, step, &again);
   if (status == NS_OK && !island->scheme->class->simplify(island->scheme)) return failed;
   if (status == NS_OK) status = solve_stage(ts, island, &again);
   if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);

@@ -329,8 +329,23 @@ describe("the solver of rows and contacts", function()
         end
       end
       for i = first[8] + 1, n do q[i] = -math.random() end
-      local answer = ns.numerics.generic_mechanical { W = A * A:transpose(), q = q, groups = groups }
+      local W = A * A:transpose()
+      local answer = ns.numerics.generic_mechanical { W = W, q = q, groups = groups }
       assert.is_true(answer.success, seed)
+      local units = {}
+      for g = 1, 8 do
+        local unit = 2 ^ math.random(-20, 20)
+        for i = first[g] + 1, first[g + 1] or n do units[i] = unit end
+      end
+      for i = 1, n do
+        q[i] = units[i] * q[i]
+        for j = 1, n do W[i][j] = units[i] * W[i][j] * units[j] end
+      end
+      local scaled = ns.numerics.generic_mechanical { W = W, q = q, groups = groups }
+      assert.is_true(scaled.success, seed)
+      assert.equal(answer.solver, scaled.solver, seed)
+      assert.equal(answer.backward, scaled.backward, seed)
+      for i = 1, n do assert.equal(answer.z[i], scaled.z[i] * units[i], seed) end
     end
   end)
 end)

@@ -210,8 +210,8 @@ int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self
 }
 
 bool nsl_is_shut(const NslHead *head) {
-  if (head->closed == NSL_WATCHED) nsl_note_object(head);
-  return head->closed == NSL_CLOSED;
+  if (head->reads) nsl_note_object(head);
+  return head->closed;
 }
 
 void *nsl_check(lua_State *L, int idx, const NslType *type) {

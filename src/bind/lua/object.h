@@ -30,21 +30,18 @@ typedef struct NslType {
 
 /*
 ** Every userdata of nslua starts with this header. `type` is NULL until the object is complete, and again after __gc. `closed`
-** is set to NSL_CLOSED by close() and __gc; a closed object raises at every use. It is NSL_WATCHED while reads of the object's numbers are
-** noted in `reads` (reads.h). `scripted`: scripts may set fields on the object and give
-** it a class; they are in the user values NSL_FIELDS (a table) and NSL_CLASS. `stepped`: steps write into the vectors that the
-** object's views show.
+** is set by close() and __gc; a closed object raises at every use. `reads` is not NULL while reads of the object's numbers are noted there
+** (reads.h). `scripted`: scripts may set fields on the object and give it a class; they are in the user values NSL_FIELDS (a table) and
+** NSL_CLASS. `stepped`: steps write into the vectors that the object's views show.
 */
 typedef struct NslHead {
   uint64_t magic; /* NSL_MAGIC: distinguishes our userdata from foreign ones */
   const NslType *type;
-  uint8_t closed;
-  bool scripted, stepped;
+  bool closed, scripted, stepped;
   const struct NslHead *owner; /* of a view: the object whose memory it shows, with which it is closed; NULL: no view */
   struct NslReads *reads;
 } NslHead;
 
-enum { NSL_OPEN, NSL_CLOSED, NSL_WATCHED };
 enum { NSL_FIELDS = 1, NSL_CLASS = 3 };
 
 #define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
@@ -100,7 +97,7 @@ void *nsl_test(lua_State *L, int idx, const NslType *type);
 NslHead *nsl_head(lua_State *L, int idx);
 
 static inline bool nsl_is_closed(const NslHead *head) {
-  return head->closed == NSL_CLOSED || (head->owner && head->owner->closed == NSL_CLOSED);
+  return head->closed || (head->owner && head->owner->closed);
 }
 
 /* Whether a method can not use the object, since it is closed. The use of a watched one is noted. */
@@ -108,7 +105,8 @@ bool nsl_is_shut(const NslHead *head);
 
 /* Whether it, or its owner, is closed or watched: the quick question before a number is read. */
 static inline bool nsl_is_guarded(const NslHead *head) {
-  return head->closed || (head->owner && head->owner->closed);
+  const NslHead *owner = head->owner;
+  return head->closed || head->reads || (owner && (owner->closed || owner->reads));
 }
 
 /* The header whose `closed` counts for a view on the object at idx: the object's, or its owner's if it is itself a view. */

@@ -13,7 +13,7 @@ void nsl_reads_end(lua_State *L, int at) {
   lua_getiuservalue(L, at, 1);
   for (lua_Integer i = 1; lua_istable(L, list) && lua_rawgeti(L, list, i) != LUA_TNIL; i++, lua_settop(L, list)) {
     NslHead *object = lua_touserdata(L, -1);
-    if (object->closed == NSL_WATCHED && object->reads == reads) object->closed = NSL_OPEN;
+    if (object->reads == reads) object->reads = NULL;
   }
   lua_settop(L, list - 1);
 }
@@ -59,8 +59,8 @@ void nsl_push_reads(lua_State *L, NsParameter *of, int p) {
 /* Adds our object at idx to those that are watched. */
 static void reads_watch(lua_State *L, NslReads *reads, int at, int idx) {
   NslHead *object = lua_touserdata(L, idx);
-  if (object->closed == NSL_CLOSED) return;
-  object->closed = NSL_WATCHED, object->reads = reads;
+  if (object->closed) return;
+  object->reads = reads;
   lua_getiuservalue(L, at, 1);
   lua_pushvalue(L, idx);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);

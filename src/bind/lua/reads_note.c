@@ -12,9 +12,8 @@ bool nsl_read_within(const double *number, const double *first, ptrdiff_t n, ptr
 
 void nsl_note_numbers(const NslHead *view, const double *numbers, ptrdiff_t n, ptrdiff_t stride) {
   const NslHead *root = view->owner ? view->owner : view;
-  if (root->closed != NSL_WATCHED) return;
   const NslReads *reads = root->reads;
-  for (int k = 0; k < reads->count; k++) {
+  for (int k = 0; reads && k < reads->count; k++) {
     if (!nsl_read_within(reads->number[k].number, numbers, n, stride)) continue;
     if (!reads->number[k].initial || reads->host->running) *reads->number[k].flag = true;
     reads->host->asides++;
@@ -22,7 +21,7 @@ void nsl_note_numbers(const NslHead *view, const double *numbers, ptrdiff_t n, p
 }
 
 void nsl_note_object(const NslHead *object) {
-  const NslReads *reads = object->closed == NSL_WATCHED ? object->reads : NULL;
+  const NslReads *reads = object->reads;
   for (int k = 0; reads && reads->host->running && k < reads->count; k++)
     if (reads->number[k].of == object) *reads->number[k].flag = true, reads->host->asides++;
 }

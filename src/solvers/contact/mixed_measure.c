@@ -108,7 +108,10 @@ static void explain(NsMixedView *v, int g, int row, double e) {
   }
 }
 
-/* Groups without data of their own get the size that others explain, at most the largest, from neighbour to neighbour. Whether there was one. */
+/*
+** Groups without data of their own get the size that others explain, from neighbour to neighbour. It is bounded by energy, e^2 / rho, a quantity
+** that all groups share whatever their units: at most the largest of the data's, which is `most` squared. Whether there was one.
+*/
 static bool explain_others(NsMixedView *v, double most, bool backwards) {
   bool any = false;
   for (int k = 0, row = backwards ? v->p.n : 0; k < v->p.ngroups; k++) {
@@ -116,7 +119,7 @@ static bool explain_others(NsMixedView *v, double most, bool backwards) {
     if (backwards) row -= dim;
     double e = 0;
     for (int i = row; i < row + dim && v->size[row] == 0; i++) e = ns_larger(e, v->rho[g] * v->explained[i]);
-    if (e > 0) explain(v, g, row, ns_smaller(e, most)), any = true;
+    if (e > 0) explain(v, g, row, ns_smaller(e, most * sqrt(v->rho[g]))), any = true;
     if (!backwards) row += dim;
   }
   return any;
@@ -130,7 +133,7 @@ void ns_mixed_prepare(NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     double e = expected(v, g, row);
     explain(v, g, row, e);
-    most = ns_larger(most, e);
+    most = ns_larger(most, e / sqrt(v->rho[g]));
   }
   for (bool backwards = false; explain_others(v, most, backwards);) backwards = !backwards;
 }

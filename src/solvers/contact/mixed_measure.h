@@ -59,7 +59,8 @@ double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim);
 /*
 ** Fills v->rho = 1 / s for each group: s is the largest row sum of |W| in a contact's own block, or a row's diagonal entry if
 ** that is positive; else the largest |W| in the group's rows; rho = 1 if these rows are zero. If there are rows, also
-** v->explained = |W| e + |q|, where e is the larger of rho |q| and the finite bounds, or, where both are 0, what neighbours explain; v->size is workspace.
+** v->explained = |W| e + |q|, where e is the larger of rho |q| and the finite bounds, or, where both are 0, what neighbours explain;
+** v->size is workspace.
 */
 void ns_mixed_prepare(NsMixedView *v);
 
