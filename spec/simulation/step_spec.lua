@@ -44,6 +44,46 @@ describe("a step", function()
     end
   end)
 
+  it("is taken by none, whichever evaluation of the last island fails, also that of its acceptance", function()
+    -- the velocity of the second system is prescribed: a linearly implicit step finds its reaction when it is accepted
+    local function pair()
+      local calls, nsds = { count = 0 }, ns.NonSmoothDynamicalSystem(0, 1)
+      local ball = ns.LagrangianDS({ 0.1 }, { -1 }, { { 1 } })
+      local pushed = ns.LagrangianDS({ 0 }, { 1 }, { { 1 } })
+      pushed:setComputeFIntFunction(function(_, q, v, _, f)
+        calls.count = calls.count + 1
+        if calls.count == calls.fails then error "no force here" end
+        f[1] = 3 * q[1] + v[1]
+      end)
+      pushed:setBoundaryConditions(ns.FixedBC { 1 })
+      nsds:insertDynamicalSystem(ball)
+      nsds:insertDynamicalSystem(pushed)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }), ball)
+      local osi = ns.MoreauJeanOSI(0.5)
+      osi:setLinearlyImplicit(true)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), osi), ball, pushed, calls
+    end
+    local simu, ball, pushed, calls = pair()
+    local reference, ball_r, pushed_r = pair()
+    for step = 1, 6 do
+      local before, good, message = state(ball, pushed), false
+      calls.fails = 0
+      while not good do
+        calls.count, calls.fails = 0, calls.fails + 1
+        good, message = pcall(simu.computeOneStep, simu)
+        if not good then
+          assert.is_truthy(tostring(message):find("no force here", 1, true))
+          assert.same(before, state(ball, pushed))
+        end
+      end
+      assert.is_true(calls.fails > 2, calls.fails)
+      reference:computeOneStep()
+      assert.same(state(ball_r, pushed_r), state(ball, pushed), "step " .. step)
+      simu:nextStep()
+      reference:nextStep()
+    end
+  end)
+
   it("tells in verbose mode which island an iterate is of", function()
     local path = os.tmpname()
     local script = [[

@@ -391,6 +391,9 @@ struct NsSchemeClass {
 
   /* ---- optional functions ---- */
 
+  /* Whether `commit` without an account can not fail in the present step. NULL: it may fail. */
+  bool (*sure)(const NsScheme *scheme);
+
   /* Whether the solved step must be solved a second time, in another way; then that solve has already begun. NULL: never. */
   bool (*again)(NsScheme *scheme);
 

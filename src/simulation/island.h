@@ -25,7 +25,8 @@ typedef struct NsIsland {
   NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed, unless it has gears */
   bool owns;        /* `problem` is its own */
   NsScheme *scheme;
-  NsSnapshot before; /* the state before the step */
+  NsSnapshot before; /* the state before the step, if `saved` */
+  bool saved;
 
   /* adaptive steps of a linear island: scheme and problem of the present gear */
   NsGear *gears; /* NULL: none */
@@ -58,6 +59,7 @@ typedef struct NsIslands {
   NsIslandPlan plan;
   uint64_t version, links; /* of the graph */
   int nds, *home;          /* number of systems, and the island of each */
+  bool sure;               /* no island can fail to accept the present step once all are solved */
   NsArena arena;
 } NsIslands;
 

@@ -112,8 +112,9 @@ NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds) {
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
   for (const NsField *field = ns_osnsp_fields; field->name; field++) {
     size_t bytes;
+    if (!(field->flags & NS_FIELD_CONSTANT)) continue;
     const void *data = ns_field_data(field, other, &bytes);
-    if (field->flags & NS_FIELD_CONSTANT) memcpy(ns_field_place(field, problem), data, bytes);
+    memcpy(ns_field_place(field, problem), data, bytes);
   }
   problem->asked = other->asked;
   problem->options.tolerance = other->options.tolerance;

@@ -64,17 +64,30 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 
 /* ---- the islands ---- */
 
+/* Whether an island that is solved can not fail to be accepted. */
+static bool surely_accepted(const NsTimeStepping *ts, const NsIsland *island) {
+  const NsSchemeClass *class = island->scheme->class;
+  return !ts->sensitivities && !ts->accounting && class->sure && class->sure(island->scheme);
+}
+
+static void save_island(NsIsland *island) {
+  ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
+  island->saved = true;
+}
+
 /* Solves the step of an island: by adaptive inner steps; or at once, if necessary in parts or by the rescue. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   bool adaptive = island->error != NULL, refine = !adaptive && ts->newton.max_substeps > 1 && !island->scheme->class->whole;
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   island->accounted = false;
   if (island->owns) ns_osnsp_ask_like(island->problem, ts->problem);
-  if (adaptive || refine || ts->islands.count > 1) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  if (adaptive) return ns_adaptive_step(ts, island, step, err);
+  if (adaptive || refine) save_island(island);
+  if (adaptive) return ts->islands.sure = false, ns_adaptive_step(ts, island, step, err);
   NsStatus status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK && refine) status = refine_step(ts, island, step, status, err);
-  return status == NS_OK ? NS_OK : ns_island_rescue(ts, island, step, status, err);
+  if (status != NS_OK) status = ns_island_rescue(ts, island, step, status, err);
+  ts->islands.sure = ts->islands.sure && surely_accepted(ts, island);
+  return status;
 }
 
 static long larger(long a, long b) {
@@ -91,7 +104,7 @@ static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step
   double end = i == ts->part.stopping ? ts->part.aim : ts->part.stop;
   NsStep part;
   if (end < step->t) part = *step, part.t = end, part.h = end - part.t_k, step = &part;
-  ts->log.stopped = false;
+  ts->log.stopped = ts->islands.of[i].saved = false;
   NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], step, err);
   if (status != NS_OK || !ts->log.stopped) return status;
   double t = ts->log.events[ts->log.count - 1].t;
@@ -161,6 +174,7 @@ static NsStatus compute_several(NsTimeStepping *ts, const NsStep *step, NsError 
 
 static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   ts->newton_iterations = 0;
+  ts->islands.sure = true;
   ts->residual.state = ts->residual.output = 0;
   NsStatus status = ts->islands.count == 1 ? compute_one(ts, 0, step, err) : compute_several(ts, step, err);
   if (ts->log.count > ts->log.kept) ns_event_log_sort(&ts->log);
@@ -178,6 +192,8 @@ static void write_accelerations(const NsIsland *island, const NsStep *step) {
 static NsStatus accept_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
+  for (int k = 0; k < ts->islands.count && ts->islands.count > 1 && !ts->islands.sure; k++)
+    if (!ts->islands.of[k].saved) save_island(&ts->islands.of[k]);
   for (; status == NS_OK && i < ts->islands.count; i++) {
     const NsIsland *island = &ts->islands.of[i];
     if (island_waits(ts, i, step)) continue;

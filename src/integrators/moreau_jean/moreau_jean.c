@@ -567,6 +567,13 @@ static NsStatus mj_find_reactions(NsMoreauJean *mj, bool all, NsError *err) {
   return status;
 }
 
+static bool mj_sure(const NsScheme *scheme) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
+  bool reactions = false;
+  for (int d = 0; d < mj->layout.nnodes && scheme->linear && !reactions; d++) reactions = mj->nodes[d].ds->boundary != NULL;
+  return !reactions;
+}
+
 static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
   NsMechanicalDs *ds = node->ds;
   memcpy(ds->q, mj->q + node->base.x, (size_t)ds->nq * sizeof *ds->q);
@@ -648,6 +655,7 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .finite = mj_finite,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
+                                             .sure = mj_sure,
                                              .settle = &ns_mj_settle,
                                              .simplify = ns_mj_simplify,
                                              .order = mj_order,

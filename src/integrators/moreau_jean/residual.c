@@ -136,12 +136,15 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
   return ns_step_roundings(mj->base.problem.n) * sum;
 }
 
-/* The size of a row; the rows of a contact with tangents have one law and get the largest of their sizes. */
-static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
-  const double *terms = mj->output_terms + edge->base.active;
-  double size = ns_step_size(tolerance, mj_output_size(mj, edge, i), terms[i]);
-  for (int k = 0; edge->base.inter->law->class->joint && k < edge->base.m; k++)
-    size = fmax(size, ns_step_size(tolerance, mj_output_size(mj, edge, k), terms[k]));
+/* The size of row i of a law. */
+static double row_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
+  return ns_step_size(tolerance, mj_output_size(mj, edge, i), mj->output_terms[edge->base.active + i]);
+}
+
+/* The largest size of a row of a law. */
+static double largest_row(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance) {
+  double size = 0;
+  for (int i = 0; i < edge->base.m; i++) size = fmax(size, row_size(mj, edge, tolerance, i));
   return size;
 }
 
@@ -155,11 +158,14 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   ns_layout_problem_terms(&mj->base.problem, mj->output_terms);
   for (int e = 0; e < mj->layout.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
+    bool joint = edge->base.inter->law->class->joint; /* the rows of a contact with tangents have one size */
+    double size = joint && edge->base.active >= 0 ? largest_row(mj, edge, tolerance) : 0;
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
       double gap = ns_mj_law_output(mj, edge, i) - y[edge->base.active + i];
       residual.gap = fmax(residual.gap, fabs(gap));
       double nothing = fmax(tolerance->atol, output_rounding(mj, edge, i));
-      ns_step_add_output(&residual, ns_step_output(gap, law_size(mj, edge, tolerance, i), nothing), e);
+      if (!joint) size = row_size(mj, edge, tolerance, i);
+      ns_step_add_output(&residual, ns_step_output(gap, size, nothing), e);
     }
   }
   return residual;
