@@ -236,7 +236,7 @@ describe("contact frames", function()
     assert.same({ 0, 1 - 4, 2 + 3, 3, 4 }, u:totable())
   end)
 
-  it("are right-handed, and smooth but at one normal", function()
+  it("are right-handed, and smooth but at two normals", function()
     local t1, t2 = axes { 0, 0, 1 }
     assert.same({ { 1, 0, 0 }, { 0, 1, 0 } }, { t1, t2 })
     t1, t2 = axes { 0, 0, -2 }
@@ -258,6 +258,19 @@ describe("contact frames", function()
       local c, s = math.cos(turned), math.sin(turned)
       local above, below = axes { c, s, 1e-9 }, axes { c, s, -1e-9 }
       for i = 1, 3 do assert.near(above[i], below[i], 1e-8) end
+      local r = math.sqrt(0.75)
+      above, below = axes { r * c, r * s, -0.5 + 1e-9 }, axes { r * c, r * s, -0.5 - 1e-9 }
+      for i = 1, 3 do assert.near(above[i], below[i], 1e-7) end
+    end
+    -- of a body that another one lies on they do not turn with rounding
+    for turned = 0, 6 do
+      for _, tilt in ipairs { 1e-17, 1e-9, 1e-3 } do
+        t1, t2 = axes { math.sin(tilt) * math.cos(turned), math.sin(tilt) * math.sin(turned), -math.cos(tilt) }
+        for i = 1, 3 do
+          assert.near(i == 1 and 1 or 0, t1[i], 5 * tilt)
+          assert.near(i == 2 and -1 or 0, t2[i], 5 * tilt)
+        end
+      end
     end
   end)
 

@@ -33,16 +33,26 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
 
 /* ---- frames ---- */
 
+/* The frame that is smooth around n = (0, 0, -1), turned by the angle of -f: see contact.h. */
+static void tangents_below(const double *n, double *t1, double *t2) {
+  const double a = 1 / (1 - n[2]), x = n[0] * a, y = n[1] * a, part = 1 - (x * x + y * y) / NS_TANGENTS_RIM;
+  const double c = NS_TANGENTS_APART * part * part, re = c - x * x + y * y, im = 4 * c * (1 - part) - 2 * x * y;
+  const double size = sqrt(re * re + im * im), cosine = size > 0 ? re / size : 1, sine = size > 0 ? im / size : 0;
+  const double g1[3] = {1 - n[0] * x, -n[1] * x, n[0]}, g2[3] = {n[0] * y, n[1] * y - 1, -n[1]};
+  for (int i = 0; i < 3; i++) t1[i] = cosine * g1[i] - sine * g2[i], t2[i] = sine * g1[i] + cosine * g2[i];
+}
+
 void ns_contact_tangents(const double *n, double *t1, double *t2) {
-  double side = n[0] * n[0] + n[1] * n[1];
-  bool below = n[2] < 0 && side < 1e-300;
-  /* 1 / (1 + n_z) without cancellation for n_z near -1 */
-  double a = below ? 0 : n[2] < 0 ? (1 - n[2]) / side : 1 / (1 + n[2]);
-  t1[0] = below ? 1 : 1 - n[0] * n[0] * a;
+  if (n[2] < NS_TANGENTS_BELOW) {
+    tangents_below(n, t1, t2);
+    return;
+  }
+  double a = 1 / (1 + n[2]);
+  t1[0] = 1 - n[0] * n[0] * a;
   t1[1] = -n[0] * n[1] * a;
   t1[2] = -n[0];
   t2[0] = -n[0] * n[1] * a;
-  t2[1] = below ? -1 : 1 - n[1] * n[1] * a;
+  t2[1] = 1 - n[1] * n[1] * a;
   t2[2] = -n[1];
 }
 

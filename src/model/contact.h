@@ -120,10 +120,16 @@ int ns_contact_find_shape(const char *name);
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what);
 
 /*
-** Two unit vectors that make a right-handed frame with the unit vector n, (1, 0, 0) and (0, 1, 0) for n = (0, 0, 1).
-** They are smooth functions of n except at n = (0, 0, -1); a tangent field that is smooth on the whole sphere does not exist.
-** Frisvad, Building an orthonormal basis from a 3D unit vector without normalization, 2012.
+** Two unit vectors that make a right-handed frame with the unit vector n: (1, 0, 0) and (0, 1, 0) for n = (0, 0, 1), (1, 0, 0) and (0, -1, 0) for
+** n = (0, 0, -1). A field of tangents that is smooth on the whole sphere does not exist (Poincare 1885). Those of Frisvad, Building an orthonormal basis from
+** a 3D unit vector without normalization, 2012, turn twice around (0, 0, -1), which is the normal of each body that another one lies on: rounding would
+** turn them from one iterate to the next. So they hold where n_z >= NS_TANGENTS_BELOW. Below that they turn by the angle of
+** f = w^2 - c (1 + 4 i |w|^2 / RIM), c = APART (1 - |w|^2 / RIM)^2, with the stereographic w = (n_x + i n_y) / (1 - n_z), which has |w|^2 = RIM at
+** n_z = BELOW and two simple roots at |w| = 0.28, 31 degrees from (0, 0, -1), and 22 degrees beside the plane of x and z: no common direction.
 */
+#define NS_TANGENTS_BELOW (-0.5)
+#define NS_TANGENTS_RIM   (1. / 3)
+#define NS_TANGENTS_APART 0.1
 void ns_contact_tangents(const double *n, double *t1, double *t2);
 
 /*

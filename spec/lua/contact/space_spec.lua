@@ -131,6 +131,27 @@ describe("contact geometry in space", function()
     return ds, links
   end
 
+  it("lets boxes that lie turned and shifted on each other rest in one Newton iteration a step", function()
+    local law, shape, boxes = friction(0.5), ns.contact.box(0.3, 0.25, 0.2), {}
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.25)
+    local contacts = ns.contact.space { nsds = nsds, law = law, reach = 0.05 }
+    contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    for i = 1, 10 do
+      local place = { 0.01 * (i % 3), 0.01 * (i % 2), 0.2 * i - 0.1, math.cos(0.05 * i), 0, 0, math.sin(0.05 * i) }
+      local ds = ns.NewtonEulerDS(place, { 0, 0, 0, 0, 0, 0 }, 1, ns.diag { 0.01, 0.01, 0.012 })
+      ds:setFExtPtr { 0, 0, -g }
+      nsds:insertDynamicalSystem(ds)
+      contacts:add(ds, shape)
+      boxes[i] = ds
+    end
+    contacts:update()
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5))
+    for _ in simu:steps() do contacts:update() end
+    assert.equal(0, simu:stats().linear_steps)
+    assert.is_true(simu:stats().newton_iterations <= 2 * simu:stats().steps)
+    for _, ds in ipairs(boxes) do assert.near(0, (ds:q() - ds:q0()):norm(), 1e-11) end
+  end)
+
   it("lets a tilted capsule hit the floor with one cap, as the impulse on a free body says", function()
     local half, R, tilt, inertia, v = 0.5, 0.2, 0.3, { 0.1, 0.4, 0.4 }, -3
     local low = R + half * math.sin(tilt)

@@ -39,39 +39,77 @@ static void curve_normal(const double *way, const double *motion, WayCurve *n) {
     }
 }
 
-/*
-** A tangent of ns_contact_tangents, e_c - n_c (n_x a, n_y a, 1) with c = x or y and a = 1 / (1 + n_z), where n_z's part of e_c is 0. Of
-** the derivatives of a by n_z the value a counts that has no cancellation.
-*/
-static void curve_tangent(const WayCurve *n, int c, WayCurve *t) {
-  const double *v = n->value;
-  double side = v[0] * v[0] + v[1] * v[1], a = v[2] < 0 ? (1 - v[2]) / side : 1 / (1 + v[2]);
-  double by_n[SPACE][SPACE], by_n_rate[SPACE][SPACE]; /* [l][j]: of element j by n_l, and its rate */
-  double a_z = -a * a, a_rate = a_z * n->rate[2], a_z_rate = -2 * a * a_rate;
-  memset(by_n, 0, sizeof by_n);
-  memset(by_n_rate, 0, sizeof by_n_rate);
-  for (int j = 0; j < 2; j++) {
-    t->value[j] = (j == c) - v[j] * v[c] * a;
-    by_n[j][j] -= v[c] * a;
-    by_n[c][j] -= v[j] * a;
-    by_n[2][j] = -v[j] * v[c] * a_z;
-    by_n_rate[j][j] -= n->rate[c] * a + v[c] * a_rate;
-    by_n_rate[c][j] -= n->rate[j] * a + v[j] * a_rate;
-    by_n_rate[2][j] = -(n->rate[j] * v[c] + v[j] * n->rate[c]) * a_z - v[j] * v[c] * a_z_rate;
+/* One number that depends on the way, as an element of a WayCurve. */
+typedef struct WayNumber {
+  double value, by[SPACE], rate, by_rate[SPACE];
+} WayNumber;
+
+static WayNumber way_element(const WayCurve *v, int j) {
+  WayNumber a = {.value = v->value[j], .rate = v->rate[j]};
+  for (int l = 0; l < SPACE; l++) a.by[l] = v->by[l][j], a.by_rate[l] = v->by_rate[l][j];
+  return a;
+}
+
+/* a + factor b */
+static WayNumber way_add(WayNumber a, double factor, WayNumber b) {
+  a.value += factor * b.value;
+  a.rate += factor * b.rate;
+  for (int l = 0; l < SPACE; l++) a.by[l] += factor * b.by[l], a.by_rate[l] += factor * b.by_rate[l];
+  return a;
+}
+
+static WayNumber way_times(WayNumber a, WayNumber b) {
+  WayNumber c = {.value = a.value * b.value, .rate = a.rate * b.value + a.value * b.rate};
+  for (int l = 0; l < SPACE; l++) {
+    c.by[l] = a.by[l] * b.value + a.value * b.by[l];
+    c.by_rate[l] = a.by_rate[l] * b.value + a.by[l] * b.rate + a.rate * b.by[l] + a.value * b.by_rate[l];
   }
-  t->value[2] = -v[c];
-  by_n[c][2] = -1;
-  memset(t->rate, 0, sizeof t->rate);
-  memset(t->by, 0, sizeof t->by);
-  memset(t->by_rate, 0, sizeof t->by_rate);
-  for (int k = 0; k < SPACE; k++)
-    for (int j = 0; j < SPACE; j++) {
-      t->rate[j] += by_n[k][j] * n->rate[k];
-      for (int l = 0; l < SPACE; l++) {
-        t->by[l][j] += by_n[k][j] * n->by[l][k];
-        t->by_rate[l][j] += by_n_rate[k][j] * n->by[l][k] + by_n[k][j] * n->by_rate[l][k];
-      }
+  return c;
+}
+
+/* A function of a, with its value and its first two derivatives. */
+static WayNumber way_of(WayNumber a, double value, double first, double second) {
+  WayNumber c = {.value = value, .rate = first * a.rate};
+  for (int l = 0; l < SPACE; l++) {
+    c.by[l] = first * a.by[l];
+    c.by_rate[l] = first * a.by_rate[l] + second * a.by[l] * a.rate;
+  }
+  return c;
+}
+
+static WayNumber way_power(WayNumber a, double p) {
+  double value = pow(a.value, p);
+  return way_of(a, value, p * value / a.value, p * (p - 1) * value / (a.value * a.value));
+}
+
+/* The tangents of ns_contact_tangents. */
+static void curve_tangents(const WayCurve *n, WayCurve *t) {
+  const WayNumber one = {.value = 1}, none = {0};
+  const WayNumber nx = way_element(n, 0), ny = way_element(n, 1), nz = way_element(n, 2);
+  bool below = nz.value < NS_TANGENTS_BELOW;
+  const WayNumber a = way_power(way_add(one, below ? -1 : 1, nz), -1), x = way_times(nx, a), y = way_times(ny, a);
+  const WayNumber xx = way_times(nx, x), xy = way_times(nx, y), yy = way_times(ny, y);
+  WayNumber t1[SPACE] = {way_add(one, -1, xx), way_add(none, -1, xy), way_add(none, below ? 1 : -1, nx)};
+  WayNumber t2[SPACE] = {way_add(none, below ? 1 : -1, xy), below ? way_add(yy, -1, one) : way_add(one, -1, yy),
+                         way_add(none, -1, ny)};
+  WayNumber cosine = one, sine = none;
+  if (below) {
+    const WayNumber part = way_add(one, -1 / NS_TANGENTS_RIM, way_add(way_times(x, x), 1, way_times(y, y)));
+    const WayNumber c = way_add(none, NS_TANGENTS_APART, way_times(part, part));
+    const WayNumber re = way_add(way_add(c, -1, way_times(x, x)), 1, way_times(y, y));
+    const WayNumber im = way_add(way_add(none, 4, way_times(c, way_add(one, -1, part))), -2, way_times(x, y));
+    const WayNumber size = way_power(way_add(way_times(re, re), 1, way_times(im, im)), -0.5);
+    cosine = way_times(re, size);
+    sine = way_times(im, size);
+  }
+  for (int j = 0; j < SPACE; j++) {
+    const WayNumber both[2] = {way_add(way_times(cosine, t1[j]), -1, way_times(sine, t2[j])),
+                               way_add(way_times(sine, t1[j]), 1, way_times(cosine, t2[j]))};
+    for (int c = 0; c < 2; c++) {
+      t[c].value[j] = both[c].value, t[c].rate[j] = both[c].rate;
+      for (int l = 0; l < SPACE; l++) t[c].by[l][j] = both[c].by[l], t[c].by_rate[l][j] = both[c].by_rate[l];
     }
+  }
 }
 
 /* Adds `factor` times the derivatives of a vector of the way to those by the coordinates of the two positions. */
@@ -88,8 +126,7 @@ static bool sphere_sphere_curve(const NsContact *contact, const double *q, const
   for (int j = 0; j < SPACE; j++) way[j] = q[j] - q[other + j], motion[j] = w[j] - w[other + j];
   if (!(ns_dot3(way, way) > 0)) return false;
   curve_normal(way, motion, &d[0]);
-  if (contact->rows > 1 && d[0].value[0] == 0 && d[0].value[1] == 0 && d[0].value[2] < 0) return false;
-  for (int i = 1; i < contact->rows; i++) curve_tangent(&d[0], i - 1, &d[i]);
+  if (contact->rows > 1) curve_tangents(&d[0], d + 1);
   for (int i = 0; i < contact->rows; i++) {
     put_by_way(d[i].by, 1, other, rows[i].d_k);
     put_by_way(d[i].by_rate, 1, other, rows[i].d_rate_k);
