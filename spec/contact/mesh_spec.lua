@@ -88,11 +88,23 @@ describe("meshes", function()
     for _ = 1, require "campaign"(5, 1) do
       for name, make in pairs(shapes) do
         local shape, e = make(), turned()
-        local q = { 0.01, 0.02, 1, e[1], e[2], e[3], e[4] }
-        q[3] = 1.001 - c.distance(shape:placed(q), mesh)
-        local gaps = linked(shape, q, mesh, 0.2)
-        for i, gap in ipairs(linked(shape, q, plane, 0.2)) do assert.near(gap, gaps[i] or math.huge, 1e-12, name) end
+        for _, above in ipairs { 0.001, -0.003, -0.02 } do -- a corner that is behind the surface goes on there from triangle to triangle
+          local q = { 0.01, 0.02, 1, e[1], e[2], e[3], e[4] }
+          q[3] = 1 + above - c.distance(shape:placed(q), mesh)
+          local gaps = linked(shape, q, mesh, 0.2)
+          for i, gap in ipairs(linked(shape, q, plane, 0.2)) do assert.near(gap, gaps[i] or math.huge, 1e-12, name) end
+        end
       end
+    end
+  end)
+
+  it("that are flat keep a corner that is behind them while it goes over from triangle to triangle", function()
+    local mesh, plane = c.heightfield(ns.zeros(12, 12), 0.1, 0.13):placed { -0.61, -0.63, 0 }, c.plane({ 0, 0, 0 }, { 0, 0, 1 })
+    local box = c.box(0.4, 0.3, 0.2)
+    for i = 0, 24 do
+      local q = { 0.01 + i * 0.005, 0.02 - i * 0.003, 0.09, math.cos(0.01), 0.6 * math.sin(0.01), 0.8 * math.sin(0.01), 0 }
+      local gaps = linked(box, q, mesh, 0.05)
+      for k, gap in ipairs(linked(box, q, plane, 0.05)) do assert.near(gap, gaps[k] or math.huge, 1e-12) end
     end
   end)
 

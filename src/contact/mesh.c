@@ -345,30 +345,56 @@ static double mesh_height(const NsMesh *m, int t, const double *n, const double 
   return ns_dot3(n, way);
 }
 
+/* From triangle t to the one beside its side k, with the normal turned about this side; whether there is one. up: by how much it bends towards the normal. */
+static bool mesh_turn(const NsMesh *m, int *t, int k, double *normal, double *up) {
+  int next = m->beside[3 * *t + k], a = m->triangles[3 * *t + k], b = m->triangles[3 * *t + (k + 1) % 3];
+  double in[3], own[3];
+  if (next < 0) return false;
+  mesh_inward(m, next, a, b, in), mesh_inward(m, *t, a, b, own);
+  double on = -ns_dot3(in, own);
+  *up = ns_dot3(in, normal);
+  for (int i = 0; i < 3; i++) normal[i] = on * normal[i] + *up * own[i];
+  *t = next;
+  return true;
+}
+
+/*
+** Whether the body has gone through the surface over p, which is behind triangle t with the normal n: the way from its centre to p goes through this triangle, or
+** through one on the way there that p is as deep behind. 1.5: features that are so much deeper touch, too, as between solids.
+*/
+static bool mesh_passed(const NsMesh *m, int t, const double *n, const double *centre, const double *p) {
+  double u[3], in[3], up, deep = -mesh_height(m, t, n, p);
+  int k = 0;
+  memcpy(u, n, sizeof u);
+  for (int left = m->n; left > 0; left--) {
+    double from = mesh_height(m, t, u, centre), to = mesh_height(m, t, u, p);
+    if (!(from > 0 && to < 0)) return false;
+    for (int i = 0; i < 3; i++) in[i] = p[i] + to / (to - from) * (centre[i] - p[i]);
+    if (mesh_beside(m, t, in, &k) <= 0) return deep <= -1.5 * to;
+    if (!mesh_turn(m, &t, k, u, &up)) return false;
+  }
+  return false;
+}
+
 /*
 ** Whether p is over triangle t, or, beside it by at most `far`, over one from which the surface bends towards the body on the way to t: so the plane of t lies
 ** below the surface there, and the body meets t before it is over it. n: the normal of t on the body's side, on which its centre is all along the way.
 */
 static bool mesh_bends_before(const NsMesh *m, int t, const double *n, const double *centre, const double *p, double far) {
-  double u[3], in[3], own[3], aside;
+  double u[3], own[3], aside;
   int at = t, k = 0;
   bool towards = false;
   memcpy(u, n, sizeof u);
   if (mesh_beside(m, t, p, &k) > far) return false;
   for (int left = m->n; (aside = mesh_beside(m, at, p, &k)) > 0; left--) {
-    int next = m->beside[3 * at + k], a = m->triangles[3 * at + k], b = m->triangles[3 * at + (k + 1) % 3];
-    if (next < 0 || left == 0 || !(mesh_height(m, at, u, centre) > 0)) return false;
-    mesh_inward(m, next, a, b, in), mesh_inward(m, at, a, b, own);
-    double up = ns_dot3(in, u), on = -ns_dot3(in, own);
-    if (up < -flat) return false;
+    double up;
+    if (left == 0 || !(mesh_height(m, at, u, centre) > 0) || !mesh_turn(m, &at, k, u, &up) || up < -flat) return false;
     towards = towards || up > flat;
-    for (int i = 0; i < 3; i++) u[i] = on * u[i] + up * own[i];
-    at = next;
   }
   double from = mesh_height(m, at, u, centre), to = mesh_height(m, at, u, p);
   if (!(from > 0) || (at != t && !towards)) return false;
-  for (int i = 0; i < 3; i++) in[i] = p[i] + fmin(0, to) / (to - from) * (centre[i] - p[i]), own[i] = p[i] - to * u[i];
-  if (to < 0 && mesh_beside(m, at, in, &k) > 0) return false; /* it has not gone through this triangle */
+  for (int i = 0; i < 3; i++) own[i] = p[i] - to * u[i];
+  if (to < 0 && !mesh_passed(m, at, u, centre, p)) return false;
   return at == t || (mesh_height(m, t, n, own) >= 0 && mesh_height(m, t, n, p) >= fmin(0, to));
 }
 
