@@ -9,10 +9,10 @@ function motion.decoder(bytes)
   end
   for _ = 1, 4 do take() end
   local function bit(field, key)
-    local p = field[key] or 1024
-    local bound = (range >> 11) * p
-    local one = code >= bound
-    field[key] = one and p - (p >> 4) or p + (2048 - p >> 4)
+    local p, before = table.unpack(field[key] or { 16384, 0 })
+    local bound = (range >> 15) * p
+    local one, learns = code >= bound, tonumber(("1223333444444445"):sub(before + 1, before + 1))
+    field[key] = { one and p - (p >> learns) or p + (32768 - p >> learns), math.min(before + 1, 15) }
     if one then code, range = code - bound, range - bound else range = bound end
     while range < 1 << 24 do
       range = range << 8
@@ -61,30 +61,37 @@ end
 -- The places of a track at each of the times; dim = 4: quaternions.
 function motion.track(natural, dim, quantum, times)
   local whole, turns, list, place = motion.signed(natural), dim == 4, {}, {}
-  local name = turns and "rotation" or "linear"
-  for i = 1, dim do place[i] = whole "place" * (turns and 1 or quantum) end
+  local name, axes, form, speed = turns and "rotation" or "linear", math.min(dim, 3), 0, { 0, 0, 0 }
+  for i = 1, dim do place[i] = turns and whole("turn " .. i) or whole("place " .. i) * quantum end
   if turns then
     local length = math.sqrt(place[1] ^ 2 + place[2] ^ 2 + place[3] ^ 2 + place[4] ^ 2)
     for i = 1, 4 do place[i] = place[i] / length end
   end
   local function at(s, d, c)
     local x = {}
-    for i = 1, #d do x[i] = d[i] * s + c[i] * s * (1 - s) end
+    for i = 1, axes do x[i] = quantum * (d[i] * s + 4 * c[i] * s * (1 - s)) end
     if turns then return turned(place, x) end
-    for i = 1, #d do x[i] = x[i] + place[i] end
+    for i = 1, axes do x[i] = x[i] + place[i] end
     return x
   end
   list[1] = place
   while #list < #times do
-    local head, first = natural(name .. " head"), #list
-    local last, d, c = first + head // 4, {}, {}
-    for i = 1, math.min(dim, 3) do d[i] = head & 1 > 0 and whole(name .. " d" .. i) * quantum or 0 end
-    for i = 1, math.min(dim, 3) do c[i] = head & 2 > 0 and whole(name .. " c" .. i) * quantum or 0 end
+    local first = #list
+    local last, d, c = first + natural(name .. " last"), {}, {}
+    local span = times[last] - times[first]
+    form = natural(name .. " form" .. form)
+    local field = name .. (form & 2 > 0 and " smooth" or "")
+    for i = 1, axes do d[i] = form >= 2 and whole(field .. " d" .. i) or 0 end
+    for i = 1, axes do c[i] = form & 1 > 0 and whole(field .. " c" .. i) or 0 end
+    for i = 1, form & 2 > 0 and axes or 0 do
+      c[i] = c[i] - math.floor(d[i] / 4 + 0.5)
+      d[i] = d[i] + math.floor(speed[i] * span + 0.5)
+    end
     for k = first + 1, last do
-      local span = times[last] - times[first]
       list[k] = at(k == last and 1 or span > 0 and (times[k] - times[first]) / span or 0, d, c)
     end
     place = at(1, d, c)
+    for i = 1, axes do speed[i] = span > 0 and (d[i] - 4 * c[i]) / span or 0 end
   end
   return list
 end
@@ -102,21 +109,38 @@ end
 
 -- The forces of each frame: { first, second (0: the world), point from the first body's centre, share of the strongest }.
 function motion.forces(record, page, frames)
-  local natural, list = motion.decoder(page.base64(record.forces.data.base64)), {}
+  local natural, all, kept = motion.decoder(page.base64(record.forces.data.base64)), {}, {}
   local whole = motion.signed(natural)
+  local groups = { { "level", 1, 1 }, { "way", 2, 4 }, { "point", 5, 7 } }
   for k = 1, frames do
-    list[k] = {}
-    for i = 1, natural "count" do
-      local one = { first = natural "first", second = natural "second", point = {}, force = {} }
-      for j = 1, 3 do one.point[j] = whole "point" * record.forces.quantum end
-      for j = 1, 3 do
-        local n = whole "force"
-        one.force[j] = (n < 0 and -1 or 1) * (math.abs(n) / 255) ^ 4
+    local list = {}
+    for _, one in ipairs(kept) do
+      one.form = natural("form " .. one.form)
+      for g, group in ipairs(groups) do
+        for j = group[2], one.form < 8 and one.form >> g - 1 & 1 > 0 and group[3] or 0 do
+          one[j] = one[j] + whole(group[1] .. j)
+        end
       end
-      list[k][i] = one
+      if one.form < 8 then list[#list + 1] = one end
+    end
+    local first = 0
+    for _ = 1, natural "new" do
+      first = first + whole "first"
+      local other = whole "second"
+      local one = { first = first, second = other ~= 0 and first + other or 0, form = 0 }
+      for _, group in ipairs(groups) do
+        for j = group[2], group[3] do one[j] = whole("new " .. group[1] .. j) end
+      end
+      list[#list + 1] = one
+    end
+    kept, all[k] = list, {}
+    for i, one in ipairs(list) do
+      local size = 1.08 ^ -one[1] / math.max(math.sqrt(one[2] ^ 2 + one[3] ^ 2 + one[4] ^ 2), 1)
+      all[k][i] = { first = one.first, second = one.second, point = {}, force = {} }
+      for j = 1, 3 do all[k][i].point[j], all[k][i].force[j] = record.forces.quantum * one[4 + j], size * one[1 + j] end
     end
   end
-  return list
+  return all
 end
 
 return motion

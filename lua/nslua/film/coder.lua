@@ -1,15 +1,18 @@
 -- nslua.film.coder: whole numbers in as few bits as they need: an adaptive binary range coder (Martin 1979; with
 -- the arithmetic of LZMA). A number n from 0 is n + 1 = 2^e + m: e in unary bits, then the e bits of m. Each bit has
--- a probability, which learns from the bits before it: there is one for each field, place in the unary code, and
--- leading bits of m. web/tracks.js reads the bytes.
+-- a probability, which learns from the bits before it, fast at first: there is one for each field, place in the unary
+-- code, and leading bits of m. web/tracks.js reads the bytes.
 
 local char = string.char
 
 local Coder = {}
 Coder.__index = Coder
 
-local EVEN, LEARNS = 1024, 4 -- the probability of a 0 is so many 2048ths; each bit moves it by a 16th
-local LEADING = 3            -- bits of m that have a probability of their own
+local EVEN = 1 << 14 -- the probability of a 0 is so many 32768ths
+-- The bits before, to 15, give by how many places a difference is shifted: a bit moves the probability by a half at
+-- first, by a 32nd in the end.
+local LEARNS = { [0] = 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5 }
+local LEADING = 3 -- bits of m that have a probability of their own
 
 local function shift(self)
   local low = self.low
@@ -25,13 +28,15 @@ local function shift(self)
 end
 
 local function bit(self, field, key, value)
-  local p = field[key] or EVEN
-  local bound = (self.range >> 11) * p
+  local known = field[key] or EVEN << 4 -- the probability, and below it the bits before
+  local p, before = known >> 4, known & 15
+  local bound, learns = (self.range >> 15) * p, LEARNS[before]
   if value == 0 then
-    self.range, field[key] = bound, p + (2048 - p >> LEARNS)
+    self.range, p = bound, p + (32768 - p >> learns)
   else
-    self.low, self.range, field[key] = self.low + bound, self.range - bound, p - (p >> LEARNS)
+    self.low, self.range, p = self.low + bound, self.range - bound, p - (p >> learns)
   end
+  field[key] = p << 4 | (before < 15 and before + 1 or 15)
   while self.range < 1 << 24 do
     self.range = self.range << 8
     shift(self)

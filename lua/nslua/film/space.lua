@@ -12,6 +12,7 @@
 
 local canvas = require "nslua.film.canvas"
 local coder = require "nslua.film.coder"
+local forces_of_film = require "nslua.film.forces"
 local format = require "nslua.core".number_support.format
 local html = require "nslua.web.html"
 local three = require "nslua.web.three"
@@ -171,38 +172,25 @@ local function add_frame(self, t, places, forces, values)
   self.forces[#self.times] = kept
 end
 
--- The forces of all frames; each component as the sign and the fourth root of its share of the strongest, in 255ths.
+-- The forces of all frames; their points are met to within a tenth of the smallest body's radius.
 local function pack_forces(self)
-  local code, quantum = coder(), self.accuracy
-  local function whole(name, n) code:natural(name, n < 0 and -2 * n - 1 or 2 * n) end
-  for k = 1, #self.times do
-    local list = self.forces[k] or {}
-    code:natural("count", #list)
-    for _, one in ipairs(list) do
-      code:natural("first", one[1])
-      code:natural("second", one[2])
-      for j = 3, 5 do whole("point", math.floor(one[j] / quantum + 0.5)) end
-      for j = 6, 8 do
-        local n = math.floor(255 * (math.abs(one[j]) / self.strongest) ^ 0.25 + 0.5)
-        whole("force", one[j] < 0 and -n or n)
-      end
-    end
-  end
+  local code, quantum = coder(), self.size / 10
+  forces_of_film.write(code, self.forces, #self.times, self.strongest, quantum)
   return { data = { type = "u1", base64 = html.base64(code:text()) }, quantum = quantum, size = self.size }
 end
 
 -- What the page needs to know of the film.
 local function record_of(self)
-  local code, drawing, radii, values = coder(), self.drawing, {}, nil
+  local code, drawing, radii, values, range = coder(), self.drawing, {}, nil, nil
   if self.valued then
-    local range = self.high > self.low and self.high - self.low or 1
-    values = { low = self.low, high = self.high, label = self.label, quantum = range / 400 }
+    range = self.high > self.low and self.high - self.low or 1
+    values = { low = self.low, high = self.high, label = self.label, quantum = tracks.quantum(range / 200) }
   end
   for k, body in ipairs(self.bodies) do
     body.position:write(code)
     body.turn:write(code)
     if values then
-      local track = tracks.linear(1, 2 * values.quantum)
+      local track = tracks.linear(1, range / 200)
       for i, value in ipairs(body.values) do track:add(self.times[i], { value }) end
       track:write(code)
     end
@@ -210,7 +198,8 @@ local function record_of(self)
   end
   return {
     motion = { type = "u1", base64 = html.base64(code:text()) }, bodies = #self.bodies,
-    quantum = self.accuracy / 2, turn = TURN / 2, times = html.numbers(self.times, "f8"), values = values,
+    quantum = tracks.quantum(self.accuracy), turn = tracks.quantum(TURN), values = values,
+    times = html.numbers(self.times, "f8"),
     radii = html.numbers(radii, "f4"),
     geometries = drawing.geometries, parts = html.numbers(drawing.parts, "f4"), paints = drawing.paints,
     colours = table.move(drawing.colours, 1, #drawing.colours, 1, {}), world = drawing.world, planes = self.planes,

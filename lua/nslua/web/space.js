@@ -221,20 +221,11 @@ nslua.SpaceView = class {
     scene.add(...this.sheets, ...this.grids);
   }
 
-  /* Forces of all frames: where each begins, and [first, second body, from 0 (-1: the world), point, force]. */
   buildForces() {
     const T = window.THREE, { record, scene, motion } = this;
     if (!record.forces) return;
-    const bytes = new nslua.Decoder(nslua.numbers(record.forces.data)), starts = [0], list = [];
-    const force = () => { const n = bytes.whole("force"); return Math.sign(n) * (Math.abs(n) / 255) ** 4; };
-    const point = () => bytes.whole("point") * record.forces.quantum;
-    for (let k = 0; k < motion.count; k++) {
-      const count = bytes.natural("count");
-      for (let i = 0; i < count; i++)
-        list.push(bytes.natural("first") - 1, bytes.natural("second") - 1, point(), point(), point(), force(), force(), force());
-      starts.push(list.length);
-    }
-    [this.forces, this.starts] = [Float32Array.from(list), starts];
+    const { list, starts } = nslua.readForces(record.forces, motion.count);
+    [this.forces, this.starts] = [list, starts];
     const most = Math.max(1, ...starts.map((at, k) => (starts[k + 1] ?? at) - at)) / 8;
     if (most > 300) this.showing.forces = false; /* they would hide the bodies; C shows them */
     const make = (geometry) => {

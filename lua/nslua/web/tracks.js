@@ -12,8 +12,9 @@ nslua.Decoder = class {
   take() { this.code = (this.code << 8 | (this.bytes[this.at++] ?? 0)) >>> 0; }
 
   bit(field, key) {
-    const p = field.get(key) ?? 1024, bound = (this.range >>> 11) * p, one = this.code >= bound;
-    field.set(key, one ? p - (p >> 4) : p + (2048 - p >> 4));
+    const known = field.get(key) ?? 16384 * 16, p = known >> 4, before = known & 15;
+    const bound = (this.range >>> 15) * p, one = this.code >= bound, learns = "1223333444444445"[before];
+    field.set(key, (one ? p - (p >> learns) : p + (32768 - p >> learns)) << 4 | Math.min(before + 1, 15));
     if (one) [this.code, this.range] = [this.code - bound, this.range - bound];
     else this.range = bound;
     while (this.range < 0x1000000) {
@@ -54,19 +55,27 @@ nslua.turned = (q, x, y, z) => {
 nslua.Track = class {
   constructor(bytes, dim, quantum, times) {
     Object.assign(this, { turns: dim === 4, dim: Math.min(dim, 3), times, at: 0, starts: [0], numbers: [] });
-    const name = this.turns ? "rotation" : "linear";
-    let place = Array.from({ length: dim }, () => bytes.whole("place"));
+    const name = this.turns ? "rotation" : "linear", list = (f) => Array.from({ length: this.dim }, (_, i) => f(i));
+    let place = Array.from({ length: dim }, (_, i) => bytes.whole(`${this.turns ? "turn" : "place"} ${i + 1}`));
     const length = Math.hypot(...place);
     place = place.map((n) => this.turns ? n / length : n * quantum);
+    let form = 0, speed = list(() => 0);
     for (let frame = 0; frame < times.length - 1;) {
-      const head = bytes.natural(name + " head");
-      const some = (flag, what) => Array.from({ length: this.dim },
-        (_, i) => head & flag ? bytes.whole(`${name} ${what}${i + 1}`) * quantum : 0);
-      const d = some(1, "d"), c = some(2, "c");
-      this.numbers.push(...place, ...d, ...c);
-      frame += Math.floor(head / 4);
-      this.starts.push(frame);
-      place = this.turns ? nslua.turned(place, ...d) : place.map((x, i) => x + d[i]);
+      const next = frame + bytes.natural(name + " last"), span = times[next] - times[frame];
+      form = bytes.natural(name + " form" + form);
+      const field = name + (form & 2 ? " smooth" : "");
+      const some = (there, what) => list((i) => there ? bytes.whole(`${field} ${what}${i + 1}`) : 0);
+      const d = some(form >= 2, "d"), c = some(form & 1, "c");
+      for (let i = 0; form & 2 && i < this.dim; i++) {
+        c[i] -= Math.floor(d[i] / 4 + 0.5);
+        d[i] += Math.floor(speed[i] * span + 0.5);
+      }
+      const way = d.map((n) => n * quantum);
+      this.numbers.push(...place, ...way, ...c.map((n) => 4 * n * quantum));
+      this.starts.push(next);
+      place = this.turns ? nslua.turned(place, ...way) : place.map((x, i) => x + way[i]);
+      speed = list((i) => span > 0 ? (d[i] - 4 * c[i]) / span : 0);
+      frame = next;
     }
     this.numbers.push(...place, ...new Array(2 * this.dim).fill(0));
     [this.starts, this.numbers] = [Uint32Array.from(this.starts), Float64Array.from(this.numbers)];
@@ -112,4 +121,37 @@ nslua.Motion = class {
       value?.put(k, t, this.values, i);
     });
   }
+};
+
+/*
+** Contact forces, as film/forces.lua writes them: [first, second body, from 0 (-1: the world), point, force] for each, the
+** strongest force has the length 1; `starts` tells where each frame begins.
+*/
+nslua.readForces = ({ data, quantum }, frames) => {
+  const bytes = new nslua.Decoder(nslua.numbers(data)), starts = [0], list = [];
+  const groups = [["level", 1, 1], ["way", 2, 4], ["point", 5, 7]];
+  let kept = [];
+  for (let k = 0; k < frames; k++) {
+    kept = kept.filter((one) => {
+      one.form = bytes.natural("form " + one.form);
+      groups.forEach(([name, from, to], g) => {
+        for (let j = from; one.form < 8 && one.form >> g & 1 && j <= to; j++) one[j] += bytes.whole(name + j);
+      });
+      return one.form < 8;
+    });
+    let first = 0;
+    for (let n = bytes.natural("new"); n > 0; n--) {
+      first += bytes.whole("first");
+      const other = bytes.whole("second"), one = { first, second: other ? other + first : 0, form: 0 };
+      for (const [name, from, to] of groups)
+        for (let j = from; j <= to; j++) one[j] = bytes.whole(`new ${name}${j}`);
+      kept.push(one);
+    }
+    for (const one of kept) {
+      const size = 1.08 ** -one[1] / Math.max(Math.hypot(one[2], one[3], one[4]), 1);
+      list.push(one.first - 1, one.second - 1, quantum * one[5], quantum * one[6], quantum * one[7], size * one[2], size * one[3], size * one[4]);
+    }
+    starts.push(list.length);
+  }
+  return { list: Float32Array.from(list), starts };
 };
