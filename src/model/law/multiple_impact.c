@@ -101,21 +101,17 @@ static NsStatus share(const Shares *s, const NsImpact *impact, double *z) {
   return status;
 }
 
-static NsStatus fail_of_steps(const NsImpact *impact, NsError *err) {
-  double least = INFINITY;
-  for (int i = 0; i < impact->n; i++)
-    if (impact->contact[i] && impact->e[i] > 0) least = fmin(least, impact->e[i]);
-  return ns_fail(err, NS_EMAXITER,
-                 "the multiple impact takes too many steps: the least restitution above 0 is %.3g; 0 itself takes few", least);
-}
-
 static NsStatus multiple_impact_exchange(const NsImpact *impact, double *z, NsError *err) {
   NsArena arena = {0};
   Shares shares = {0};
   take_shares(&shares, impact, &arena);
   NsStatus status = arena.failed ? NS_ENOMEM : share(&shares, impact, z);
   ns_arena_release(&arena);
-  if (status == NS_EMAXITER) return fail_of_steps(impact, err);
+  if (status == NS_EMAXITER)
+    return ns_fail(
+        err, status,
+        "the multiple impact takes too many steps: stiffnesses or masses of its contacts differ too much; a stiffness "
+        "nearer to the others may help");
   return status == NS_OK ? NS_OK : ns_fail(err, status, "the multiple impact has no solution: %s", ns_status_message(status));
 }
 
