@@ -58,6 +58,27 @@ local function frame_near(axis, lean)
   return { n, t, cross(n, t) }
 end
 
+-- The problem of contacts of bodies with a mass and { contact, rows of H } each, under gravity; inertia: 1 / (mass times it).
+local function fc3d(bodies, contacts, inertia, mu)
+  local i, j, v, q, n = {}, {}, {}, ns.zeros(3 * contacts), 3 * contacts
+  for _, body in ipairs(bodies) do
+    for _, own in ipairs(body) do
+      for r, f in ipairs(own[2]) do
+        local row = 3 * own[1] - 3 + r
+        q[row] = q[row] - f[3]
+        for _, other in ipairs(body) do
+          for s, g in ipairs(other[2]) do
+            local k = #v + 1
+            i[k], j[k] = row, 3 * other[1] - 3 + s
+            v[k] = (f[1] * g[1] + f[2] * g[2] + f[3] * g[3] + inertia * (f[4] * g[4] + f[5] * g[5] + f[6] * g[6])) / body.mass
+          end
+        end
+      end
+    end
+  end
+  return { W = ns.sparse { rows = n, cols = n, i = i, j = j, v = v }, q = q, mu = mu }
+end
+
 -- columns x columns x layers rotating spheres of radius 1 and random masses on a leaning grid, for fc3d: W is sparse.
 function random_heap.spheres(columns, layers, mu, lean)
   local count, contacts, at = columns * columns * layers, 0, {}
@@ -77,24 +98,33 @@ function random_heap.spheres(columns, layers, mu, lean)
       end
     end
   end
-  local i, j, v, q, n = {}, {}, {}, ns.zeros(3 * contacts), 3 * contacts
-  for body = 1, count do
-    local mass = 0.5 + math.random()
-    for _, own in ipairs(at[body]) do
-      for r, f in ipairs(own[2]) do
-        local row = 3 * own[1] - 3 + r
-        q[row] = q[row] - f[3]
-        for _, other in ipairs(at[body]) do
-          for s, g in ipairs(other[2]) do
-            local k = #v + 1
-            i[k], j[k] = row, 3 * other[1] - 3 + s
-            v[k] = (f[1] * g[1] + f[2] * g[2] + f[3] * g[3] + 2.5 * (f[4] * g[4] + f[5] * g[5] + f[6] * g[6])) / mass
-          end
+  for body = 1, count do at[body].mass = 0.5 + math.random() end
+  return fc3d(at, contacts, 2.5, mu)
+end
+
+-- An arch of blocks, whose masses differ by the ratio: four contacts in each of its joints, and at both ends.
+function random_heap.arch(blocks, mu, ratio)
+  local at, contacts = {}, 0
+  local function place(turn, radius, across) return { -radius * math.cos(turn), across, radius * math.sin(turn) } end
+  for body = 1, blocks do at[body] = { mass = ratio ^ math.random() } end
+  for joint = 0, blocks do
+    local turn = math.pi * joint / blocks
+    local n, radial = { math.sin(turn), 0, math.cos(turn) }, { -math.cos(turn), 0, math.sin(turn) }
+    for corner = 0, 3 do
+      contacts = contacts + 1
+      local point = place(turn, 4.5 + corner % 2, corner // 2 - 0.5)
+      for side, other in pairs { [1] = at[joint + 1], [-1] = at[joint] } do
+        local centre, arm, rows = place(math.pi * (joint + (side - 1) / 2 + 0.5 * side) / blocks, 5, 0), {}, {}
+        for k = 1, 3 do arm[k] = point[k] - centre[k] end
+        for r, f in ipairs { n, radial, { 0, 1, 0 } } do
+          local turned = cross(arm, f)
+          rows[r] = { side * f[1], side * f[2], side * f[3], side * turned[1], side * turned[2], side * turned[3] }
         end
+        table.insert(other, { contacts, rows })
       end
     end
   end
-  return { W = ns.sparse { rows = n, cols = n, i = i, j = j, v = v }, q = q, mu = mu }
+  return fc3d(at, contacts, 10, mu)
 end
 
 -- The largest violation of Coulomb's law, from its definition; forces and velocities are of the order of 1.

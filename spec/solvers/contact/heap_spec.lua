@@ -54,6 +54,23 @@ describe("sweeps and Newton for heaps", function()
   end)
 end)
 
+describe("arches of blocks", function()
+  local ns = require "nslua"
+
+  -- Sweeps and Newton's method alone take 5,600 to 8,900.
+  it("are solved by the gradient steps of the race", function()
+    for k = 1, 3 do
+      math.randomseed(60 + k)
+      local p = random_heap.arch(12 + 2 * k, 0.4 + 0.1 * k, k == 2 and 100 or 1)
+      p.tolerance = 1e-8
+      local a = ns.numerics.fc3d(p)
+      assert.is_true(a.success and a.scaled <= 1e-8)
+      assert.equal("first order", a.solver)
+      assert.is_true(a.iterations <= 2500, a.iterations)
+    end
+  end)
+end)
+
 describe("heaps of rotating spheres", function()
   local ns = require "nslua"
   local campaign = require "campaign"
@@ -113,7 +130,7 @@ describe("heaps of rotating spheres", function()
     end
     p.r0 = r0
     local guessed = ns.numerics.fc3d(p)
-    assert.is_true(guessed.success and guessed.iterations <= from_zero.iterations + 1000, guessed.iterations) -- 1,500 more
+    assert.is_true(guessed.success and guessed.iterations <= from_zero.iterations + 1200, guessed.iterations) -- 1,500 more
   end)
 end)
 

@@ -1,6 +1,6 @@
 /*
 ** heap.h
-** The race of sweeps and Newton's method for heaps, by what each has done for its work.
+** The race of sweeps, gradient steps and Newton's method for heaps, by what each has done for its work.
 */
 #pragma once
 
@@ -15,7 +15,7 @@ extern const NsMethod ns_heap_race;
 typedef struct NsHeapRace NsHeapRace;
 
 /*
-** At most `count` sweeps from z, and turns of Newton; w becomes the output of z. NS_OK: the measure is within tolerance; NS_EMAXITER,
+** At most `count` sweeps from z, and turns of the gradient steps and of Newton, whose work, in sweeps, and steps count as iterations; w becomes the output of z. NS_OK: the measure is within tolerance; NS_EMAXITER,
 ** NS_ENOCONV (z has a NaN), NS_EINTR, NS_ENOMEM.
 */
 NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info);
