@@ -270,7 +270,8 @@ local function lua_classes()
     sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
     basins = ns.basins { parameters = { k = { 1 } }, run = function() return 1 end, on = "here" },
     design = ns.design.grid { k = { 1 } },
-    space = ns.contact.space { nsds = nsds, law = law, reach = 1 }, shape = ns.contact.sphere(1), circuit = ns.circuit(),
+    space = ns.contact.space { nsds = nsds, law = law, reach = 1 }, shape = ns.contact.sphere(1),
+    outline = ns.contact.outline.disk(1), circuit = ns.circuit(),
     driveline = ns.driveline(), translational = ns.translational(),
   } do
     found[receiver] = getmetatable(object).__index

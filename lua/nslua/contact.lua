@@ -424,5 +424,7 @@ return function(ns, core)
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
     support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
     check_new = check_new, methods = shared_methods, recorder = core.recorder })
+  require "nslua.contact.outline"(contact, shapes, { support = support, fail = fail, said = said,
+    is_line = function(x) return getmetatable(x) == Line end })
   return contact
 end

@@ -27,7 +27,7 @@ return function(_, _, parts)
         last = list[i]
       end
       if closed then check_length(who, last, list[1], #list, points[#list], "the first one") end
-      return { mesh = parts.support.polyline(list, closed or false) }
+      return { points = list, R = 0, closed = closed or false, mesh = parts.support.polyline(list, closed or false) }
     end,
     meets = {},
   }
