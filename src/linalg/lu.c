@@ -476,7 +476,7 @@ NsSmallLu ns_lu_small(const NsLu *lu) {
 
 static void lu_solve_one(const NsLu *lu, double *b) {
 #define SOLVE(n) ns_small_solve(ns_lu_small(lu), b, n)
-  NS_SMALL_SWITCH(lu->n, SOLVE)
+  NS_SMALL_OR_BODY_SWITCH(lu->n, SOLVE)
 }
 
 /* Multiplies each row of B by the factor of its row of A. */

@@ -19,6 +19,11 @@ enum { NS_SMALL_ORDER = 4 };
     default: call(n);                                                                                                          \
   }
 
+/* The same, and 6 is small, too: the velocities of a rigid body. */
+#define NS_SMALL_OR_BODY_SWITCH(n, call)                                                                                       \
+  if ((n) == 6) call(6);                                                                                                       \
+  else NS_SMALL_SWITCH(n, call)
+
 /* Factors of a matrix, and its row exchanges (from 1). */
 typedef struct NsSmallLu {
   const double *factors;

@@ -135,7 +135,7 @@ void ns_coef_add_to(const NsCoef *coef, double factor, double *block, int ld) {
 
 void ns_coef_dense_multiply_add(const NsCoef *coef, double factor, const double *v, double *out) {
 #define MULTIPLY(n) ns_small_multiply_add(coef->value, factor, v, out, n, coef->cols)
-  NS_SMALL_SWITCH(coef->rows, MULTIPLY)
+  NS_SMALL_OR_BODY_SWITCH(coef->rows, MULTIPLY)
 }
 
 void ns_coef_add_sizes(const NsCoef *coef, const double *v, double *out) {

@@ -128,11 +128,14 @@ bool ns_mechanical_constant_mass(const NsMechanicalDs *ds) {
   return !ds->mass_function.value;
 }
 
-bool ns_mechanical_steady(const NsMechanicalDs *ds) {
+bool ns_mechanical_constant_forces(const NsMechanicalDs *ds) {
   bool forces = ds->fint_function.value || ds->fgyr_function.value || ds->mint_function.value || ds->mass_function.value;
   forces = forces || ns_coef_given(&ds->K) || ns_coef_given(&ds->C) || ds->mass.sparse;
   for (int i = 0; i < NS_FORCE_JACOBIANS; i++) forces = forces || ns_coef_given(&ds->force_jacobian[i]);
-  if (forces || ds->moment_inertial) return false;
+  return !forces && !ds->moment_inertial;
+}
+
+bool ns_mechanical_round(const NsMechanicalDs *ds) {
   const double *M = ds->mass.value;
   for (int j = 3; M && j < ds->nv && ns_mechanical_turns(ds); j++) {
     for (int i = 0; i < ds->nv; i++)

@@ -81,8 +81,11 @@ bool ns_mechanical_linear(const NsMechanicalDs *ds);
 /* Whether an external force is a function of time. */
 bool ns_mechanical_driven(const NsMechanicalDs *ds);
 
-/* Whether M is constant, and no force changes with q or v, as of a sphere: the moments of a body's inertia are equal. */
-bool ns_mechanical_steady(const NsMechanicalDs *ds);
+/* Whether M is constant, and no force changes with q or v but the gyroscopic moment of a rigid body. */
+bool ns_mechanical_constant_forces(const NsMechanicalDs *ds);
+
+/* Whether the constant M has no gyroscopic moment, as of a sphere: the moments of a body's inertia are equal. */
+bool ns_mechanical_round(const NsMechanicalDs *ds);
 
 /* Whether M does not depend on q. */
 bool ns_mechanical_constant_mass(const NsMechanicalDs *ds);

@@ -313,6 +313,36 @@ describe("the solver of rows and contacts", function()
     end
   end)
 
+  it("has the same bits for one contact in ordinary units, and in units that are balanced first", function()
+    math.randomseed(31)
+    for trial = 1, 200 do
+      local dim = 2 + trial % 2
+      local G, W, q = {}, ns.zeros(dim, dim), ns.vector(dim)
+      for i = 1, dim do
+        G[i], q[i] = {}, math.random() - 0.7
+        for k = 1, dim do G[i][k] = math.random() - 0.5 end
+        for j = 1, i do
+          local sum = i == j and trial % 3 * 0.1 or 0
+          for k = 1, dim do sum = sum + G[i][k] * G[j][k] end
+          W[i][j], W[j][i] = sum, sum
+        end
+      end
+      local groups, answer = { { dim = dim, mu = 1.2 * math.random() } }, nil
+      for _, power in ipairs { 0, 7, -31, 230, -260 } do
+        local a = ns.numerics.generic_mechanical { W = W * 2.0 ^ power, q = q, groups = groups }
+        local force = a.z * 2.0 ^ power
+        answer = answer or a
+        assert.is_true(a.success, trial)
+        assert.equal(answer.solver, a.solver)
+        assert.equal(answer.backward, a.backward, trial)
+        for i = 1, dim do
+          assert.equal(answer.z[i], force[i], trial)
+          assert.equal(answer.w[i], a.w[i], trial)
+        end
+      end
+    end
+  end)
+
   it("is found where data come from far: only the last of a chain of groups has a q", function()
     local seeds = require "campaign"(40, 0.05)
     for seed = 1, seeds do

@@ -351,18 +351,17 @@ static NsStatus mj_evaluate_relations(NsMoreauJean *mj, NsError *err) {
 NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->base.v;
-  double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
+  double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta), *rho = mj->rho + o, *work = mj->room.work + o;
+  const double *v = mj->v + o, *v_k = mj->start.v + o, *F = mj->F + o, *F_k = mj->start.F + o, *p = mj->p + o;
   NsStatus status = NS_OK;
   if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
   if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < n; i++) mj->room.work[o + i] = mj->v[o + i] - mj->start.v[o + i];
-  ns_mechanical_mass_times(ds, node->M, mj->room.work + o, mj->rho + o);
-  for (int i = 0; i < n; i++)
-    mj->rho[o + i] -= (wf != 0 ? wf * mj->F[o + i] : 0) + (wk != 0 ? wk * mj->start.F[o + i] : 0) + mj->p[o + i];
-  for (int i = 0; ds->boundary && i < ds->boundary->n; i++)
-    mj->held[o + ds->boundary->index[i]] = mj->rho[o + ds->boundary->index[i]];
-  ns_boundary_hold(ds->boundary, mj->rho + o);
+  for (int i = 0; i < n; i++) work[i] = v[i] - v_k[i];
+  ns_mechanical_mass_times(ds, node->M, work, rho);
+  for (int i = 0; i < n; i++) rho[i] -= (wf != 0 ? wf * F[i] : 0) + (wk != 0 ? wk * F_k[i] : 0) + p[i];
+  for (int i = 0; ds->boundary && i < ds->boundary->n; i++) mj->held[o + ds->boundary->index[i]] = rho[ds->boundary->index[i]];
+  ns_boundary_hold(ds->boundary, rho);
   return NS_OK;
 }
 
@@ -440,10 +439,11 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
     node->base.block->fresh = false;
     bool curved = ns_mj_curved(mj, node);
     bool kept = same && node->base.block->factored && node->base.block->key == key && !curved;
-    if (kept && (node->linear || ns_mechanical_steady(node->ds))) continue;
+    if (kept && (node->linear || (node->level && ns_mechanical_constant_forces(node->ds)))) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
     else status = mj_form_W(mj, node, full, err);
+    node->level = !node->linear && ns_mechanical_round(node->ds) && ns_mechanical_constant_forces(node->ds);
     if (status == NS_OK && curved) ns_mj_subtract_curvature(mj, node);
     ns_boundary_isolate(node->ds->boundary, node->ds->nv, node->base.block->W);
     if (status == NS_OK) status = mj_factor(mj, node, err);

@@ -50,6 +50,7 @@ typedef struct NsMjNode {
   NsNode base;
   NsMechanicalDs *ds;
   bool linear;
+  bool level;                         /* W was formed where forces and a round mass left by_q and by_v 0 */
   double *M;                          /* nv x nv, at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
   double *factors_of;                 /* nv x nv: the W that was factored last; NULL for a linear system */

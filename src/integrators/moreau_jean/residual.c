@@ -12,11 +12,13 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
   double *terms = mj->test.terms + o, *noise = mj->test.noise + o;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
+  const double *F = mj->F + o, *F_k = mj->start.F + o, *rho = mj->rho + o, *p = mj->p + o;
   for (int i = 0; i < n; i++) {
-    double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->start.F[o + i] : 0;
-    terms[i] += fabs(mj->rho[o + i] + f + f_k + mj->p[o + i]) + fabs(f) + fabs(f_k);
+    double f = wf != 0 ? wf * F[i] : 0, f_k = wk != 0 ? wk * F_k[i] : 0;
+    terms[i] += fabs(rho[i] + f + f_k + p[i]) + fabs(f) + fabs(f_k);
   }
   ns_step_add_sizes(1, n, n, node->base.block->W, n, mj->test.scale + o, noise);
+  if (node->level) return;
   if (node->by_q) {
     ns_step_add_sizes(1, n, nq, node->by_q, n, mj->q + node->base.x, noise);
   } else {
@@ -113,8 +115,8 @@ static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *toleranc
 ** The size of a law's output: its largest term with v, v_k or the free step, as impulses may cancel the free step at rest. For
 ** a law at position the terms are ways in the step (velocity times weight).
 */
-static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double size = fabs(ns_mj_law_output(mj, edge, i)), weight = edge->base.weight;
+static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double output) {
+  double size = fabs(output), weight = edge->base.weight;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsPart *part = &edge->base.parts[p];
     const NsMjNode *node = &mj->nodes[part->node];
@@ -136,16 +138,36 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
   return ns_step_roundings(mj->base.problem.n) * sum;
 }
 
-/* The size of row i of a law. */
-static double row_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
-  return ns_step_size(tolerance, mj_output_size(mj, edge, i), mj->output_terms[edge->base.active + i]);
+/* What the solution misses of a row's output, and the size of that. */
+typedef struct NsMjMiss {
+  double gap, size;
+} NsMjMiss;
+
+static NsMjMiss row_miss(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, const double *y,
+                         int i) {
+  double output = ns_mj_law_output(mj, edge, i), size = mj_output_size(mj, edge, i, output);
+  int row = edge->base.active + i;
+  return (NsMjMiss){output - y[row], ns_step_size(tolerance, size, mj->output_terms[row])};
 }
 
-/* The largest size of a row of a law. */
-static double largest_row(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance) {
-  double size = 0;
-  for (int i = 0; i < edge->base.m; i++) size = fmax(size, row_size(mj, edge, tolerance, i));
-  return size;
+/* Adds the outputs of an interaction that takes part to the residual. The rows of a contact with tangents have one size, the largest. */
+static void measure_edge(const NsMoreauJean *mj, int e, const NsStepTolerance *tolerance, const double *y,
+                         NsStepResidual *residual) {
+  const NsMjEdge *edge = &mj->edges[e];
+  int m = edge->base.m, together = edge->base.inter->law->class->joint ? m : 1;
+  NsMjMiss of[NS_CONE_MOST];
+  for (int first = 0; first < m; first += together) {
+    double size = 0;
+    for (int i = 0; i < together; i++) {
+      of[i] = row_miss(mj, edge, tolerance, y, first + i);
+      size = together > 1 ? fmax(size, of[i].size) : of[i].size;
+    }
+    for (int i = 0; i < together; i++) {
+      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, first + i));
+      residual->gap = fmax(residual->gap, fabs(of[i].gap));
+      ns_step_add_output(residual, ns_step_output(of[i].gap, size, nothing), e);
+    }
+  }
 }
 
 NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
@@ -156,17 +178,7 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&mj->layout, &terms, &residual);
   ns_layout_problem_terms(&mj->base.problem, mj->output_terms);
-  for (int e = 0; e < mj->layout.nedges; e++) {
-    const NsMjEdge *edge = &mj->edges[e];
-    bool joint = edge->base.inter->law->class->joint; /* the rows of a contact with tangents have one size */
-    double size = joint && edge->base.active >= 0 ? largest_row(mj, edge, tolerance) : 0;
-    for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
-      double gap = ns_mj_law_output(mj, edge, i) - y[edge->base.active + i];
-      residual.gap = fmax(residual.gap, fabs(gap));
-      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, i));
-      if (!joint) size = row_size(mj, edge, tolerance, i);
-      ns_step_add_output(&residual, ns_step_output(gap, size, nothing), e);
-    }
-  }
+  for (int e = 0; e < mj->layout.nedges; e++)
+    if (mj->edges[e].base.active >= 0) measure_edge(mj, e, tolerance, y, &residual);
   return residual;
 }

@@ -72,7 +72,8 @@ double ns_friction_near_error(const NsConeClass *cone, const double *mu, double 
 double ns_friction_own_error(double error, double terms, double forces, double data) {
   double size = ns_smaller(terms, ns_larger(forces, data)), limit = explained * data;
   bool best = error <= ROUNDINGS * DBL_EPSILON * size;
-  if (size > limit) return (error + DBL_EPSILON * size) / (best ? sqrt(limit) * sqrt(size) : limit);
+  double beyond = ns_smaller(size / limit, DBL_MAX); /* a ratio: its root has the same bits in all units */
+  if (size > limit) return (error + DBL_EPSILON * size) / (best ? limit * sqrt(beyond) : limit);
   return error == 0 ? 0 : error / size;
 }
 

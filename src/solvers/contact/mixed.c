@@ -361,22 +361,32 @@ static bool joined_by_first(const NsMixedProblem *p) {
   return g == p->ngroups;
 }
 
+/* Whether the problem is one contact with tangents, which needs no components and no balance: its answer has the same bits in all units, unless numbers are extreme. */
+static bool is_alone(const NsMixed *s, const NsMixedProblem *p) {
+  return !s->options.contacts && p->ngroups == 1 && p->W && p->groups->cone && p->groups->cone->discs == 1;
+}
+
 NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess, double *z, double *w, NsSolverInfo *info) {
   NsMixedKinds kinds;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = ns_mixed_look(p, &kinds);
   if (status) return refuse_data(p, status, z, w, info);
   if (kinds.contacts == 0) return run_chain(s, &s->room.small, p, &kinds, guess, z, w, info);
-  bool direct = may_be_direct(s, &kinds, guess), ordinary = direct && ns_mixed_direct_ordinary(p), tried = false;
+  bool alone = is_alone(s, p), direct = may_be_direct(s, &kinds, guess), tried = false;
+  bool ordinary = (direct || alone) && ns_mixed_direct_ordinary(p);
   if (!ordinary && !finite_data(p)) return refuse_data(p, NS_ENAN, z, w, info);
   if (direct && separates(p)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     *info = (NsSolverInfo){.status = NS_OK, .warm = true, .solver = "guess"};
     return NS_OK;
   }
-  if (ordinary && p->n <= NS_MIXED_DIRECT && joined_by_first(p)) {
+  if (direct && ordinary && p->n <= NS_MIXED_DIRECT && joined_by_first(p)) {
     if (ns_mixed_direct(p, NULL, NULL, p->ngroups, z, w, info)) return NS_OK;
     tried = true;
+  }
+  if (alone && ordinary && run_chain(s, &s->room.small, p, &kinds, guess, z, w, info) == NS_OK) {
+    info->residual = ns_friction_error(p->groups->cone, p->groups->mu, *ns_mixed_chain_steps(s->room.small), z, w);
+    return NS_OK;
   }
   if (reserve_groups(s, p->n)) return refuse_data(p, NS_ENOMEM, z, w, info);
   find_groups(s, p);
