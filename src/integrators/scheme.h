@@ -109,6 +109,7 @@ typedef struct NsScheme {
   NsArena arena;
   int states;            /* number of states, when the problem is in states and multipliers; else -1 */
   bool linear;           /* a step is one linearised problem, without iteration */
+  bool sure;             /* `commit` of the solved step, without an account, can not fail */
   bool predicted;        /* the iterate did not start at the state of t_k; `restart` moves it there */
   long factorizations;   /* number of factorizations of W so far */
   NsStepProblem problem; /* of the last `linearize`; with `drive` not used */
@@ -390,9 +391,6 @@ struct NsSchemeClass {
   NsStatus (*commit)(NsScheme *scheme, NsEnergyAccount *account, NsError *err);
 
   /* ---- optional functions ---- */
-
-  /* Whether `commit` without an account can not fail in the present step. NULL: it may fail. */
-  bool (*sure)(const NsScheme *scheme);
 
   /* Whether the solved step must be solved a second time, in another way; then that solve has already begun. NULL: never. */
   bool (*again)(NsScheme *scheme);

@@ -64,12 +64,6 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 
 /* ---- the islands ---- */
 
-/* Whether an island that is solved can not fail to be accepted. */
-static bool surely_accepted(const NsTimeStepping *ts, const NsIsland *island) {
-  const NsSchemeClass *class = island->scheme->class;
-  return !ts->sensitivities && !ts->accounting && class->sure && class->sure(island->scheme);
-}
-
 static void save_island(NsIsland *island) {
   ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
   island->saved = true;
@@ -86,7 +80,7 @@ static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsSte
   NsStatus status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK && refine) status = refine_step(ts, island, step, status, err);
   if (status != NS_OK) status = ns_island_rescue(ts, island, step, status, err);
-  ts->islands.sure = ts->islands.sure && surely_accepted(ts, island);
+  ts->islands.sure = ts->islands.sure && island->scheme->sure && !ts->sensitivities && !ts->accounting;
   return status;
 }
 

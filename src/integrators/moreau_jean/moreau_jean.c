@@ -286,7 +286,7 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->t = step->t;
   mj->h = step->h;
   mj->layout.part = ns_step_part(step);
-  mj->decided = mj->again = mj->settle.projected = false;
+  mj->decided = mj->again = mj->settle.projected = scheme->sure = false;
   memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   memset(mj->settle.ways, 0, (size_t)mj->layout.N * sizeof *mj->settle.ways);
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
@@ -553,6 +553,9 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
     if (mj->edges[e].base.active < 0)
       status = mj_output(mj, &mj->edges[e], false, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   mj->ended = status == NS_OK;
+  bool reactions = false; /* left for `commit` */
+  for (int d = 0; d < mj->layout.nnodes && scheme->linear && !reactions; d++) reactions = mj->nodes[d].ds->boundary != NULL;
+  scheme->sure = !reactions;
   return status;
 }
 
@@ -565,13 +568,6 @@ static NsStatus mj_find_reactions(NsMoreauJean *mj, bool all, NsError *err) {
     if ((all || node->ds->boundary) && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
   }
   return status;
-}
-
-static bool mj_sure(const NsScheme *scheme) {
-  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
-  bool reactions = false;
-  for (int d = 0; d < mj->layout.nnodes && scheme->linear && !reactions; d++) reactions = mj->nodes[d].ds->boundary != NULL;
-  return !reactions;
 }
 
 static void mj_write_system(NsMoreauJean *mj, const NsMjNode *node) {
@@ -655,7 +651,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .finite = mj_finite,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
-                                             .sure = mj_sure,
                                              .settle = &ns_mj_settle,
                                              .simplify = ns_mj_simplify,
                                              .order = mj_order,
