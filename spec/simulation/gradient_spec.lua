@@ -350,3 +350,32 @@ describe("sol:at of a run with sensitivities", function()
     assert.is_nil(switched():run():at(2).S)
   end)
 end)
+
+describe("a gradient by steps", function()
+  it("is never that of a part of a run: a record without its start is told, or forward derivatives serve", function()
+    local adjoint = require "nslua.core".adjoint
+    local function build()
+      local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { -1, -0.1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(0.5)), ds
+    end
+    local asked = { terminal = function(x) return x[1] + x[2] ^ 2 end, parameters = { "x0" }, memory = 1 }
+    local _, whole = build():gradient(asked)
+    local earlier, calls, simu, ds = adjoint.earlier, 0, build()
+    adjoint.earlier = function()
+      calls = calls + 1
+      return false
+    end
+    local good, _, slopes = pcall(simu.gradient, simu, asked)
+    simu, ds = build()
+    ds:x()[1] = 0.5
+    local again, text = pcall(simu.gradient, simu, asked)
+    adjoint.earlier = earlier
+    assert.is_true(good and calls == 2)
+    for j = 1, 2 do assert.near(whole[j], slopes[j], 1e-12) end
+    assert.is_false(again)
+    local told = "gradient: the record of the run begins after t=0: the adjoint pass can't go back to its start"
+    assert.truthy(text:find(told, 1, true), text)
+  end)
+end)

@@ -218,18 +218,29 @@ static NsStatus add_z_field(NsParameterList *list, const NsParameterOwner *o, co
   return status;
 }
 
+/* Whether an entry in column j of the source has this number, `away` numbers behind its first one: the rows *from to *to, from 0. */
+static bool rows_that_have(const NsCoef *coef, ptrdiff_t away, int j, int *from, int *to) {
+  ptrdiff_t stride = coef->source.row_stride, rest = away - j * coef->source.col_stride;
+  *from = 0, *to = coef->rows - 1;
+  if (stride == 0) return rest == 0;
+  if (rest % stride != 0 || rest / stride < 0 || rest / stride > *to) return false;
+  return *from = *to = (int)(rest / stride), true;
+}
+
 /* Adds (copies NULL: counts) the entries of coefficients of `owner` that have a number from `source`, which is an element of the script's. */
 static void add_copies(NsParameter *parameter, const double *source, const NsField *fields, void *owner) {
   for (const NsField *field = fields; field->name; field++) {
     NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, owner) : NULL;
     if (!coef || !coef->value || !coef->source.version || ns_coef_varies(coef)) continue;
-    for (int k = 0; k < coef->rows * (coef->cols > 0 ? coef->cols : 1); k++) {
-      int i = k % coef->rows, j = k / coef->rows;
-      if (coef->source.data + i * coef->source.row_stride + j * coef->source.col_stride != source) continue;
-      if (coef->value + k == parameter->number) continue;
-      if (parameter->copies)
-        parameter->copies[parameter->ncopies] = (NsParameterCopy){coef->value + k, &coef->version, 0, owner};
-      parameter->ncopies++;
+    intptr_t bytes = (intptr_t)source - (intptr_t)coef->source.data, width = sizeof *source;
+    int from, to;
+    for (int j = 0; j < (coef->cols > 0 ? coef->cols : 1) && bytes % width == 0; j++) {
+      if (!rows_that_have(coef, bytes / width, j, &from, &to)) continue;
+      for (double *copy = coef->value + (ptrdiff_t)j * coef->rows + from; from <= to; from++, copy++) {
+        if (copy == parameter->number) continue;
+        if (parameter->copies) parameter->copies[parameter->ncopies] = (NsParameterCopy){copy, &coef->version, 0, owner};
+        parameter->ncopies++;
+      }
     }
   }
 }
@@ -271,11 +282,12 @@ NsStatus ns_parameters_add_field(NsParameterList *list, const NsParameterOwner *
   status = field_numbers(list, o, field, &data, &rows, &cols, &parameter.version, err);
   if (status == NS_OK) status = take_index(list, index[0], rows, name, &row, err);
   if (status == NS_OK) status = take_index(list, index[1], cols, name, &col, err);
+  const double zero = 0, unit_of_zeros = status == NS_OK ? ns_parameter_unit(&zero, data, rows * cols) : 1;
   for (int k = 0; status == NS_OK && k < rows * cols; k++) {
     int i = k / cols, j = k % cols;
     if ((row > 0 && i != row - 1) || (col > 0 && j != col - 1)) continue;
     parameter.number = data + i + (ptrdiff_t)j * rows;
-    parameter.unit = ns_parameter_unit(parameter.number, data, rows * cols);
+    parameter.unit = fabs(*parameter.number) > 0 ? ns_parameter_unit(parameter.number, NULL, 0) : unit_of_zeros;
     if (field->type == NS_FIELD_COEF) status = find_copies(list, &parameter, ns_field_place(field, o->object), i, j);
     if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
     if (field->cols > 0) status = ns_parameters_add(list, parameter, err, "%s.%s[%d][%d]", o->name, name, i + 1, j + 1);

@@ -5,6 +5,7 @@
 -- backward: by the recorded steps (src/integrators/step_adjoint.h).
 local core = require "nslua.core"
 local cost = require "nslua.gradient.cost"
+local format = core.number_support.format
 local where = require "nslua.base.where"
 
 local stepped = {}
@@ -81,6 +82,10 @@ function stepped.backward(run)
   repeat
     k = where.call("gradient", back.steps_back, simu, sol.t, k, rows)
   until k == 0 or not where.call("gradient", back.earlier, simu)
+  if k > 0 then
+    error(format("gradient: the record of the run begins after t=%.10g: the adjoint pass can't go back to its start",
+      sol.t[1]), 0)
+  end
   run.stepping = false
   run.memory, run.again = back.memory(simu)
   return back.gradient(simu) + direct
