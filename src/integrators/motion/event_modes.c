@@ -8,7 +8,7 @@
 **                      u' along d. Where u is not 0 it slips along d = u / |u|;
 **   a relay            where u = 0: it sticks, u' = 0 with lambda in its bounds; or lambda is at a bound and u' has its sign.
 ** All modes are tried when there are at most MOST_MODES; so no solution and several solutions (Painleve) are found. Else, and
-** where constraints are dependent, the one-step solver finds one solution.
+** where constraints are dependent, the one-step solver finds one solution; of the modes with this motion the one that goes on best is taken.
 ** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapters 5 and 6; Genot and Brogliato, New results
 ** on Painleve paradoxes, Eur. J. Mech. A/Solids 18, 1999.
 */
@@ -24,7 +24,9 @@
 
 enum {
   MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
-  MOST_TRIED = 40    /* largest number of rows of which all modes are tried */
+  MOST_DOUBTS =
+      256,        /* modes with the motion that the one-step solver has found, which are tried: those of 4 contacts in doubt */
+  MOST_TRIED = 40 /* largest number of rows of which all modes are tried */
 };
 
 /* An inequality of a mode may fail by this part of its terms. Chosen by experience: located events have 1e-13. */
@@ -155,17 +157,28 @@ static void solution_add(const NsEventDriven *ed, NsModes *s) {
   if (s->kept < NS_ED_SOLUTIONS) solution_keep(s, &s->solutions[s->kept++], score);
 }
 
-/* Tries all modes; false: there are too many. */
-static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
+/* The number of modes that the units' options make. */
+static double count_modes(const NsModes *s) {
   double all = 1;
-  s->kept = 0;
   for (int u = 0; u < s->nunits; u++) all *= s->units[u].count;
-  if (!(all <= MOST_MODES) || s->n > MOST_TRIED) return false;
-  for (int number = 0; number < (int)all; number++) {
+  return all;
+}
+
+/* Takes the modes number 0 to all - 1 that hold; with `found` those alone that have the motion of the first solution. */
+static void try_modes(const NsEventDriven *ed, NsModes *s, int all, bool found) {
+  for (int number = 0; number < all; number++) {
     for (int u = 0, rest = number; u < s->nunits; rest /= s->units[u].count, u++)
       s->units[u].option = s->units[u].options[rest % s->units[u].count];
-    if (ns_ed_mode_solve(ed, s) && mode_holds(ed, s)) solution_add(ed, s);
+    if (ns_ed_mode_solve(ed, s) && mode_holds(ed, s) && !(found && !same_motion(s, &s->solutions[0]))) solution_add(ed, s);
   }
+}
+
+/* Tries all modes; false: there are too many. */
+static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
+  double all = count_modes(s);
+  s->kept = 0;
+  if (!(all <= MOST_MODES) || s->n > MOST_TRIED) return false;
+  try_modes(ed, s, (int)all, false);
   return true;
 }
 
@@ -218,21 +231,57 @@ static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit, double b
   for (int i = 0; i < 2; i++) unit->d[i] = s->w[first + i] / speed;
 }
 
+/* What the solver's answer says of friction near its bound is sure to this part of it: the accuracy of the answer, with a margin of 1e3. */
+static const double SURE = 1e-7;
+
 /*
-** Reads the mode off the solver's answer. What it says of friction near its bound is sure to 1e-7 (the accuracy of the answer, with a
-** margin of 1e3). A mode that does not hold by more than rounding is read once more as exactly as the answer is at best.
+** Reads the mode off the solver's answer. A mode that does not hold by more than rounding is read once more as exactly as the answer is at best.
 */
 static bool read_modes(const NsEventDriven *ed, NsModes *s) {
-  static const double sure = 1e-7, best = 1e-9;
+  static const double best = 1e-9;
   memcpy(s->answer, s->z, (size_t)s->n * sizeof *s->z);
   for (int pass = 0; pass < 3; pass++) {
     memcpy(s->z, s->answer, (size_t)s->n * sizeof *s->z);
     ns_ed_mode_outputs(s);
     for (int u = 0; u < s->nunits; u++) s->units[u].option = s->units[u].moving ? OPTION_ALONG : OPTION_STICK;
-    for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u], pass == 1 ? best : sure);
+    for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u], pass == 1 ? best : SURE);
     if (ns_ed_turn_directions(ed, s) && (pass == 2 || mode_holds(ed, s))) return true;
   }
   return false;
+}
+
+/* Whether the answer leaves no doubt of the option of a unit: what carries nothing, or is at its bound, may do something else next. */
+static bool unit_is_sure(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  int k = unit->k, first = k + (unit->contact ? 1 : 0);
+  if (unit->row == ed->event.hit || (unit->friction >= 0 && unit->friction == ed->event.hit)) return false;
+  if (unit->option == OPTION_OPEN) return s->w[k] > SURE * s->size[k];
+  if (unit->contact && !(s->z[k] * s->W[k + (size_t)k * (size_t)s->n] > SURE * s->size[k])) return false;
+  if (unit->friction < 0 || unit->moving) return true;
+  const Friction *friction = &ed->mode->rows[unit->friction].friction;
+  double off = SURE * s->size[k] / s->W[k + (size_t)k * (size_t)s->n], force = s->z[k];
+  if (unit->option != OPTION_STICK) return tangential(unit, s->w + first) > SURE * s->size[first];
+  if (unit->contact) return tangential(unit, s->z + first) < friction->mu * s->z[k] * (1 - SURE);
+  return force > friction->lower / s->unit[k] + off && force < friction->upper / s->unit[k] - off;
+}
+
+/* Makes the option that is read the first one of a unit, and the only one where the others are not to be tried. */
+static void keep_option(Unit *unit, bool only) {
+  int at = 0;
+  while (at < unit->count && unit->options[at] != unit->option) at++;
+  if (at == unit->count) unit->options[unit->count++] = unit->option;
+  unit->options[at] = unit->options[0];
+  unit->options[0] = unit->option;
+  if (only) unit->count = 1;
+}
+
+/* Of the modes with the motion of the answer, takes the one that goes on best, as where all modes are tried. */
+static void settle_doubts(const NsEventDriven *ed, NsModes *s) {
+  for (int u = 0; u < s->nunits; u++) keep_option(&s->units[u], unit_is_sure(ed, s, &s->units[u]));
+  for (int u = 0; u < s->nunits && count_modes(s) > MOST_DOUBTS; u++) {
+    Unit *unit = &s->units[u];
+    if (unit->row != ed->event.hit && (unit->friction < 0 || unit->friction != ed->event.hit)) unit->count = 1;
+  }
+  if (count_modes(s) <= MOST_DOUBTS) try_modes(ed, s, (int)count_modes(s), true);
 }
 
 /* One solution by the one-step solver. */
@@ -255,6 +304,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
   if (!read_modes(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ed->problem.who);
   s->kept = 0;
   solution_add(ed, s);
+  settle_doubts(ed, s);
   return NS_OK;
 }
 
