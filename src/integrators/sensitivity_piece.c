@@ -378,6 +378,26 @@ bool ns_sensitivity_holds(double t_old, double t) {
   return !(t - t_old > SHORTEST * fabs(t));
 }
 
+/*
+** Takes the sizes of the unknowns and their rates at a, the start of the piece, and at its end b where one of them is 0 at the start and does not
+** move there, as from rest.
+*/
+static NsStatus piece_sizes(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, double a, double b,
+                            NsError *err) {
+  bool none = true;
+  NsStatus status = NS_OK;
+  for (int end = 0; end < 2 && none && status == NS_OK; end++) {
+    status = dense->at(dense->context, end == 0 ? a : b, s->diff.u, err);
+    if (status == NS_OK) status = ns_sensitivity_note(s, lin, end == 0 ? a : b, s->diff.u, err);
+    none = false;
+    for (int i = 0; i < s->n; i++) {
+      s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
+      none = none || s->size[i] == 0;
+    }
+  }
+  return status;
+}
+
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   double a = dense->t_old, b = dense->t;
   NsStatus status = NS_OK;
@@ -396,9 +416,7 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, cons
                                   .size = s->size,
                                   .least = s->least};
   status = ns_sensitivity_integrator(&s->equations, &problem, err);
-  if (status == NS_OK) status = dense->at(dense->context, a, s->diff.u, err);
-  if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->diff.u, err);
-  for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
+  if (status == NS_OK) status = piece_sizes(s, lin, dense, a, b, err);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
   return status == NS_OK ? piece_go(s, lin, dense, a, b, 0, err) : status;
 }

@@ -92,6 +92,23 @@ describe("the derivatives of a run of mechanics #once", function()
     assert.is_true(worst < 1e-7 and late < 1e-6)
   end)
 
+  it("start from rest where the force by the parameter begins with a power of time", function()
+    -- q2 = t^2 / 2, v1' = -q2 - z v2 |v1|: v1 is -t^3 / 6 at first, and its derivative by z t^5 / 30
+    local function run(z, sensitivities)
+      local ds, nsds = ns.LagrangianDS({ 0, 0 }, { 0, 0 }, ns.eye(2)), ns.NonSmoothDynamicalSystem(0, 3)
+      ds:setzPtr(ns.vector { z })
+      ds:setComputeFIntFunction(function(_, q, v, par, F) F[1], F[2] = q[2] + par[1] * v[2] * math.abs(v[1]), -1 end)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI(1e-11, 1e-11))
+      local sol = simu:run { sensitivities = sensitivities }
+      return ds:velocity()[1], sol
+    end
+    local _, sol = run(0.5, { "z" })
+    local d = 1e-3
+    assert.near((run(0.5 + d) - run(0.5 - d)) / (2 * d), sol.S[#sol][3][1], 1e-4)
+    assert.near((8 * run(0.5 + d) - 8 * run(0.5 - d) - run(0.5 + 2 * d) + run(0.5 - 2 * d)) / (12 * d), sol.S[#sol][3][1], 1e-7)
+  end)
+
   it("know a driving frequency after a long time", function()
     local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
     mass:setzPtr(ns.vector { 2.5 })
