@@ -542,7 +542,8 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
 
 static NsStatus fail_without_forces(const NsEventDriven *ed, int row, bool others, NsError *err) {
   return ns_fail(err, NS_ENOSOL,
-                 "%s: Painleve: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding",
+                 "%s: Painleve: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding; TimeStepping "
+                 "goes on, or less friction",
                  ed->problem.who, ns_motion_row_name(ed->motion, row), others ? " and others" : "");
 }
 
