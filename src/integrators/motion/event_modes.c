@@ -165,7 +165,7 @@ static double count_modes(const NsModes *s) {
 }
 
 /* Takes the modes number 0 to all - 1 that hold; with `found` those alone that have the motion of the first solution. */
-static void try_modes(const NsEventDriven *ed, NsModes *s, int all, bool found) {
+static void try_mode_numbers(const NsEventDriven *ed, NsModes *s, int all, bool found) {
   for (int number = 0; number < all; number++) {
     for (int u = 0, rest = number; u < s->nunits; rest /= s->units[u].count, u++)
       s->units[u].option = s->units[u].options[rest % s->units[u].count];
@@ -178,7 +178,7 @@ static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
   double all = count_modes(s);
   s->kept = 0;
   if (!(all <= MOST_MODES) || s->n > MOST_TRIED) return false;
-  try_modes(ed, s, (int)all, false);
+  try_mode_numbers(ed, s, (int)all, false);
   return true;
 }
 
@@ -281,7 +281,7 @@ static void settle_doubts(const NsEventDriven *ed, NsModes *s) {
     Unit *unit = &s->units[u];
     if (unit->row != ed->event.hit && (unit->friction < 0 || unit->friction != ed->event.hit)) unit->count = 1;
   }
-  if (count_modes(s) <= MOST_DOUBTS) try_modes(ed, s, (int)count_modes(s), true);
+  if (count_modes(s) <= MOST_DOUBTS) try_mode_numbers(ed, s, (int)count_modes(s), true);
 }
 
 /* One solution by the one-step solver. */
