@@ -1,5 +1,6 @@
 -- Contact frames in space: rows against differences of the gap and of the points of the bodies.
 local ns = require "nslua"
+local internal = require "nslua.internal"
 
 -- ---- vectors and quaternions, written again ----
 
@@ -190,6 +191,39 @@ local function look(name, rows, coordinates, rng)
   assert.near(dot(spin, spin) - dot(spin, n) ^ 2, u[4] ^ 2 + u[5] ^ 2, 1e-12)
 end
 
+-- The rate of coordinates that move with v.
+local function rate(q, v)
+  if #q == 3 then return { v[1], v[2], v[3] } end
+  local e = times(quaternion(q), { 0, v[4] / 2, v[5] / 2, v[6] / 2 })
+  return { v[1], v[2], v[3], e[1], e[2], e[3], e[4] }
+end
+
+local function joined(a, b) return table.move(b or {}, 1, b and #b or 0, #a + 1, table.move(a, 1, #a, 1, {})) end
+
+-- How the velocities of a contact change along a motion: as the rate of its frame tells, and by differences of order 6.
+local function look_along(name, rows, coordinates, rng)
+  local first, q, v = body(rng, coordinates)
+  local second, p, w
+  if shapes[name].bodies == 2 then second, p, w = body(rng, coordinates) end
+  local relation, slope, d = relation_of(name, rows), ns.zeros(rows), 1e-3
+  start(relation, rows, first, second)
+  for part, weight in pairs { [1] = 45, [2] = -9, [3] = 1 } do
+    for side = -1, 1, 2 do
+      local s = side * part * d
+      local function there(x, u)
+        if #x == 3 then return ns.LagrangianLinearTIDS(moved(x, u, s), u, ns.eye(3)) end
+        return ns.NewtonEulerDS(moved(x, u, s), u, 1, ns.eye(3))
+      end
+      local inter = start(relation_of(name, rows), rows, there(q, v), p and there(p, w))
+      slope = slope + side * weight / (60 * d) * inter:y(1)
+    end
+  end
+  local bias = internal.relation_bias(relation, 0, joined(q, p), joined(rate(q, v), p and rate(p, w)))
+  local size = 1
+  for i = 1, rows do size = math.max(size, math.abs(slope[i])) end
+  for i = 1, rows do assert.near(slope[i], bias[i], 1e-7 * size ^ 2, name .. " row " .. i) end
+end
+
 describe("contact frames", function()
   it("have the gap of a rim that stands nearly flat on a face to rounding", function()
     local rng = random(7)
@@ -212,6 +246,18 @@ describe("contact frames", function()
         for _, rows in ipairs { 1, 3, 5 } do
           look(name, rows, 7, rng)
           if rows < 5 and not shape.turns then look(name, rows, 3, rng) end
+        end
+      end
+    end)
+  end
+
+  for name, shape in pairs(shapes) do
+    it(("of %s have velocities whose rates along the motion are known"):format(name), function()
+      local rng = random(11)
+      for _ = 1, 10 do
+        for _, rows in ipairs { 1, 3, 5 } do
+          look_along(name, rows, 7, rng)
+          if rows < 5 and not shape.turns then look_along(name, rows, 3, rng) end
         end
       end
     end)

@@ -6,11 +6,12 @@
 */
 #include "contact/touch.h"
 
+const double ns_features_parallel = 1e-5;
+
 /* Part of its length by which an edge goes on behind its ends. A half: a step's slide opens no contact at an end, and levers stay short. */
 static const double beyond = 0.5;
 
-/* Shortens the way s along an edge of length L (0: without ends) to where it touches; returns how much. */
-static double features_shorten(double L, double *s) {
+double ns_features_shorten(double L, double *s) {
   double given = *s;
   if (L > 0) *s = fmin((1 + beyond) * L, fmax(-beyond * L, given));
   return fabs(given - *s);
@@ -38,12 +39,12 @@ static int features_line_face(NsFeatures *f) {
   double way[3], border[3], slope = ns_dot3(f->along, f->side);
   ns_sub3(f->corner, f->point, way);
   if (!(fabs(slope) > 0)) return 1;
-  double s = -ns_dot3(way, f->side) / slope, far = features_shorten(f->L1, &s);
+  double s = -ns_dot3(way, f->side) / slope, far = ns_features_shorten(f->L1, &s);
   ns_add3(f->corner, s, f->along, f->p1);
   ns_sub3(f->p1, f->point, way);
   ns_cross3(f->normal, f->side, border);
   double t = ns_dot3(way, border);
-  far += features_shorten(f->L2, &t);
+  far += ns_features_shorten(f->L2, &t);
   features_face(f);
   f->gap += far;
   return 0;
@@ -83,7 +84,7 @@ static int features_line_line(NsFeatures *f) {
   ns_sub3(f->corner, f->point, way);
   double a = ns_dot3(way, f->along), b = ns_dot3(way, f->normal), square = sine * sine;
   double s = (b * cosine - a) / square, t = (b - a * cosine) / square;
-  double far = features_shorten(f->L1, &s) + features_shorten(f->L2, &t);
+  double far = ns_features_shorten(f->L1, &s) + ns_features_shorten(f->L2, &t);
   ns_add3(f->corner, s, f->along, f->p1);
   ns_add3(f->point, t, f->normal, f->p2);
   f->gap = ns_dot3(way, f->n) + far - f->R1 - f->R2;
@@ -179,7 +180,7 @@ static int features_rim_gap(NsFeatures *f, FeaturesNearest *nearest, int angles,
   ns_add3(inwards, -f->R1, f->along, inwards);
   ns_unit3(t);
   ns_cross3(t, direction, f->n);
-  if (!(ns_unit3(f->n) > 1e-5)) { /* the curves are parallel: they have no common normal */
+  if (!(ns_unit3(f->n) > ns_features_parallel)) { /* the curves are parallel: they have no common normal */
     memcpy(f->n, way, sizeof way);
     if (!(ns_unit3(f->n) > 0)) return 1;
   }

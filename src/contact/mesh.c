@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 
-/* Sine of the angle by which a surface bends that counts as flat. */
-static const double flat = 1e-6;
+/* Sine of the angle by which a surface bends that counts as flat. 1e-10: the rounding of coordinates that are 1e5 times as large as a triangle. */
+static const double flat = 1e-10;
 /* Triangles within this part of their distance from a plane lie in it: some roundings of coordinates. */
 static const double level = 1e-13;
 

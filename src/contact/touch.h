@@ -61,6 +61,18 @@ typedef struct NsFeatures {
 } NsFeatures;
 int ns_features_gap(NsTouchKind kind, NsFeatures *f);
 
+/*
+** How p1, p2 and n change, in these members of `rate`, whose other vectors are the rates of those of f; f is as ns_features_gap has left it. False: unknown, as
+** where the nearest point of a rim jumps.
+*/
+bool ns_features_rate(NsTouchKind kind, const NsFeatures *f, NsFeatures *rate);
+
+/* Shortens the way s along an edge of length L (0: without ends) to where it touches; returns how much. */
+double ns_features_shorten(double L, double *s);
+
+/* The sine below which a rim and another curve are parallel where they are nearest. */
+extern const double ns_features_parallel;
+
 /* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
 typedef struct NsNarrow {
   bool all;  /* asked for: faces have all of their touches */

@@ -41,7 +41,7 @@ static void motion_take_vectors(NsMotion *motion) {
   size_t most = NS_DIFFERENCE_ROOM * (size_t)m;
   NS_ARENA_VECTORS(arena, m, &motion->y, &motion->u, &motion->rounding, &motion->bias, &motion->rhs, &motion->answer,
                    &motion->lambda, &motion->u_terms, &motion->still, &motion->unit);
-  NS_ARENA_VECTORS(arena, Nv, &motion->a_free, &motion->F);
+  NS_ARENA_VECTORS(arena, Nv, &motion->a_free, &motion->F, &motion->held);
   motion->H = ns_arena_matrix(arena, m, Nv);
   motion->X = ns_arena_matrix(arena, Nv, m);
   for (int e = 0; e < motion->nsds->ninteractions; e++) {

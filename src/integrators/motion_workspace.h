@@ -40,6 +40,7 @@ struct NsMotion {
   double *lambda;       /* m: zeros */
   double *room;         /* workspace for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
+  double *held;         /* Nv: accelerations with the forces that hold rows */
   double *unit;         /* m: powers of two; units in which the diagonal of W is nearly constant */
   bool placing;         /* the rows that are solved are places */
   bool stopping;        /* the rows that are solved are velocities */
@@ -49,6 +50,7 @@ struct NsMotion {
   double *still;        /* m: for a projection, the y that counts as 0 besides the rounding of its terms */
   NsLu *lu;             /* of the order `order` */
   int order;
+  bool regular; /* the rows that were solved last do not depend on each other: `lu` has their factors */
 };
 
 /* Evaluates and factors M of a system, where it has changed. NS_ESINGULAR naming the system; callbacks' statuses. */

@@ -56,6 +56,38 @@ void ns_contact_tangents(const double *n, double *t1, double *t2) {
   t2[2] = -n[1];
 }
 
+/* The rates of tangents_below; false: at a root of f, where they jump. */
+static bool rates_below(const double *n, const double *n_rate, double *t1, double *t2) {
+  const double a = 1 / (1 - n[2]), a_rate = a * a * n_rate[2], x = n[0] * a, y = n[1] * a;
+  const double dx = n_rate[0] * a + n[0] * a_rate, dy = n_rate[1] * a + n[1] * a_rate;
+  const double part = 1 - (x * x + y * y) / NS_TANGENTS_RIM, dpart = -2 * (x * dx + y * dy) / NS_TANGENTS_RIM;
+  const double c = NS_TANGENTS_APART * part * part, dc = 2 * NS_TANGENTS_APART * part * dpart;
+  const double re = c - x * x + y * y, im = 4 * c * (1 - part) - 2 * x * y, size = sqrt(re * re + im * im);
+  const double dre = dc - 2 * x * dx + 2 * y * dy, dim = 4 * (dc * (1 - part) - c * dpart) - 2 * (dx * y + x * dy);
+  if (!(size > 0)) return false;
+  const double cosine = re / size, sine = im / size, turn = (re * dim - im * dre) / (size * size);
+  const double g1[3] = {1 - n[0] * x, -n[1] * x, n[0]}, g2[3] = {n[0] * y, n[1] * y - 1, -n[1]};
+  const double dg1[3] = {-n_rate[0] * x - n[0] * dx, -n_rate[1] * x - n[1] * dx, n_rate[0]};
+  const double dg2[3] = {n_rate[0] * y + n[0] * dy, n_rate[1] * y + n[1] * dy, -n_rate[1]};
+  for (int i = 0; i < 3; i++) {
+    t1[i] = cosine * dg1[i] - sine * dg2[i] - turn * (sine * g1[i] + cosine * g2[i]);
+    t2[i] = sine * dg1[i] + cosine * dg2[i] + turn * (cosine * g1[i] - sine * g2[i]);
+  }
+  return true;
+}
+
+/* The rates of the tangents for a unit vector n with the rate n_rate; false: where they jump. */
+static bool contact_tangent_rates(const double *n, const double *n_rate, double *t1, double *t2) {
+  if (n[2] < NS_TANGENTS_BELOW) return rates_below(n, n_rate, t1, t2);
+  double a = 1 / (1 + n[2]), a_rate = -a * a * n_rate[2];
+  t1[0] = -2 * n[0] * n_rate[0] * a - n[0] * n[0] * a_rate;
+  t1[1] = t2[0] = -(n_rate[0] * n[1] + n[0] * n_rate[1]) * a - n[0] * n[1] * a_rate;
+  t1[2] = -n_rate[0];
+  t2[1] = -2 * n[1] * n_rate[1] * a - n[1] * n[1] * a_rate;
+  t2[2] = -n_rate[1];
+  return true;
+}
+
 /* The part of a row for a body's quaternion: sign times the Jacobian of a . omega, with omega = 2 Im(e' conj(e)). */
 static void put_turn(const double *e, const double *a, double sign, int rows, double *C) {
   double turned[3];
@@ -146,6 +178,40 @@ int ns_contact_velocity(NsContact *contact, const double *q, const double *const
   for (int i = 0; i < contact->rows; i++)
     u[i] = i < TANGENTIAL ? ns_dot3(directions[i], speed) : ns_dot3(directions[i - 2], turn);
   return 0;
+}
+
+/*
+** Adds the part of a body. A row is sign (d . p' + (arm x d) . turn), with arm = p - position, or of rolling sign d . turn; its turn 2 Im(e' conj(e)) is
+** constant along e + s e'.
+*/
+static void contact_body_bias(const NsContact *contact, int width, const double *q, const double *w, const double *p,
+                              const double *p_rate, double sign, double d[TANGENTIAL][3], double d_rate[TANGENTIAL][3],
+                              double *bias) {
+  double speed[3] = {w[0], w[1], w[2]}, turn[3] = {0}, arm[3], arm_rate[3], lever[3], change[3] = {0};
+  if (width == BODY) {
+    ns_cross3(q + 4, w + 4, turn);
+    for (int i = 0; i < 3; i++) turn[i] = 2 * (q[3] * w[4 + i] - w[3] * q[4 + i] + turn[i]);
+    ns_sub3(p, q, arm), ns_sub3(p_rate, w, arm_rate);
+    ns_cross3(turn, arm, lever), ns_cross3(turn, arm_rate, change);
+    for (int i = 0; i < 3; i++) speed[i] += lever[i];
+  }
+  for (int i = 0; i < contact->rows; i++)
+    bias[i] += sign * (i < TANGENTIAL ? ns_dot3(d_rate[i], speed) + ns_dot3(d[i], change) : ns_dot3(d_rate[i - 2], turn));
+}
+
+bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, double *bias) {
+  const NsContactFrame *f = &contact->frame;
+  const NsShapeClass *shape = ns_contact_shape(contact);
+  NsContactFrame rate = {{0}, {0}, {0}};
+  double d[TANGENTIAL][3], d_rate[TANGENTIAL][3];
+  int width, bodies = contact_bodies(contact, &width);
+  if (!shape->rate || contact_evaluate(contact, q) != 0 || !shape->rate(contact, q, w, &rate)) return false;
+  if (contact->rows > 1) ns_contact_tangents(f->nc, d[1], d[2]);
+  if (contact->rows > 1 && !contact_tangent_rates(f->nc, rate.nc, d_rate[1], d_rate[2])) return false;
+  memcpy(d[0], f->nc, sizeof d[0]), memcpy(d_rate[0], rate.nc, sizeof d_rate[0]);
+  contact_body_bias(contact, width, q, w, f->pc1, rate.pc1, 1, d, d_rate, bias);
+  if (bodies == 2) contact_body_bias(contact, width, q + width, w + width, f->pc2, rate.pc2, -1, d, d_rate, bias);
+  return true;
 }
 
 double ns_contact_lever(const NsContact *contact, const double *q) {

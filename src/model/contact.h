@@ -98,6 +98,9 @@ typedef struct NsShapeClass {
   int (*gap)(NsContact *contact, const double *q, double *gap);
   const char *failure; /* NULL: it never fails */
 
+  /* How the frame, which belongs to q, changes along w: pc1, pc2 and nc of *rate. False: unknown at q. NULL: never known. */
+  bool (*rate)(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate);
+
   /* How the rows change along w (contact->nx); rows: zeros at first. False: there are no derivatives at q. NULL: there are never. */
   bool (*curve)(const NsContact *contact, const double *q, const double *w, struct NsShapeCurve *rows);
 } NsShapeClass;
@@ -149,6 +152,11 @@ int ns_contact_velocity(NsContact *contact, const double *q, const double *const
 ** Of the first row at q, unless it is not there (1): own (2): what each body adds to its velocity; *terms: the sum of the sizes of the terms of C q.
 */
 int ns_contact_gap_terms(NsContact *contact, const double *q, const double *const *v, double *own, double *terms);
+
+/*
+** bias (rows) += the derivative of C(q + s w) w by s at s = 0, of a ready-made contact, exactly. False: the shape does not tell it at q; then nothing is added.
+*/
+bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, double *bias);
 
 /* A length that is not below the arms of the frame, from the bodies' positions to the touching points. */
 double ns_contact_lever(const NsContact *contact, const double *q);

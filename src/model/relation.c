@@ -396,6 +396,7 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
                               double *room, double *bias, NsError *err) {
   if (rel->dotjac.value) return bias_by_callback(rel, at, qdot, room, bias, err);
   if (!rel->h.value) return NS_OK;
+  if (ns_relation_pure(rel) && ns_contact_add_bias(rel->contact, at->x, qdot, bias)) return NS_OK;
   if (!relation_along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, room, room + rel->m))
     return bias_by_differences(rel, at, qdot, true, room, bias, err);
   return bias_by_rows(rel, at, qdot, own, room, bias, err);

@@ -96,6 +96,7 @@ static void motion_events_take_event(NsMotionEvent *event, NsArena *arena, int m
   NS_ARENA_VECTORS(arena, m, &event->before, &event->pressing, &event->u_after, &event->past, &event->kept);
   NS_ARENA_INTS(arena, m, &event->closed, &event->others);
   event->resting = ns_arena_take(arena, (size_t)m, sizeof *event->resting);
+  event->fading = ns_arena_take(arena, (size_t)m, sizeof *event->fading);
   event->was_active = ns_arena_take(arena, (size_t)m, sizeof *event->was_active);
   event->was = ns_arena_take(arena, (size_t)m, sizeof *event->was);
 }

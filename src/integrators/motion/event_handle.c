@@ -22,6 +22,38 @@ static bool is_relay(const NsMotionMode *mode, int row) {
   return mode->rows[row].friction.width > 0 && mode->rows[row].friction.normal < 0;
 }
 
+static bool same_bodies(const NsEventDriven *ed, int row, int other) {
+  NsInteraction *const *list = ed->run.base.nsds->interactions;
+  const NsInteraction *a = list[ns_motion_interaction(ed->motion, row)], *b = list[ns_motion_interaction(ed->motion, other)];
+  return a->ds[0] == b->ds[0] && a->ds[1] == b->ds[1];
+}
+
+/* Whether the sliding of friction that begins in this row is nearly 0. */
+static bool fades(const NsEventDriven *ed, int row) {
+  return ns_ed_sliding_speed(ed, row) <= NS_NEARLY_STOPPED * ed->mode->reach[row];
+}
+
+/*
+** Where sliding ends at one contact of two bodies, it ends at those that slow down and have nearly stopped, too: a body that stops slides in directions that are
+** rounding, and in time that is none. Called before the event.
+*/
+static NsStatus mark_fading(NsEventDriven *ed, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  int hit = ed->event.hit;
+  memset(ed->event.fading, 0, (size_t)ed->m * sizeof *ed->event.fading);
+  if (hit < 0 || ns_motion_guard_kind(mode, hit) != GUARD_SLIP || mode->rows[hit].friction.normal < 0) return NS_OK;
+  NsStatus status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
+  if (status != NS_OK || !fades(ed, hit)) return status;
+  for (int i = 0; i < ed->m; i++) {
+    double rate = 0;
+    if (i == hit || !ns_motion_friction_is(mode, i, FRICTION_SLIP) || mode->rows[i].friction.normal < 0) continue;
+    for (int k = i; k < i + mode->rows[i].friction.width; k++)
+      rate += ed->now->u[k] * ns_motion_output_acceleration(ed->motion, k, ed->acceleration);
+    ed->event.fading[i] = rate < 0 && same_bodies(ed, i, hit) && fades(ed, i);
+  }
+  return NS_OK;
+}
+
 /* ---- closed contacts ---- */
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
@@ -316,7 +348,7 @@ static bool impact_changes(const NsEventDriven *ed, int row) {
 ** Whether the sliding velocity of friction that begins in this row is 0: it is slow; or the event is that it vanishes, and no
 ** impact at the same time has changed it. In space the end of sliding is found with u nearly 0 (approach_stop): the event is that
 ** it vanishes when u is below NS_NEARLY_STOPPED of its largest value in the run, or when a solver outside of the engine has gone beyond
-** the stop and u is opposed to its direction before.
+** the stop and u is opposed to its direction before. The same holds for friction that is fading.
 */
 static bool slides_no_more(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
@@ -326,8 +358,8 @@ static bool slides_no_more(const NsEventDriven *ed, int row) {
   double speed = ns_ed_sliding_speed(ed, row);
   if (speed <= mode->slow[row]) return true;
   bool turned = event->outside && ns_ed_sliding_along(ed, row) <= -0.5 * speed;
-  bool stops = friction->width == 1 || speed <= NS_NEARLY_STOPPED * mode->reach[row] || turned;
-  return event->hit == row && stops && !impact_changes(ed, row);
+  bool stops = friction->width == 1 || fades(ed, row) || turned;
+  return (event->hit == row || event->fading[row]) && stops && !impact_changes(ed, row);
 }
 
 /* Marks the closed rows that are at rest now, beside those that are marked already; returns how many are marked. */
@@ -547,12 +579,6 @@ static NsStatus share_onset(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-static bool same_bodies(const NsEventDriven *ed, int row, int other) {
-  NsInteraction *const *list = ed->run.base.nsds->interactions;
-  const NsInteraction *a = list[ns_motion_interaction(ed->motion, row)], *b = list[ns_motion_interaction(ed->motion, other)];
-  return a->ds[0] == b->ds[0] && a->ds[1] == b->ds[1];
-}
-
 /* Ends the onset of slip where it has ended, at all contacts of the same two bodies together: these can't slip in ways of their own. */
 static void end_onset(const NsEventDriven *ed) {
   Row *rows = ed->mode->rows;
@@ -632,6 +658,7 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
     event->was[i].force = ed->mode->multiplier[i];
   }
   NsStatus status = ns_ed_read_bounds(ed, ed->run.t, err);
+  if (status == NS_OK) status = mark_fading(ed, err);
   if (status == NS_OK) status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;

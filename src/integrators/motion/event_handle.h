@@ -10,6 +10,7 @@ typedef struct NsMotionEvent {
   int hit;                    /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
   int nclosed, *closed;       /* rows with y = 0 */
   bool *resting, *was_active; /* m, by row */
+  bool *fading;               /* m, by row: of friction whose sliding ends together with the one of `hit` */
   double *before;             /* m, by row: velocities before the event */
   double *pressing;           /* m, by index in `closed`: see measure_pressing */
   double *u_after;            /* m, by row: velocities after the impacts */

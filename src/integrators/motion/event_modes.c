@@ -84,6 +84,18 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
   return true;
 }
 
+/* The part of their terms by which the equations and inequalities of a unit of contacts or joints fail. */
+static double unit_off(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  int k = unit->k, rows = 1 + (unit->contact && unit->option == OPTION_STICK ? unit->width : 0);
+  double off = 0, own = s->W[k + (size_t)k * (size_t)s->n];
+  if (unit->option == OPTION_OPEN) return s->size[k] > 0 ? -s->w[k] / s->size[k] : 0;
+  if (!unit->contact && unit->friction >= 0) return 0;
+  for (int i = k; i < k + rows; i++)
+    if (s->size[i] > 0) off = fmax(off, fabs(s->w[i]) / s->size[i]);
+  double most = rows > 1 ? tangential(unit, s->z + k + 1) - ed->mode->rows[unit->friction].friction.mu * s->z[k] : -s->z[k];
+  return s->size[k] > 0 ? fmax(off, most * own / s->size[k]) : off;
+}
+
 /* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
 static bool friction_has_room(const NsMotionMode *mode, const NsModes *s, const Unit *unit) {
   if (!unit->contact) return false;
@@ -136,9 +148,11 @@ static bool same_motion(const NsModes *s, const Solution *solution) {
   return true;
 }
 
-static void solution_keep(const NsModes *s, Solution *solution, int score) {
+static void solution_keep(const NsEventDriven *ed, const NsModes *s, Solution *solution, int score) {
+  solution->off = 0;
   for (int u = 0; u < s->nunits; u++) {
     solution->option[u] = (signed char)s->units[u].option;
+    solution->off = fmax(solution->off, unit_off(ed, s, &s->units[u]));
     for (int i = 0; i < 2; i++) solution->d[u][i] = s->units[u].d[i];
   }
   memcpy(solution->z, s->z, (size_t)s->n * sizeof *s->z);
@@ -151,10 +165,10 @@ static void solution_add(const NsEventDriven *ed, NsModes *s) {
   int score = mode_score(ed, s);
   for (int i = 0; i < s->kept; i++)
     if (same_motion(s, &s->solutions[i])) {
-      if (score > s->solutions[i].score) solution_keep(s, &s->solutions[i], score);
+      if (score > s->solutions[i].score) solution_keep(ed, s, &s->solutions[i], score);
       return;
     }
-  if (s->kept < NS_ED_SOLUTIONS) solution_keep(s, &s->solutions[s->kept++], score);
+  if (s->kept < NS_ED_SOLUTIONS) solution_keep(ed, s, &s->solutions[s->kept++], score);
 }
 
 /* The number of modes that the units' options make. */
@@ -414,16 +428,35 @@ static const Solution *solution_that_shares(const NsModes *s) {
   return best;
 }
 
+/* A solution is exact when it holds up to this part of the terms: the rounding of forces that cancel. One of these is clearly another one when it is off by 10 times as much. */
+static const double EXACT = NS_ROUNDING_OF_FORCES, CLEARLY = 10;
+
 /*
-** The solution that is the mode before, at the start of a step, where nothing has happened, or the one in which contacts share what they carry; else NULL,
+** Where contacts nearly depend on each other, as on faces with a slight bend, modes hold up to the tolerance that are none. The solution that is exact where all others are
+** clearly not; else NULL.
+*/
+static const Solution *exact_solution(const NsModes *s) {
+  const Solution *exact = NULL;
+  for (int i = 0; i < s->kept; i++) {
+    const Solution *one = &s->solutions[i];
+    if (one->off > CLEARLY * EXACT) continue;
+    if (exact || one->off > EXACT) return NULL;
+    exact = one;
+  }
+  return exact;
+}
+
+/*
+** The solution that is the mode before, at the start of a step, where nothing has happened, or the only exact one, or the one in which contacts share what they carry; else NULL,
 ** and the error of several modes.
 */
 static const Solution *only_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
   char text[400] = "";
   for (int i = 0; i < s->kept && ed->event.hit < 0; i++)
     if (mode_goes_on(ed, s, &s->solutions[i])) return &s->solutions[i];
-  const Solution *shared = solution_that_shares(s);
-  if (shared) return shared;
+  const Solution *best = exact_solution(s);
+  if (!best) best = solution_that_shares(s);
+  if (best) return best;
   for (int i = 0; i < s->kept; i++) {
     describe(ed, s, &s->solutions[i], sizeof text, text);
     if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");

@@ -27,6 +27,7 @@ typedef struct Solution {
   double *z, *w;       /* m */
   double (*d)[2];      /* m: by unit */
   int score;
+  double off; /* the part of their terms by which its equations and inequalities fail */
 } Solution;
 
 typedef struct NsModes {

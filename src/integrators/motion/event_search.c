@@ -229,6 +229,30 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
   }
 }
 
+/* The time of a root; x: in units of the step. */
+static double root_time(const NsEventDriven *ed, double x) {
+  const NsStepperState *step = &ed->run.stepper->state;
+  return fmin(step->t_old + x * event_search_step_length(ed), step->t);
+}
+
+/*
+** In space the directions of friction turn at any rate where sliding ends, and det A with them: a pole that is found where a contact has nearly stopped within the step
+** is none before a step has come nearer to the stop. *row: the pole, which becomes the friction of this contact.
+*/
+static NsStatus pole_or_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
+  const NsMotionMode *mode = ed->mode;
+  double t = root_time(ed, x);
+  if (ns_motion_watched(mode, *row) != GUARD_POLE) return NS_OK;
+  ns_hybrid_at(&ed->run, t, ed->run.sample);
+  *ed->run.clock = t;
+  NsStatus status = ns_motion_outputs(ed->motion, mode->nacting, mode->acting, t, ed->run.sample, ed->run.sample + ed->Nq, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++)
+    if (ns_motion_watched(mode, i) == GUARD_SLIP && mode->rows[i].friction.width == 2 && !mode->rows[i].friction.stops &&
+        ns_ed_sliding_along(ed, i) < (1 - APPROACH) * mode->slid[i])
+      *row = i;
+  return status;
+}
+
 /*
 ** In space the direction of friction, u / |u|, is not defined where sliding ends, and a step must not end there: steps go
 ** APPROACH of the way, until u is nearly 0. The last one keeps its direction. *row: -1 when this step is one of them.
@@ -243,12 +267,6 @@ static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *er
   friction->stops = mode->slid[*row] <= NS_NEARLY_STOPPED * mode->reach[*row];
   *row = -1;
   return ns_rk_retake(ed->run.stepper, t, err);
-}
-
-/* The time of a root; x: in units of the step. */
-static double root_time(const NsEventDriven *ed, double x) {
-  const NsStepperState *step = &ed->run.stepper->state;
-  return fmin(step->t_old + x * event_search_step_length(ed), step->t);
 }
 
 /* ---- bounds that move ---- */
@@ -363,6 +381,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   NsStatus status = ns_hybrid_interpolate(&ed->run, ed, err);
   if (status == NS_OK) status = ed->mode->moving ? first_moving_root(ed, row, &x, &t, err) : first_root(ed, row, &x, err);
   if (!ed->mode->moving) t = root_time(ed, x);
+  if (status == NS_OK && *row >= 0) status = pole_or_stop(ed, x, row, err);
   if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);
   if (status != NS_OK || *row < 0) return status;
   return event_search_go_to(ed, *row, t, err);

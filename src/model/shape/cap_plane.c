@@ -13,4 +13,5 @@ const NsShapeClass ns_shape_cap_plane = {.name = "cap_plane",
                                                      {"point", NS_SHAPE_POINT, offsetof(NsContact, point)},
                                                      {"normal", NS_SHAPE_DIRECTION, offsetof(NsContact, normal)}},
                                          .gap = ns_shape_fixed_ball_gap,
+                                         .rate = ns_shape_fixed_ball_rate,
                                          .curve = ns_shape_fixed_ball_curve};

@@ -11,4 +11,5 @@ const NsShapeClass ns_shape_corner_plane = {.name = "corner_plane",
                                                         {"point", NS_SHAPE_POINT, offsetof(NsContact, point)},
                                                         {"normal", NS_SHAPE_DIRECTION, offsetof(NsContact, normal)}},
                                             .gap = ns_shape_fixed_ball_gap,
+                                            .rate = ns_shape_fixed_ball_rate,
                                             .curve = ns_shape_fixed_ball_curve};

@@ -9,8 +9,8 @@
 
 #include "contact/touch.h"
 
-/* mirrored: the data of `corner` belong to the second body, or of the world. */
-static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind kind, bool mirrored) {
+/* The features at q. mirrored: the data of `corner` belong to the second body, or of the world. */
+static NsFeatures features_at(const NsContact *c, const double *q, bool mirrored) {
   NsPose first = ns_pose(q, 7, 0), second = ns_pose(q + 7, c->nx - 7, 0);
   const NsPose *one = mirrored ? &second : &first, *other = mirrored ? &first : &second;
   NsFeatures f = {.R1 = c->R1, .R2 = c->R2, .L1 = c->L1, .L2 = c->L2};
@@ -19,12 +19,44 @@ static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind 
   ns_place(other, c->point, f.point);
   ns_turn(other, c->normal, f.normal);
   ns_turn(other, c->side, f.side);
+  return f;
+}
+
+static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind kind, bool mirrored) {
+  NsFeatures f = features_at(c, q, mirrored);
   if (ns_features_gap(kind, &f)) return 1;
   memcpy(c->frame.pc1, mirrored ? f.p2 : f.p1, sizeof f.p1);
   memcpy(c->frame.pc2, mirrored ? f.p1 : f.p2, sizeof f.p2);
   for (int k = 0; k < 3; k++) c->frame.nc[k] = mirrored ? -f.n[k] : f.n[k];
   *gap = f.gap;
   return 0;
+}
+
+/* out: the rate of a direction, or with `place` of a point, of the body with these coordinates; there is none of the world. */
+static void features_move(const double *q, const double *w, bool world, bool place, const double *c, double *out) {
+  memset(out, 0, 3 * sizeof *out);
+  if (world) return;
+  ns_shape_bend_arm(c, q + 3, w + 3, out);
+  for (int k = 0; k < 3 && place; k++) out[k] += w[k];
+}
+
+static bool features_rate(const NsContact *c, const double *q, const double *w, NsContactFrame *rate, NsTouchKind kind,
+                          bool mirrored) {
+  NsFeatures f = features_at(c, q, mirrored), r;
+  int one = mirrored ? 7 : 0, other = 7 - one;
+  memcpy(f.p1, mirrored ? c->frame.pc2 : c->frame.pc1, sizeof f.p1);
+  memcpy(f.p2, mirrored ? c->frame.pc1 : c->frame.pc2, sizeof f.p2);
+  for (int k = 0; k < 3; k++) f.n[k] = mirrored ? -c->frame.nc[k] : c->frame.nc[k];
+  features_move(q + one, w + one, one >= c->nx, true, c->corner, r.corner);
+  features_move(q + one, w + one, one >= c->nx, false, c->along, r.along);
+  features_move(q + other, w + other, other >= c->nx, true, c->point, r.point);
+  features_move(q + other, w + other, other >= c->nx, false, c->normal, r.normal);
+  features_move(q + other, w + other, other >= c->nx, false, c->side, r.side);
+  if (!ns_features_rate(kind, &f, &r)) return false;
+  memcpy(rate->pc1, mirrored ? r.p2 : r.p1, sizeof r.p1);
+  memcpy(rate->pc2, mirrored ? r.p1 : r.p2, sizeof r.p2);
+  for (int k = 0; k < 3; k++) rate->nc[k] = mirrored ? -r.n[k] : r.n[k];
+  return true;
 }
 
 #define CORNER                                                                                                                 \
@@ -57,12 +89,16 @@ static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind 
   static int shape##_gap(NsContact *contact, const double *q, double *gap) {                                                   \
     return features_gap(contact, q, gap, NS_TOUCH_##between, mirrored);                                                        \
   }                                                                                                                            \
+  static bool shape##_rate(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate) {                 \
+    return features_rate(contact, q, w, rate, NS_TOUCH_##between, mirrored);                                                   \
+  }                                                                                                                            \
   const NsShapeClass ns_shape_##shape = {.name = #shape,                                                                       \
                                          .turns = true,                                                                        \
                                          .slides = moves,                                                                      \
                                          .jumps = leaps,                                                                       \
                                          .numbers = {__VA_ARGS__},                                                             \
                                          .gap = shape##_gap,                                                                   \
+                                         .rate = shape##_rate,                                                                 \
                                          .failure = why};
 
 static const char together[] = "the points coincide", level[] = "the edge is parallel to the border",

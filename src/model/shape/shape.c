@@ -56,11 +56,7 @@ int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap) {
   return 0;
 }
 
-/*
-** The second derivative of the arm c + 2 e_0 f x c + 2 f x (f x c) of a point c along the quaternions x and y. The arm's terms of
-** second order are half of it with x = y = e.
-*/
-static void bend_arm(const double *c, const double *x, const double *y, double *out) {
+void ns_shape_bend_arm(const double *c, const double *x, const double *y, double *out) {
   double xc[SPACE], yc[SPACE], xyc[SPACE], yxc[SPACE];
   ns_cross3(x + 1, c, xc);
   ns_cross3(y + 1, c, yc);
@@ -69,18 +65,24 @@ static void bend_arm(const double *c, const double *x, const double *y, double *
   for (int j = 0; j < SPACE; j++) out[j] = 2 * (x[0] * yc[j] + y[0] * xc[j] + xyc[j] + yxc[j]);
 }
 
+bool ns_shape_fixed_ball_rate(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate) {
+  ns_shape_bend_arm(contact->corner, q + SPACE, w + SPACE, rate->pc1);
+  for (int i = 0; i < SPACE; i++) rate->pc1[i] += w[i];
+  return true;
+}
+
 /* The directions and -R1 n are constant; the arm of the centre depends on the quaternion. */
 bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const double *w, NsShapeCurve *rows) {
   const double *c = contact->corner, *e = q + SPACE, *rate = w + SPACE;
   double d[MOST_ROWS][SPACE], arm[SPACE], arm_rate[SPACE], arm_k[4][SPACE], arm_rate_k[4][SPACE];
   ns_shape_directions(contact, contact->normal, d);
-  bend_arm(c, e, e, arm);
+  ns_shape_bend_arm(c, e, e, arm);
   for (int j = 0; j < SPACE; j++) arm[j] = c[j] + arm[j] / 2 - contact->R1 * contact->normal[j];
-  bend_arm(c, e, rate, arm_rate);
+  ns_shape_bend_arm(c, e, rate, arm_rate);
   for (int k = 0; k < 4; k++) {
     double unit[4] = {k == 0, k == 1, k == 2, k == 3};
-    bend_arm(c, e, unit, arm_k[k]);
-    bend_arm(c, rate, unit, arm_rate_k[k]);
+    ns_shape_bend_arm(c, e, unit, arm_k[k]);
+    ns_shape_bend_arm(c, rate, unit, arm_rate_k[k]);
   }
   for (int i = 0; i < contact->rows; i++) {
     NsShapeCurve *row = &rows[i];

@@ -22,8 +22,15 @@ typedef struct NsShapeCurve {
 /* The gap and the frame of a ball of radius R1 (0: a point) around `centre` on the plane. */
 void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap);
 
-/* NsShapeClass.gap and .curve of a ball of radius R1 (0: a point) on the plane, around the point `corner` of a body that turns. */
+/*
+** The second derivative of the arm c + 2 e_0 f x c + 2 f x (f x c) of a point c along the quaternions x and y. The arm's terms of
+** second order are half of it with x = y = e; its rate along y is that with x = e.
+*/
+void ns_shape_bend_arm(const double *c, const double *x, const double *y, double *out);
+
+/* NsShapeClass.gap, .rate and .curve of a ball of radius R1 (0: a point) on the plane, around the point `corner` of a body that turns. */
 int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap);
+bool ns_shape_fixed_ball_rate(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate);
 bool ns_shape_fixed_ball_curve(const NsContact *contact, const double *q, const double *w, NsShapeCurve *rows);
 
 /* The directions of the rows: the normal and, with three rows, the tangents. */

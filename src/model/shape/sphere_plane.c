@@ -4,9 +4,17 @@
 */
 #include "model/shape/shape.h"
 
+#include <string.h>
+
 static int sphere_plane_gap(NsContact *contact, const double *q, double *gap) {
   ns_shape_ball_gap(contact, q, gap);
   return 0;
+}
+
+static bool sphere_plane_rate(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate) {
+  (void)contact, (void)q;
+  memcpy(rate->pc1, w, sizeof rate->pc1);
+  return true;
 }
 
 /* The arm -R n and the directions are constant. */
@@ -25,4 +33,5 @@ const NsShapeClass ns_shape_sphere_plane = {.name = "sphere_plane",
                                                         {"point", NS_SHAPE_POINT, offsetof(NsContact, point)},
                                                         {"normal", NS_SHAPE_DIRECTION, offsetof(NsContact, normal)}},
                                             .gap = sphere_plane_gap,
+                                            .rate = sphere_plane_rate,
                                             .curve = sphere_plane_curve};

@@ -21,6 +21,20 @@ static int sphere_sphere_gap(NsContact *contact, const double *q, double *gap) {
   return 0;
 }
 
+static bool sphere_sphere_rate(const NsContact *contact, const double *q, const double *w, NsContactFrame *rate) {
+  const NsContactFrame *f = &contact->frame;
+  const double *other = q + contact->nx / 2, *moves = w + contact->nx / 2;
+  double way[SPACE], motion[SPACE];
+  ns_sub3(q, other, way), ns_sub3(w, moves, motion);
+  double distance = ns_length3(way), apart = ns_dot3(f->nc, motion);
+  for (int i = 0; i < SPACE; i++) {
+    rate->nc[i] = (motion[i] - apart * f->nc[i]) / distance;
+    rate->pc1[i] = w[i] - contact->R1 * rate->nc[i];
+    rate->pc2[i] = moves[i] + contact->R2 * rate->nc[i];
+  }
+  return true;
+}
+
 /* A vector that depends on the way between two centres: value, derivatives by the way (column l), and their rates along the motion. */
 typedef struct WayCurve {
   double value[SPACE], by[SPACE][SPACE], rate[SPACE], by_rate[SPACE][SPACE];
@@ -147,5 +161,6 @@ const NsShapeClass ns_shape_sphere_sphere = {
     .bodies = 2,
     .numbers = {{"R1", NS_SHAPE_RADIUS, offsetof(NsContact, R1)}, {"R2", NS_SHAPE_RADIUS, offsetof(NsContact, R2)}},
     .gap = sphere_sphere_gap,
+    .rate = sphere_sphere_rate,
     .failure = "the centres of the spheres coincide, or are nan,",
     .curve = sphere_sphere_curve};
