@@ -286,10 +286,23 @@ function classes.JointStopR(joint, position, upper, axis)
   return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
 end
 
+-- Angles begin anew after 4 pi. The least difference that this makes of motion - ratio * motion of the other joint: of
+-- two angles with a ratio n / d 4 pi / d. 0: none is known, as of a ratio that is no fraction with d up to MOST.
+local MOST = 10000
+local function period(names, ratio)
+  local whole = 4 * math.pi
+  if names[2] == "way" or ratio == 0 then return names[1] == "way" and 0 or whole end
+  if names[1] == "way" then return whole * math.abs(ratio) end
+  for d = 1, MOST do
+    if math.abs(ratio * d - math.floor(ratio * d + 0.5)) <= 4 * 2.0 ^ -52 * math.abs(ratio * d) then return whole / d end
+  end
+  return 0
+end
+
 -- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of a joint
--- among the bodies of both joints, as text.
-local function coupling(names, places)
-  local key = ("coupling %s %s %s %s"):format(names[1], names[2], places[1], places[2])
+-- among the bodies of both joints, as text. `anew`: less the nearest multiple of the period.
+local function coupling(names, places, anew)
+  local key = ("coupling %s %s %s %s %s"):format(names[1], names[2], places[1], places[2], anew)
   callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)
     local value = {}
     for i = 1, 2 do
@@ -303,7 +316,8 @@ local function coupling(names, places)
       rows[names[i]][2](numbers_of, d, turned_back, s, w, out, 1)
       value[i] = out[1]
     end
-    y[1] = value[1] - z[2 * SIZE + 1] * value[2] - z[2 * SIZE + 2]
+    local off, whole = value[1] - z[2 * SIZE + 1] * value[2] - z[2 * SIZE + 2], z[2 * SIZE + 3]
+    y[1] = anew and off - whole * math.floor(off / whole + 0.5) or off
   end, { native = false })
   return callbacks[key]
 end
@@ -328,8 +342,9 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   local n = #bodies
   if n > 2 then fail("%s: a relation links two bodies that move, and the joints have %d", who, n) end
   local z = table.move(about[2].z:totable(), 1, SIZE, SIZE + 1, about[1].z:totable())
-  z[#z + 1], z[#z + 2] = ratio, offset
-  return ns.NewtonEulerR { h = coupling(names, places), z = z, name = "coupling" }, bodies
+  local whole = period(names, ratio)
+  z[#z + 1], z[#z + 2], z[#z + 3] = ratio, offset, whole
+  return ns.NewtonEulerR { h = coupling(names, places, whole > 0), z = z, name = "coupling" }, bodies
 end
 
 -- A motion, whose velocity is the last row; after the rows of the joint when `whole` is true.

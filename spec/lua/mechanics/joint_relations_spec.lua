@@ -175,6 +175,39 @@ describe("joints in space", function()
     end
   end)
 
+  it("CouplerJointR: a nut that runs down a screw over many turns, and two wheels of a gear", function()
+    local I, m, pitch = 0.003, 2, 0.01 -- way = pitch angle: it falls with g / (1 + I / (m pitch^2))
+    for _, simulate in ipairs { event_driven, projected } do
+      local nut = body({ 0.3, -0.2, 5, 1, 0, 0, 0 }, nil, m, I * ns.eye(3))
+      local sleeve = ns.CylindricalJointR({ 0.3, -0.2, 0 }, { 0, 0, 1 }, true, nut)
+      local nsds = graph({ nut }, 1, { sleeve })
+      local relation, bodies = ns.CouplerJointR(sleeve, sleeve, pitch, 0, 1, 2)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), relation), table.unpack(bodies))
+      simulate(nsds, 0.01):run()
+      near(5 - g / (1 + I / (m * pitch ^ 2)) / 2, nut:q()[3], 1e-9)
+
+      local wheels, hinges, turns = {}, {}, { 0, 0 }
+      for i = 1, 2 do
+        wheels[i] = body({ i, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, i == 1 and 25 or -10 }, 1, i * ns.eye(3))
+        hinges[i] = ns.PivotJointR({ i, 0, 0 }, { 0, 0, 1 }, true, wheels[i])
+      end
+      local gear = graph(wheels, 1, hinges)
+      relation, bodies = ns.CouplerJointR(hinges[1], hinges[2], -2.5)
+      gear:link(ns.Interaction(ns.EqualityConditionNSL(1), relation), table.unpack(bodies))
+      local last = { 0, 0 }
+      for _ in simulate(gear, 0.01):steps() do
+        for i = 1, 2 do
+          local now = hinges[i]:dof()
+          local step = now - last[i]
+          turns[i] = turns[i] + step - 4 * math.pi * math.floor(step / (4 * math.pi) + 0.5)
+          last[i] = now
+        end
+      end
+      near(25, turns[1], 1e-8)
+      near(-10, turns[2], 1e-8)
+    end
+  end)
+
   it("say what they expect", function()
     local ds = body { 0, 0, 0, 1, 0, 0, 0 }
     local hinge = ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, ds)
