@@ -49,6 +49,26 @@ describe("balance", function()
     end
   end)
 
+  it("takes entries for none that are rounding beside the diagonal, in any units", function()
+    math.randomseed(53)
+    for _ = 1, 20 do
+      local n = math.random(3, 8)
+      local M = boxes.matrix(n, function(i, j)
+        local apart = i ~= j and (i > 2) ~= (j > 2)
+        return (1 + math.random()) * (apart and 10.0 ^ -math.random(17, 80) or 1)
+      end)
+      local a, b = internal.balance { M = M }, internal.balance { M = in_other_units(M) }
+      for i = 1, n do
+        for j = 1, n do
+          assert.equal(a.M[i][j], b.M[i][j])
+          if (i > 2) == (j > 2) then assert.is_true(b.M[i][j] >= 0.25 and b.M[i][j] <= 4) end
+          assert.equal(a.row_tree[1], a.row_tree[i])
+          assert.is_true((i > 2) == (j > 2) or math.abs(a.M[i][j]) < 2.0 ^ -40)
+        end
+      end
+    end
+  end)
+
   it("tells rows and columns apart that no entries tie", function()
     local b = internal.balance { M = { { 0, 3, 0 }, { 5, 0, 0 }, { 0, 0, 0 } } }
     assert.equal(b.row_tree[1], b.col_tree[2])

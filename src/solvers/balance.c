@@ -229,13 +229,55 @@ static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   s->rows[to] += s->rows[from];
 }
 
-/* Joins all connected rows and columns; each entry that joins two sets becomes 1. */
-static void tie_dense(NsBalance *b, const int *E, int n) {
+/*
+** Whether the entries of i and j in each other's rows are rounding beside those on the diagonal, in any units: |M_ij M_ji| < 2^-104 |M_ii M_jj|, the square of
+** rounding. Such entries, which may be 1e-80, would bring their rows out of all proportion.
+*/
+enum { ROUNDING_SQUARED = -104 };
+static bool is_rounding(const int *E, int n, int i, int j) {
+  int ij = E[i + (ptrdiff_t)j * n], ji = E[j + (ptrdiff_t)i * n], ii = E[i + (ptrdiff_t)i * n], jj = E[j + (ptrdiff_t)j * n];
+  if (ij == NS_NO_EXPONENT || ji == NS_NO_EXPONENT || ii == NS_NO_EXPONENT || jj == NS_NO_EXPONENT) return false;
+  return ij + ji - ii - jj < ROUNDING_SQUARED;
+}
+
+/* The largest scaled exponent of the entries in rows of the set `from` and columns of the set `to`, which are rounding. */
+static int most_between(const NsBalance *b, const int *E, int n, int from, int to) {
+  int most = NS_NO_EXPONENT;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n && b->parent[n + j] == to; i++) {
+      int e = E[i + (ptrdiff_t)j * n];
+      if (b->parent[i] != from || e == NS_NO_EXPONENT) continue;
+      e += b->offset[i] - b->offset[n + j];
+      most = e > most ? e : most;
+    }
+  return most;
+}
+
+/* Joins the sets of such pairs so that the largest entries between them become equal, and takes the entries out of E. */
+static void tie_rounding(NsBalance *b, Sets *s, int *E, int n) {
+  for (int j = 1; j < n; j++)
+    for (int i = 0; i < j; i++) {
+      if (b->parent[i] == b->parent[j] || !is_rounding(E, n, i, j)) continue;
+      int one = b->parent[i], other = b->parent[j];
+      int shift = floor_mean(most_between(b, E, n, one, other) - most_between(b, E, n, other, one), 2);
+      unite(b, s, j, i, b->offset[j] + shift - b->offset[i]);
+    }
+  for (int j = 1; j < n; j++)
+    for (int i = 0; i < j; i++)
+      if (is_rounding(E, n, i, j)) E[i + (ptrdiff_t)j * n] = E[j + (ptrdiff_t)i * n] = NS_NO_EXPONENT;
+}
+
+/* Joins all connected rows and columns; each entry that joins two sets becomes 1. Entries that are rounding leave E. */
+static void tie_dense(NsBalance *b, int *E, int n) {
   Sets s;
   begin_sets(b, &s, n);
-  for (int j = 0; j < n; j++, E += n)
-    for (int i = 0; i < n && s.rows[b->parent[n + j]] < n; i++)
-      if (E[i] != NS_NO_EXPONENT && b->parent[i] != b->parent[n + j]) unite(b, &s, i, n + j, -E[i]);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n && s.rows[b->parent[n + j]] < n; i++) {
+      int e = E[i + (ptrdiff_t)j * n];
+      if (e == NS_NO_EXPONENT || b->parent[i] == b->parent[n + j] || is_rounding(E, n, i, j)) continue;
+      unite(b, &s, i, n + j, -e);
+    }
+  tie_rounding(b, &s, E, n);
   for (int i = 0; i < n; i++) {
     b->row_tree[i] = b->parent[i];
     b->row[i] = b->offset[i];

@@ -140,6 +140,18 @@ describe("ns.mechanics.join", function()
     end
   end)
 
+  it("lets a body that is turned slide with friction by the reaction, whatever rounding is left of its reactions", function()
+    local a, mu = math.pi / 6, 0.2
+    local block = ns.NewtonEulerDS({ 0, 0, 0, 0.5, 0.5, 0.5, 0.5 }, { 0, 0, 0, 0, 0, 0 }, 1.7, ns.diag { 0.1, 0.2, 0.25 })
+    block:setFExtPtr { 0, 0, -1.7 * g }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+    nsds:insertDynamicalSystem(block)
+    local slide = ns.PrismaticJointR({ math.cos(a), 0, -math.sin(a) }, true, block)
+    ns.mechanics.join(nsds, { { slide, friction = mu } })
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5)):run()
+    assert.near(g * (math.sin(a) - mu * math.cos(a)) * 0.5 ^ 2 / 2, slide:dof(), 1e-9)
+  end)
+
   it("says what it expects", function()
     local nsds, bodies, joints = chain({ { 0, 0, 0 }, { 1, 0, 0 } }, { { { 0, 0, 0 }, { 0, 0, 1 }, 0, 1, name = "hinge" } }, 1)
     local hinge = joints[1]

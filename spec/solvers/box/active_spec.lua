@@ -61,6 +61,26 @@ describe("one active set", function()
     assert.same({ -1, -1, 0, 1, -1 }, try(p, { point = { -3, 0, 0.5, 1, 1 } }).set)
   end)
 
+  it("is solved in each row to the rounding of its own terms, where those of other rows cancel, or are rounding of rounding", function()
+    local matrix = { -- of a body that slides, turned: what joins both parts of it is rounding, and so is all of the second part
+      { 0.5882737879766052, -4.2543772163121074e-21, 0.019619851925582577, -1.694403482553254e-82, 2.776110665815252e-79 },
+      { -4.2543772163121074e-21, 0.5882535787006522, -2.168404344971009e-18, 0.008495645093021776, 0.003923970385116516 },
+      { 0.019619851925582577, -2.168404344971009e-18, 10, -8.636168555094442e-80, 1.4149498560666735e-76 },
+      { 5.0832104476597626e-82, 0.008495645093021774, 2.590850566528333e-79, 5, 4.0244465209578653e-23 },
+      { 5.552221331630505e-79, 0.003923970385116516, 2.8298997121333477e-76, -2.682964347305244e-23, 4 } }
+    local q = { -0.008495709211125345, -5.817751548098997e-39, 2.6829643473052437e-20, -1.4149498560666738e-73,
+      6.908934844075556e-77 }
+    local free = { -inf, -inf, -inf, -inf, -inf }
+    local p = { M = matrix, q = q, lower = free, upper = { inf, inf, inf, inf, inf } }
+    local a = try(p, { set = { 0, 0, 0, 0, 0 } })
+    assert.equal("NS_OK", a.status)
+    assert.is_true(a.backward <= 1e-13)
+    for _, method in ipairs { "enumerate", "default" } do
+      p.method = method
+      assert.equal("NS_OK", internal.box(p).status, method)
+    end
+  end)
+
   it("that is wrong tells which components, and repairs all or one", function()
     local N = { { 1, -2 }, { -2, 1 } }
     -- between z is (-1, -1), and w < 0 at (0, 0)

@@ -119,10 +119,17 @@ static void sum_between(NsActive *a, const NsBoxProblem *p, int m, const double 
   }
 }
 
-/* Solves M_BB d = -w_B, adds d to z_B, and updates w and size. */
-static NsStatus active_set_correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
+/*
+** Solves M_BB d = -w_B, adds d to z_B, and updates w and size. A w up to `rounding` times its terms counts as 0: it would bring its rounding into rows whose own terms
+** are smaller.
+*/
+static NsStatus active_set_correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double rounding, double *z,
+                                   double *w) {
   double *d = a->rhs, b[2];
-  for (int k = 0; k < m; k++) d[k] = -w[a->between[k]];
+  for (int k = 0; k < m; k++) {
+    int i = a->between[k];
+    d[k] = rounding > 0 && fabs(w[i]) <= rounding * a->size[i] ? 0 : -w[i];
+  }
   if (m > 2) {
     ns_lu_solve(a->lu, 1, d, m);
   } else {
@@ -160,10 +167,10 @@ static NsStatus solve_between(NsActive *a, const NsBoxProblem *p, int m, double 
   if (status) return status;
   for (int k = 0; k < m; k++) z[a->between[k]] = 0;
   memcpy(w, a->base, (size_t)p->n * sizeof *w);
-  status = active_set_correct(a, p, m, growth, z, w);
+  status = active_set_correct(a, p, m, growth, 0, z, w);
   double rounding = (m + 2) * DBL_EPSILON;
   for (int k = 0; !status && k < MOST_REFINEMENTS && needs_refinement(a, m, rounding, p->faded, w); k++) {
-    status = active_set_correct(a, p, m, growth, z, w);
+    status = active_set_correct(a, p, m, growth, DBL_EPSILON, z, w);
     rounding = fmax(rounding, NS_BOX_EXACT);
   }
   if (status) return status;
@@ -186,6 +193,7 @@ NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *se
   size_t bytes = (size_t)p->n * sizeof *z;
   *backward = INFINITY;
   int m = load_bounds(a, p, set, z);
+  a->rough = false;
   if (m < 0) return NS_ENOSOL;
   if (m == 0) {
     memcpy(w, a->base, bytes);
@@ -193,6 +201,7 @@ NsStatus ns_active_try(NsActive *a, const NsBoxProblem *p, const signed char *se
   } else {
     NsStatus status = solve_between(a, p, m, growth, z, w);
     if (status) return status;
+    a->rough = needs_refinement(a, m, NS_BOX_EXACT, p->faded, w);
   }
   if (m == 0 || !clamp_to_box(a, p, m, z)) {
     *backward = ns_box_backward(p, z, w, a->size);

@@ -23,6 +23,7 @@ typedef struct NsActive {
   double *base, *base_size, *size;   /* contribution of the z at bounds to w, its terms; terms of w */
   double *point, *w_point, *s_point; /* the candidate clamped to the box; its w and terms */
   int *between;                      /* the indices B of the components between bounds */
+  bool rough;                        /* a row of B was not right to NS_BOX_EXACT in the last try: it proves nothing */
 } NsActive;
 
 NsStatus ns_active_new(NsActive **active, int nmax);

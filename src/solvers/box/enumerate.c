@@ -16,7 +16,7 @@ enum { ENUMERATED = 20, STORED = 64 };
 /* What an enumeration saw. */
 typedef struct Enumeration {
   int tried;    /* active sets solved */
-  int singular; /* of these, skipped with a block that is singular to rounding */
+  int singular; /* of these, skipped with a block that is singular to rounding, or that was not solved to rounding */
   int found;    /* different solutions, counted up to STORED */
 } Enumeration;
 
@@ -113,7 +113,7 @@ static NsStatus enumerate_sets(NsActive *a, const NsBoxProblem *p, const double 
   for (bool more = enumerate_advance(p, set, n - 1); more; more = enumerate_advance(p, set, 0)) {
     if (seen->tried++ % 4096 == 4095 && ns_interrupted()) return NS_EINTR;
     NsStatus status = ns_active_try(a, p, set, NS_BOX_EXACT, 1e10, candidate, wc, &backward);
-    if (status == NS_ESINGULAR) seen->singular++;
+    if (status == NS_ESINGULAR || (status && a->rough)) seen->singular++;
     if (status) continue;
     double d = enumerate_distance(candidate, near, n);
     if (d < best || seen->found == 0) {
