@@ -88,7 +88,7 @@ describe("meshes", function()
     for _ = 1, require "campaign"(5, 1) do
       for name, make in pairs(shapes) do
         local shape, e = make(), turned()
-        for _, above in ipairs { 0.001, -0.003, -0.02 } do -- a corner that is behind the surface goes on there from triangle to triangle
+        for _, above in ipairs { 0.001, -0.003, -0.02 } do -- also corners that are behind the surface
           local q = { 0.01, 0.02, 1, e[1], e[2], e[3], e[4] }
           q[3] = 1 + above - c.distance(shape:placed(q), mesh)
           local gaps = linked(shape, q, mesh, 0.2)

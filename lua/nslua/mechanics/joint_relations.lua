@@ -286,7 +286,7 @@ function classes.JointStopR(joint, position, upper, axis)
   return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
 end
 
--- Angles begin anew after 4 pi. The least difference that this makes of motion - ratio * motion of the other joint: of
+-- Angles begin anew after 4 pi. The least difference that this makes of motion - ratio * motion of another one: of
 -- two angles with a ratio n / d 4 pi / d. 0: none is known, as of a ratio that is no fraction with d up to MOST.
 local MOST = 10000
 local function period(names, ratio)
@@ -294,13 +294,14 @@ local function period(names, ratio)
   if names[2] == "way" or ratio == 0 then return names[1] == "way" and 0 or whole end
   if names[1] == "way" then return whole * math.abs(ratio) end
   for d = 1, MOST do
-    if math.abs(ratio * d - math.floor(ratio * d + 0.5)) <= 4 * 2.0 ^ -52 * math.abs(ratio * d) then return whole / d end
+    local n = ratio * d
+    if math.abs(n - math.floor(n + 0.5)) <= 4 * 2.0 ^ -52 * math.abs(n) then return whole / d end
   end
   return 0
 end
 
--- The callback of motion - ratio * motion of the other joint - offset. places: the numbers of the bodies of a joint
--- among the bodies of both joints, as text. `anew`: less the nearest multiple of the period.
+-- The callback of motion - ratio * motion of the other joint - offset, less the nearest multiple of the period where
+-- angles begin `anew`. places: the numbers of the bodies of a joint among the bodies of both joints, as text.
 local function coupling(names, places, anew)
   local key = ("coupling %s %s %s %s %s"):format(names[1], names[2], places[1], places[2], anew)
   callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)

@@ -61,7 +61,7 @@ describe("one active set", function()
     assert.same({ -1, -1, 0, 1, -1 }, try(p, { point = { -3, 0, 0.5, 1, 1 } }).set)
   end)
 
-  it("is solved in each row to the rounding of its own terms, where those of other rows cancel, or are rounding of rounding", function()
+  it("is solved in each row to the rounding of its own terms, also where all of them are rounding of other rows", function()
     local matrix = { -- of a body that slides, turned: what joins both parts of it is rounding, and so is all of the second part
       { 0.5882737879766052, -4.2543772163121074e-21, 0.019619851925582577, -1.694403482553254e-82, 2.776110665815252e-79 },
       { -4.2543772163121074e-21, 0.5882535787006522, -2.168404344971009e-18, 0.008495645093021776, 0.003923970385116516 },
