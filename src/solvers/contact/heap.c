@@ -14,7 +14,7 @@
 ** one kind stalls the other one goes on. Before that, held sweeps that have begun at a guess begin again at 0: guesses of another step may
 ** lead to states about which they wander much longer.
 ** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
-** tells what a step of Newton's method costs. Newton gets a turn when the sweeps have taken as much work as the turn, and need more than it;
+** tells what a step of Newton's method costs. Newton gets a turn when sweeps and gradient steps have taken as much work as the turn, and sweeps need more than it;
 ** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
 ** Each method hands its point to the other.
 ** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does: they are far ahead where
@@ -97,7 +97,7 @@ struct NsHeapRace {
   double weight;        /* of this weight */
   void *newton;
   int swept;        /* sweeps of this search */
-  double cost, due; /* work of a step of Newton (0: not known yet); work of the sweeps at which its turn is due */
+  double cost, due; /* work of a step of Newton (0: not known yet); work of the others at which its turn is due */
   HeapRate rate;    /* of the sweeps */
   HeapClimb climb;
 };
@@ -249,9 +249,14 @@ static double heap_unit(const NsHeapRace *race, const NsMixedView *v) {
   return 2 * ((double)race->blocks.numbers + 30.0 * v->p.ngroups);
 }
 
+/* The work of the sweeps and gradient steps. */
+static double heap_spent(const NsHeapRace *race) {
+  return race->swept + race->climb.work;
+}
+
 /* Whether Newton has the next turn. */
 static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
-  if (race->swept < ANALYSIS || race->swept < race->due || !(measure <= near)) return false;
+  if (race->swept < ANALYSIS || heap_spent(race) < race->due || !(measure <= near)) return false;
   double missing = work_missing(&race->rate, v->tolerance);
   if (race->cost == 0) {
     if (missing < ANALYSIS) return false;
@@ -259,7 +264,7 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
     race->cost = (2.5 * flops + 60 * entries) / heap_unit(race, v);
     race->due = TURN * race->cost;
   }
-  return race->swept >= race->due && missing > 0.5 * TURN * race->cost;
+  return heap_spent(race) >= race->due && missing > 0.5 * TURN * race->cost;
 }
 
 /* Newton's turn from z, whose measure is *measure. Keeps the better point in z. */
@@ -271,10 +276,10 @@ static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, d
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   double reached = ns_mixed_measure(v, z, w);
   info->iterations += own.iterations;
-  race->due = race->swept + 2 * own.iterations * race->cost;
+  race->due = heap_spent(race) + 2 * own.iterations * race->cost;
   if (reached <= v->tolerance) info->solver = own.solver;
   else if (!(reached < *measure)) memcpy(z, race->start, bytes);
-  else if (reached < 0.1 * *measure) race->due = race->swept; /* it is on its way */
+  else if (reached < 0.1 * *measure) race->due = heap_spent(race); /* it is on its way */
   *measure = ns_smaller(reached, *measure);
   heap_centre(race, v->p.n, 1, z);
   return NS_OK;
