@@ -43,9 +43,9 @@
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
 /*
-** climb_first: sweeps before the first turn of the gradient steps, and its work; fewer sweeps solve most easy heaps. climb_step: the work of such a step; it has
-** one of the two products of a sweep, and projections in place of local problems (0.3 to 0.4 measured). longer: the work of gradient steps that are ahead,
-** from turn to turn. small: the share of those that are not even.
+** climb_first: sweeps before the first turn of the gradient steps, and its work; fewer sweeps solve most easy heaps. climb_step: what such a step counts, in sweeps.
+** It takes about 0.6 (one of the two products of a sweep, and projections in place of local problems); counted so, arches take two to three times as long, and
+** heaps that sweeps solve gain little. longer: the work of gradient steps that are ahead, from turn to turn. small: the share of those that are not even.
 */
 static const double climb_first = 60, climb_step = 0.35, longer = 1.5, small = 0.25;
 
@@ -310,7 +310,7 @@ static NsStatus heap_climb(NsHeapRace *race, const NsMixedView *v, double *z, do
   if (c->ahead) share = ns_larger(share, longer * c->work);
   while (c->work < share && !ns_heap_gradient_stalled(&c->steps)) {
     if (ns_interrupted()) return NS_EINTR;
-    int steps = ns_heap_gradient_run(&c->steps, v, 1 + (int)((share - c->work) / climb_step), &now);
+    int steps = ns_heap_gradient_run(&c->steps, &race->blocks, 1 + (int)((share - c->work) / climb_step), &now);
     info->iterations += (int)ceil(steps * climb_step);
     c->work += steps * climb_step;
     heap_mark(&c->rate, c->work, now);

@@ -171,6 +171,16 @@ static void add_blocks(const NsHeapBlocks *heap, int rows, int from, int to, con
   }
 }
 
+void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w) {
+  const NsMixedView *v = heap->v;
+  memcpy(w, v->p.q, (size_t)v->p.n * sizeof *w);
+  for (int g = 0; g < v->p.ngroups; g++) {
+    int row = heap->first[g], dim = v->p.groups[g].dim;
+    add_blocks(heap, dim, heap->start[g], heap->start[g + 1], z, w + row);
+    for (int i = row; heap->weight > 0 && i < row + dim; i++) w[i] -= heap->weight / v->rho[g] * z[i];
+  }
+}
+
 static void heap_relax(const NsHeapBlocks *heap, int g, double *z) {
   const NsMixedView *v = heap->v;
   const NsMixedGroup *group = &v->p.groups[g];

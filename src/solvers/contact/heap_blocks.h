@@ -43,3 +43,6 @@ void ns_heap_blocks_hold(NsHeapBlocks *heap, double weight, const double *centre
 ** have nothing to do with each other, and one level after the other, and back, is the same as one group after the other.
 */
 double ns_heap_sweep(const NsHeapBlocks *heap, double *before, double *z);
+
+/* w = W z + q, without the term of ns_heap_blocks_hold. */
+void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w);

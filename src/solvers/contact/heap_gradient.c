@@ -6,7 +6,7 @@
 ** With the shift s_i = sum mu_D |u_D,i| of each contact held, Nesterov's steps for the least z' W z / 2 + (q + s e_n)' z in the bounds and
 ** cones, each group with its own step length rho; a common factor is halved until the curvature allows it. Momentum is dropped when it points
 ** uphill. The shift is renewed when z moves twenty times slower than after the last renewal. W y is a combination of earlier products, so that
-** a step has one product with W and no system or local problem to solve: it costs a fraction of a sweep, and is not held up by a matrix that
+** a step has one product with W and no system or local problem to solve: it costs some 0.6 of a sweep, and is not held up by a matrix that
 ** is singular.
 ** Assumptions: for a symmetric positive semidefinite W the inner problem is convex; the fixed point iteration on s converges for small mu.
 ** Termination: the caller's count. Mazhar, Heyn, Negrut and Tasora, ACM Trans. Graphics 34, 2015; O'Donoghue and Candes, Found. Comput. Math. 15,
@@ -101,11 +101,12 @@ static void gradient_swap(double **a, double **b) {
 }
 
 /* A step from y. Returns the square of its way; *products grows by the number of products. */
-static double gradient_step(NsHeapGradient *f, const NsMixedView *v, int *products) {
+static double gradient_step(NsHeapGradient *f, const NsHeapBlocks *heap, int *products) {
+  const NsMixedView *v = heap->v;
   double uphill = 0;
   for (int k = 0; k < HALVINGS; k++) {
     uphill = gradient_project(f, v);
-    ns_mixed_product(&v->p, f->next, f->wnext);
+    ns_heap_product(heap, f->next, f->wnext);
     ++*products;
     if (gradient_allowed(f, v)) break;
     f->length /= 2;
@@ -132,22 +133,23 @@ static void gradient_renew(NsHeapGradient *f, const NsMixedView *v) {
 }
 
 /* The first step starts at r. */
-static void gradient_start(NsHeapGradient *f, const NsMixedView *v) {
-  size_t bytes = (size_t)v->p.n * sizeof *f->r;
-  ns_mixed_product(&v->p, f->r, f->wr);
+static void gradient_start(NsHeapGradient *f, const NsHeapBlocks *heap) {
+  size_t bytes = (size_t)heap->v->p.n * sizeof *f->r;
+  ns_heap_product(heap, f->r, f->wr);
   memcpy(f->y, f->r, bytes);
   memcpy(f->wy, f->wr, bytes);
   memcpy(f->best, f->r, bytes);
   f->fresh = false;
 }
 
-int ns_heap_gradient_run(NsHeapGradient *f, const NsMixedView *v, int most, double *measure) {
+int ns_heap_gradient_run(NsHeapGradient *f, const NsHeapBlocks *heap, int most, double *measure) {
+  const NsMixedView *v = heap->v;
   double first = 0;
   int products = 0;
-  if (f->fresh) gradient_start(f, v), products++;
+  if (f->fresh) gradient_start(f, heap), products++;
   gradient_renew(f, v);
   for (int k = 0; k < SETTLE_MOST && products < most; k++) {
-    double moved = gradient_step(f, v, &products);
+    double moved = gradient_step(f, heap, &products);
     if (k == 0) first = moved;
     if (k >= SETTLE_LEAST && moved < slower * slower * first) break;
   }

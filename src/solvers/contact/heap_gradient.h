@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "solvers/contact/mixed_measure.h"
+#include "solvers/contact/heap_blocks.h"
 
 /* Where the steps for a problem stand: they go on from one run to the next. Zeros: at no point. */
 typedef struct NsHeapGradient {
@@ -31,7 +31,7 @@ NsStatus ns_heap_gradient_begin(NsHeapGradient *f, const NsMixedView *v, const d
 ** Steps until one shift has settled, at most `most`; returns their number. *measure: of the point that is reached. f->best is the best point of all
 ** runs from where they began.
 */
-int ns_heap_gradient_run(NsHeapGradient *f, const NsMixedView *v, int most, double *measure);
+int ns_heap_gradient_run(NsHeapGradient *f, const NsHeapBlocks *heap, int most, double *measure);
 
 /* Whether the runs make no progress any more. */
 bool ns_heap_gradient_stalled(const NsHeapGradient *f);
