@@ -118,7 +118,8 @@ describe("a box that tips", function()
     end
     local exact = rates(function(nsds) return ns.EventDriven(nsds, ns.TimeDiscretisation(0.245, 1e-3), ns.RungeKuttaOSI()) end)
     local small = rates(function(nsds)
-      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0.245, 2e-5), ns.MoreauJeanOSI(0.5), ns.FrictionContact(3, { tolerance = 1e-8 }))
+      local problem = ns.FrictionContact(3, { tolerance = 1e-8 })
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0.245, 2e-5), ns.MoreauJeanOSI(0.5), problem)
     end)
     for k, w in ipairs(exact) do assert.near(w, small[k], 5e-5 * w) end
   end)
