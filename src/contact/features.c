@@ -50,9 +50,8 @@ static int features_line_face(NsFeatures *f) {
   return 0;
 }
 
-/* The frame along the way from p2 to p1, which are on the axes of the rounding. */
+/* The frame along n, the way from p2 to p1, which are on the axes of the rounding. */
 static int features_apart(NsFeatures *f) {
-  ns_sub3(f->p1, f->p2, f->n);
   double distance = ns_unit3(f->n);
   if (!(distance > 0)) return 1;
   ns_add3(f->p1, -f->R1, f->n, f->p1);
@@ -64,14 +63,17 @@ static int features_apart(NsFeatures *f) {
 static int features_point_point(NsFeatures *f) {
   memcpy(f->p1, f->corner, sizeof f->p1);
   memcpy(f->p2, f->point, sizeof f->p2);
+  ns_sub3(f->p1, f->p2, f->n);
   return features_apart(f);
 }
 
 static int features_point_line(NsFeatures *f) {
-  double way[3];
   memcpy(f->p1, f->corner, sizeof f->p1);
-  ns_sub3(f->p1, f->point, way);
-  ns_add3(f->point, ns_dot3(way, f->normal), f->normal, f->p2);
+  ns_sub3(f->p1, f->point, f->n);
+  ns_add3(f->n, -ns_dot3(f->n, f->normal), f->normal, f->n);
+  ns_add3(f->n, -ns_dot3(f->n, f->normal), f->normal,
+          f->n); /* once more: of a point near the line rounding along it has grown */
+  ns_sub3(f->p1, f->n, f->p2);
   return features_apart(f);
 }
 
@@ -153,13 +155,18 @@ static double features_rim_slope(NsFeatures *f, const FeaturesRim *rim, double a
 static void features_rim_nearest(NsFeatures *f, FeaturesNearest *nearest, int angles, double *t, double *direction) {
   enum { HALVES = 56 };
   const double step = 2 * acos(-1) / angles;
-  double best = INFINITY, at = 0, square;
+  double best = INFINITY, from = 0, at, square, way[3];
   FeaturesRim rim = {.centre = f->corner, .R = f->R1};
   ns_frame3(f->along, rim.u, rim.v);
-  bool falls = features_rim_slope(f, &rim, 0, nearest, t, direction, &square) <= 0;
+  if (f->beside) {
+    ns_sub3(f->beside, f->corner, way);
+    from = atan2(ns_dot3(way, rim.v), ns_dot3(way, rim.u)) - 1.5 * step, angles = 3;
+  }
+  at = from;
+  bool falls = features_rim_slope(f, &rim, from, nearest, t, direction, &square) <= 0;
   for (int k = 1; k <= angles; k++) {
     bool fell = falls;
-    double low = (k - 1) * step, high = k * step;
+    double low = from + (k - 1) * step, high = from + k * step;
     falls = features_rim_slope(f, &rim, high, nearest, t, direction, &square) <= 0;
     for (int half = 0; half < HALVES && fell && !falls; half++) {
       double middle = low + (high - low) / 2;
@@ -198,12 +205,15 @@ static int features_ring_ring(NsFeatures *f) {
   return features_rim_gap(f, features_near_ring, 128, 0);
 }
 
+/* The normal is orthogonal to the rim, also where the way between the points is as short as their rounding. */
 static int features_ring_point(NsFeatures *f) {
   double out[3], way[3];
   ns_sub3(f->point, f->corner, way);
   ns_rim3(f->along, way, out);
   ns_add3(f->corner, f->R1, out, f->p1);
   ns_sub3(f->p1, f->point, f->n);
+  ns_cross3(f->along, out, way);
+  ns_add3(f->n, -ns_dot3(f->n, way), way, f->n);
   double distance = ns_unit3(f->n);
   if (!(distance > 0)) return 1;
   ns_add3(f->point, f->R2, f->n, f->p2);

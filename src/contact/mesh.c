@@ -525,18 +525,81 @@ NsStatus ns_solid_nearest(const NsSolid *a, const NsSolid *b, NsNearest *near) {
   return status;
 }
 
-NsStatus ns_mesh_nearest(const NsMesh *mesh, const NsSolid *solid, bool first, NsNearest *near) {
-  const NsPose world = ns_pose(NULL, 0, 0);
-  NsSolid triangle;
-  NsPlaced of_mesh = {&triangle, &world}, other = {solid, &world};
-  NsNarrow narrow = {0};
-  NsStatus status = NS_OK;
-  *near = (NsNearest){.d = INFINITY};
-  for (int i = 0; i < ns_mesh_triangles(mesh) && status == NS_OK; i++) {
-    status = mesh_solid(mesh, i, &triangle);
-    if (status == NS_OK) status = mesh_nearest_of(&narrow, first ? of_mesh : other, first ? other : of_mesh, near);
-    ns_arena_release(&triangle.arena);
+/* A search for the triangle that is nearest to a solid, which lies in a ball and in a box; `triangle`: its number, -1: none yet. */
+typedef struct MeshSearch {
+  const NsMesh *mesh;
+  const NsSolid *solid;
+  bool first;
+  int triangle;
+  double low[3], high[3], slack; /* slack: by how much bounds and distances may be wrong */
+  NsNarrow narrow;
+  NsNearest *near;
+} MeshSearch;
+
+static void search_begin(MeshSearch *s) {
+  const NsSolid *solid = s->solid;
+  for (int k = 0; k < 3; k++) {
+    s->low[k] = INFINITY, s->high[k] = -INFINITY;
+    for (int i = 0; i < solid->nvertices; i++) {
+      s->low[k] = fmin(s->low[k], solid->vertices[3 * i + k]), s->high[k] = fmax(s->high[k], solid->vertices[3 * i + k]);
+    }
+    double more = solid->radius, axis = solid->ring.axes[0][k]; /* corners of a cylinder's prism are within it */
+    if (solid->ring.R > 0) {
+      s->low[k] = fmin(solid->ring.ends[0][k], solid->ring.ends[1][k]),
+      s->high[k] = fmax(solid->ring.ends[0][k], solid->ring.ends[1][k]);
+      more = solid->ring.R * sqrt(fmax(0, 1 - axis * axis));
+    }
+    s->low[k] -= more, s->high[k] += more;
   }
-  ns_narrow_free(&narrow);
+  s->slack = 1e-9 * solid->around + 1e-13 * ns_length3(solid->centre);
+}
+
+/* The least distance of the solid and a triangle in the box: below 0 of the ball around it, since that holds the solid. */
+static double search_bound(const MeshSearch *s, const MeshBox *box) {
+  double out[3], apart[3];
+  for (int k = 0; k < 3; k++) {
+    out[k] = fmax(0, fmax(box->low[k] - s->solid->centre[k], s->solid->centre[k] - box->high[k]));
+    apart[k] = fmax(0, fmax(box->low[k] - s->high[k], s->low[k] - box->high[k]));
+  }
+  double boxes = ns_length3(apart), ball = ns_length3(out) - s->solid->around;
+  return boxes > 0 ? fmax(ball, boxes) : ball;
+}
+
+/* Of triangles that are equally near the first one counts. */
+static NsStatus search_triangle(MeshSearch *s, int triangle) {
+  const NsPose world = ns_pose(NULL, 0, 0);
+  NsSolid solid;
+  NsPlaced of_mesh = {&solid, &world}, other = {s->solid, &world};
+  NsNearest now = {.d = INFINITY};
+  NsStatus status = mesh_solid(s->mesh, triangle, &solid);
+  if (status == NS_OK) status = mesh_nearest_of(&s->narrow, s->first ? of_mesh : other, s->first ? other : of_mesh, &now);
+  if (now.d < s->near->d || (now.d == s->near->d && triangle < s->triangle)) *s->near = now, s->triangle = triangle;
+  ns_arena_release(&solid.arena);
+  return status;
+}
+
+/* The nearer child first. */
+static NsStatus search_box(MeshSearch *s, int node) {
+  const MeshBox *box = &s->mesh->boxes[node];
+  NsStatus status = NS_OK;
+  if (box->count > LEAF) {
+    double bounds[2] = {search_bound(s, &s->mesh->boxes[2 * node + 1]), search_bound(s, &s->mesh->boxes[2 * node + 2])};
+    int nearer = bounds[1] < bounds[0];
+    for (int k = 0; k < 2 && status == NS_OK; k++) {
+      int child = k ? !nearer : nearer;
+      if (bounds[child] <= s->near->d + s->slack) status = search_box(s, 2 * node + 1 + child);
+    }
+    return status;
+  }
+  for (int i = box->first; i < box->first + box->count && status == NS_OK; i++) status = search_triangle(s, s->mesh->order[i]);
+  return status;
+}
+
+NsStatus ns_mesh_nearest(const NsMesh *mesh, const NsSolid *solid, bool first, NsNearest *near) {
+  MeshSearch search = {.mesh = mesh, .solid = solid, .first = first, .triangle = -1, .near = near};
+  *near = (NsNearest){.d = INFINITY};
+  search_begin(&search);
+  NsStatus status = search_box(&search, 0);
+  ns_narrow_free(&search.narrow);
   return status;
 }

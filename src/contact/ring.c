@@ -8,6 +8,8 @@ const double ns_ring_standing = 0.03;
 
 /* Parts of the size of the smaller solid. same: gaps that differ by less are one; close: features that come so near to a point are those there. */
 static const double ring_same = 1e-8, ring_close = 1e-3;
+/* Lines whose angle has a smaller sine touch at their ends. */
+static const double ring_parallel = 1e-3;
 
 /* What a feature of a solid is on the true surface: a rim, the axis of a side, or the feature itself. */
 typedef enum RingForm { RING_POINT, RING_LINE, RING_FACE, RING_RIM } RingForm;
@@ -101,8 +103,11 @@ static void ring_feet(const NsTouch *t, const double *x, const double *y, RingFe
   *one = ring_end(*one, (u - v * cosine) / square), *other = ring_end(*other, (u * cosine - v) / square);
 }
 
-/* The touch of two features: a rim is named first, a face last, and equal forms in the order of the solids. False: there is none. */
-static bool ring_pair(NsTouch *t, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b) {
+/*
+** The touch of two features: a rim is named first, a face last, and equal forms in the order of the solids. False: there is none, as of lines whose angle
+** has at most the sine `parallel`.
+*/
+static bool ring_pair(NsTouch *t, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b, double parallel) {
   static const NsTouchKind kinds[4][4] = {
       [RING_POINT] = {NS_TOUCH_POINT_POINT, NS_TOUCH_POINT_LINE, NS_TOUCH_POINT_FACE, NS_TOUCH_RING_POINT},
       [RING_LINE] = {NS_TOUCH_POINT_LINE, NS_TOUCH_LINE_LINE, NS_TOUCH_LINE_FACE, NS_TOUCH_RING_LINE},
@@ -125,11 +130,11 @@ static bool ring_pair(NsTouch *t, RingFeature one, RingFeature other, NsPlaced a
     /* the axis of a first rim points the other way along the solid */
     double sign = one.solid->ring.R > 0 ? -1 : 1, back = other.solid->ring.R > 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) x[k] *= sign, y[k] *= back;
-    if (!(ns_length3(across) > 1e-3)) return false;
+    if (!(ns_length3(across) > parallel)) return false;
     RingFeature first = one, second = other;
     ring_feet(t, x, y, &first, &second, a, b);
     if (first.form != RING_LINE && second.form != RING_LINE) return false; /* other features are nearer */
-    if (first.form != RING_LINE || second.form != RING_LINE) return ring_pair(t, first, second, a, b);
+    if (first.form != RING_LINE || second.form != RING_LINE) return ring_pair(t, first, second, a, b, parallel);
     turned = ns_dot3(across, t->n) < 0;
     for (int k = 0; k < 3 && turned; k++) t->along[k] = -t->along[k];
   }
@@ -226,7 +231,7 @@ static bool ring_smooth(NsTouch *t, NsPlaced a, NsPlaced b, bool few) {
     if (one.form == RING_RIM) {
       bool over = ring_over(&one, p.pose, q.solid, j, q.pose, slack);
       RingFeature edge = over ? other : ring_border(q.solid, j, border);
-      return ring_on_cap(t, one, i % NS_SOLID_SIDES, edge, p, q) || ring_pair(t, one, edge, p, q);
+      return ring_on_cap(t, one, i % NS_SOLID_SIDES, edge, p, q) || ring_pair(t, one, edge, p, q, ring_parallel);
     }
     t->R1 = p.solid->ring.R > 0 ? p.solid->ring.R : p.solid->radius;
     (void)ring_data(&one, t->corner, t->along);
@@ -253,13 +258,13 @@ static bool ring_smooth(NsTouch *t, NsPlaced a, NsPlaced b, bool few) {
   }
   if (one.form == RING_RIM && other.form == RING_FACE && !ring_over(&one, p.pose, q.solid, other.number, q.pose, slack))
     return false;
-  return ring_pair(t, one, other, p, q);
+  return ring_pair(t, one, other, p, q, ring_parallel);
 }
 
-/* The gap, the place and the normal of the touch, by its features. False: there is none. */
-static bool ring_measure(NsTouch *t, NsPlaced a, NsPlaced b) {
+/* The gap, the place and the normal of the touch, by its features. beside: as of NsFeatures. False: there is none. */
+static bool ring_measure(NsTouch *t, NsPlaced a, NsPlaced b, const double *beside) {
   const NsPose *one = t->swapped ? b.pose : a.pose, *other = t->swapped ? a.pose : b.pose;
-  NsFeatures f = {.R1 = t->R1, .R2 = t->R2, .L1 = t->L1, .L2 = t->L2};
+  NsFeatures f = {.R1 = t->R1, .R2 = t->R2, .L1 = t->L1, .L2 = t->L2, .beside = beside};
   ns_place(one, t->corner, f.corner), ns_turn(one, t->along, f.along);
   ns_place(other, t->point, f.point), ns_turn(other, t->normal, f.normal), ns_turn(other, t->side, f.side);
   if (ns_features_gap(t->kind, &f)) return false;
@@ -267,6 +272,8 @@ static bool ring_measure(NsTouch *t, NsPlaced a, NsPlaced b) {
   memcpy(t->at, f.p1, sizeof t->at), memcpy(t->n, f.n, sizeof t->n);
   return true;
 }
+
+enum { MOST_FEATURES = 96 };
 
 /* The features of a solid that come within `near` of a point of its core, in space; at most `most`. Returns how many. */
 static int ring_features(NsPlaced a, const double *place, double near, int most, RingFeature *list) {
@@ -285,11 +292,11 @@ static int ring_features(NsPlaced a, const double *place, double near, int most,
     if (level && beside) list[n++] = (RingFeature){s, RING_RIM, end};
   }
   if (ring->R > 0) return n;
-  for (int i = 0; i < s->nvertices && n < most; i++) {
+  for (int i = 0; i < s->nvertices && n < most / 3; i++) { /* at least a third of the list is for each form */
     ns_sub3(at, s->vertices + 3 * (ptrdiff_t)i, way);
     if (ns_length3(way) < near) list[n++] = (RingFeature){s, RING_POINT, i};
   }
-  for (int e = 0; e < s->nedges && n < most; e++) {
+  for (int e = 0; e < s->nedges && n < 2 * most / 3; e++) {
     RingFeature edge = {s, RING_LINE, e};
     double point[3], along[3];
     ring_data(&edge, point, along);
@@ -308,18 +315,17 @@ static int ring_features(NsPlaced a, const double *place, double near, int most,
 /* Adds the touch of the features at which two solids are nearest: among those there the pair whose gap is nearest to the distance. */
 static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, double *pa, double *pb, const double *n,
                              double size) {
-  enum { MOST = 24 };
-  RingFeature one[MOST], other[MOST];
+  RingFeature one[MOST_FEATURES], other[MOST_FEATURES];
   NsTouch best = {0};
   double near = ring_close * size + fabs(d),
          least = ring_close * size; /* features whose lines come nearer beyond their ends are better than none */
   ns_add3(pa, a.solid->radius, n, pa), ns_add3(pb, -b.solid->radius, n, pb);
-  int count = ring_features(a, pa, near, MOST, one), others = ring_features(b, pb, near, MOST, other);
+  int count = ring_features(a, pa, near, MOST_FEATURES, one), others = ring_features(b, pb, near, MOST_FEATURES, other);
   for (int i = 0; i < count; i++)
     for (int j = 0; j < others; j++) {
       NsTouch t = {0};
       memcpy(t.n, n, sizeof t.n);
-      if (!ring_pair(&t, one[i], other[j], a, b) || !ring_measure(&t, a, b)) continue;
+      if (!ring_pair(&t, one[i], other[j], a, b, ring_parallel) || !ring_measure(&t, a, b, NULL)) continue;
       if (!(fabs(t.gap - d) < least) || (ns_dot3(t.n, n) > 0) == t.swapped) continue;
       least = fabs(t.gap - d), best = t;
     }
@@ -330,8 +336,12 @@ static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, doub
   return NS_OK;
 }
 
-static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, bool guess, double close, double *distance, double *pa,
-                                  double *pb, double *n);
+/* The distance along the normal of a touch, and its points: `low`, the gap along n, is at most the distance of the solids. */
+typedef struct RingWay {
+  double d, low, pa[3], pb[3], n[3];
+} RingWay;
+
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, RingWay *best);
 
 /* The point of a solid that is farthest along d, in space, without its rounding. */
 static void ring_farthest(NsPlaced at, const double *d, double *point) {
@@ -368,42 +378,71 @@ static bool ring_apart(NsPlaced a, NsPlaced b, double reach) {
   return false;
 }
 
-/* Whether a point in space is in the solid without its rounding, up to `slack`. False also: of a solid that has no inside. */
-static bool ring_holds(NsPlaced at, const double *point, double slack) {
-  const NsSolid *s = at.solid;
-  double own[3], way[3], out[3];
-  ns_place_back(at.pose, point, own);
-  ns_sub3(own, s->ring.ends[0], way);
-  double beyond = ns_dot3(way, s->ring.axes[0]);
-  ns_add3(way, -beyond, s->ring.axes[0], out);
-  bool in = s->ring.R > 0 ? ns_length3(out) <= s->ring.R + slack : s->nfaces > 2;
-  for (int f = 0; f < (s->ring.R > 0 ? 2 : s->nfaces) && in; f++)
-    in = ns_dot3(s->faces[f].normal, own) <= s->faces[f].offset + slack;
-  return in;
+/* Takes the touch if its points are in the solids, and these have a larger gap along its normal, which is about its own. */
+static void ring_take(RingWay *best, const NsTouch *t, NsPlaced a, NsPlaced b, double close) {
+  static const double about =
+      1e-12; /* a part of both sizes: where points beside each other are as deep, one may be a little deeper */
+  double slack = fmax(close, about * (a.solid->around + b.solid->around));
+  RingWay now = {.d = t->gap};
+  double p[3], q[3], sign = t->swapped ? -1 : 1;
+  for (int k = 0; k < 3; k++) now.n[k] = sign * t->n[k];
+  now.low = ring_gap(a, b, now.n, p);
+  if (!(now.low > best->low) || !(fabs(now.d - now.low) <= slack)) return;
+  memcpy(t->swapped ? now.pb : now.pa, t->at, sizeof t->at);
+  ns_add3(t->at, -t->gap, t->n, t->swapped ? now.pa : now.pb);
+  ns_add3(now.pa, a.solid->radius, now.n, p), ns_add3(now.pb, -b.solid->radius, now.n, q);
+  close *= 4; /* points have more rounding than gaps */
+  ns_place_back(a.pose, p, p), ns_place_back(b.pose, q, q);
+  if (ns_solid_holds(a.solid, p, close) && ns_solid_holds(b.solid, q, close)) *best = now;
 }
 
-/*
-** The distance of solids that are apart, by the touch along whose normal the gap is largest: true when its points prove it. Else they tell where to look; *guess
-** false: there is none.
-*/
-static bool ring_proved(const NsNarrow *w, int n, NsPlaced a, NsPlaced b, double close, bool *guess, double *d, double *pa,
-                        double *pb, double *normal) {
-  double most = -INFINITY, ra = a.solid->radius, rb = b.solid->radius, p[3], q[3], way[3];
-  for (int i = 0; i < n; i++) {
-    const NsTouch *t = &w->touches[i];
-    double to_a[3], sign = t->swapped ? -1 : 1;
-    for (int k = 0; k < 3; k++) to_a[k] = sign * t->n[k];
-    double gap = ring_gap(a, b, to_a, way);
-    if (!(gap > most)) continue;
-    most = gap, *d = t->gap;
-    memcpy(normal, to_a, sizeof to_a);
-    memcpy(t->swapped ? pb : pa, t->at, sizeof t->at);
-    ns_add3(t->at, -t->gap, t->n, t->swapped ? pa : pb);
+/* Whether solids have the distance of the touch as they are apart, or only touch, up to `close`: there is one nearest way alone. */
+static bool ring_proves(const RingWay *best, NsPlaced a, NsPlaced b, double close) {
+  return best->d + a.solid->radius + b.solid->radius > -close && fabs(best->d - best->low) <= close;
+}
+
+/* Takes the touches of two features; of a rim that has several, as with an axis through it, from places all around, too, or beside the point (not NULL). */
+static void ring_try(RingWay *best, const double *n, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b, double close,
+                     const double *beside) {
+  enum {
+    LINE_STARTS = 12,
+    RING_STARTS = 44
+  }; /* each looks at three steps of features_rim_nearest: a little less than these are apart */
+  NsTouch t = {0};
+  memcpy(t.n, n, sizeof t.n);
+  if (!ring_pair(&t, one, other, a, b, 1e-9)) return;
+  if (ring_measure(&t, a, b, NULL)) ring_take(best, &t, a, b, close);
+  if (t.kind != NS_TOUCH_RING_LINE && t.kind != NS_TOUCH_RING_RING) return;
+  if (beside && ring_measure(&t, a, b, beside)) ring_take(best, &t, a, b, close);
+  int starts = beside ? 0 : t.kind == NS_TOUCH_RING_LINE ? LINE_STARTS : RING_STARTS;
+  const NsPose *pose = t.swapped ? b.pose : a.pose;
+  double u[3], v[3], out[3];
+  for (int k = 0; k < starts; k++) {
+    double angle = 2 * acos(-1) * k / starts;
+    ns_frame3(t.along, u, v);
+    for (int i = 0; i < 3; i++) out[i] = t.corner[i] + t.R1 * (cos(angle) * u[i] + sin(angle) * v[i]);
+    ns_place(pose, out, out);
+    if (ring_measure(&t, a, b, out)) ring_take(best, &t, a, b, close);
   }
-  *guess = most > -INFINITY;
-  if (!*guess || !(*d + ra + rb > close) || !(fabs(*d - most) <= close)) return false;
-  ns_add3(pa, -ra, normal, p), ns_add3(pb, rb, normal, q);
-  return ring_holds(a, p, close) && ring_holds(b, q, close);
+}
+
+/* Takes the features near the points of `way`, which may be off by d - low, whose normal has the largest gap. all: of all features. */
+static void ring_polish(RingWay *best, const RingWay *way, NsPlaced a, NsPlaced b, double close, bool all) {
+  static const double most = 0.1; /* a part of each solid's size */
+  RingFeature one[MOST_FEATURES], other[MOST_FEATURES];
+  double pa[3], pb[3], back[3] = {-way->n[0], -way->n[1], -way->n[2]};
+  ns_add3(way->pa, a.solid->radius, way->n, pa), ns_add3(way->pb, -b.solid->radius, way->n, pb);
+  double x = a.solid->around, y = b.solid->around, off = way->d - way->low, close_by = ring_close * fmin(x, y);
+  if (!all && !(off < most * fmax(x, y))) return;
+  double near = all ? INFINITY : a.solid->ring.R > 0 ? most * x : close_by + fmin(off, most * x);
+  double next = all ? INFINITY : b.solid->ring.R > 0 ? most * y : close_by + fmin(off, most * y);
+  int count = ring_features(a, pa, near, MOST_FEATURES, one), others = ring_features(b, pb, next, MOST_FEATURES, other);
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < others; j++) {
+      bool first = one[i].form == RING_RIM;
+      ring_try(best, way->n, one[i], other[j], a, b, close, all ? NULL : first ? pa : pb);
+      if (all) ring_try(best, back, one[i], other[j], a, b, close, NULL); /* of lines the normal of the other direction */
+    }
 }
 
 /* Turns the touches of prisms into touches of the true surfaces; returns how many there are. */
@@ -412,7 +451,7 @@ static int ring_smoothed(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   for (int i = 0; i < w->n; i++) {
     NsTouch t = w->touches[i];
     t.L1 = t.L2 = 0; /* of edges of the prism; where a side ends its rim is a feature of its own */
-    if (ring_smooth(&t, a, b, w->all) && ring_measure(&t, a, b) && t.gap <= reach) w->touches[kept++] = t;
+    if (ring_smooth(&t, a, b, w->all) && ring_measure(&t, a, b, NULL) && t.gap <= reach) w->touches[kept++] = t;
   }
   return kept;
 }
@@ -420,12 +459,11 @@ static int ring_smoothed(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
 /* Makes the touches of prisms ones of the true surfaces, and adds the nearest one when it is not among them. */
 static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   int kept = 0, n = ring_smoothed(w, a, b, reach);
-  bool guess;
-  double size = fmin(a.solid->around, b.solid->around), close = 0.01 * ring_same * size, d, pa[3], pb[3], normal[3],
-         nearest = INFINITY;
-  NsStatus status = NS_OK;
-  if (!ring_proved(w, n, a, b, close, &guess, &d, pa, pb, normal))
-    status = narrowed_distance(w, a, b, guess, close, &d, pa, pb, normal);
+  RingWay best = {.d = -INFINITY, .low = -INFINITY};
+  double size = fmin(a.solid->around, b.solid->around), close = 0.01 * ring_same * size, nearest = INFINITY;
+  for (int i = 0; i < n; i++) ring_take(&best, &w->touches[i], a, b, close);
+  NsStatus status = ring_proves(&best, a, b, close) ? NS_OK : narrowed_distance(w, a, b, close, &best);
+  double d = best.d;
   for (int i = 0; i < n && status == NS_OK; i++) {
     NsTouch t = w->touches[i];
     bool known = false;
@@ -437,7 +475,7 @@ static NsStatus ring_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) 
   }
   w->n = kept;
   bool missing = status == NS_OK && d <= reach && nearest > d + ring_same * size;
-  return missing ? ring_nearest(w, a, b, d, pa, pb, normal, size) : status;
+  return missing ? ring_nearest(w, a, b, d, best.pa, best.pb, best.n, size) : status;
 }
 
 /* A prism lies within its cylinder by the height of its sides' arcs. */
@@ -462,7 +500,7 @@ NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double 
   for (int end = 0; end < 2; end++) {
     NsTouch t = {.swapped = true};
     rim.number = end;
-    if (!ring_pair(&t, rim, plane, b, a) || !ring_measure(&t, a, b) || !(t.gap <= reach)) continue;
+    if (!ring_pair(&t, rim, plane, b, a, ring_parallel) || !ring_measure(&t, a, b, NULL) || !(t.gap <= reach)) continue;
     NsTouch *more = ns_narrow_add(w);
     if (!more) return NS_ENOMEM;
     *more = t;
@@ -472,8 +510,8 @@ NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double 
 
 /* ---- distances of cylinders ---- */
 
-/* A prism in a cylinder, or a solid that has no round surface; its corners at angles. */
-enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 60 };
+/* A prism in a cylinder, or a solid that has no round surface; its corners at angles. After NARROW_MANY rounds of an overlap all features are tried. */
+enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 60, NARROW_MANY = 12 };
 /* Corners whose angles differ less are one: rounding of angles, so that rims that nearly touch have the normal between them. */
 static const double narrowed_same = 1e-7;
 typedef struct Narrowed {
@@ -555,50 +593,99 @@ static double narrowed_refine(Narrowed *x, const double *d, const double *neares
   return 2 * across * ring->R * sin(apart / 2) * sin(apart / 2);
 }
 
-/* Where normals go that come nearer by halves, as corners halve arcs; false: these do not seem to. */
-static bool narrowed_ahead(const double *last, const double *n, double *next) {
-  for (int k = 0; k < 3; k++) next[k] = 2 * n[k] - last[k];
-  return ns_dot3(last, n) > 0.9 && ns_unit3(next) > 0;
+/* Adds the angle at which the cylinder is farthest along d, and two beside it whose chords have the normal there, to rounding. */
+static void narrowed_enclose(Narrowed *x, const double *d) {
+  static const double beside = 4e-7; /* an arc of 4e-7 is 2e-14 of the radius beyond its chord */
+  const NsSolidRing *ring = &x->at.solid->ring;
+  if (!(ring->R > 0)) return;
+  double own[3], out[3];
+  ns_turn_back(x->at.pose, d, own);
+  (void)ns_rim3(ring->axes[1], own, out);
+  for (int k = -1; k <= 1; k++) {
+    double angle = fmod(narrowed_angle(ring, out) + k * beside + 2 * acos(-1), 2 * acos(-1));
+    if (x->n < NARROW_ANGLES && narrowed_nearest(x, angle) > narrowed_same) narrowed_insert(x, angle);
+  }
+}
+
+/* The distance of the present prisms, which is at least that of the solids, and its points. */
+static NsStatus narrowed_solve(NsNarrow *w, Narrowed *x, Narrowed *y, RingWay *way) {
+  NsPlaced one, other;
+  double between[3];
+  NsStatus status = narrowed_make(x, &one);
+  if (status == NS_OK) status = narrowed_make(y, &other);
+  if (status == NS_OK) status = ns_narrow_prisms(w, one, other, &way->d, way->pa, way->pb, way->n);
+  if (status == NS_OK) way->low = ring_gap(x->at, y->at, way->n, between);
+  return status;
+}
+
+/* Whether along the normal of a flat face of x the gap is above `least`; sign: 1 when x is the second solid. */
+static bool narrowed_face_beyond(NsPlaced a, NsPlaced b, NsPlaced x, double sign, double least) {
+  double n[3], way[3];
+  for (int f = 0; f < (x.solid->ring.R > 0 ? 2 : x.solid->nfaces); f++) {
+    ns_turn(x.pose, x.solid->faces[f].normal, n);
+    for (int k = 0; k < 3; k++) n[k] *= sign;
+    if (ring_gap(a, b, n, way) > least) return true;
+  }
+  return false;
 }
 
 /*
-** Prisms get corners where the normal finds their cylinders beyond them, until that is at most `close`: so the answer is the shortest way of all. guess: the
-** answer may be near pa, pb and n, which are given.
+** Whether the touch is the shortest way out: no prism has a shorter one, up to `close`, or up to a little where its normal is nearly the same and no face
+** has a shorter one.
 */
-static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, bool guess, double close, double *distance, double *pa,
-                                  double *pb, double *n) {
-  if (!(a.solid->ring.R > 0) && !(b.solid->ring.R > 0)) return ns_narrow_prisms(w, a, b, distance, pa, pb, n);
+static bool narrowed_meets(const RingWay *way, const RingWay *best, NsPlaced a, NsPlaced b, double close) {
+  static const double little = 1e-6, same = 1e-4; /* a part of the size, and the square of an angle */
+  double size = fmin(a.solid->around, b.solid->around), beyond = way->d - best->low;
+  if (beyond <= close || !(beyond <= little * size) || !(ns_dot3(way->n, best->n) > 1 - same)) return beyond <= close;
+  return !narrowed_face_beyond(a, b, a, -1, best->low + close) && !narrowed_face_beyond(a, b, b, 1, best->low + close);
+}
+
+/*
+** Prisms in the cylinders are nowhere deeper in each other, so their distance is at least the true one; the gap along any normal is at most that. The prisms
+** get corners where their normal finds the cylinders beyond them, and around the normal of the features there, until both bounds meet, up to `close`. best:
+** a touch that may be near, or low = -INFINITY.
+*/
+static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, RingWay *best) {
   Narrowed x, y;
-  NsPlaced one, other;
+  RingWay way = *best;
   NsStatus status = NS_OK;
+  double back[3];
+  bool full = false, met = false;
   narrowed_begin(&x, a), narrowed_begin(&y, b);
-  double beyond = INFINITY, back[3], last[3] = {0}, next[3];
-  for (int k = 0; k < 3 && guess; k++) back[k] = -n[k];
-  if (guess) narrowed_refine(&x, back, pa, pb, true), narrowed_refine(&y, n, pb, pa, true);
-  bool full = false;
-  for (int round = 0; status == NS_OK && !full && beyond > close; round++) {
-    full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES;
-    status = narrowed_make(&x, &one);
-    if (status == NS_OK) status = narrowed_make(&y, &other);
-    if (status == NS_OK) status = ns_narrow_prisms(w, one, other, distance, pa, pb, n);
-    for (int k = 0; k < 3; k++) back[k] = -n[k];
+  for (int round = 0; status == NS_OK && !full && !met; round++) {
+    bool few = way.d + a.solid->radius + b.solid->radius > 0 && round < NARROW_ROUNDS;
+    int before = x.n + y.n;
+    for (int k = 0; k < 3; k++) back[k] = -way.n[k];
+    if (way.low > -INFINITY) narrowed_refine(&x, back, way.pa, way.pb, few), narrowed_refine(&y, way.n, way.pb, way.pa, few);
+    for (int k = 0; k < 3; k++) back[k] = -best->n[k];
+    if (best->low > -INFINITY) narrowed_enclose(&x, back), narrowed_enclose(&y, best->n);
+    full = x.n == NARROW_ANGLES || y.n == NARROW_ANGLES || (round > 0 && !few && x.n + y.n == before);
+    status = narrowed_solve(w, &x, &y, &way);
     if (status != NS_OK) break;
-    bool few = *distance > 0 && round < NARROW_ROUNDS;
-    double one_more = narrowed_refine(&x, back, pa, pb, few), other_more = narrowed_refine(&y, n, pb, pa, few);
-    beyond = one_more + other_more;
-    if (!few && !full && beyond > close && narrowed_ahead(last, n, next)) {
-      for (int k = 0; k < 3; k++) back[k] = -next[k];
-      (void)narrowed_refine(&x, back, pa, pb, false), (void)narrowed_refine(&y, next, pb, pa, false);
-    }
-    memcpy(last, n, sizeof last);
-    if (!full) continue; /* as of cylinders in each other with one axis: all normals are as good */
-    *distance -= beyond;
-    ns_add3(pa, one_more, back, pa), ns_add3(pb, other_more, n, pb);
+    ring_polish(best, &way, a, b, close, false);
+    if (round == NARROW_MANY && !few) ring_polish(best, &way, a, b, close, true);
+    met = narrowed_meets(&way, best, a, b, close) || ring_proves(best, a, b, close);
+    if (met ? way.d - way.low < fabs(best->d - best->low) : way.d - way.low <= close) met = true, *best = way;
+  }
+  if (status == NS_OK && !met &&
+      !(best->low >= way.low - close)) { /* as of cylinders in each other with one axis: all normals are as good */
+    for (int k = 0; k < 3; k++) back[k] = -way.n[k];
+    double one = narrowed_refine(&x, back, way.pa, way.pb, false), other = narrowed_refine(&y, way.n, way.pb, way.pa, false);
+    ns_add3(way.pa, one, back, way.pa), ns_add3(way.pb, other, way.n, way.pb);
+    way.d = way.low, *best = way;
   }
   ns_arena_release(&x.prism.arena), ns_arena_release(&y.prism.arena);
   return status;
 }
 
 NsStatus ns_narrow_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance, double *pa, double *pb, double *n) {
-  return narrowed_distance(w, a, b, false, 1e-13 * fmin(a.solid->around, b.solid->around), distance, pa, pb, n);
+  if (!(a.solid->ring.R > 0) && !(b.solid->ring.R > 0)) return ns_narrow_prisms(w, a, b, distance, pa, pb, n);
+  RingWay best = {.d = -INFINITY, .low = -INFINITY};
+  double pc[3], qc[3], x = a.solid->around, y = b.solid->around;
+  ns_place(a.pose, a.solid->centre, pc), ns_place(b.pose, b.solid->centre, qc);
+  double rounding = 1e-15 * (ns_length3(pc) + ns_length3(qc) + x + y);
+  NsStatus status = narrowed_distance(w, a, b, 1e-13 * fmin(x, y) + rounding, &best);
+  *distance = best.d;
+  memcpy(pa, best.pa, sizeof best.pa), memcpy(pb, best.pb, sizeof best.pb), memcpy(n, best.n, sizeof best.n);
+  return status;
 }

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-const double ns_axis_parallel = 1e-5;
+const double ns_axis_parallel = 1e-5, ns_axis_exact = 1e-12;
 
 enum { SPAN = sizeof(NsSpan) / sizeof(double) };
 
@@ -63,6 +63,22 @@ double ns_side_gap(const NsSide *x, const NsSide *y, const double *n) {
 
 /* ---- separating axes ---- */
 
+/* a b - c d to rounding (Kahan; Jeannerod, Louvet and Muller 2013). */
+static double axis_difference(double a, double b, double c, double d) {
+  double product = c * d, lost = fma(-c, d, product);
+  return fma(a, b, -product) + lost;
+}
+
+/* The unit vector orthogonal to two directions, also of those that are nearly parallel; returns the sine of their angle. */
+static double axis_across(const double *d, const double *e, double *n) {
+  double sizes = ns_length3(d) * ns_length3(e);
+  ns_cross3(d, e, n);
+  if (ns_dot3(n, n) < 1e-8 * sizes * sizes)
+    for (int k = 0; k < 3; k++) n[k] = axis_difference(d[(k + 1) % 3], e[(k + 2) % 3], d[(k + 2) % 3], e[(k + 1) % 3]);
+  double length = ns_unit3(n);
+  return sizes > 0 ? length / sizes : 0;
+}
+
 /* The best axis among the normals of x's faces. */
 static void axis_of_faces(const NsSide *x, const NsSide *y, double margin, NsAxis *best) {
   for (int f = 0; f < x->s->nfaces; f++) {
@@ -102,15 +118,13 @@ static double axis_along(const NsSide *x, const double *p, const NsSide *y, cons
   return ns_side_gap(x, y, n);
 }
 
-double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double least, double *n) {
+double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double parallel, double least, double *n) {
   const NsSolidEdge *e = &x->s->edges[i], *f = &y->s->edges[j];
   const double *p = ns_side_vertex(x, e->from), *q = ns_side_vertex(y, f->from);
   double one[3], two[3], back[3];
   ns_sub3(ns_side_vertex(x, e->to), p, one);
   ns_sub3(ns_side_vertex(y, f->to), q, two);
-  ns_unit3(one), ns_unit3(two);
-  ns_cross3(one, two, n);
-  if (!(ns_unit3(n) > ns_axis_parallel)) return -INFINITY;
+  if (!(axis_across(one, two, n) > parallel)) return -INFINITY;
   for (int k = 0; k < 3; k++) back[k] = -n[k];
   double gap = axis_along(x, p, y, q, least, n), other = axis_along(x, p, y, q, fmax(gap, least), back);
   if (other > gap) memcpy(n, back, sizeof back);
@@ -118,12 +132,12 @@ double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double le
 }
 
 /* The best axis among the common normals of edges, if it is better by `margin`. */
-static void axis_of_edges(const NsSide *x, const NsSide *y, double margin, NsAxis *best) {
+static void axis_of_edges(const NsSide *x, const NsSide *y, double parallel, double margin, NsAxis *best) {
   for (int i = 0; i < x->s->nedges; i++) {
     int count = ns_axis_look(x, i, y);
     for (int k = 0; k < count; k++) {
       int j = y->crossing[k];
-      double n[3], gap = ns_axis_of_pair(x, i, y, j, best->gap + margin, n);
+      double n[3], gap = ns_axis_of_pair(x, i, y, j, parallel, best->gap + margin, n);
       if (!(gap > best->gap + margin)) continue;
       *best = (NsAxis){.gap = gap, .face = -1, .edge = {i, j}};
       memcpy(best->n, n, sizeof n);
@@ -132,12 +146,12 @@ static void axis_of_edges(const NsSide *x, const NsSide *y, double margin, NsAxi
   }
 }
 
-NsAxis ns_axis_find(const NsSide *x, const NsSide *y, double margin, double cut, NsAxis *faces) {
+NsAxis ns_axis_find(const NsSide *x, const NsSide *y, double parallel, double margin, double cut, NsAxis *faces) {
   NsAxis axis = {.gap = -INFINITY, .face = -1};
   axis_of_faces(x, y, 0, &axis);
   if (axis.gap <= cut) axis_of_faces(y, x, margin, &axis);
   *faces = axis;
-  if (axis.gap <= cut) axis_of_edges(x, y, margin, &axis);
+  if (axis.gap <= cut) axis_of_edges(x, y, parallel, margin, &axis);
   return axis;
 }
 
@@ -240,13 +254,15 @@ bool ns_axis_is_nearest(const NsSide *x, const NsSide *y, const NsAxis *axis, do
   return false;
 }
 
+/* Of a corner that is over the border of a face, and as near to it as to the border, the face is taken: its normal is exact. */
 void ns_nearest_faces(const NsSide *x, const NsSide *y, NsNearest *best) {
+  double rounding = 1e-15 * (ns_length3(x->mean) + ns_length3(y->mean) + x->s->around + y->s->around);
   for (int f = 0; f < x->s->nfaces; f++)
     for (int i = 0; i < y->s->nvertices; i++) {
       const double *n = ns_side_normal(x, f), *p = ns_side_vertex(y, i);
       double gap = ns_dot3(n, p) - ns_dot3(n, ns_side_vertex(x, x->s->loop[x->s->faces[f].first]));
-      if (!(gap >= 0 && gap < best->d) || !ns_side_covers(x, f, p, 0)) continue;
-      best->d = gap, best->face = n, best->of_second = x->second;
+      if (!(gap >= 0 && gap < best->d + (best->face ? 0 : rounding)) || !ns_side_covers(x, f, p, 0)) continue;
+      best->d = fmin(gap, best->d), best->face = n, best->of_second = x->second;
       memcpy(y->second ? best->pb : best->pa, p, sizeof best->pa);
       ns_add3(p, -gap, n, y->second ? best->pa : best->pb);
     }
@@ -260,15 +276,14 @@ static bool nearest_along(const NsSide *x, int e, int at, double *along) {
   return ns_unit3(along) > 0;
 }
 
-void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, double *n) {
+void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, bool first, bool second, double *n) {
   double one[3], two[3], across[3];
   for (int k = 0; k < 3 && near->face; k++) n[k] = near->of_second ? near->face[k] : -near->face[k];
   if (near->face) return;
   ns_sub3(near->pa, near->pb, n);
-  bool first = nearest_along(x, near->a, near->at[0], one), second = nearest_along(y, near->b, near->at[1], two);
+  first = first && nearest_along(x, near->a, near->at[0], one), second = second && nearest_along(y, near->b, near->at[1], two);
   double *along = first ? one : second ? two : NULL;
-  if (first && second) ns_cross3(one, two, across);
-  if (first && second && ns_unit3(across) > 1e-14) { /* as ns_nearest_segments3 */
+  if (first && second && axis_across(one, two, across) > 1e-14) { /* as ns_nearest_segments3 */
     double sign = ns_dot3(across, n) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) n[k] = sign * across[k];
     return;

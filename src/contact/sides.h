@@ -42,8 +42,12 @@ typedef struct NsNearest {
   bool of_second;
 } NsNearest;
 
-/* Edges whose angle has a smaller sine than this have no common normal. */
-extern const double ns_axis_parallel;
+/*
+** Edges whose angle has a smaller sine than `parallel` have no common normal. For touches: below ns_axis_parallel a small turn moves their crossing
+** far. For distances: ns_axis_exact, as the gap along any normal is at most the distance, and between edges that are nearly parallel the
+** overlap may be much smaller than along faces.
+*/
+extern const double ns_axis_parallel, ns_axis_exact;
 
 static inline const double *ns_side_vertex(const NsSide *x, int i) {
   return x->v + 3 * (ptrdiff_t)i;
@@ -79,10 +83,10 @@ bool ns_side_covers(const NsSide *x, int f, const double *p, double slack);
 int ns_axis_look(const NsSide *x, int i, const NsSide *y);
 
 /* The common normal, of both directions, of two edges of ns_axis_look along which the gap is larger; -INFINITY: they are parallel, or it is below `least`. */
-double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double least, double *n);
+double ns_axis_of_pair(const NsSide *x, int i, const NsSide *y, int j, double parallel, double least, double *n);
 
 /* The best axis, faces first; -INFINITY when there is none (points, parallel segments). `cut`: an axis with a larger gap ends the search. */
-NsAxis ns_axis_find(const NsSide *x, const NsSide *y, double margin, double cut, NsAxis *faces);
+NsAxis ns_axis_find(const NsSide *x, const NsSide *y, double parallel, double margin, double cut, NsAxis *faces);
 
 /* Whether a corner that is nearest to the axis' face, within `slack`, is over it: the gap is the distance then. */
 bool ns_axis_is_nearest(const NsSide *x, const NsSide *y, const NsAxis *axis, double slack);
@@ -97,6 +101,7 @@ void ns_nearest_faces(const NsSide *x, const NsSide *y, NsNearest *best);
 
 /*
 ** The normal at the nearest points, by the features that they are on: so it is exact where the way between them is shorter than its rounding. Crossing
-** segments and points that coincide have several.
+** segments and points that coincide have several. first, second: whether it is
+** orthogonal to the edge of x, of y: a point that is at the end of its edge may seem to be within it, by rounding.
 */
-void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, double *n);
+void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, bool first, bool second, double *n);

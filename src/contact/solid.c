@@ -73,6 +73,36 @@ void ns_solid_farthest(const NsSolidRing *ring, const double *d, double *point) 
   ns_add3(ring->ends[end], ring->R, out, point);
 }
 
+/* Whether a point is on a flat solid, or a point or segment, up to `slack`. */
+static bool solid_holds_flat(const NsSolid *s, const double *point, double slack) {
+  const double *v = s->vertices;
+  double edge[3], way[3], out[3];
+  if (s->nfaces == 0) {
+    ns_sub3(v + 3 * (ptrdiff_t)(s->nvertices - 1), v, edge);
+    ns_add3(v, ns_nearest_part3(v, edge, point), edge, way);
+    ns_sub3(point, way, way);
+    return ns_length3(way) <= slack;
+  }
+  bool in = true;
+  for (int k = 0; k < s->faces[0].count && in; k++) {
+    const double *p = v + 3 * (ptrdiff_t)s->loop[k], *q = v + 3 * (ptrdiff_t)s->loop[(k + 1) % s->faces[0].count];
+    ns_sub3(q, p, edge), ns_sub3(point, p, way);
+    ns_cross3(edge, s->faces[0].normal, out);
+    in = ns_dot3(way, out) <= slack * ns_length3(out);
+  }
+  return in;
+}
+
+bool ns_solid_holds(const NsSolid *s, const double *point, double slack) {
+  double way[3], out[3];
+  ns_sub3(point, s->ring.ends[0], way);
+  ns_add3(way, -ns_dot3(way, s->ring.axes[0]), s->ring.axes[0], out);
+  bool round = s->ring.R > 0,
+       in = round ? ns_length3(out) <= s->ring.R + slack : s->nfaces > 2 || solid_holds_flat(s, point, slack);
+  for (int f = 0; f < (round ? 2 : s->nfaces) && in; f++) in = ns_dot3(s->faces[f].normal, point) <= s->faces[f].offset + slack;
+  return in;
+}
+
 NsStatus ns_solid_make_prism(NsSolid *s, const NsSolidRing *ring, int n, const double *angles) {
   if (solid_take(s, 2 * n, 3 * n, n + 2, 6 * n) != NS_OK) return NS_ENOMEM;
   double u[3], v[3];

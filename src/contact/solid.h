@@ -83,5 +83,8 @@ NsStatus ns_solid_make_hull(NsSolid *solid, int n, const double *points, double 
 void ns_solid_farthest(const NsSolidRing *ring, const double *d, double *point);
 void ns_solid_ring_frame(const NsSolidRing *ring, double *u, double *v);
 
+/* Whether a point in the axes of the body is in the solid without its rounding, up to `slack`. */
+bool ns_solid_holds(const NsSolid *solid, const double *point, double slack);
+
 /* The volume, the centre of mass and the inertia (xx, yy, zz, xy, xz, yz, products with their sign) about it, for density 1, without the rounding. */
 double ns_solid_mass(const NsSolid *solid, double *centre, double *inertia);

@@ -15,7 +15,7 @@ const NsTouchForm ns_touch_forms[] = {{"point_face", "face_point", false, true},
 
 /* Parts of the size of the smaller solid: within `tie` of the best axis a face is preferred, within `rim` of the border a corner is on the face; by `proof`
    the gap along a normal may differ from the distance. */
-static const double tie = 1e-7, rim = 1e-9, proof = 1e-11;
+static const double tie = 1e-7, rim = 1e-9, proof = 1e-14;
 /*
 ** In an overlap the best axis may change from step to step, as where a corner lies on an edge: features whose overlap is at most 1.5 times the best one
 ** touch, too; not edges whose normal is within 8 degrees of the face's.
@@ -382,7 +382,7 @@ static NsStatus touch_lines(NsNarrow *w, const NsSide *x, const NsSide *y, doubl
     for (int k = 0; k < count && status == NS_OK; k++) {
       int j = y->crossing[k];
       double n[3];
-      if (!(ns_axis_of_pair(x, i, y, j, least, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
+      if (!(ns_axis_of_pair(x, i, y, j, ns_axis_parallel, least, n) >= least) || (other && ns_dot3(other, n) > alike)) continue;
       if (!touch_edges_cross(x, i, y, j, other != NULL)) continue;
       status = touch_line_line(w, x, i, y, j, n, reach);
     }
@@ -439,11 +439,16 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
   w->n = 0;
   if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  NsAxis axis = ns_axis_find(&x, &y, tie * size, reach + rounding, &faces);
+  NsAxis axis = ns_axis_find(&x, &y, ns_axis_parallel, tie * size, reach + rounding, &faces);
   w->near = axis.gap <= reach + rounding;
   if (!w->near) return NS_OK;
   bool inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
   return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
+}
+
+/* A bound of the rounding of differences of corners. */
+static double side_rounding(const NsSide *x) {
+  return 1e-14 * (x->s->around + ns_length3(x->mean));
 }
 
 static void narrow_nearest(const NsSide *x, const NsSide *y, const NsAxis *axis, NsNearest *near) {
@@ -452,7 +457,7 @@ static void narrow_nearest(const NsSide *x, const NsSide *y, const NsAxis *axis,
 
 /* The points of the deepest overlap along an axis: those that touch when the first solid, whose corners are `v`, moves out, and a little more. */
 static void narrow_overlap(NsSide *x, const NsSide *y, const NsAxis *axis, double *v, double size, NsNearest *near) {
-  double out = tie * size - axis->gap;
+  double out = tie * size + side_rounding(x) + side_rounding(y) - axis->gap;
   for (int i = 0; i < x->s->nvertices; i++) ns_add3(v + 3 * (ptrdiff_t)i, out, axis->n, v + 3 * (ptrdiff_t)i);
   ns_add3(x->mean, out, axis->n, x->mean);
   narrow_nearest(x, y, axis, near);
@@ -462,13 +467,16 @@ static void narrow_overlap(NsSide *x, const NsSide *y, const NsAxis *axis, doubl
 
 /* The points of solids that are apart, and the normal there, in place of the axis. */
 static void narrow_way(const NsSide *x, const NsSide *y, double size, NsNearest *near, NsAxis *axis) {
-  double n[3], off[3];
+  double n[3], way[3], off[3], missing = INFINITY;
   NsAxis faces;
   narrow_nearest(x, y, axis, near);
-  ns_nearest_normal(x, y, near, n);
-  double missing = near->d - ns_side_gap(x, y, n);
+  for (int k = 0; k < 4 && !(missing <= proof * fmax(size, near->d)); k++) {
+    ns_nearest_normal(x, y, near, k % 2 == 0, k < 2, way);
+    double other = near->d - ns_side_gap(x, y, way);
+    if (other < missing) missing = other, memcpy(n, way, sizeof n);
+  }
   if (!(missing <= proof * fmax(size, near->d))) { /* of several nearest features these may have a normal that is not theirs */
-    *axis = ns_axis_find(x, y, 0, INFINITY, &faces);
+    *axis = ns_axis_find(x, y, ns_axis_exact, 0, INFINITY, &faces);
     ns_sub3(near->pa, near->pb, off), ns_add3(off, -near->d, axis->n, off);
     if (axis->gap > near->d - missing && ns_length3(off) <= missing) return;
   }
@@ -481,7 +489,7 @@ NsStatus ns_narrow_prisms(NsNarrow *w, NsPlaced a, NsPlaced b, double *distance,
   NsAxis faces;
   double size = narrow_size(a, b);
   if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
-  NsAxis axis = ns_axis_find(&x, &y, 0, 0, &faces);
+  NsAxis axis = ns_axis_find(&x, &y, ns_axis_exact, 0, 0, &faces);
   /* of flat solids in one plane no axis is in that plane: their nearest features tell whether they overlap */
   bool overlap = axis.gap > -INFINITY && axis.gap <= (narrow_thin(a, b) ? -rim * size : 0);
   if (overlap) narrow_overlap(&x, &y, &axis, w->numbers, size, &near);

@@ -58,6 +58,7 @@ typedef struct NsTouch {
 typedef struct NsFeatures {
   double R1, R2, L1, L2, corner[3], along[3], point[3], normal[3], side[3];
   double p1[3], p2[3], n[3], gap;
+  const double *beside; /* NULL; or a point: of several places on a rim that are nearest that beside it */
 } NsFeatures;
 int ns_features_gap(NsTouchKind kind, NsFeatures *f);
 
