@@ -161,7 +161,8 @@ static double size_by_rows(int n, const double *row_size, const double *a, doubl
 
 /*
 ** Notes y of the last evaluation, and the sizes of y and lambda. The size of a state is |x_j| and what the terms of its row make
-** of it, so that a state that stays at 0 because terms cancel has a size, too; likewise lambda.
+** of it, so that a state that stays at 0 because terms cancel has a size, too; likewise lambda: where y = lambda is 0, lambda is the rounding
+** of its state rows.
 */
 static void measure_outputs(NsFesd *w, double h, const double *row_size, NsFesdNode out) {
   const NsFesdRows *rows = &w->rows;
@@ -173,7 +174,10 @@ static void measure_outputs(NsFesd *w, double h, const double *row_size, NsFesdN
       double slope = fabs(p->C[a + (size_t)k * (size_t)m]);
       if (slope > 0) size += slope * (fabs(out.x[k]) + size_by_rows(N, row_size, p->M + (size_t)k * (size_t)N, 1));
     }
-    for (int k = 0; k < m; k++) size += fabs(p->D[a + (size_t)k * (size_t)m] * out.lambda[k]);
+    for (int k = 0; k < m; k++) {
+      double slope = fabs(p->D[a + (size_t)k * (size_t)m]);
+      if (slope > 0) size += slope * (fabs(out.lambda[k]) + size_by_rows(N, row_size, p->B + (size_t)k * (size_t)N, h));
+    }
     double own = fabs(p->D[a + (size_t)a * (size_t)m]);
     double least = size_by_rows(N, row_size, p->B + (size_t)a * (size_t)N, h);
     if (own > 0) least = least > 0 ? fmin(least, size / own) : size / own;
