@@ -124,52 +124,83 @@ end
 local Film = {}
 Film.__index = Film
 
+-- Refuses what has no entries.
+local function check_list(x, who, what)
+  if not where.try(function() return #x end) then fail("%s: %s: expected a list, got %s", who, what, show(x)) end
+end
+
+-- Refuses a number that is too many tolerances from 0 for a track.
+local function check_near(x, tolerance, who, what)
+  if tracks.least(x) <= tolerance then return end
+  fail("%s: %s: %g is too large for an accuracy of %g", who, what, x, tolerance)
+end
+
 -- A place { x, y, z } or with a unit quaternion, as two lists.
-local function place_of(q, who, k)
+local function place_of(q, who, k, accuracy)
   local good, n = where.try(function() return #q end)
   if not good or n ~= 3 and n ~= 7 then
     fail("%s: place of body %d: expected 3 or 7 numbers, got %s", who, k, show(q))
   end
   local list = {}
   for i = 1, n do list[i] = finite(q[i], who, ("place of body %d [%d]"):format(k, i)) end
-  if n == 3 then return list, { 1, 0, 0, 0 } end
-  local length = sqrt(list[4] ^ 2 + list[5] ^ 2 + list[6] ^ 2 + list[7] ^ 2)
-  if length == 0 then fail("%s: place of body %d: expected a quaternion, got zeros", who, k) end
-  local turn = { list[4] / length, list[5] / length, list[6] / length, list[7] / length }
-  return { list[1], list[2], list[3] }, turn
+  for i = 1, 3 do check_near(list[i], accuracy, who, ("place of body %d [%d]"):format(k, i)) end
+  local position = { list[1], list[2], list[3] }
+  if n == 3 then return position, { 1, 0, 0, 0 } end
+  local most, turn, square = 0, {}, 0
+  for i = 4, 7 do most = math.max(most, math.abs(list[i])) end
+  if most == 0 then fail("%s: place of body %d: expected a quaternion, got zeros", who, k) end
+  for i = 1, 4 do
+    turn[i] = list[3 + i] / most
+    square = square + turn[i] ^ 2
+  end
+  for i = 1, 4 do turn[i] = turn[i] / sqrt(square) end
+  return position, turn
+end
+
+-- Adds the forces { point, force, first, second } of a frame.
+local function add_forces(self, forces)
+  local kept, who = {}, self.who
+  check_list(forces, who, "forces")
+  for i, f in ipairs(forces) do
+    check_list(f, who, ("forces[%d]"):format(i))
+    local first = self.bodies[f.first]
+    if not first or f.second and not self.bodies[f.second] then
+      fail("%s: forces[%d]: expected numbers of bodies, from 1 to %d, as first and second, got %s, %s", who, i,
+        #self.bodies, show(f.first), show(f.second))
+    end
+    for _, name in ipairs { "point", "force" } do check_list(f[name], who, ("forces[%d].%s"):format(i, name)) end
+    local one = { f.first, f.second or 0 }
+    for j = 1, 3 do
+      local name = ("forces[%d].point[%d]"):format(i, j)
+      one[2 + j] = finite(f.point[j], who, name) - first.at[j]
+      check_near(one[2 + j], self.size / 10, who, name)
+      one[5 + j] = finite(f.force[j], who, ("forces[%d].force[%d]"):format(i, j))
+    end
+    local size = finite(sqrt(one[6] ^ 2 + one[7] ^ 2 + one[8] ^ 2), who, ("size of forces[%d]"):format(i))
+    self.strongest = math.max(self.strongest, size)
+    kept[i] = one
+  end
+  self.forces[#self.times] = kept
 end
 
 -- Adds a frame: a place for each body, forces { point, force, first, second } and a value for each body, or nil.
 local function add_frame(self, t, places, forces, values)
   self.times[#self.times + 1] = t
+  check_list(places, self.who, "places")
+  if values then check_list(values, self.who, "values") end
   for k, body in ipairs(self.bodies) do
-    local position, turn = place_of(places[k], self.who, k)
+    local position, turn = place_of(places[k], self.who, k, self.accuracy)
     body.position:add(t, position)
     body.turn:add(t, turn)
     if values then
       local value = finite(values[k], self.who, ("value of body %d"):format(k))
       self.low, self.high = math.min(self.low, value), math.max(self.high, value)
+      finite(self.high - self.low, self.who, "range of the values")
       body.values[#body.values + 1] = value
     end
     if forces then body.at = position end
   end
-  if not forces then return end
-  local kept = {}
-  for i, f in ipairs(forces) do
-    local first = self.bodies[f.first]
-    if not first or f.second and not self.bodies[f.second] then
-      fail("%s: forces[%d]: expected numbers of bodies, from 1 to %d, as first and second, got %s, %s", self.who, i,
-        #self.bodies, show(f.first), show(f.second))
-    end
-    local one = { f.first, f.second or 0 }
-    for j = 1, 3 do
-      one[2 + j] = finite(f.point[j], self.who, ("forces[%d].point[%d]"):format(i, j)) - first.at[j]
-      one[5 + j] = finite(f.force[j], self.who, ("forces[%d].force[%d]"):format(i, j))
-    end
-    self.strongest = math.max(self.strongest, sqrt(one[6] ^ 2 + one[7] ^ 2 + one[8] ^ 2))
-    kept[i] = one
-  end
-  self.forces[#self.times] = kept
+  if forces then add_forces(self, forces) end
 end
 
 -- The forces of all frames; their points are met to within a tenth of the smallest body's radius.
@@ -183,7 +214,9 @@ end
 local function record_of(self)
   local code, drawing, radii, values, range = coder(), self.drawing, {}, nil, nil
   if self.valued then
-    range = self.high > self.low and self.high - self.low or 1
+    local most = math.max(math.abs(self.low), math.abs(self.high))
+    range = math.max(self.high - self.low, 200 * tracks.least(most))
+    range = range > 0 and range or 1
     values = { low = self.low, high = self.high, label = self.label, quantum = tracks.quantum(range / 200) }
   end
   for k, body in ipairs(self.bodies) do

@@ -17,7 +17,7 @@
 -- Positions and values are tracks of this kind. A rotation is one, too: x is the vector of the rotation since the
 -- last knot, in the axes of the body, and begins with 0 at each knot. web/tracks.js reads tracks.
 
-local floor, abs, sqrt = math.floor, math.abs, math.sqrt
+local floor, abs, sqrt, huge = math.floor, math.abs, math.sqrt, math.huge
 
 local tracks = {}
 
@@ -98,6 +98,10 @@ rotation.difference, rotation.move = turn_from, turned
 -- ---- curves ----
 
 local KEPT = 128 -- frames after which curves end in any case: so many are kept
+local LARGEST = 2 ^ 38 -- numbers of a curve, in quanta, are below it: a coder takes twice as much
+
+-- The least tolerance of a track that holds a number.
+function tracks.least(x) return 8 * abs(x) / LARGEST end
 
 local Track = {}
 Track.__index = Track
@@ -121,11 +125,12 @@ local function meets(self, last, differences)
   local quantum, times_of, dim, s, d, c = self.quantum, self.times, self.dim, {}, {}, {}
   local start, span = times_of[0], times_of[last] - times_of[0]
   for i = 1, dim do d[i], c[i] = 0, 0 end
-  local ss, sb, bb = 0, 0, 0
+  local ss, sb, bb, middle = 0, 0, 0, 0
   for k = 1, last do
     local share = k == last and 1 or span > 0 and (times_of[k] - start) / span or 0
     local bend = 4 * share * (1 - share)
     s[k], ss, sb, bb = share, ss + share * share, sb + share * bend, bb + bend * bend
+    middle = math.max(middle, bend)
   end
   if near(self, last, s, differences, d, c) then return true, d, c end
   local sx, bx = {}, {}
@@ -138,7 +143,7 @@ local function meets(self, last, differences)
     d[i] = round(sx[i] / ss / quantum)
   end
   if near(self, last, s, differences, d, c) then return true, d, c end
-  if bb == 0 then return false end -- no frame but the last one, or all at one time
+  if middle < 0.5 then return false end -- frames near the ends of the way do not tell its bend
   for attempt = last > 2 and 1 or 2, 2 do -- 2: it ends in the last frame
     for i = 1, dim do
       local free = (sx[i] * bb - bx[i] * sb) / (ss * bb - sb * sb)
@@ -163,7 +168,9 @@ local function write_curve(self, last, d, c)
   local list, name, dim, v, span = self.list, self.kind.name, self.dim, self.v, self.times[last] - self.times[0]
   local e, f, plain, expected, moves = {}, {}, 0, 0, false
   for i = 1, dim do
-    e[i] = d[i] - round(v[i] * span)
+    local way = v[i] * span
+    if way ~= way or abs(way) >= LARGEST then way, expected = 0, huge end -- a velocity of frames nearly at one time
+    e[i] = d[i] - round(way)
     f[i] = c[i] + round(e[i] / 4)
     plain, expected = plain + size(d[i]) + size(c[i]), expected + size(e[i]) + size(f[i])
     moves = moves or d[i] ~= 0

@@ -159,6 +159,22 @@ describe("an animation in space", function()
     end)
   end)
 
+  it("takes quaternions of any length, and large values that differ by rounding alone", function()
+    without_three(function()
+      for _, size in ipairs { 1e-200, 1, 1e200 } do
+        local animation = ns.animation.space { frames = 3, bodies = { C.sphere(1) },
+          places = function() return { { 0, 0, 0, size, size, 0, 0 } } end,
+          values = function(_, k) return { 1e5 * (1 + k * 2 ^ -52) } end }
+        local bodies = motion.bodies(page.read(animation:html()), page)
+        local h = math.sqrt(0.5)
+        for k = 1, 3 do
+          assert.is_true(motion.angle(bodies[1].turns[k], { h, h, 0, 0 }) < 0.02)
+          assert.is_true(math.abs(bodies[1].values[k][1] - 1e5) < 1e-3)
+        end
+      end
+    end)
+  end)
+
   it("tells the package that it needs, and what it does not take", function()
     local contacts, simu, film = fall(0.1)
     three.directories = {}
@@ -183,6 +199,29 @@ describe("an animation in space", function()
       space { frames = 1, places = function() return { { 1, 2 } } end, bodies = { sphere } })
     assert.equal("animation.space: place of body 1: expected a quaternion, got zeros",
       space { frames = 1, places = function() return { { 1, 2, 3, 0, 0, 0, 0 } } end, bodies = { sphere } })
+    local function refused(options, told)
+      local all = { frames = 2, places = function_of, bodies = { sphere } }
+      for name, value in pairs(options) do all[name] = function() return value end end
+      assert.equal("animation.space: " .. told, space(all))
+    end
+    local point = { 0, 0, 0 }
+    refused({ places = false }, "places: expected a list, got boolean")
+    refused({ places = { { 0, 1e300, 0 } } }, "place of body 1 [2]: 1e+300 is too large for an accuracy of 0.01")
+    refused({ values = 7 }, "values: expected a list, got 7")
+    refused({ forces = 7 }, "forces: expected a list, got 7")
+    refused({ forces = { 7 } }, "forces[1]: expected a list, got 7")
+    refused({ forces = { { first = 1, force = point } } }, "forces[1].point: expected a list, got nil")
+    refused({ forces = { { first = 1, point = point } } }, "forces[1].force: expected a list, got nil")
+    refused({ forces = { { first = 1, force = point, point = { 0, -1e300, 0 } } } },
+      "forces[1].point[2]: -1e+300 is too large for an accuracy of 0.1")
+    refused({ forces = { { first = 1, force = { 1e200, 0, 0 }, point = point } } },
+      "size of forces[1]: expected a finite number, got inf")
+    local k = 0
+    assert.equal("animation.space: range of the values: expected a finite number, got inf",
+      space { frames = 2, places = function_of, bodies = { sphere }, values = function()
+        k = k + 1
+        return { k == 1 and 1e308 or -1e308 }
+      end })
     assert.equal("animation.space: value of body 1: expected a finite number, got nil",
       space { frames = 1, places = function_of, bodies = { sphere }, values = function() return {} end })
     assert.equal("animation.space: forces[1]: expected numbers of bodies, from 1 to 1, as first and second, got 7, nil",

@@ -78,4 +78,18 @@ describe("a track", function()
     assert.is_true(select(2, through(tracks.linear(3, 1e-3), times, rest, 3)) < 50)
     assert.is_true(select(2, through(tracks.linear(3, 1e-3), times, flight, 3)) < 200)
   end)
+
+  it("stays near its frames between them, also where two of them are nearly at one time", function()
+    for _, gap in ipairs { 1e-3, 1e-9, 1e-15, 1e-300 } do
+      for _, times in ipairs { { 0, gap, 1, 2 }, { 0, 1, 1 + gap, 2 } } do
+        local frames, track = { { 0 }, { 1 }, { 0 }, { 1 } }, tracks.linear(1, 0.01)
+        local places = through(track, times, frames, 1)
+        for k = 1, 4 do assert.is_true(math.abs(places[k][1] - frames[k][1]) <= 0.01 * (1 + 1e-9)) end
+        for i = 1, #track.list, 2 do -- a bend that is twice as high as the way is long is none of the frames
+          local smooth = track.list[i]:find "smooth"
+          assert.is_true(smooth or track.list[i + 1] * track.quantum <= 4, track.list[i])
+        end
+      end
+    end
+  end)
 end)
