@@ -136,6 +136,62 @@ describe("shapes in the plane", function()
     assert.is_true(looked > 10)
   end)
 
+  -- Contacts are looked for between steps: one of two corners has to hold when one corner has come over a side.
+  it("of two corners have the distance of the shapes also where a step has brought one over a side", function()
+    math.randomseed(11)
+    local looked, over = 0, 0
+    for _ = 1, campaign(1200, 1) do
+      local points_a, Ra, add_a = random_shape()
+      local points_b, Rb, add_b = random_shape()
+      local qb, turn, way, gap = { 0, 0, 7 * random() }, 7 * random(), 7 * random(), 0.1 * random()
+      local p, r = placed({ points_a[1] }, { 0, 0, turn })[1], placed({ points_b[1] }, qb)[1]
+      local off = Ra + Rb + gap
+      local qa = { r[1] - p[1] + off * cos(way), r[2] - p[2] + off * sin(way), turn }
+      local a, b = body(qa, { 2 * random() - 1, 2 * random() - 1, random() - 0.5 }), body(qb)
+      local simu, nsds = simulate(0.1, 0.1, { a, b })
+      local contacts = ns.contact.manager { nsds = nsds, law = law, reach = 0.4 }
+      add_a(contacts, a)
+      add_b(contacts, b)
+      local inter = contacts:update() == 1 and contacts:interactions()[1]
+      if inter and inter:name():find "point_point" and #points_a + #points_b > 3
+        and separation(placed(points_a, qa), placed(points_b, qb)) > Ra + Rb then
+        for _ in simu:steps() do end
+        local core = separation(placed(points_a, a:q()), placed(points_b, b:q()))
+        looked = looked + 1
+        assert.near(core - Ra - Rb, inter:y(0)[1], 1e-7)
+        contacts:update()
+        local now = contacts:interactions()[1]
+        if now and now:name():find "face" then over = over + 1 end
+      end
+    end
+    assert.is_true(looked > 50 and over > 5)
+  end)
+
+  -- One step of the grid: at t = 0.1 the corner, or the disk, comes down on the side, beyond the corner that is nearest first.
+  for name, fall in pairs {
+    ["a disk"] = { { 0.55, 0.605 }, -0.05, function(m, ds) m:add_disk(ds, 0.1) end, 0.1 },
+    ["a corner"] = { { 0.55, 0.66 }, -0.6, function(m, ds)
+      m:add_polygon(ds, { { 0, 0.1 }, { 0.1, 0 }, { 0, -0.1 }, { -0.1, 0 } })
+    end, 0.1 },
+  } do
+    it("stop " .. name .. " that comes over a side within a step of EventDriven", function()
+      local q = fall[1]
+      local ds = body({ q[1], q[2], 0 }, { -1, fall[2], 0 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      nsds:insertDynamicalSystem(ds)
+      local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 0.3 }
+      contacts:add_polygon(nil, { { -0.5, -0.5 }, { 0.5, -0.5 }, { 0.5, 0.5 }, { -0.5, 0.5 } })
+      fall[3](contacts, ds)
+      contacts:update()
+      assert.matches("point_point", contacts:interactions()[1]:name())
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI(1e-9, 1e-9))
+      for _ in simu:steps() do contacts:update() end
+      assert.near(q[1] - 0.5, ds:q()[1], 1e-9)
+      assert.near(0.5 + fall[4], ds:q()[2], 1e-9)
+      assert.near(0, ds:velocity()[2], 1e-9)
+    end)
+  end
+
   it("stand as a tower of boxes, on a polygon of the world", function()
     local bodies = {}
     for k = 1, 5 do bodies[k] = body({ 0.05 * k, k - 0.5, 0 }, nil, { 0, -g, 0 }) end
