@@ -38,6 +38,7 @@ typedef struct NsDsClass {
   bool diagonal;                                        /* matrix arguments of the constructor are vectors: the diagonals */
   bool turns;                                           /* a rigid body: the coordinates end with a unit quaternion */
   NsStatus (*update)(NsDs *ds, double t, NsError *err); /* updates data other than coefficients to time t; NULL: none */
+  NsStatus (*check)(NsDs *ds, NsError *err);            /* of its constant numbers, before the first step; NULL: none */
   NsStatus (*like)(NsDs **ds, const NsDs *other);       /* makes a system of the same class and sizes */
   void (*destroy)(NsDs *ds);                            /* frees the system; the coefficients are already cleared */
 } NsDsClass;

@@ -136,7 +136,8 @@ const char ns_ds_newton_euler_text[] = "NewtonEulerDS";
             .arguments = its_arguments##_arguments,                                                                            \
             .x = "q",                                                                                                          \
             .lambda = "v"},                                                                                                    \
-  .family = NS_MECHANICS, .update = ns_mechanical_update, .like = ns_mechanical_like, .destroy = ns_mechanical_destroy
+  .family = NS_MECHANICS, .update = ns_mechanical_update, .check = ns_mechanical_check_mass, .like = ns_mechanical_like,       \
+  .destroy = ns_mechanical_destroy
 
 const NsDsClass ns_ds_lagrangian = {CLASS(lagrangian, lagrangian, lagrangian, lagrangian)};
 const NsDsClass ns_ds_lagrangian_linear_ti = {CLASS(lagrangian_linear_ti, linear, linear, linear)};

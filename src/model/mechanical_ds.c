@@ -579,6 +579,64 @@ NsStatus ns_mechanical_potential(NsMechanicalDs *ds, double t, double *energy, N
   return status == NS_OK ? ns_mechanical_potential_at(ds, t, ds->q, energy, err) : status;
 }
 
+/* The rounding of a mass matrix, relative to the diagonal of its row and column. */
+static const double mass_rounding = 1e-10;
+
+/* The row, from 1, at which the elimination of A (n x n), whose diagonal was d, finds that it is not positive semidefinite; 0: it is. A is lost. */
+static int mass_indefinite_row(int n, double *A, const double *d) {
+  for (int k = 0; k < n; k++) {
+    double *own = A + k * (ptrdiff_t)n, pivot = own[k];
+    if (!(pivot >= -mass_rounding * d[k])) return k + 1;
+    bool dependent = pivot <= mass_rounding * d[k]; /* the row follows from those before it */
+    for (int j = k + 1; j < n; j++) {
+      double a = A[k + j * (ptrdiff_t)n];
+      if (dependent && !(fabs(a) <= sqrt(mass_rounding * d[k]) * sqrt(d[j]))) return k + 1;
+      for (int i = k + 1; i < n && !dependent && a != 0; i++) A[i + j * (ptrdiff_t)n] -= own[i] / pivot * a;
+    }
+  }
+  return 0;
+}
+
+/* The entry below the diagonal, i n + j, that differs from the one across; -1: there is none. */
+static ptrdiff_t mass_unequal_entry(int n, const double *M) {
+  for (ptrdiff_t i = 0; i < n; i++)
+    for (ptrdiff_t j = 0; j < i; j++) {
+      double scale = sqrt(fabs(M[i + i * n])) * sqrt(fabs(M[j + j * n]));
+      if (!(fabs(M[i + j * n] - M[j + i * n]) <= mass_rounding * scale)) return i * n + j;
+    }
+  return -1;
+}
+
+/* The first row, from 1, of a sparse matrix with a negative number on its diagonal; 0: none. */
+static int mass_negative_row(const NsSparse *S) {
+  for (int j = 0; j < S->cols; j++)
+    for (int k = S->colptr[j]; k < S->colptr[j + 1]; k++)
+      if (S->row[k] == j && S->value[k] < 0) return j + 1;
+  return 0;
+}
+
+NsStatus ns_mechanical_check_mass(NsDs *base, NsError *err) {
+  NsMechanicalDs *ds = (NsMechanicalDs *)base;
+  ptrdiff_t n = ds->nv;
+  NsError unheard = {NS_OK, ""};
+  NsCoefName name = {"dynamical system", mechanics_name_of(ds), "mass"};
+  if (!ns_coef_given(&ds->mass) || ns_coef_varies(&ds->mass) || !ns_mechanical_constant_mass(ds)) return NS_OK;
+  if (ns_coef_update(&ds->mass, name, 0, NULL, &unheard) != NS_OK) return NS_OK;
+  const double *M = ds->mass.value;
+  ptrdiff_t entry = M ? mass_unequal_entry(ds->nv, M) : -1, i = entry / n, j = entry % n;
+  if (entry >= 0)
+    return ns_fail(err, NS_EARG, "%s '%s': the mass matrix is not symmetric: mass[%d][%d] = %.6g, mass[%d][%d] = %.6g",
+                   name.noun, name.owner, (int)i + 1, (int)j + 1, M[i + j * n], (int)j + 1, (int)i + 1, M[j + i * n]);
+  double *A = M ? ns_alloc((size_t)(n * (n + 1)), sizeof *A) : NULL;
+  if (M && !A) return ns_fail(err, NS_ENOMEM, "%s", ns_status_message(NS_ENOMEM));
+  if (M) memcpy(A, M, (size_t)(n * n) * sizeof *A);
+  for (ptrdiff_t k = 0; k < n && M; k++) A[n * n + k] = M[k + k * n];
+  int row = M ? mass_indefinite_row(ds->nv, A, A + n * n) : mass_negative_row(ds->mass.sparse);
+  ns_free(A);
+  if (row == 0) return NS_OK;
+  return ns_fail(err, NS_EARG, "%s '%s': the mass matrix is not positive semidefinite (row %d)", name.noun, name.owner, row);
+}
+
 /* w (nv x nrhs) = M^-1 w for a sparse mass. */
 static NsStatus divide_sparse(const NsMechanicalDs *ds, int nrhs, double *w, NsError *err) {
   NsStatus status = ns_sparse_solve_fair(ds->mass.sparse, nrhs, w, ds->nv);

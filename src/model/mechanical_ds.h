@@ -61,6 +61,12 @@ bool ns_quaternion_fit(double *e);
 /* Whether J (3 x 3) is symmetric to rounding, and positive definite. */
 bool ns_is_inertia(const double J[9]);
 
+/*
+** Whether a constant mass matrix is one: symmetric and positive semidefinite, to 1e-10 of its own diagonal, which a matrix that the script has
+** computed or read from a file keeps. Of a sparse matrix the diagonal is asked alone. NS_EARG names the entries, or the row; NS_ENOMEM. Numbers that are not finite are left to the step.
+*/
+NsStatus ns_mechanical_check_mass(NsDs *ds, NsError *err);
+
 /* Writes M = diag(mass, mass, mass, J), 6 x 6: the mass of a rigid body. */
 void ns_rigid_mass(double mass, const double J[9], double M[36]);
 

@@ -54,6 +54,49 @@ describe("mechanical systems", function()
       message(Lagrangian, { q0 = q, v0 = v, jacobianFIntq = { 1 } }))
   end)
 
+  it("take no mass matrix that is none: the first step names it", function()
+    local function simulation(ds)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.1)
+      nsds:insertDynamicalSystem(ds)
+      return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+    end
+    local indefinite = "dynamical system '[%w ]+': the mass matrix is not positive semidefinite %(row "
+    local function refuses(text, ds)
+      local simu = simulation(ds)
+      for _ = 1, 2 do -- also when it is tried again
+        local good, got = pcall(simu.run, simu)
+        assert.is_false(good)
+        assert.matches(text, got)
+      end
+    end
+    for _, unit in ipairs { 1, 2.0 ^ 100, 2.0 ^ -100 } do
+      local u = { unit, 1 }
+      local function system(M)
+        for i = 1, 2 do
+          for j = 1, 2 do M[i][j] = M[i][j] * u[i] * u[j] end
+        end
+        return ns.LagrangianLinearTIDS({ 0, 0 }, { 1, 0 }, M, { { u[1] ^ 2, 0 }, { 0, 1 } })
+      end
+      refuses(indefinite .. "1%)", system { { -1, 0 }, { 0, 1 } })
+      refuses(indefinite .. "2%)", system { { 1, 0 }, { 0, -1 } })
+      refuses(indefinite .. "2%)", system { { 1, 2 }, { 2, 3.9 } })
+      refuses(indefinite .. "1%)", system { { 0, 1 }, { 1, 1 } })
+      refuses("dynamical system '[%w ]+': the mass matrix is not symmetric: mass%[2%]%[1%] = %S+, mass%[1%]%[2%] = ",
+        system { { 1, 0.5 }, { 0, 1 } })
+      for _, good in ipairs { { { 1, 1 }, { 1, 1 } }, { { 1, 0.3 }, { 0.3 * (1 + 1e-14), 1 } }, { { 0, 0 }, { 0, 2 } } } do
+        simulation(system(good)):run()
+      end
+    end
+    refuses(indefinite .. "1%)", ns.LagrangianLinearDiagonalDS({ 0 }, { 1 }, { 1 }, { 0 }, { -1 }))
+    refuses(indefinite .. "1%)", ns.LagrangianDS({ 0 }, { 1 }, { { -1 } }))
+    refuses(indefinite .. "2%)", ns.LagrangianLinearTIDS({ 0, 0 }, { 1, 0 }, ns.sparse(ns.diag { 1, -1 })))
+    local kept = ns.zeros(2, 2)
+    local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 1, 0 }, kept)
+    ds:setMassPtr(kept)
+    kept[1][1], kept[2][2] = 1, -1
+    refuses(indefinite .. "2%)", ds)
+  end)
+
   it("list the options they know", function()
     local function check(make, text) assert.equal(text, message(make, { q0 = { 1 }, v0 = { 1 }, x0 = 1 })) end
     check(Lagrangian, "LagrangianDS: unknown option 'x0' (known: q0, v0, mass, fInt, fExt, fGyr, jacobianFIntq, "

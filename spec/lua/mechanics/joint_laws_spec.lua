@@ -313,7 +313,7 @@ describe("friction that follows the reaction, in EventDriven,", function()
     local rest, rod = pendulum { pin = { friction = mu, radius = r }, T = 4 }
     local sol = rest:run()
     assert.equal("stick", sol.events[#sol.events].kind)
-    assert.is_true(math.abs(math.sin(rod:q()[3])) <= sin and rod:velocity()[3] == 0)
+    assert.is_true(math.abs(math.sin(rod:q()[3])) <= sin and math.abs(rod:velocity()[3]) < 1e-15)
   end)
 
   it("is what small time steps go to, with an impulse of friction at the stops #long", function()

@@ -143,11 +143,21 @@ static bool warn_of_jumps(lua_State *L, int idx, NsInteraction *inter, void *con
   return true;
 }
 
+/* Raises for a system with numbers that it can not have, as a mass matrix that is none. */
+static void check_systems(lua_State *L, const NsNsds *nsds) {
+  for (int d = 0; d < nsds->nds; d++) {
+    NsError err = {NS_OK, ""};
+    NsDs *ds = nsds->ds[d];
+    if (ds->class->check && ds->class->check(ds, &err) != NS_OK) nsl_raise(L, &err);
+  }
+}
+
 /* A failure of the preparation is left for the step itself to report. */
 void nsl_warn_start(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
   NsTimeStepping *ts = self->ts;
   if (self->start_told) return;
+  check_systems(L, ts->nsds);
   self->start_told = true;
   NsError unheard = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
