@@ -176,9 +176,8 @@ return function(ns)
   -- Powers of two for the rows and columns of J. First the logarithms of its entries get the least squares, so that
   -- units drop out (Curtis and Reid, On the automatic scaling of matrices for Gaussian elimination, J. Inst. Maths
   -- Applics 10, 1972), then the largest entries of rows and columns become about 1.
-  local function equilibrate(J)
-    local entries, row, column = entries_of(J), {}, {}
-    local m, n = J:shape()
+  local function equilibrate(entries, m, n)
+    local row, column = {}, {}
     for j = 1, n do column[j] = 0 end
     for _ = 1, SWEEPS do
       balance(entries, 1, column, row, m)
@@ -191,6 +190,29 @@ return function(ns)
     for i = 1, m do row[i] = 2.0 ^ row[i] end
     for j = 1, n do column[j] = 2.0 ^ column[j] end
     return ns.vector(row), ns.vector(column)
+  end
+
+  -- The same by the largest entries alone: entries that are rounding, which have a part in the least squares, do not
+  -- count (Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034).
+  local function even_out(entries, m, n)
+    local shift, counts = { {}, {} }, { m, n }
+    for side = 1, 2 do
+      for k = 1, counts[side] do shift[side][k] = 0 end
+    end
+    for _ = 1, SWEEPS do
+      local most = { {}, {} }
+      for _, entry in ipairs(entries) do
+        local size = entry[3] + shift[1][entry[1]] + shift[2][entry[2]]
+        for side = 1, 2 do most[side][entry[side]] = math.max(most[side][entry[side]] or size, size) end
+      end
+      for side = 1, 2 do
+        for k, size in pairs(most[side]) do shift[side][k] = shift[side][k] - size / 2 end
+      end
+    end
+    for side = 1, 2 do
+      for k, power in ipairs(shift[side]) do shift[side][k] = 2.0 ^ math.floor(power + 0.5) end
+    end
+    return ns.vector(shift[1]), ns.vector(shift[2])
   end
 
   -- A row of J that is 0, as of a constraint on kept unknowns alone, gets its power of two from its entries for
@@ -210,11 +232,11 @@ return function(ns)
     end
   end
 
-  -- The pseudo-inverse of J: the matrix `inverse` and, with as many columns as J lacks rank,
-  -- `missing`: the directions that J can't reach; all for rows and columns that are scaled by powers of two.
-  local function decompose(J, kept)
+  -- The pseudo-inverse of J: the matrix `inverse`, the rank, and the singular vectors, of which those of U beyond the
+  -- rank are what J can't reach; all for rows and columns that are scaled by powers of two.
+  local function decompose_by(scaling, J, kept)
     local m, n = J:shape()
-    local row, column = equilibrate(J)
+    local row, column = scaling(entries_of(J), m, n)
     scale_rows_of_kept(J, kept, row)
     local U, s, V = ns.svd(blocks.times(J, row, column), "full")
     local rank, weight = 0, ns.zeros(n, m)
@@ -223,6 +245,16 @@ return function(ns)
     end
     local inverse = V * weight * U:transpose()
     return { U = U, V = V, inverse = inverse, rank = rank, row = row, column = column, m = m, n = n }
+  end
+
+  -- That of the array. Where its rank is below one that was seen before, entries of rounding may have spoilt the
+  -- scaling: the other one is tried.
+  local function decompose(self, J, kept)
+    local D = decompose_by(equilibrate, J, kept)
+    local other = D.rank < (self.rank or 0) and decompose_by(even_out, J, kept)
+    if other and other.rank > D.rank then D = other end
+    self.rank = math.max(self.rank or 0, D.rank)
+    return D
   end
 
   -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it
@@ -399,7 +431,7 @@ return function(ns)
     local p, _, free, kept = given:cols(), flatten(self, values, parts)
     local rows = by and array_by(self, z, by, p)
     if by and not rows then return nil, "the equations can not be differentiated" end
-    local D, S = decompose(free, kept), ns.matrix(given)
+    local D, S = decompose(self, free, kept), ns.matrix(given)
     for j = 1, p do
       local wanted, k = {}, 0
       for i = 1, self.n do
@@ -463,7 +495,7 @@ return function(ns)
       if not values then return nil, "the equations can not be differentiated" end
       local b, free, kept = flatten(self, values, parts)
       counted = counted or with_derivative(self, parts[1][2])
-      D = decompose(free, kept)
+      D = decompose(self, free, kept)
       local x, change
       x, left = solve(D, b)
       change, most, rest = project(D, left, kept)
