@@ -141,7 +141,7 @@ return function(ns, core)
   parts.support = support
   -- The point { x, y, 0 } of two finite numbers.
   function parts.point(who, what, p)
-    local good = (type(p) == "table" or type(p) == "userdata") and finite(p[1]) and finite(p[2])
+    local good = (type(p) == "table" or type(p) == "userdata") and #p == 2 and finite(p[1]) and finite(p[2])
     if not good then fail(who, what, "two finite numbers", p, 4) end
     return { p[1], p[2], 0 }
   end
