@@ -62,8 +62,9 @@ bool ns_quaternion_fit(double *e);
 bool ns_is_inertia(const double J[9]);
 
 /*
-** Whether a constant mass matrix is one: symmetric and positive semidefinite, to 1e-10 of its own diagonal, which a matrix that the script has
-** computed or read from a file keeps. Of a sparse matrix the diagonal is asked alone. NS_EARG names the entries, or the row; NS_ENOMEM. Numbers that are not finite are left to the step.
+** Whether a constant mass matrix is one: positive semidefinite, to 1e-10 of its own diagonal, which a matrix that the script has computed or read
+** from a file keeps. A matrix that is not symmetric, as of equations that are multiplied by numbers, is not judged; of a sparse one the diagonal is
+** asked alone. NS_EARG names the row; NS_ENOMEM. Numbers that are not finite are left to the step.
 */
 NsStatus ns_mechanical_check_mass(NsDs *ds, NsError *err);
 
