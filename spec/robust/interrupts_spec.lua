@@ -2,7 +2,7 @@
 local host = require "host"
 
 local soak = os.getenv "NSLUA_SOAK"
-local count = soak and 70 or 10
+local count = soak and 70 or host.sanitized and 4 or 10
 local kinds = { "first order, Lua callbacks", "first order, sparse", "mechanics, friction", "event-driven", "solve_ivp", "dae",
   "mcp", "a thousand million rows" }
 if package.searchpath("nslua.ipopt", package.cpath) then kinds[#kinds + 1] = "optimal control" end
