@@ -20,10 +20,11 @@ local function show(value)
 end
 canvas.show = show
 
-local function finite(value, who, name)
+-- Refuses what is no finite number; the name is a format of the rest, which is used then alone.
+local function finite(value, who, name, ...)
   if math.type(value) == "integer" then return value end
   if type(value) ~= "number" or value ~= value or value == math.huge or value == -math.huge then
-    fail("%s: %s: expected a finite number, got %s", who, name, show(value))
+    fail("%s: %s: expected a finite number, got %s", who, name:format(...), show(value))
   end
   return value
 end
@@ -216,8 +217,8 @@ local function coordinates(who, a, b, least)
     fail("%s: expected at least %d points, {{x, y}, ...} or xs, ys, got %s", who, least, n >= 0 and n or show(a))
   end
   for i = 1, n do
-    finite(list[2 * i - 1], who, ("x of point %d"):format(i))
-    finite(list[2 * i], who, ("y of point %d"):format(i))
+    finite(list[2 * i - 1], who, "x of point %d", i)
+    finite(list[2 * i], who, "y of point %d", i)
   end
   return list
 end

@@ -124,15 +124,16 @@ end
 local Film = {}
 Film.__index = Film
 
--- Refuses what has no entries.
-local function check_list(x, who, what)
-  if not where.try(function() return #x end) then fail("%s: %s: expected a list, got %s", who, what, show(x)) end
+-- Refuses what has no entries. The name is a format, as in canvas.finite.
+local function check_list(x, who, name, ...)
+  if where.try(function() return #x end) then return end
+  fail("%s: %s: expected a list, got %s", who, name:format(...), show(x))
 end
 
 -- Refuses a number that is too many tolerances from 0 for a track.
-local function check_near(x, tolerance, who, what)
+local function check_near(x, tolerance, who, name, ...)
   if tracks.least(x) <= tolerance then return end
-  fail("%s: %s: %g is too large for an accuracy of %g", who, what, x, tolerance)
+  fail("%s: %s: %g is too large for an accuracy of %g", who, name:format(...), x, tolerance)
 end
 
 -- A place { x, y, z } or with a unit quaternion, as two lists.
@@ -142,8 +143,8 @@ local function place_of(q, who, k, accuracy)
     fail("%s: place of body %d: expected 3 or 7 numbers, got %s", who, k, show(q))
   end
   local list = {}
-  for i = 1, n do list[i] = finite(q[i], who, ("place of body %d [%d]"):format(k, i)) end
-  for i = 1, 3 do check_near(list[i], accuracy, who, ("place of body %d [%d]"):format(k, i)) end
+  for i = 1, n do list[i] = finite(q[i], who, "place of body %d [%d]", k, i) end
+  for i = 1, 3 do check_near(list[i], accuracy, who, "place of body %d [%d]", k, i) end
   local position = { list[1], list[2], list[3] }
   if n == 3 then return position, { 1, 0, 0, 0 } end
   local most, turn, square = 0, {}, 0
@@ -162,21 +163,20 @@ local function add_forces(self, forces)
   local kept, who = {}, self.who
   check_list(forces, who, "forces")
   for i, f in ipairs(forces) do
-    check_list(f, who, ("forces[%d]"):format(i))
+    check_list(f, who, "forces[%d]", i)
     local first = self.bodies[f.first]
     if not first or f.second and not self.bodies[f.second] then
       fail("%s: forces[%d]: expected numbers of bodies, from 1 to %d, as first and second, got %s, %s", who, i,
         #self.bodies, show(f.first), show(f.second))
     end
-    for _, name in ipairs { "point", "force" } do check_list(f[name], who, ("forces[%d].%s"):format(i, name)) end
+    for _, name in ipairs { "point", "force" } do check_list(f[name], who, "forces[%d].%s", i, name) end
     local one = { f.first, f.second or 0 }
     for j = 1, 3 do
-      local name = ("forces[%d].point[%d]"):format(i, j)
-      one[2 + j] = finite(f.point[j], who, name) - first.at[j]
-      check_near(one[2 + j], self.size / 10, who, name)
-      one[5 + j] = finite(f.force[j], who, ("forces[%d].force[%d]"):format(i, j))
+      one[2 + j] = finite(f.point[j], who, "forces[%d].point[%d]", i, j) - first.at[j]
+      check_near(one[2 + j], self.size / 10, who, "forces[%d].point[%d]", i, j)
+      one[5 + j] = finite(f.force[j], who, "forces[%d].force[%d]", i, j)
     end
-    local size = finite(sqrt(one[6] ^ 2 + one[7] ^ 2 + one[8] ^ 2), who, ("size of forces[%d]"):format(i))
+    local size = finite(sqrt(one[6] ^ 2 + one[7] ^ 2 + one[8] ^ 2), who, "size of forces[%d]", i)
     self.strongest = math.max(self.strongest, size)
     kept[i] = one
   end
@@ -193,7 +193,7 @@ local function add_frame(self, t, places, forces, values)
     body.position:add(t, position)
     body.turn:add(t, turn)
     if values then
-      local value = finite(values[k], self.who, ("value of body %d"):format(k))
+      local value = finite(values[k], self.who, "value of body %d", k)
       self.low, self.high = math.min(self.low, value), math.max(self.high, value)
       finite(self.high - self.low, self.who, "range of the values")
       body.values[#body.values + 1] = value
@@ -375,7 +375,7 @@ return function(core, parts)
   local function triple(spec, who, name)
     local list = {}
     local given = option(spec, who, name, "table", {})
-    for i = 1, 3 do list[i] = finite(given[i], who, ("camera.%s[%d]"):format(name, i)) end
+    for i = 1, 3 do list[i] = finite(given[i], who, "camera.%s[%d]", name, i) end
     return list
   end
 
