@@ -70,9 +70,8 @@ static int features_point_point(NsFeatures *f) {
 static int features_point_line(NsFeatures *f) {
   memcpy(f->p1, f->corner, sizeof f->p1);
   ns_sub3(f->p1, f->point, f->n);
-  ns_add3(f->n, -ns_dot3(f->n, f->normal), f->normal, f->n);
-  ns_add3(f->n, -ns_dot3(f->n, f->normal), f->normal,
-          f->n); /* once more: of a point near the line rounding along it has grown */
+  /* twice: of a point near the line rounding along it has grown */
+  for (int k = 0; k < 2; k++) ns_add3(f->n, -ns_dot3(f->n, f->normal), f->normal, f->n);
   ns_sub3(f->p1, f->n, f->p2);
   return features_apart(f);
 }

@@ -157,8 +157,8 @@ typedef struct RatePair {
 } RatePair;
 
 /*
-** For a point of the rim that turns with the rate `turn`. ring: the other curve is a rim, too. Returns the rate of (x - y) . t, which is 0 where the point
-** of the rim is the nearest one; NAN: there is none.
+** For a point of the rim that turns with the rate `turn`. ring: the other curve is a rim, too. Returns the rate of (x - y) . t, which is 0
+** where the point of the rim is the nearest one; NAN: there is none.
 */
 static double rate_of_pair(const NsFeatures *f, const NsFeatures *r, bool ring, double turn, RatePair *p) {
   double out[3], out_rate[3], way[3], way_rate[3];

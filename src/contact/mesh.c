@@ -345,7 +345,10 @@ static double mesh_height(const NsMesh *m, int t, const double *n, const double 
   return ns_dot3(n, way);
 }
 
-/* From triangle t to the one beside its side k, with the normal turned about this side; whether there is one. up: by how much it bends towards the normal. */
+/*
+** From triangle t to the one beside its side k, with the normal turned about this side; whether there is one. up: by how much it bends
+** towards the normal.
+*/
 static bool mesh_turn(const NsMesh *m, int *t, int k, double *normal, double *up) {
   int next = m->beside[3 * *t + k], a = m->triangles[3 * *t + k], b = m->triangles[3 * *t + (k + 1) % 3];
   double in[3], own[3];
@@ -359,8 +362,9 @@ static bool mesh_turn(const NsMesh *m, int *t, int k, double *normal, double *up
 }
 
 /*
-** Whether the body has gone through the surface over p, which is behind triangle t with the normal n: the way from its centre to p goes through this triangle, or
-** through one on the way there that p is as deep behind. 1.5: features that are so much deeper touch, too, as between solids.
+** Whether the body has gone through the surface over p, which is behind triangle t with the normal n: the way from its centre to p goes
+** through this triangle, or through one on the way there that p is as deep behind. 1.5: features that are so much deeper touch, too, as
+** between solids.
 */
 static bool mesh_passed(const NsMesh *m, int t, const double *n, const double *centre, const double *p) {
   double u[3], in[3], up, deep = -mesh_height(m, t, n, p);

@@ -8,8 +8,11 @@ const double ns_ring_standing = 0.03;
 
 /* Parts of the size of the smaller solid. same: gaps that differ by less are one; close: features that come so near to a point are those there. */
 static const double ring_same = 1e-8, ring_close = 1e-3;
-/* Lines whose angle has a smaller sine touch at their ends. */
-static const double ring_parallel = 1e-3;
+/*
+** Sines of angles. parallel: lines that are nearer to parallel touch at their ends. crossing: for distances they have a common normal down to
+** this one; below it the crossing is rounding.
+*/
+static const double ring_parallel = 1e-3, ring_crossing = 1e-9;
 
 /* What a feature of a solid is on the true surface: a rim, the axis of a side, or the feature itself. */
 typedef enum RingForm { RING_POINT, RING_LINE, RING_FACE, RING_RIM } RingForm;
@@ -104,8 +107,8 @@ static void ring_feet(const NsTouch *t, const double *x, const double *y, RingFe
 }
 
 /*
-** The touch of two features: a rim is named first, a face last, and equal forms in the order of the solids. False: there is none, as of lines whose angle
-** has at most the sine `parallel`.
+** The touch of two features: a rim is named first, a face last, and equal forms in the order of the solids. False: there is none, as of
+** lines whose angle has at most the sine `parallel`.
 */
 static bool ring_pair(NsTouch *t, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b, double parallel) {
   static const NsTouchKind kinds[4][4] = {
@@ -380,8 +383,8 @@ static bool ring_apart(NsPlaced a, NsPlaced b, double reach) {
 
 /* Takes the touch if its points are in the solids, and these have a larger gap along its normal, which is about its own. */
 static void ring_take(RingWay *best, const NsTouch *t, NsPlaced a, NsPlaced b, double close) {
-  static const double about =
-      1e-12; /* a part of both sizes: where points beside each other are as deep, one may be a little deeper */
+  /* a part of both sizes: where points beside each other are as deep, one may be a little deeper */
+  static const double about = 1e-12;
   double slack = fmax(close, about * (a.solid->around + b.solid->around));
   RingWay now = {.d = t->gap};
   double p[3], q[3], sign = t->swapped ? -1 : 1;
@@ -401,16 +404,17 @@ static bool ring_proves(const RingWay *best, NsPlaced a, NsPlaced b, double clos
   return best->d + a.solid->radius + b.solid->radius > -close && fabs(best->d - best->low) <= close;
 }
 
-/* Takes the touches of two features; of a rim that has several, as with an axis through it, from places all around, too, or beside the point (not NULL). */
+/*
+** Takes the touches of two features; of a rim that has several, as with an axis through it, from places all around, too, or beside the
+** point (not NULL).
+*/
 static void ring_try(RingWay *best, const double *n, RingFeature one, RingFeature other, NsPlaced a, NsPlaced b, double close,
                      const double *beside) {
-  enum {
-    LINE_STARTS = 12,
-    RING_STARTS = 44
-  }; /* each looks at three steps of features_rim_nearest: a little less than these are apart */
+  /* each looks at three steps of features_rim_nearest: a little less than these are apart */
+  enum { LINE_STARTS = 12, RING_STARTS = 44 };
   NsTouch t = {0};
   memcpy(t.n, n, sizeof t.n);
-  if (!ring_pair(&t, one, other, a, b, 1e-9)) return;
+  if (!ring_pair(&t, one, other, a, b, ring_crossing)) return;
   if (ring_measure(&t, a, b, NULL)) ring_take(best, &t, a, b, close);
   if (t.kind != NS_TOUCH_RING_LINE && t.kind != NS_TOUCH_RING_RING) return;
   if (beside && ring_measure(&t, a, b, beside)) ring_take(best, &t, a, b, close);
@@ -510,7 +514,10 @@ NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double 
 
 /* ---- distances of cylinders ---- */
 
-/* A prism in a cylinder, or a solid that has no round surface; its corners at angles. After NARROW_MANY rounds of an overlap all features are tried. */
+/*
+** A prism in a cylinder, or a solid that has no round surface; its corners at angles. After NARROW_MANY rounds of an overlap all features
+** are tried.
+*/
 enum { NARROW_ANGLES = 96, NARROW_FIRST = 6, NARROW_ROUNDS = 60, NARROW_MANY = 12 };
 /* Corners whose angles differ less are one: rounding of angles, so that rims that nearly touch have the normal between them. */
 static const double narrowed_same = 1e-7;
@@ -630,8 +637,8 @@ static bool narrowed_face_beyond(NsPlaced a, NsPlaced b, NsPlaced x, double sign
 }
 
 /*
-** Whether the touch is the shortest way out: no prism has a shorter one, up to `close`, or up to a little where its normal is nearly the same and no face
-** has a shorter one.
+** Whether the touch is the shortest way out: no prism has a shorter one, up to `close`, or up to a little where its normal is nearly the
+** same and no face has a shorter one.
 */
 static bool narrowed_meets(const RingWay *way, const RingWay *best, NsPlaced a, NsPlaced b, double close) {
   static const double little = 1e-6, same = 1e-4; /* a part of the size, and the square of an angle */
@@ -641,9 +648,9 @@ static bool narrowed_meets(const RingWay *way, const RingWay *best, NsPlaced a, 
 }
 
 /*
-** Prisms in the cylinders are nowhere deeper in each other, so their distance is at least the true one; the gap along any normal is at most that. The prisms
-** get corners where their normal finds the cylinders beyond them, and around the normal of the features there, until both bounds meet, up to `close`. best:
-** a touch that may be near, or low = -INFINITY.
+** Prisms in the cylinders are nowhere deeper in each other, so their distance is at least the true one; the gap along any normal is at most
+** that. The prisms get corners where their normal finds the cylinders beyond them, and around the normal of the features there, until both
+** bounds meet, up to `close`. best: a touch that may be near, or low = -INFINITY.
 */
 static NsStatus narrowed_distance(NsNarrow *w, NsPlaced a, NsPlaced b, double close, RingWay *best) {
   Narrowed x, y;

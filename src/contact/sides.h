@@ -101,7 +101,7 @@ void ns_nearest_faces(const NsSide *x, const NsSide *y, NsNearest *best);
 
 /*
 ** The normal at the nearest points, by the features that they are on: so it is exact where the way between them is shorter than its rounding. Crossing
-** segments and points that coincide have several. first, second: whether it is
-** orthogonal to the edge of x, of y: a point that is at the end of its edge may seem to be within it, by rounding.
+** segments and points that coincide have several. first, second: whether it is orthogonal to the edge of x, of y: a point that is at the end
+** of its edge may seem to be within it, by rounding.
 */
 void ns_nearest_normal(const NsSide *x, const NsSide *y, const NsNearest *near, bool first, bool second, double *n);

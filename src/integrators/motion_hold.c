@@ -126,8 +126,9 @@ static NsStatus motion_solve_rows(NsMotion *motion, int n, const int *rows, doub
 }
 
 /*
-** One step of iterative refinement. W has lost what the rows have in common: where they nearly depend on each other, as of faces with a slight bend, its answer has the
-** square of their condition in its rounding error. The accelerations with these forces keep the rows apart: so the error falls to the condition.
+** One step of iterative refinement. W has lost what the rows have in common: where they nearly depend on each other, as of faces with a
+** slight bend, its answer has the square of their condition in its rounding error. The accelerations with these forces keep the rows apart:
+** so the error falls to the condition.
 */
 static void refine_hold(NsMotion *motion, int n, const int *rows, double *lambda) {
   memcpy(motion->held, motion->a_free, (size_t)motion->view.Nv * sizeof *motion->held);

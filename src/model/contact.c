@@ -181,8 +181,8 @@ int ns_contact_velocity(NsContact *contact, const double *q, const double *const
 }
 
 /*
-** Adds the part of a body. A row is sign (d . p' + (arm x d) . turn), with arm = p - position, or of rolling sign d . turn; its turn 2 Im(e' conj(e)) is
-** constant along e + s e'.
+** Adds the part of a body. A row is sign (d . p' + (arm x d) . turn), with arm = p - position, or of rolling sign d . turn; its turn
+** 2 Im(e' conj(e)) is constant along e + s e'.
 */
 static void contact_body_bias(const NsContact *contact, int width, const double *q, const double *w, const double *p,
                               const double *p_rate, double sign, double d[TANGENTIAL][3], double d_rate[TANGENTIAL][3],

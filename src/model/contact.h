@@ -124,11 +124,12 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what);
 
 /*
 ** Two unit vectors that make a right-handed frame with the unit vector n: (1, 0, 0) and (0, 1, 0) for n = (0, 0, 1), (1, 0, 0) and (0, -1, 0) for
-** n = (0, 0, -1). A field of tangents that is smooth on the whole sphere does not exist (Poincare 1885). Those of Frisvad, Building an orthonormal basis from
-** a 3D unit vector without normalization, 2012, turn twice around (0, 0, -1), which is the normal of each body that another one lies on: rounding would
-** turn them from one iterate to the next. So they hold where n_z >= NS_TANGENTS_BELOW. Below that they turn by the angle of
-** f = w^2 - c (1 + 4 i |w|^2 / RIM), c = APART (1 - |w|^2 / RIM)^2, with the stereographic w = (n_x + i n_y) / (1 - n_z), which has |w|^2 = RIM at
-** n_z = BELOW and two simple roots at |w| = 0.28, 31 degrees from (0, 0, -1), and 22 degrees beside the plane of x and z: no common direction.
+** n = (0, 0, -1). A field of tangents that is smooth on the whole sphere does not exist (Poincare 1885). Those of Frisvad, Building an
+** orthonormal basis from a 3D unit vector without normalization, 2012, turn twice around (0, 0, -1), which is the normal of each body that
+** another one lies on: rounding would turn them from one iterate to the next. So they hold where n_z >= NS_TANGENTS_BELOW. Below that they
+** turn by the angle of f = w^2 - c (1 + 4 i |w|^2 / RIM), where c = APART (1 - |w|^2 / RIM)^2 and w is stereographic,
+** w = (n_x + i n_y) / (1 - n_z): |w|^2 = RIM at n_z = BELOW, and f has two simple roots at |w| = 0.28, 31 degrees from (0, 0, -1), and
+** 22 degrees beside the plane of x and z: no common direction.
 */
 #define NS_TANGENTS_BELOW (-0.5)
 #define NS_TANGENTS_RIM   (1. / 3)
@@ -154,7 +155,8 @@ int ns_contact_velocity(NsContact *contact, const double *q, const double *const
 int ns_contact_gap_terms(NsContact *contact, const double *q, const double *const *v, double *own, double *terms);
 
 /*
-** bias (rows) += the derivative of C(q + s w) w by s at s = 0, of a ready-made contact, exactly. False: the shape does not tell it at q; then nothing is added.
+** bias (rows) += the derivative of C(q + s w) w by s at s = 0, of a ready-made contact, exactly. False: the shape does not tell it at q;
+** then nothing is added.
 */
 bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, double *bias);
 

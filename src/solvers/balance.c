@@ -230,8 +230,8 @@ static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
 }
 
 /*
-** Whether the entries of i and j in each other's rows are rounding beside those on the diagonal, in any units: |M_ij M_ji| < 2^-104 |M_ii M_jj|, the square of
-** rounding. Such entries, which may be 1e-80, would bring their rows out of all proportion.
+** Whether the entries of i and j in each other's rows are rounding beside those on the diagonal, in any units:
+** |M_ij M_ji| < 2^-104 |M_ii M_jj|, the square of rounding. Such entries, which may be 1e-80, would bring their rows out of all proportion.
 */
 enum { ROUNDING_SQUARED = -104 };
 static bool is_rounding(const int *E, int n, int i, int j) {

@@ -34,8 +34,8 @@ static bool fades(const NsEventDriven *ed, int row) {
 }
 
 /*
-** Where sliding ends at one contact of two bodies, it ends at those that slow down and have nearly stopped, too: a body that stops slides in directions that are
-** rounding, and in time that is none. Called before the event.
+** Where sliding ends at one contact of two bodies, it ends at those that slow down and have nearly stopped, too: a body that stops slides
+** in directions that are rounding, and in time that is none. Called before the event.
 */
 static NsStatus mark_fading(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;

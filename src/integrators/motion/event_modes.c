@@ -24,9 +24,8 @@
 
 enum {
   MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
-  MOST_DOUBTS =
-      256,        /* modes with the motion that the one-step solver has found, which are tried: those of 4 contacts in doubt */
-  MOST_TRIED = 40 /* largest number of rows of which all modes are tried */
+  MOST_DOUBTS = 256, /* modes with the motion of the one-step solver's answer that are tried: of 4 contacts in doubt */
+  MOST_TRIED = 40    /* largest number of rows of which all modes are tried */
 };
 
 /* An inequality of a mode may fail by this part of its terms. Chosen by experience: located events have 1e-13. */
@@ -428,12 +427,15 @@ static const Solution *solution_that_shares(const NsModes *s) {
   return best;
 }
 
-/* A solution is exact when it holds up to this part of the terms: the rounding of forces that cancel. One of these is clearly another one when it is off by 10 times as much. */
+/*
+** A solution is exact when it holds up to this part of the terms: the rounding of forces that cancel. One of these is clearly another one
+** when it is off by 10 times as much.
+*/
 static const double EXACT = NS_ROUNDING_OF_FORCES, CLEARLY = 10;
 
 /*
-** Where contacts nearly depend on each other, as on faces with a slight bend, modes hold up to the tolerance that are none. The solution that is exact where all others are
-** clearly not; else NULL.
+** Where contacts nearly depend on each other, as on faces with a slight bend, modes hold up to the tolerance that are none. The solution
+** that is exact where all others are clearly not; else NULL.
 */
 static const Solution *exact_solution(const NsModes *s) {
   const Solution *exact = NULL;
@@ -447,8 +449,8 @@ static const Solution *exact_solution(const NsModes *s) {
 }
 
 /*
-** The solution that is the mode before, at the start of a step, where nothing has happened, or the only exact one, or the one in which contacts share what they carry; else NULL,
-** and the error of several modes.
+** The solution that is the mode before, at the start of a step, where nothing has happened, or the only exact one, or the one in which
+** contacts share what they carry; else NULL, and the error of several modes.
 */
 static const Solution *only_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
   char text[400] = "";

@@ -236,8 +236,9 @@ static double root_time(const NsEventDriven *ed, double x) {
 }
 
 /*
-** In space the directions of friction turn at any rate where sliding ends, and det A with them: a pole that is found where a contact has nearly stopped within the step
-** is none before a step has come nearer to the stop. *row: the pole, which becomes the friction of this contact.
+** In space the directions of friction turn at any rate where sliding ends, and det A with them: a pole that is found where a contact has
+** nearly stopped within the step is none before a step has come nearer to the stop. *row: the pole, which becomes the friction of this
+** contact.
 */
 static NsStatus pole_or_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
   const NsMotionMode *mode = ed->mode;

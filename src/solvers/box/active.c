@@ -120,8 +120,8 @@ static void sum_between(NsActive *a, const NsBoxProblem *p, int m, const double 
 }
 
 /*
-** Solves M_BB d = -w_B, adds d to z_B, and updates w and size. A w up to `rounding` times its terms counts as 0: it would bring its rounding into rows whose own terms
-** are smaller.
+** Solves M_BB d = -w_B, adds d to z_B, and updates w and size. A w up to `rounding` times its terms counts as 0: it would bring its
+** rounding into rows whose own terms are smaller.
 */
 static NsStatus active_set_correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double rounding, double *z,
                                    double *w) {

@@ -14,13 +14,13 @@
 ** one kind stalls the other one goes on. Before that, held sweeps that have begun at a guess begin again at 0: guesses of another step may
 ** lead to states about which they wander much longer.
 ** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
-** tells what a step of Newton's method costs. Newton gets a turn when sweeps and gradient steps have taken as much work as the turn, and sweeps need more than it;
-** when it fails, its next turn is due after as much work again, so that a method that does not help costs about as much as the other one.
-** Each method hands its point to the other.
-** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does: they are far ahead where
-** many contacts hold a body, as in walls and arches, and far behind in many heaps of spheres. Their turns make their work equal to that of the sweeps, while
-** they are as near or their rate promises less work than that of the sweeps; they go on while both hold; else their next turn is a small part of the work.
-** Decisions count operations, not seconds: the same problem gives the same bits.
+** tells what a step of Newton's method costs. Newton gets a turn when sweeps and gradient steps have taken as much work as the turn, and
+** sweeps need more than it; when it fails, its next turn is due after as much work again, so that a method that does not help costs about
+** as much as the other one. Each method hands its point to the other.
+** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does: they are far
+** ahead where many contacts hold a body, as in walls and arches, and far behind in many heaps of spheres. Their turns make their work equal
+** to that of the sweeps, while they are as near or their rate promises less work than that of the sweeps; they go on while both hold; else
+** their next turn is a small part of the work. Decisions count operations, not seconds: the same problem gives the same bits.
 ** Assumptions: none on the groups. Sweeps converge in practice for a symmetric positive semidefinite W and small mu.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
 */
@@ -43,9 +43,10 @@
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
 /*
-** climb_first: sweeps before the first turn of the gradient steps, and its work; fewer sweeps solve most easy heaps. climb_step: what such a step counts, in sweeps.
-** It takes about 0.6 (one of the two products of a sweep, and projections in place of local problems); counted so, arches take two to three times as long, and
-** heaps that sweeps solve gain little. longer: the work of gradient steps that are ahead, from turn to turn. small: the share of those that are not even.
+** climb_first: sweeps before the first turn of the gradient steps, and its work; fewer sweeps solve most easy heaps. climb_step: what such
+** a step counts, in sweeps. It takes about 0.6 (one of the two products of a sweep, and projections in place of local problems); counted
+** so, arches take two to three times as long, and heaps that sweeps solve gain little. longer: the work of gradient steps that are ahead,
+** from turn to turn. small: the share of those that are not even.
 */
 static const double climb_first = 60, climb_step = 0.35, longer = 1.5, small = 0.25;
 

@@ -28,8 +28,8 @@
 enum { SETTLE_LEAST = 10, SETTLE_MOST = 60, IDLE = 40, HALVINGS = 40 };
 
 /*
-** slower: the way of a step, over that of the first one, at which the shift has settled. growth: of the factor, from step to step. fallen: the fall of the
-** measure that counts as progress.
+** slower: the way of a step, over that of the first one, at which the shift has settled. growth: of the factor, from step to step. fallen:
+** the fall of the measure that counts as progress.
 */
 static const double slower = 0.05, growth = 1.02, fallen = 0.7;
 

@@ -361,7 +361,10 @@ static bool joined_by_first(const NsMixedProblem *p) {
   return g == p->ngroups;
 }
 
-/* Whether the problem is one contact with tangents, which needs no components and no balance: its answer has the same bits in all units, unless numbers are extreme. */
+/*
+** Whether the problem is one contact with tangents, which needs no components and no balance: its answer has the same bits in all units,
+** unless numbers are extreme.
+*/
 static bool is_alone(const NsMixed *s, const NsMixedProblem *p) {
   return !s->options.contacts && p->ngroups == 1 && p->W && p->groups->cone && p->groups->cone->discs == 1;
 }

@@ -126,8 +126,8 @@ static const NsMethod *const mixed_methods[] = {
 static const NsMethod *const contacts_alone[] = {&ns_mixed_contacts, NULL};
 
 /*
-** The chain for heaps (sparse, many contacts): rounds of the race of sweeps, gradient steps and Newton, in the plane interior point after the first; then
-** the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
+** The chain for heaps (sparse, many contacts): rounds of the race of sweeps, gradient steps and Newton, in the plane interior point after
+** the first; then the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
 */
 static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_guess, .when = guess_kept},
