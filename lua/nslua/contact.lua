@@ -294,12 +294,13 @@ return function(ns, core)
   -- Unlinks the contacts of the first `count` slots in a list.
   local function unlink_listed(self, count, list)
     if count == 0 then return end
-    local far = {}
-    for k = 1, count do far[self.made[list[k]]] = true end
-    keep_active(self, function(c)
-      if far[c] then self.nsds:unlink(c.interaction) end
-      return not far[c]
-    end)
+    local far, interactions = {}, {}
+    for k = 1, count do
+      local c = self.made[list[k]]
+      far[c], interactions[k] = true, c.interaction
+    end
+    graph.unlink(self.nsds, interactions)
+    keep_active(self, function(c) return not far[c] end)
   end
 
   -- f(...) for the relation with this key of a generator of the script; an error names the key.
@@ -350,9 +351,11 @@ return function(ns, core)
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
     end
     if resets ~= self.resets then -- contacts come anew, as in the first run
+      local left = {}
       for _, interaction in ipairs(self:interactions()) do
-        if graph.linked(nsds, interaction) then nsds:unlink(interaction) end
+        if graph.linked(nsds, interaction) then left[#left + 1] = interaction end
       end
+      graph.unlink(nsds, left)
       keep_active(self, function() return false end)
       for _, own in ipairs(self.own) do own.linked = {} end
       self.resets = resets

@@ -170,14 +170,8 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *sec
   return NS_OK;
 }
 
-NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
-  int at = 0;
-  while (at < nsds->ninteractions && nsds->interactions[at] != inter) at++;
-  if (at == nsds->ninteractions)
-    return ns_fail(err, NS_EARG, "unlink: interaction '%s' is not linked in this NonSmoothDynamicalSystem",
-                   inter->name[0] ? inter->name : "?");
-  for (int i = at; i + 1 < nsds->ninteractions; i++) nsds->interactions[i] = nsds->interactions[i + 1];
-  nsds->ninteractions--;
+/* Forgets the systems of an interaction. */
+static void nsds_release(NsInteraction *inter) {
   ns_free(inter->z_pair);
   inter->z_pair = NULL;
   inter->z = NULL;
@@ -185,7 +179,19 @@ NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *inter, NsError *err) {
   inter->owner = NULL;
   inter->ds[0] = inter->ds[1] = NULL;
   inter->nds = 0;
-  nsds_linked(nsds);
+}
+
+NsStatus ns_nsds_unlink(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err) {
+  for (int k = 0; k < count; k++)
+    if (list[k]->owner != nsds)
+      return ns_fail(err, NS_EARG, "unlink: interaction '%s' is not linked in this NonSmoothDynamicalSystem",
+                     list[k]->name[0] ? list[k]->name : "?");
+  int kept = 0;
+  for (int k = 0; k < count; k++) nsds_release(list[k]);
+  for (int i = 0; i < nsds->ninteractions; i++)
+    if (nsds->interactions[i]->owner) nsds->interactions[kept++] = nsds->interactions[i];
+  nsds->ninteractions = kept;
+  if (count > 0) nsds_linked(nsds);
   return NS_OK;
 }
 

@@ -41,8 +41,8 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 */
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second, NsError *err);
 
-/* Removes an interaction, which may be linked again. NS_EARG when it is not linked here. */
-NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);
+/* Removes `count` interactions, which may be linked again. NS_EARG when one is not linked here: nothing changes then. */
+NsStatus ns_nsds_unlink(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err);
 
 /* Sets the step length h in the relations' windows; their differences in time start from it (model/difference.h). */
 void ns_nsds_set_step(NsNsds *nsds, double h);

@@ -142,6 +142,27 @@ describe("NonSmoothDynamicalSystem", function()
     assert.equal(0, speeds[6])
   end)
 
+  it("unlinks several at once, as one after the other, or none of them", function()
+    local unlink, links = require "nslua.core".graph_support.unlink, {}
+    local nsds, ball = new(), ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    nsds:insertDynamicalSystem(ball)
+    for i = 1, 5 do
+      links[i] = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1 } }, "floor " .. i)
+      if i < 5 then nsds:link(links[i], ball) end
+    end
+    unlink(nsds, {})
+    assert.equal(4, nsds:numberOfInteractions())
+    assert.equal("unlink: interaction 'floor 5' is not linked in this NonSmoothDynamicalSystem",
+      message(unlink, nsds, { links[1], links[5] }))
+    assert.equal(links[1], nsds:interaction(1))
+    unlink(nsds, { links[3], links[1] })
+    assert.equal(2, nsds:numberOfInteractions())
+    assert.same({ links[2], links[4] }, { nsds:interaction(1), nsds:interaction(2) })
+    assert.matches("not linked", tostring(links[3]))
+    nsds:link(links[1], ball)
+    assert.equal(links[1], nsds:interaction(3))
+  end)
+
   it("finds by number and by name", function()
     local simu, inter, ds = models.relay()
     local nsds = simu:nsds()

@@ -118,27 +118,42 @@ static int nsds_link(lua_State *L) {
   return 0;
 }
 
+/* Takes what is no longer linked off the list of the graph's interactions. */
+static void nsds_drop_unlinked(lua_State *L, const NsNsds *nsds) {
+  lua_Integer kept = 0;
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "interactions");
+  lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_Integer i = 1; i <= count; i++) {
+    lua_rawgeti(L, -1, i);
+    if (((NslInteraction *)lua_touserdata(L, -1))->interaction->owner == nsds) lua_rawseti(L, -2, ++kept);
+    else lua_pop(L, 1);
+  }
+  for (; count > kept; count--) lua_pushnil(L), lua_rawseti(L, -2, count);
+  lua_pop(L, 2);
+}
+
+/* unlink(nsds, list): all at once, in the time that one takes. */
+static int graph_unlink(lua_State *L) {
+  const NslNsds *self = bind_nsds_check_idle(L, "unlink");
+  NsError err = {NS_OK, ""};
+  int count = (int)lua_rawlen(L, 2);
+  NsInteraction **list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof(NsInteraction *), 0);
+  for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), list[k] = nsl_check_interaction(L, -1)->interaction;
+  if (ns_nsds_unlink(self->nsds, count, list, &err) != NS_OK) return nsl_raise(L, &err);
+  nsds_drop_unlinked(L, self->nsds);
+  for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), lua_pushnil(L), lua_setiuservalue(L, -2, 3);
+  return 0;
+}
+
 /* unlink(interaction): only between two steps; the interaction keeps its y and lambda and may be linked again. */
 static int nsds_unlink(lua_State *L) {
-  NslNsds *self = bind_nsds_check_idle(L, "unlink");
-  NslInteraction *inter = nsl_check_interaction(L, 2);
-  NsError err = {NS_OK, ""};
-  if (ns_nsds_unlink(self->nsds, inter->interaction, &err) != NS_OK) return nsl_raise(L, &err);
+  (void)bind_nsds_check_idle(L, "unlink"), (void)nsl_check_interaction(L, 2);
   lua_settop(L, 2);
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, 3, "interactions");
-  bool found = false;
-  for (lua_Integer i = 1, count = (lua_Integer)lua_rawlen(L, 4); i <= count; i++) {
-    lua_rawgeti(L, 4, i);
-    found = found || lua_rawequal(L, -1, 2);
-    lua_pop(L, 1);
-    if (!found) continue;
-    lua_rawgeti(L, 4, i + 1);
-    lua_rawseti(L, 4, i);
-  }
-  lua_pushnil(L);
-  lua_setiuservalue(L, 2, 3);
-  return 0;
+  lua_createtable(L, 1, 0);
+  lua_insert(L, 2);
+  lua_rawseti(L, 2, 1);
+  return graph_unlink(L);
 }
 
 /* The name of the system or interaction on top. */
@@ -310,7 +325,8 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
   static const luaL_Reg graph[] = {
-      {"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear}, {"touch", graph_touch}, {NULL, NULL}};
+      {"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear},
+      {"touch", graph_touch},     {"unlink", graph_unlink}, {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);
