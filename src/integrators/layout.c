@@ -5,10 +5,9 @@
 #include "integrators/layout.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#include "integrators/triplets.h"
 
 /* ---- layout ---- */
 
@@ -223,72 +222,105 @@ bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixe
   return changed;
 }
 
-/* Where entries of the matrix go: they are added to a dense matrix, or collected as triplets. */
-typedef struct Sink {
+/* The walk over the interactions that take part and share a system with another one, in their order. */
+typedef struct Walk {
   const NsLayout *s;
-  double *dense;
-  int n;
-  NsTriplets *triplets;
-} Sink;
+  int nodes, node[2], at[2]; /* the systems of that one, in their order; where the walk stands among the interactions of each */
+} Walk;
 
-static void layout_put(const Sink *sink, int i, int j, double v) {
-  if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
-  else ns_triplets_put(sink->triplets, i, j, v);
+static Walk walk_from(const NsLayout *s, const NsEdge *edge) {
+  Walk w = {.s = s, .nodes = edge->nparts};
+  bool swap = edge->nparts == 2 && edge->parts[0].node > edge->parts[1].node;
+  for (int k = 0; k < w.nodes; k++) w.node[k] = edge->parts[swap ? 1 - k : k].node;
+  return w;
 }
 
-/* Block (a, b) += L_a X_b over one system, for the rows that take part. */
-static void put_coupling(const Sink *sink, int d, const NsEdge *a, const NsEdge *b) {
-  int n = sink->s->nodes[d]->n;
-  const double *L = ns_layout_part(a, d)->L, *X = b->X[b->parts[0].node == d ? 0 : 1];
-  double weight = a->weight_out * b->weight_in;
-  if (!sink->dense && !sink->triplets->i) { /* they are only counted */
-    sink->triplets->count += (ptrdiff_t)a->rows * b->rows;
-    return;
+/* The next one, NULL at the end; shared: which of the systems it has. */
+static const NsEdge *walk_on(Walk *w, bool *shared) {
+  for (;;) {
+    int e = INT_MAX;
+    const NsEdges *edges[2];
+    for (int k = 0; k < w->nodes; k++) {
+      edges[k] = &w->s->nodes[w->node[k]]->block->edges;
+      if (w->at[k] < edges[k]->count && edges[k]->of[w->at[k]] < e) e = edges[k]->of[w->at[k]];
+    }
+    if (e == INT_MAX) return NULL;
+    for (int k = 0; k < w->nodes; k++) {
+      shared[k] = w->at[k] < edges[k]->count && edges[k]->of[w->at[k]] == e;
+      if (shared[k]) w->at[k]++;
+    }
+    if (w->s->edges[e]->active >= 0) return w->s->edges[e];
   }
-  for (int j = 0; j < b->rows; j++)
+}
+
+/* to (stride apart from column to column) += L_a X_b over one system, for the rows that take part. */
+static void add_coupling(const NsEdge *a, const NsEdge *b, int node, int n, double *to, ptrdiff_t stride) {
+  const double *L = ns_layout_part(a, node)->L, *X = b->X[b->parts[0].node == node ? 0 : 1];
+  double weight = a->weight_out * b->weight_in;
+  for (int j = 0; j < b->rows; j++, X += n, to += stride)
     for (int i = 0; i < a->rows; i++) {
       double sum = 0;
-      for (int k = 0; k < n; k++) sum += L[i + (size_t)k * (size_t)a->m] * X[k + (size_t)j * (size_t)n];
-      layout_put(sink, a->active + i, b->active + j, weight * sum);
+      for (int k = 0; k < n; k++) sum += L[i + (size_t)k * (size_t)a->m] * X[k];
+      to[i] += weight * sum;
     }
 }
 
-static void put_matrix(const Sink *sink) {
-  const NsLayout *s = sink->s;
-  for (int d = 0; d < s->nnodes; d++) {
-    const NsEdges *edges = &s->nodes[d]->block->edges;
-    for (int x = 0; x < edges->count; x++) {
-      const NsEdge *a = s->edges[edges->of[x]];
-      for (int y = 0; y < edges->count && a->active >= 0; y++)
-        if (s->edges[edges->of[y]]->active >= 0) put_coupling(sink, d, a, s->edges[edges->of[y]]);
-    }
-  }
+/* Writes the rows of `a` in the columns of b, which begin at `to`. */
+static void write_block(const Walk *w, const NsEdge *a, const NsEdge *b, const bool *shared, double *to, ptrdiff_t stride) {
+  for (int j = 0; j < b->rows; j++) memset(to + j * stride, 0, (size_t)a->rows * sizeof *to);
+  for (int k = 0; k < w->nodes; k++)
+    if (shared[k]) add_coupling(a, b, w->node[k], w->s->nodes[w->node[k]]->n, to, stride);
+  for (int j = 0; a == b && b->D && j < b->m; j++)
+    for (int i = 0; i < b->m; i++) to[i + j * stride] += b->D[i + (size_t)j * (size_t)b->m];
+}
+
+static void form_dense(const NsLayout *s, double *dense, int n) {
+  bool shared[2];
+  memset(dense, 0, (size_t)n * (size_t)n * sizeof *dense);
   for (int e = 0; e < s->nedges; e++) {
-    const NsEdge *edge = s->edges[e];
-    for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
-      for (int i = 0; i < edge->m; i++)
-        layout_put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
+    const NsEdge *b = s->edges[e], *a;
+    if (b->active < 0) continue;
+    for (Walk w = walk_from(s, b); (a = walk_on(&w, shared));)
+      write_block(&w, a, b, shared, dense + a->active + (ptrdiff_t)b->active * n, n);
   }
 }
 
-static void put_triplets(const void *context, NsTriplets *t) {
-  Sink sink = *(const Sink *)context;
-  sink.triplets = t;
-  put_matrix(&sink);
+/* The columns of an interaction; they begin at the entry `from`. */
+static void form_columns(const NsLayout *s, const NsEdge *b, NsSparse *A, int from) {
+  const NsEdge *a;
+  bool shared[2];
+  for (int j = 0; j < b->rows; j++) A->colptr[b->active + j + 1] = from + (j + 1) * b->height;
+  for (Walk w = walk_from(s, b); (a = walk_on(&w, shared)); from += a->rows) {
+    write_block(&w, a, b, shared, A->value + from, b->height);
+    for (int j = 0; j < b->rows; j++)
+      for (int i = 0; i < a->rows; i++) A->row[from + j * b->height + i] = a->active + i;
+  }
+}
+
+static NsStatus form_sparse(const NsLayout *s, NsSparse **sparse, int n) {
+  ptrdiff_t count = 0;
+  for (int e = 0; e < s->nedges; e++) {
+    NsEdge *b = s->edges[e];
+    bool shared[2];
+    if (b->active < 0) continue;
+    b->height = 0;
+    const NsEdge *a;
+    for (Walk w = walk_from(s, b); (a = walk_on(&w, shared));) b->height += a->rows;
+    count += (ptrdiff_t)b->height * b->rows;
+  }
+  NsStatus status = ns_sparse_renew(sparse, n, n, count);
+  for (int e = 0; status == NS_OK && e < s->nedges; e++)
+    if (s->edges[e]->active >= 0) form_columns(s, s->edges[e], *sparse, (*sparse)->colptr[s->edges[e]->active]);
+  return status == NS_OK && !ns_sparse_finite(*sparse) ? NS_ENAN : status;
 }
 
 NsStatus ns_layout_form_matrix(const NsLayout *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
                                NsError *err) {
   bool small = p->n <= NS_MIXED_DENSE_ROWS;
-  Sink sink = {s, small ? dense : NULL, p->n, NULL};
   p->W = small ? dense : NULL;
   p->sparse = NULL;
-  if (small) {
-    memset(dense, 0, (size_t)p->n * (size_t)p->n * sizeof *dense);
-    put_matrix(&sink);
-    return NS_OK;
-  }
-  NsStatus status = ns_triplets_form(sparse, p->n, put_triplets, &sink);
+  if (small) return form_dense(s, dense, p->n), NS_OK;
+  NsStatus status = form_sparse(s, sparse, p->n);
   p->sparse = *sparse;
   return status == NS_OK ? NS_OK : ns_fail(err, status, "%s: %s", what, ns_status_message(status));
 }

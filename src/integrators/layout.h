@@ -41,6 +41,7 @@ typedef struct NsEdge {
   NsInteraction *inter;
   int m, row;        /* row: index of its first multiplier among all M */
   int active, rows;  /* active: its first row in the one-step problem, -1: none; rows: how many it has there */
+  int height;        /* entries in each of its columns of a sparse matrix of the problem */
   double weight;     /* impulse = weight * multiplier */
   double weight_out; /* factor of its rows of the problem's matrix */
   double weight_in;  /* factor of its columns of the problem's matrix */

@@ -24,8 +24,22 @@ NsStatus ns_sparse_new(NsSparse **out, int rows, int cols, ptrdiff_t room) {
   A->row = ns_arena_ints(&A->arena, room);
   A->value = ns_arena_doubles(&A->arena, room);
   if (A->arena.failed) return ns_sparse_free(A), NS_ENOMEM;
+  A->room = room;
+  A->col_room = cols;
   *out = A;
   return NS_OK;
+}
+
+NsStatus ns_sparse_renew(NsSparse **A, int rows, int cols, ptrdiff_t room) {
+  NsSparse *old = *A;
+  if (!old || cols > old->col_room || room > old->room) {
+    ns_sparse_free(old);
+    ptrdiff_t more = room / 4 < INT_MAX - room ? room / 4 : 0;
+    NsStatus status = ns_sparse_new(A, rows, old && cols < INT_MAX / 2 ? cols + cols / 4 : cols, old ? room + more : room);
+    if (status) return status;
+  }
+  (*A)->rows = rows, (*A)->cols = cols;
+  return (*A)->colptr[0] = 0, NS_OK;
 }
 
 void ns_sparse_free(NsSparse *A) {

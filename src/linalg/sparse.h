@@ -20,7 +20,9 @@ typedef struct NsSparse {
   int *colptr; /* cols + 1 */
   int *row;
   double *value;
-  NsArena arena; /* owns the three arrays */
+  ptrdiff_t room; /* entries, of row and value, for which there is memory */
+  int col_room;   /* likewise columns */
+  NsArena arena;  /* owns the three arrays */
 } NsSparse;
 
 /*
@@ -28,6 +30,12 @@ typedef struct NsSparse {
 ** failure; NS_ENOMEM, NS_ETOOLARGE for more than INT_MAX entries, NS_EARG for a negative size; free with ns_sparse_free.
 */
 NsStatus ns_sparse_new(NsSparse **out, int rows, int cols, ptrdiff_t room);
+
+/*
+** The same in the memory of *A, an earlier matrix or NULL, where there is enough; else with a quarter more. Arrays hold any numbers, but for
+** colptr[0] = 0. On failure *A is NULL.
+*/
+NsStatus ns_sparse_renew(NsSparse **A, int rows, int cols, ptrdiff_t room);
 
 /* NULL is ignored. */
 void ns_sparse_free(NsSparse *A);
