@@ -254,7 +254,7 @@ static const NsEdge *walk_on(Walk *w, bool *shared) {
 }
 
 /* to (stride apart from column to column) += L_a X_b over one system, for the rows that take part. */
-static void add_coupling(const NsEdge *a, const NsEdge *b, int node, int n, double *to, ptrdiff_t stride) {
+static void layout_couple(const NsEdge *a, const NsEdge *b, int node, int n, double *to, ptrdiff_t stride) {
   const double *L = ns_layout_part(a, node)->L, *X = b->X[b->parts[0].node == node ? 0 : 1];
   double weight = a->weight_out * b->weight_in;
   for (int j = 0; j < b->rows; j++, X += n, to += stride)
@@ -269,7 +269,7 @@ static void add_coupling(const NsEdge *a, const NsEdge *b, int node, int n, doub
 static void write_block(const Walk *w, const NsEdge *a, const NsEdge *b, const bool *shared, double *to, ptrdiff_t stride) {
   for (int j = 0; j < b->rows; j++) memset(to + j * stride, 0, (size_t)a->rows * sizeof *to);
   for (int k = 0; k < w->nodes; k++)
-    if (shared[k]) add_coupling(a, b, w->node[k], w->s->nodes[w->node[k]]->n, to, stride);
+    if (shared[k]) layout_couple(a, b, w->node[k], w->s->nodes[w->node[k]]->n, to, stride);
   for (int j = 0; a == b && b->D && j < b->m; j++)
     for (int i = 0; i < b->m; i++) to[i + j * stride] += b->D[i + (size_t)j * (size_t)b->m];
 }
