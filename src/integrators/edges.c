@@ -6,13 +6,13 @@
 
 /* Counts interaction e in the list of each of its groups, and stores it when the lists have memory. */
 static void edges_add(NsEdges *edges, const NsInteraction *inter, int e, const int *group) {
-  int last = -1;
+  int seen[NS_INTERACTION_SYSTEMS];
   for (int p = 0; p < inter->nds; p++) {
-    int g = group ? group[inter->ds[p]->node] : inter->ds[p]->node;
-    if (g == last) continue;
+    int g = seen[p] = group ? group[inter->ds[p]->node] : inter->ds[p]->node, before = 0;
+    while (seen[before] != g) before++;
+    if (before < p) continue;
     if (edges[g].of) edges[g].of[edges[g].count] = e;
     edges[g].count++;
-    last = g;
   }
 }
 

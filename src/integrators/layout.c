@@ -60,7 +60,7 @@ static void lay_out_edge(NsLayout *s, NsArena *arena, NsEdge *edge, NsInteractio
   edge->weight = edge->weight_out = edge->weight_in = 1;
   edge->nparts = inter->nds;
   s->M += inter->m;
-  if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
+  if (inter->nds > 1) edge->x = ns_arena_doubles(arena, inter->nx);
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
     edge->parts[p] = (NsPart){.node = inter->ds[p]->node, .at = at};
     layout_touch(edge, arena, s->nodes[inter->ds[p]->node]->block);
@@ -90,8 +90,8 @@ void ns_layout_free(NsLayout *s) {
   for (int b = 0; b < s->nblocks; b++) ns_lu_free(s->blocks[b]->lu);
 }
 
-const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked) {
-  for (int p = 0; p < 2; p++) {
+const double *ns_layout_gather_parts(const NsLayout *s, const NsEdge *edge, const double *stacked) {
+  for (int p = 0; p < edge->nparts; p++) {
     const NsNode *node = s->nodes[edge->parts[p].node];
     memcpy(edge->x + edge->parts[p].at, stacked + node->x, (size_t)node->nx * sizeof *stacked);
   }
@@ -125,7 +125,9 @@ void ns_layout_times(const NsLayout *s, const NsEdge *edge, bool linearised, con
 }
 
 const NsPart *ns_layout_part(const NsEdge *edge, int node) {
-  return &edge->parts[edge->parts[0].node == node ? 0 : 1];
+  int p = 0;
+  while (edge->parts[p].node != node) p++;
+  return &edge->parts[p];
 }
 
 NsStatus ns_layout_update(const NsLayout *s, double t, NsError *err) {
@@ -225,13 +227,14 @@ bool ns_layout_take_part(NsLayout *s, const bool *shut, NsStepProblem *p, NsMixe
 /* The walk over the interactions that take part and share a system with another one, in their order. */
 typedef struct Walk {
   const NsLayout *s;
-  int nodes, node[2], at[2]; /* the systems of that one, in their order; where the walk stands among the interactions of each */
+  /* the systems of that one, in their order; where the walk stands among the interactions of each */
+  int nodes, node[NS_INTERACTION_SYSTEMS], at[NS_INTERACTION_SYSTEMS];
 } Walk;
 
 static Walk walk_from(const NsLayout *s, const NsEdge *edge) {
   Walk w = {.s = s, .nodes = edge->nparts};
-  bool swap = edge->nparts == 2 && edge->parts[0].node > edge->parts[1].node;
-  for (int k = 0; k < w.nodes; k++) w.node[k] = edge->parts[swap ? 1 - k : k].node;
+  for (int p = 0, k; p < w.nodes; w.node[k] = edge->parts[p++].node)
+    for (k = p; k > 0 && w.node[k - 1] > edge->parts[p].node; k--) w.node[k] = w.node[k - 1];
   return w;
 }
 
@@ -239,7 +242,7 @@ static Walk walk_from(const NsLayout *s, const NsEdge *edge) {
 static const NsEdge *walk_on(Walk *w, bool *shared) {
   for (;;) {
     int e = INT_MAX;
-    const NsEdges *edges[2];
+    const NsEdges *edges[NS_INTERACTION_SYSTEMS];
     for (int k = 0; k < w->nodes; k++) {
       edges[k] = &w->s->nodes[w->node[k]]->block->edges;
       if (w->at[k] < edges[k]->count && edges[k]->of[w->at[k]] < e) e = edges[k]->of[w->at[k]];
@@ -255,7 +258,7 @@ static const NsEdge *walk_on(Walk *w, bool *shared) {
 
 /* to (stride apart from column to column) += L_a X_b over one system, for the rows that take part. */
 static void layout_couple(const NsEdge *a, const NsEdge *b, int node, int n, double *to, ptrdiff_t stride) {
-  const double *L = ns_layout_part(a, node)->L, *X = b->X[b->parts[0].node == node ? 0 : 1];
+  const double *L = ns_layout_part(a, node)->L, *X = b->X[ns_layout_part(b, node) - b->parts]; /* a block is one system */
   double weight = a->weight_out * b->weight_in;
   for (int j = 0; j < b->rows; j++, X += n, to += stride)
     for (int i = 0; i < a->rows; i++) {
@@ -275,7 +278,7 @@ static void write_block(const Walk *w, const NsEdge *a, const NsEdge *b, const b
 }
 
 static void form_dense(const NsLayout *s, double *dense, int n) {
-  bool shared[2];
+  bool shared[NS_INTERACTION_SYSTEMS];
   memset(dense, 0, (size_t)n * (size_t)n * sizeof *dense);
   for (int e = 0; e < s->nedges; e++) {
     const NsEdge *b = s->edges[e], *a;
@@ -288,7 +291,7 @@ static void form_dense(const NsLayout *s, double *dense, int n) {
 /* The columns of an interaction; they begin at the entry `from`. */
 static void form_columns(const NsLayout *s, const NsEdge *b, NsSparse *A, int from) {
   const NsEdge *a;
-  bool shared[2];
+  bool shared[NS_INTERACTION_SYSTEMS];
   for (int j = 0; j < b->rows; j++) A->colptr[b->active + j + 1] = from + (j + 1) * b->height;
   for (Walk w = walk_from(s, b); (a = walk_on(&w, shared)); from += a->rows) {
     write_block(&w, a, b, shared, A->value + from, b->height);
@@ -301,7 +304,7 @@ static NsStatus form_sparse(const NsLayout *s, NsSparse **sparse, int n) {
   ptrdiff_t count = 0;
   for (int e = 0; e < s->nedges; e++) {
     NsEdge *b = s->edges[e];
-    bool shared[2];
+    bool shared[NS_INTERACTION_SYSTEMS];
     if (b->active < 0) continue;
     b->height = 0;
     const NsEdge *a;

@@ -48,10 +48,10 @@ typedef struct NsEdge {
   double *x;         /* nx: its argument, gathered; NULL: the argument is contiguous in the stacked vector */
   bool unilateral;   /* its contacts take part only while they are closed */
   int nparts, ntouched;
-  NsPart parts[2];
-  NsBlock *touched[2];
-  double *X[2]; /* (n of the block) x m: W^-1 G', one per block */
-  double *D;    /* m x m; NULL: zero */
+  NsPart parts[NS_INTERACTION_SYSTEMS];
+  NsBlock *touched[NS_INTERACTION_SYSTEMS];
+  double *X[NS_INTERACTION_SYSTEMS]; /* (n of the block) x m: W^-1 G', one per block */
+  double *D;                         /* m x m; NULL: zero */
 } NsEdge;
 
 typedef struct NsLayout {
@@ -82,12 +82,12 @@ typedef struct NsLayoutRoom {
 void ns_layout_make(NsLayout *s, NsArena *arena, NsNsds *nsds, const NsLayoutRoom *room, const int *number, int nblocks);
 void ns_layout_free(NsLayout *s);
 
-/* ns_layout_gather for an interaction of two systems. */
-const double *ns_layout_gather_two(const NsLayout *s, const NsEdge *edge, const double *stacked);
+/* ns_layout_gather for an interaction of several systems. */
+const double *ns_layout_gather_parts(const NsLayout *s, const NsEdge *edge, const double *stacked);
 
 /* The interaction's coordinates, gathered from a vector of length Nx. */
 static inline const double *ns_layout_gather(const NsLayout *s, const NsEdge *edge, const double *stacked) {
-  return edge->nparts == 1 ? stacked + s->nodes[edge->parts[0].node]->x : ns_layout_gather_two(s, edge, stacked);
+  return edge->nparts == 1 ? stacked + s->nodes[edge->parts[0].node]->x : ns_layout_gather_parts(s, edge, stacked);
 }
 
 /* out (m) = H v, or L v when `linearised`, summed over the systems of the interaction; v has length N. */

@@ -74,17 +74,16 @@ NsLawGroup ns_interaction_group(const NsInteraction *inter, int row, bool open, 
 }
 
 void ns_interaction_gather_z(NsInteraction *inter) {
-  NsDs *first = inter->ds[0], *second = inter->ds[1];
   if (inter->relation->z) {
     inter->z = inter->relation->z;
     inter->nz = inter->relation->nz;
   } else if (inter->z_pair) {
-    if (first->nz) memcpy(inter->z_pair, first->z, (size_t)first->nz * sizeof(double));
-    if (second->nz) memcpy(inter->z_pair + first->nz, second->z, (size_t)second->nz * sizeof(double));
+    for (int d = 0, at = 0; d < inter->nds; at += inter->ds[d++]->nz)
+      if (inter->ds[d]->nz) memcpy(inter->z_pair + at, inter->ds[d]->z, (size_t)inter->ds[d]->nz * sizeof(double));
     inter->z = inter->z_pair;
   } else {
-    inter->z = first->z;
-    inter->nz = first->nz;
+    inter->z = inter->ds[0]->z;
+    inter->nz = inter->ds[0]->nz;
   }
 }
 

@@ -12,6 +12,9 @@
 ** The law and the relation are borrowed; interactions may share them. Each vector has m numbers, and the arrays never move once
 ** the interaction is made.
 */
+/* The most systems that an interaction links: a coupling of two joints has up to four bodies. */
+enum { NS_INTERACTION_SYSTEMS = 4 };
+
 typedef struct NsInteraction {
   char name[NS_NAME_SIZE];
   NsLaw *law;
@@ -26,10 +29,10 @@ typedef struct NsInteraction {
   double *reach, *reach_k;
 
   /* set by ns_nsds_link */
-  NsDs *ds[2];
-  int nds, nx;     /* number of systems (1 or 2) and of their states */
-  const double *z; /* nz parameters passed to callbacks: the relation's own, else the systems' */
-  double *z_pair;  /* the parameters of two systems, one after the other; else NULL */
+  NsDs *ds[NS_INTERACTION_SYSTEMS]; /* NULL beyond nds */
+  int nds, nx;                      /* number of systems, 1 or more, and of their states */
+  const double *z;                  /* nz parameters passed to callbacks: the relation's own, else the systems' */
+  double *z_pair;                   /* the parameters of two systems or more, one after the other; else NULL */
   int nz;
   const void *owner; /* the NSDS that links it; NULL: none */
   uint64_t linked;   /* the version of the NSDS since it links it */
@@ -59,7 +62,7 @@ double ns_interaction_slip(const NsInteraction *interaction);
 /* ns_law_group, with the bounds of such a step. */
 NsLawGroup ns_interaction_group(const NsInteraction *interaction, int row, bool open, double part);
 
-/* Sets z and nz; copies the parameters of two systems into z_pair. */
+/* Sets z and nz; copies the parameters of several systems into z_pair. */
 void ns_interaction_gather_z(NsInteraction *interaction);
 
 /* Checks the law and updates the relation for time t, when a step begins. NS_ECLOSED, NS_EARG, NS_ENAN, NS_ECALLBACK. */

@@ -67,25 +67,35 @@ NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const NsDs *first, const NsDs *second,
-                           NsError *err) {
+/* The systems that an interaction is to link. */
+typedef struct Linked {
+  NsDs *const *ds;
+  int n;
+} Linked;
+
+static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, Linked to, NsError *err) {
   if (inter->owner) return ns_fail(err, NS_EARG, "link: interaction '%s' is already linked", inter->name);
-  if (first == second) return ns_fail(err, NS_EARG, "link: the two dynamical systems are the same ('%s')", first->name);
-  const NsDs *both[] = {first, second};
-  for (int i = 0; i < 2; i++)
-    if (both[i] && both[i]->owner != nsds)
+  for (int i = 0; i < to.n; i++) {
+    for (int k = 0; k < i; k++)
+      if (to.ds[k] == to.ds[i])
+        return ns_fail(err, NS_EARG, "link: %s dynamical systems are the same ('%s')", to.n == 2 ? "the two" : "two",
+                       to.ds[i]->name);
+    if (to.ds[i]->owner != nsds)
       return ns_fail(err, NS_EARG,
                      "link: dynamical system '%s' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
-                     both[i]->name[0] ? both[i]->name : "?");
+                     to.ds[i]->name[0] ? to.ds[i]->name : "?");
+  }
   return NS_OK;
 }
 
-/* Allocates z_pair for two systems with parameters. A failed link may have left an array. */
-static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *second) {
+/* Allocates z_pair for several systems with parameters. A failed link may have left an array. */
+static NsStatus prepare_z(NsInteraction *inter, Linked to) {
   ns_free(inter->z_pair);
   inter->z_pair = NULL;
-  inter->nz = inter->relation->z ? inter->relation->nz : first->nz + (second ? second->nz : 0);
-  if (!second || inter->relation->z || inter->nz == 0) return NS_OK;
+  inter->nz = 0;
+  for (int i = 0; i < to.n; i++) inter->nz += to.ds[i]->nz;
+  if (inter->relation->z) inter->nz = inter->relation->nz;
+  if (to.n == 1 || inter->relation->z || inter->nz == 0) return NS_OK;
   inter->z_pair = ns_alloc((size_t)inter->nz, sizeof(double));
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
@@ -112,53 +122,56 @@ static NsStatus check_law(const NsInteraction *inter, NsError *err) {
 }
 
 /* NS_EARG when a system is not of the relation's family. */
-static NsStatus check_family(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
+static NsStatus check_family(const NsInteraction *inter, Linked to, NsError *err) {
   const NsRelation *rel = inter->relation;
-  const NsDs *both[] = {first, second};
-  for (int i = 0; i < 2; i++)
-    if (both[i] && ns_ds_family(both[i]) != ns_relation_family(rel))
+  for (int i = 0; i < to.n; i++)
+    if (ns_ds_family(to.ds[i]) != ns_relation_family(rel))
       return ns_fail(err, NS_EARG, "link: a %s goes with %s systems; dynamical system '%s' is not one",
                      ns_relation_class_name(rel), ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order",
-                     both[i]->name);
+                     to.ds[i]->name);
   return NS_OK;
 }
 
-/* NS_EARG when a contact has a system that is neither a rigid body nor a particle (3 coordinates). */
-static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
-  const NsDs *both[] = {first, second};
-  for (int i = 0; inter->relation->contact && i < 2; i++)
-    if (both[i] && !both[i]->class->turns && both[i]->nx != 3)
+/* NS_EARG when a contact has more than two systems, or one that is neither a rigid body nor a particle (3 coordinates). */
+static NsStatus check_bodies(const NsInteraction *inter, Linked to, NsError *err) {
+  if (!inter->relation->contact) return NS_OK;
+  if (to.n > 2)
+    return ns_fail(err, NS_EARG, "link: a %s links one or two dynamical systems, got %d",
+                   ns_relation_class_name(inter->relation), to.n);
+  for (int i = 0; i < to.n; i++)
+    if (!to.ds[i]->class->turns && to.ds[i]->nx != 3)
       return ns_fail(err, NS_EARG,
                      "link: a %s goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system '%s' is "
                      "neither",
-                     ns_relation_class_name(inter->relation), both[i]->name);
+                     ns_relation_class_name(inter->relation), to.ds[i]->name);
   return NS_OK;
 }
 
-/* Links the relation to the states of one system, or of two systems one after the other. */
-static NsStatus link_relation(NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
-  char whose[2 * NS_NAME_SIZE + sizeof "dynamical systems '' and ''"];
-  if (second) snprintf(whose, sizeof whose, "dynamical systems '%s' and '%s'", first->name, second->name);
-  else snprintf(whose, sizeof whose, "dynamical system '%s'", first->name);
-  return ns_relation_link(inter->relation, first->nx + (second ? second->nx : 0), inter->m, inter->nz, whose, err);
+/* Links the relation to the states of the systems, one after the other. */
+static NsStatus link_relation(NsInteraction *inter, Linked to, NsError *err) {
+  char whose[NS_INTERACTION_SYSTEMS * (NS_NAME_SIZE + sizeof "'' and ") + sizeof "dynamical systems "];
+  int nx = 0, used = snprintf(whose, sizeof whose, "dynamical system%s", to.n > 1 ? "s" : "");
+  for (int i = 0; i < to.n; nx += to.ds[i++]->nx)
+    used += snprintf(whose + used, sizeof whose - (size_t)used, "%s'%s'", i ? " and " : " ", to.ds[i]->name);
+  return ns_relation_link(inter->relation, nx, inter->m, inter->nz, whose, err);
 }
 
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *first, NsDs *second, NsError *err) {
-  NsStatus status = check_link(nsds, inter, first, second, err);
-  if (status == NS_OK) status = check_family(inter, first, second, err);
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *inter, NsDs *const *ds, int n, NsError *err) {
+  Linked to = {ds, n};
+  NsStatus status = check_link(nsds, inter, to, err);
+  if (status == NS_OK) status = check_family(inter, to, err);
   if (status == NS_OK) status = check_law(inter, err);
-  if (status == NS_OK) status = check_bodies(inter, first, second, err);
+  if (status == NS_OK) status = check_bodies(inter, to, err);
   if (status != NS_OK) return status;
   void *array = nsds->interactions;
   if (nsds_grow(&array, nsds->ninteractions, &nsds->interaction_capacity) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   nsds->interactions = array;
-  if (prepare_z(inter, first, second) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  status = link_relation(inter, first, second, err);
+  if (prepare_z(inter, to) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  status = link_relation(inter, to, err);
   if (status != NS_OK) return status;
-  inter->ds[0] = first;
-  inter->ds[1] = second;
-  inter->nds = second ? 2 : 1;
+  memcpy(inter->ds, ds, (size_t)n * sizeof *ds);
+  inter->nds = n;
   inter->nx = inter->relation->nx;
   inter->owner = nsds;
   inter->relation->window = (NsWindow){nsds->t0, nsds->T, 0};
@@ -177,7 +190,7 @@ static void nsds_release(NsInteraction *inter) {
   inter->z = NULL;
   inter->nz = 0;
   inter->owner = NULL;
-  inter->ds[0] = inter->ds[1] = NULL;
+  memset(inter->ds, 0, sizeof inter->ds);
   inter->nds = 0;
 }
 

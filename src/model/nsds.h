@@ -35,11 +35,11 @@ void ns_nsds_free(NsNsds *nsds);
 NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 
 /*
-** Links an interaction to one system (second = NULL) or to two, and fixes the sizes of its relation. An empty name becomes
+** Links an interaction to n systems, 1 to NS_INTERACTION_SYSTEMS, and fixes the sizes of its relation. An empty name becomes
 ** "interaction N". NS_EARG when it is already linked or a system is not in this NSDS, NS_ESIZE when sizes disagree, NS_ENOMEM.
 ** On failure nothing changes.
 */
-NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second, NsError *err);
+NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *const *ds, int n, NsError *err);
 
 /* Removes `count` interactions, which may be linked again. NS_EARG when one is not linked here: nothing changes then. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err);

@@ -83,7 +83,7 @@ extern const NsRelationClass *const ns_relation_classes[];
 enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
 
 /*
-** A relation between nx states (of one system, or of two systems one after the other) and m multipliers.
+** A relation between nx states (of one system, or of several systems one after the other) and m multipliers.
 ** C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x np) are matrices, e (m) is a vector. Without the callback h,
 ** y = C x + D lambda + F z + e; without g, r = B lambda + K x. A given C, D, B or K replaces the Jacobian of the callback.
 */

@@ -165,7 +165,8 @@ void ns_model_look_at_system(NsModelDerivative *m, int d, const NsModelPoint *at
 
 int ns_model_coordinate(const NsModelDerivative *m, int e, int i, int *v) {
   const NsInteraction *inter = m->nsds->interactions[e];
-  int k = i < inter->ds[0]->nx ? 0 : 1, own = k == 0 ? i : i - inter->ds[0]->nx;
+  int k = 0, own = i;
+  while (own >= inter->ds[k]->nx) own -= inter->ds[k++]->nx;
   *v = m->v[m->part[e][k]] + own;
   return m->x[m->part[e][k]] + own;
 }

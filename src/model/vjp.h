@@ -26,8 +26,8 @@ typedef struct NsModelDerivative {
 
   NsArena *arena;
   struct NsModelByZ *of_system, *of_interaction;
-  int (*part)[2];                  /* by interaction: its systems */
-  double *room, *argument, *zeros; /* workspace; the coordinates of an interaction; as many zeros as it has rows */
+  int (*part)[NS_INTERACTION_SYSTEMS]; /* by interaction: its systems */
+  double *room, *argument, *zeros;     /* workspace; the coordinates of an interaction; as many zeros as it has rows */
 } NsModelDerivative;
 
 /* The point: stacked vectors. Those that no number in question multiplies may be NULL. */

@@ -191,11 +191,12 @@ static void describe_system(NsText *text, const NsDs *ds) {
 }
 
 static void describe_interaction(NsText *text, const NsInteraction *inter, int number) {
-  char second[NS_NAME_SIZE + 8] = "";
+  char others[NS_INTERACTION_SYSTEMS * sizeof " and 2147483647"] = "";
   Owner owner = owner_of(text, "interaction", number, inter->name);
-  if (inter->nds == 2) snprintf(second, sizeof second, " and %d", inter->ds[1]->index + 1);
+  for (int p = 1, used = 0; p < inter->nds; p++)
+    used += snprintf(others + used, sizeof others - (size_t)used, " and %d", inter->ds[p]->index + 1);
   add_line(text, "%s: %s of %d, %s, of dynamical system %d%s", owner.name, ns_law_name(inter->law), inter->m,
-           ns_relation_class_name(inter->relation), inter->ds[0]->index + 1, second);
+           ns_relation_class_name(inter->relation), inter->ds[0]->index + 1, others);
   if (inter->relation->nz > 0) add_line(text, "%s: %d parameters of its relation", owner.name, inter->relation->nz);
   Owner law = owner;
   law.of = " of its law";

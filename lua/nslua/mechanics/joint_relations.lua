@@ -340,8 +340,6 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
       bodies[at], places[i] = body, places[i] .. at
     end
   end
-  local n = #bodies
-  if n > 2 then fail("%s: a relation links two bodies that move, and the joints have %d", who, n) end
   local z = table.move(about[2].z:totable(), 1, SIZE, SIZE + 1, about[1].z:totable())
   local whole = period(names, ratio)
   z[#z + 1], z[#z + 2], z[#z + 3] = ratio, offset, whole

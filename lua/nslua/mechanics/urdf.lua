@@ -10,6 +10,7 @@
 -- Format: https://wiki.ros.org/urdf/XML.
 
 local arguments = require "nslua.base.arguments"
+local names = require "nslua.base.names"
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
@@ -87,6 +88,54 @@ local function size(robot, element, name)
   local x = number(robot, element, name)
   if x <= 0 then mistake(robot, element, "%s of <%s>: expected a positive number, got %g", name, element.name, x) end
   return x
+end
+
+-- ---- words ----
+
+-- What elements hold that are read: their attributes, and after ":" the elements in them.
+local words = {
+  robot = "name version: link joint loop",
+  link = "name type: inertial visual collision",
+  joint = "name type: origin parent child axis limit dynamics mimic safety_controller calibration",
+  inertial = ": origin mass inertia", collision = "name: origin geometry",
+  geometry = ": box sphere capsule cylinder mesh",
+  origin = "xyz rpy:", mass = "value:", inertia = "ixx ixy ixz iyy iyz izz:", parent = "link:", child = "link:",
+  axis = "xyz:", limit = "lower upper effort velocity:", dynamics = "damping friction:",
+  mimic = "joint multiplier offset:", box = "size:", sphere = "radius:", capsule = "radius length:",
+  cylinder = "radius length:", mesh = "filename scale:",
+}
+words.loop = words.joint
+
+local function list_of(text)
+  local list = {}
+  for word in text:gmatch "%S+" do
+    list[#list + 1], list[word] = word, true
+  end
+  return list
+end
+
+-- Tells of attributes that are not known, and of elements whose name is nearly a known one: they are left out, and a
+-- number that is written wrong would be the default one.
+local function tell_unknown(robot, element)
+  local attributes, inner = words[element.name]:match "^(.*):(.*)$"
+  attributes, inner = list_of(attributes), list_of(inner)
+  local function tell(line, text, ...)
+    warn(("nslua: load: %s:%d: %s"):format(robot.file, line, text:format(...)))
+  end
+  local given = {}
+  for name in pairs(element.attributes) do given[#given + 1] = name end
+  table.sort(given)
+  for _, name in ipairs(given) do
+    if not attributes[name] and not name:find ":" and name ~= "xmlns" then
+      tell(element.line, "<%s> has no attribute '%s', which is left out (known: %s)", element.name, name,
+        #attributes > 0 and table.concat(attributes, ", ") or "none")
+    end
+  end
+  for _, child in ipairs(element) do
+    local near = not inner[child.name] and names.nearest(child.name, inner)
+    if near then tell(child.line, "<%s> is left out; the nearest that is known is <%s>", child.name, near) end
+    if inner[child.name] and words[child.name] then tell_unknown(robot, child) end
+  end
 end
 
 -- ---- places: p, and a quaternion e ----
@@ -446,6 +495,7 @@ local function read(file, o)
   local root = xml.parse(text, function(line, message) mistake(robot, line, "%s", message) end)
   robot.line = root.line
   if root.name ~= "robot" then mistake(robot, root, "expected <robot>, got <%s>", root.name) end
+  tell_unknown(robot, root)
   for _, element in ipairs(root) do
     if element.name == "link" then read_link(robot, element) end
   end

@@ -82,7 +82,8 @@ static int construct_ds(lua_State *L) {
 bool nsl_ds_linked(const NslDs *self) {
   const NsNsds *nsds = self->callee.nsds;
   for (int i = 0; nsds && i < nsds->ninteractions; i++)
-    if (nsds->interactions[i]->ds[0] == self->ds || nsds->interactions[i]->ds[1] == self->ds) return true;
+    for (int p = 0; p < nsds->interactions[i]->nds; p++)
+      if (nsds->interactions[i]->ds[p] == self->ds) return true;
   return false;
 }
 

@@ -82,18 +82,29 @@ static int nsds_insert(lua_State *L) {
 }
 
 /* Sets the sizes of a relation's callbacks, which linking determines. */
-static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first, const NslDs *second) {
+static void size_relation(lua_State *L, int relation, const NslInteraction *inter, NsDs *const *ds, int n) {
   NslRelation *r = lua_touserdata(L, relation);
-  int nx = first->ds->nx + (second ? second->ds->nx : 0);
-  int nz = r->relation->z ? r->relation->nz : first->ds->nz + (second ? second->ds->nz : 0);
-  if (r->relation->m < 0) nsl_callee_size(L, relation, nx, inter->interaction->m, nz);
+  int nx = 0, nz = 0;
+  for (int i = 0; i < n; i++) nx += ds[i]->nx, nz += ds[i]->nz;
+  if (r->relation->m < 0) nsl_callee_size(L, relation, nx, inter->interaction->m, r->relation->z ? r->relation->nz : nz);
 }
 
-/* link(interaction, ds [, ds2]). */
+/* Takes the systems from the stack, from index 3 on. Returns their number. */
+static int linked_systems(lua_State *L, NsDs **ds) {
+  int n = lua_gettop(L) - 2;
+  while (n > 1 && lua_isnil(L, 2 + n)) n--;
+  if (n > NS_INTERACTION_SYSTEMS)
+    luaL_error(L, "link: an interaction links at most %d dynamical systems, got %d", NS_INTERACTION_SYSTEMS, n);
+  for (int i = 0; i < n || i < 1; i++) ds[i] = nsl_check_ds(L, 3 + i)->ds;
+  return n;
+}
+
+/* link(interaction, ds [, ds2, ...]). */
 static int nsds_link(lua_State *L) {
   NslNsds *self = bind_nsds_check_idle(L, "link");
   NslInteraction *inter = nsl_check_interaction(L, 2);
-  NslDs *first = nsl_check_ds(L, 3), *second = lua_isnoneornil(L, 4) ? NULL : nsl_check_ds(L, 4);
+  NsDs *ds[NS_INTERACTION_SYSTEMS];
+  int n = linked_systems(L, ds);
   NsError err = {NS_OK, ""};
   lua_settop(L, 4);
   lua_getiuservalue(L, 2, 2);
@@ -102,10 +113,10 @@ static int nsds_link(lua_State *L) {
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
     luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
   nsl_find_methods(L, 5);
-  if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
+  if (!inter->interaction->owner) size_relation(L, 5, inter, ds, n);
   bind_nsds_keep(L, "interactions", 2);
   NslEdge edge = nsl_enter(relation->callee.host, L, NULL, NULL);
-  NsStatus status = ns_nsds_link(self->nsds, inter->interaction, first->ds, second ? second->ds : NULL, &err);
+  NsStatus status = ns_nsds_link(self->nsds, inter->interaction, ds, n, &err);
   nsl_leave(relation->callee.host, edge);
   if (status != NS_OK) {
     bind_nsds_drop(L, "interactions");

@@ -23,7 +23,8 @@ static int find_clusters(const NsNsds *nsds, int *number) {
   for (int i = 0; i < nsds->nds; i++) number[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
     NsInteraction *inter = nsds->interactions[e];
-    if (inter->nds == 2 && ns_relation_has_K(inter->relation)) ns_forest_join(number, inter->ds[0]->node, inter->ds[1]->node);
+    for (int p = 1; p < inter->nds && ns_relation_has_K(inter->relation); p++)
+      ns_forest_join(number, inter->ds[0]->node, inter->ds[p]->node);
   }
   return ns_forest_number(number, nsds->nds, number);
 }

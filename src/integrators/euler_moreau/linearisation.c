@@ -161,8 +161,9 @@ static void solve_edge(NsEulerMoreau *em, NsEmEdge *edge) {
 
 /* matrix block (i, j) += factor C_i X_j over the states of one cluster. */
 static void add_coupling(NsEulerMoreau *em, const NsEmEdge *ei, const NsEmEdge *ej, const NsBlock *cluster, double factor) {
-  const double *X = ej->base.X[ej->base.touched[0] == cluster ? 0 : 1];
-  int mi = ei->base.inter->m, mj = ej->base.inter->m;
+  int mi = ei->base.inter->m, mj = ej->base.inter->m, t = 0;
+  while (ej->base.touched[t] != cluster) t++;
+  const double *X = ej->base.X[t];
   for (int p = 0; p < ei->base.nparts; p++) {
     const NsEmNode *node = &em->nodes[ei->base.parts[p].node];
     if (node->base.block != cluster) continue;

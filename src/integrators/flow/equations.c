@@ -206,7 +206,9 @@ const NsDs *ns_equations_differential(const NsEquations *e, int i, int *state) {
 
 /* The offset of part p of an edge's states in its own vector and in the stacked one. */
 static int part_at(const NsEquationEdge *edge, int p) {
-  return p == 0 ? 0 : edge->inter->ds[0]->nx;
+  int at = 0;
+  for (int k = 0; k < p; k++) at += edge->inter->ds[k]->nx;
+  return at;
 }
 
 static int part_offset(const NsEquations *e, const NsEquationEdge *edge, int p) {

@@ -68,7 +68,7 @@ static bool surely_open(const NsMoreauJean *mj, const NsMjEdge *edge, double y, 
 /* Whether the forecast closes contact i of a unilateral interaction. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->start.y[edge->base.row + i], u = mj->start.u[edge->base.row + i], most = mj->options.threshold;
-  double own[2] = {0}, least = ns_mj_forecast(&mj->options, mj->h, y, u, 0);
+  double own[NS_INTERACTION_SYSTEMS] = {0}, least = ns_mj_forecast(&mj->options, mj->h, y, u, 0);
   if (least <= (isnan(most) ? 0 : most)) return true;
   if (edge->contact && surely_open(mj, edge, y, u)) return false;
   /* each body's own change: two that lean on each other fall alike without the contact */

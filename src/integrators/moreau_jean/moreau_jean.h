@@ -65,10 +65,10 @@ typedef struct NsMjEdge {
   double lever;       /* of a ready-made contact, at the start of the step: see ns_contact_lever */
   double *C;          /* m x nx */
   uint64_t key;
-  bool formed;                         /* H was formed from the constant C */
-  bool curved;                         /* this linearisation uses the second derivatives */
-  double *second, *drift, *curve_room; /* m x nx x nx: of h; m x nx: of dh/dt; nx + 3 m; NULL: not used */
-  double *L_room[2];                   /* m x nv each: L of its parts with second derivatives */
+  bool formed;                            /* H was formed from the constant C */
+  bool curved;                            /* this linearisation uses the second derivatives */
+  double *second, *drift, *curve_room;    /* m x nx x nx: of h; m x nx: of dh/dt; nx + 3 m; NULL: not used */
+  double *L_room[NS_INTERACTION_SYSTEMS]; /* m x nv each: L of its parts with second derivatives */
   double *x_formed, *y_formed; /* nx, m: coordinates where C was evaluated last, and y there; NULL: C is evaluated each time */
 } NsMjEdge;
 

@@ -25,7 +25,7 @@ static bool is_relay(const NsMotionMode *mode, int row) {
 static bool same_bodies(const NsEventDriven *ed, int row, int other) {
   NsInteraction *const *list = ed->run.base.nsds->interactions;
   const NsInteraction *a = list[ns_motion_interaction(ed->motion, row)], *b = list[ns_motion_interaction(ed->motion, other)];
-  return a->ds[0] == b->ds[0] && a->ds[1] == b->ds[1];
+  return memcmp(a->ds, b->ds, sizeof a->ds) == 0;
 }
 
 /* Whether the sliding of friction that begins in this row is nearly 0. */
