@@ -256,23 +256,26 @@ static const NsEdge *walk_on(Walk *w, bool *shared) {
   }
 }
 
-/* to (stride apart from column to column) += L_a X_b over one system, for the rows that take part. */
-static void layout_couple(const NsEdge *a, const NsEdge *b, int node, int n, double *to, ptrdiff_t stride) {
+/* Writes L_a X_b over one system, for the rows that take part, or adds it to what is there; columns are `stride` apart. */
+static void layout_couple(const NsEdge *a, const NsEdge *b, int node, int n, bool adds, double *to, ptrdiff_t stride) {
   const double *L = ns_layout_part(a, node)->L, *X = b->X[ns_layout_part(b, node) - b->parts]; /* a block is one system */
   double weight = a->weight_out * b->weight_in;
   for (int j = 0; j < b->rows; j++, X += n, to += stride)
     for (int i = 0; i < a->rows; i++) {
       double sum = 0;
       for (int k = 0; k < n; k++) sum += L[i + (size_t)k * (size_t)a->m] * X[k];
-      to[i] += weight * sum;
+      to[i] = (adds ? to[i] : 0) + weight * sum;
     }
 }
 
 /* Writes the rows of `a` in the columns of b, which begin at `to`. */
 static void write_block(const Walk *w, const NsEdge *a, const NsEdge *b, const bool *shared, double *to, ptrdiff_t stride) {
-  for (int j = 0; j < b->rows; j++) memset(to + j * stride, 0, (size_t)a->rows * sizeof *to);
-  for (int k = 0; k < w->nodes; k++)
-    if (shared[k]) layout_couple(a, b, w->node[k], w->s->nodes[w->node[k]]->n, to, stride);
+  bool adds = false;
+  for (int k = 0; k < w->nodes; k++) {
+    if (!shared[k]) continue;
+    layout_couple(a, b, w->node[k], w->s->nodes[w->node[k]]->n, adds, to, stride);
+    adds = true;
+  }
   for (int j = 0; a == b && b->D && j < b->m; j++)
     for (int i = 0; i < b->m; i++) to[i + j * stride] += b->D[i + (size_t)j * (size_t)b->m];
 }

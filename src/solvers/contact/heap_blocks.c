@@ -13,6 +13,7 @@
 
 void ns_heap_blocks_release(NsHeapBlocks *heap) {
   ns_arena_release(&heap->arena);
+  ns_arena_release(&heap->levels);
   *heap = (NsHeapBlocks){0};
 }
 
@@ -26,42 +27,74 @@ typedef struct NsHeapPiece {
 } NsHeapPiece;
 enum { PIECE = 8, WIDTH = 24 };
 
-/* Where the blocks of one group stand while they are found: of a column group `block`, -1 for none. */
+/* The blocks of each group while they are found, from column group to column group. */
 typedef struct BlockSearch {
-  const NsSparse *rows; /* the transpose of W: its columns are the rows of W */
-  const int *group;     /* of a row */
-  int *block;
+  int *group;      /* of a row */
+  int *seen, *end; /* the last column group with a block of the group; the end of its blocks up to there, */
+  ptrdiff_t *stop; /* and of their numbers */
 } BlockSearch;
 
-/* The number of the block of group g and column group h; it is `count` when it is new. */
-static int block_of_pair(NsHeapBlocks *heap, BlockSearch *s, int g, int h, int *count) {
-  if (s->block[h] >= heap->start[g]) return s->block[h];
-  const NsMixedGroup *groups = heap->v->p.groups;
-  if (heap->col) heap->col[*count] = h, heap->at[*count] = heap->numbers;
-  heap->numbers += groups[g].dim * groups[h].dim;
-  return s->block[h] = (*count)++;
+/* Makes memory for so many groups, blocks and numbers, and a part more, unless there is enough. */
+static NsStatus heap_reserve_blocks(NsHeapBlocks *heap, int groups, int blocks, ptrdiff_t numbers) {
+  if (groups <= heap->most_groups && blocks <= heap->most_blocks && numbers <= heap->most_numbers) return NS_OK;
+  ns_heap_blocks_release(heap);
+  ptrdiff_t most = groups + groups / 4 + 1, most_blocks = blocks + (ptrdiff_t)blocks / 4, most_numbers = numbers + numbers / 4;
+  NS_ARENA_INTS(&heap->arena, most, &heap->first, &heap->start);
+  heap->contact = ns_arena_take(&heap->arena, (size_t)most, sizeof *heap->contact);
+  heap->col = ns_arena_ints(&heap->arena, most_blocks);
+  heap->at = ns_arena_take(&heap->arena, (size_t)most_blocks, sizeof *heap->at);
+  heap->value = ns_arena_doubles(&heap->arena, most_numbers);
+  if (heap->arena.failed) return NS_ENOMEM;
+  heap->most_groups = (int)most - 1, heap->most_blocks = (int)most_blocks, heap->most_numbers = most_numbers;
+  return NS_OK;
 }
 
-/* Lists the blocks of all groups; returns their number. Without `col` it only counts; else it fills in the numbers. */
-static int list_blocks(NsHeapBlocks *heap, BlockSearch *s) {
-  const NsMixedProblem *p = &heap->v->p;
-  int count = 0;
-  heap->numbers = 0;
-  for (int h = 0; h < p->ngroups; h++) s->block[h] = -1;
-  for (int g = 0; g < p->ngroups; g++) {
-    int dim = p->groups[g].dim;
-    heap->start[g] = count;
-    block_of_pair(heap, s, g, g, &count);
-    for (int i = 0; i < dim; i++) {
-      int row = heap->first[g] + i;
-      for (int k = s->rows->colptr[row]; k < s->rows->colptr[row + 1]; k++) {
-        int j = s->rows->row[k], h = s->group[j], b = block_of_pair(heap, s, g, h, &count);
-        if (heap->col) heap->value[heap->at[b] + i + (ptrdiff_t)dim * (j - heap->first[h])] += s->rows->value[k];
-      }
+/* Counts the blocks of each group (end) and their numbers (stop); there is always the own one. */
+static void heap_count_blocks(const NsMixedProblem *p, const BlockSearch *s) {
+  const NsMixedGroup *groups = p->groups;
+  for (int g = 0; g < p->ngroups; g++) s->seen[g] = -1, s->end[g] = 1, s->stop[g] = (ptrdiff_t)groups[g].dim * groups[g].dim;
+  for (int j = 0; j < p->n; j++) {
+    int h = s->group[j];
+    for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++) {
+      int g = s->group[p->sparse->row[k]];
+      if (g == h || s->seen[g] == h) continue;
+      s->seen[g] = h;
+      s->end[g]++;
+      s->stop[g] += (ptrdiff_t)groups[g].dim * groups[h].dim;
     }
   }
-  heap->start[p->ngroups] = count;
-  return count;
+}
+
+/* Puts the own blocks first among those of their groups; the others will follow at `end` and `stop`. */
+static void place_own_blocks(NsHeapBlocks *heap, const NsMixedProblem *p, const BlockSearch *s) {
+  ptrdiff_t numbers = 0;
+  for (int g = 0, row = 0, block = 0; g < p->ngroups; g++) {
+    int blocks = s->end[g], dim = p->groups[g].dim;
+    ptrdiff_t own = s->stop[g];
+    heap->first[g] = row, heap->start[g] = block;
+    heap->col[block] = g, heap->at[block] = numbers;
+    s->seen[g] = -1, s->end[g] = block + 1, s->stop[g] = numbers + (ptrdiff_t)dim * dim;
+    row += dim, block += blocks, numbers += own;
+    heap->first[g + 1] = row, heap->start[g + 1] = block;
+  }
+  heap->numbers = numbers;
+  memset(heap->value, 0, (size_t)numbers * sizeof *heap->value);
+}
+
+static void heap_fill_blocks(NsHeapBlocks *heap, const NsMixedProblem *p, const BlockSearch *s) {
+  for (int j = 0; j < p->n; j++) {
+    int h = s->group[j], col = j - heap->first[h];
+    for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++) {
+      int i = p->sparse->row[k], g = s->group[i], dim = p->groups[g].dim;
+      if (g != h && s->seen[g] != h) {
+        heap->col[s->end[g]] = s->seen[g] = h;
+        heap->at[s->end[g]++] = s->stop[g];
+        s->stop[g] += (ptrdiff_t)dim * p->groups[h].dim;
+      }
+      heap->value[heap->at[g == h ? heap->start[g] : s->end[g] - 1] + i - heap->first[g] + (ptrdiff_t)dim * col] +=
+          p->sparse->value[k];
+    }
+  }
 }
 
 static void prepare_contacts(const NsHeapBlocks *heap) {
@@ -106,48 +139,53 @@ static void heap_find_levels(NsHeapBlocks *heap, int *depth, int *level) {
     if (depth[g] >= levels) levels = depth[g] + 1;
   }
   if (groups < WIDTH * levels) return;
-  heap->member = ns_arena_ints(&heap->arena, groups);
-  heap->moved = ns_arena_doubles(&heap->arena, groups);
-  heap->piece = ns_arena_take(&heap->arena, (size_t)(groups / PIECE + levels), sizeof *heap->piece);
-  if (heap->arena.failed) return;
+  heap->member = ns_arena_ints(&heap->levels, groups);
+  heap->moved = ns_arena_doubles(&heap->levels, groups);
+  heap->piece = ns_arena_take(&heap->levels, (size_t)(groups / PIECE + levels), sizeof *heap->piece);
+  if (heap->levels.failed) return;
   for (int g = 0; g < groups; g++) level[depth[g] + 2]++;
   for (int l = 0; l < levels; l++) level[l + 2] += level[l + 1];
   for (int g = 0; g < groups; g++) heap->member[level[depth[g] + 1]++] = g;
   heap_cut_levels(heap, levels, level);
 }
 
+/* Whether a group is among the neighbours of each of its neighbours; NS_ENOMEM. */
+static NsStatus look_for_symmetry(const NsSparse *W, bool *symmetric) {
+  NsSparse *rows;
+  NsStatus status = ns_sparse_transpose(&rows, W);
+  *symmetric = status == NS_OK && ns_sparse_same_pattern(rows, W);
+  ns_sparse_free(rows);
+  return status;
+}
+
 NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v) {
   NsArena room = {0};
-  NsSparse *rows;
-  ns_heap_blocks_release(heap);
-  heap->v = v;
-  NsStatus status = ns_sparse_transpose(&rows, v->p.sparse);
-  if (status) return status;
-  int groups = v->p.ngroups, *group = ns_arena_ints(&room, v->p.n);
-  int *level = ns_arena_ints(&room, groups + 2);
-  BlockSearch s = {rows, group, ns_arena_ints(&room, groups)};
-  NS_ARENA_INTS(&heap->arena, groups + 1, &heap->first, &heap->start);
-  heap->contact = ns_arena_take(&heap->arena, (size_t)groups, sizeof *heap->contact);
-  if (!room.failed && !heap->arena.failed) {
-    for (int g = 0; g < groups; g++) {
-      heap->first[g + 1] = heap->first[g] + v->p.groups[g].dim;
-      for (int i = heap->first[g]; i < heap->first[g + 1]; i++) group[i] = g;
-    }
-    int count = list_blocks(heap, &s);
-    int *col = ns_arena_ints(&heap->arena, count);
-    heap->at = ns_arena_take(&heap->arena, (size_t)count, sizeof *heap->at);
-    heap->value = ns_arena_doubles(&heap->arena, heap->numbers);
-    if (!heap->arena.failed) {
-      heap->col = col;
-      list_blocks(heap, &s);
-      prepare_contacts(heap);
-      bool symmetric = ns_pool_threads() > 1 && ns_sparse_same_pattern(rows, v->p.sparse);
-      if (symmetric) heap_find_levels(heap, s.block, level);
-    }
+  const NsMixedProblem *p = &v->p;
+  int groups = p->ngroups, blocks = 0, *level = ns_arena_ints(&room, groups + 2);
+  ptrdiff_t numbers = 0;
+  bool symmetric = false;
+  BlockSearch s = {ns_arena_ints(&room, p->n), ns_arena_ints(&room, groups), ns_arena_ints(&room, groups),
+                   ns_arena_take(&room, (size_t)groups, sizeof *s.stop)};
+  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
+  if (!status) {
+    for (int g = 0, row = 0; g < groups; g++)
+      for (int i = 0; i < p->groups[g].dim; i++) s.group[row++] = g;
+    heap_count_blocks(p, &s);
+    for (int g = 0; g < groups; g++) blocks += s.end[g], numbers += s.stop[g];
+    status = heap_reserve_blocks(heap, groups, blocks, numbers);
   }
-  status = room.failed || heap->arena.failed ? NS_ENOMEM : NS_OK;
+  if (!status && ns_pool_threads() > 1) status = look_for_symmetry(p->sparse, &symmetric);
+  if (!status) {
+    heap->v = v;
+    heap->weight = 0, heap->centre = NULL, heap->pieces = 0;
+    ns_arena_release(&heap->levels);
+    place_own_blocks(heap, p, &s);
+    heap_fill_blocks(heap, p, &s);
+    prepare_contacts(heap);
+    if (symmetric) heap_find_levels(heap, s.seen, level);
+    if (heap->levels.failed) status = NS_ENOMEM;
+  }
   ns_arena_release(&room);
-  ns_sparse_free(rows);
   if (status) ns_heap_blocks_release(heap);
   return status;
 }

@@ -12,8 +12,10 @@
 ** the column group col[b]; its numbers (rows x columns, column-major) are value[at[b]] and the next ones.
 */
 typedef struct NsHeapBlocks {
-  NsArena arena;
-  const NsMixedView *v; /* borrowed */
+  NsArena arena, levels; /* levels: of member, moved and piece */
+  int most_groups, most_blocks;
+  ptrdiff_t most_numbers; /* for which there is memory, from problem to problem */
+  const NsMixedView *v;   /* borrowed */
   int *first, *start, *col;
   ptrdiff_t *at, numbers; /* numbers: all of W */
   double *value;
