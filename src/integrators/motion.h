@@ -63,6 +63,9 @@ const double *ns_motion_jacobian(const NsMotion *motion, int interaction);
 /* Evaluates forces and a_free where outputs are evaluated; factors M. NS_ESINGULAR naming the system; callbacks' statuses. */
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 
+/* X of one row: M^-1 times its row of H; the free accelerations must belong to the same point. */
+void ns_motion_form_X(NsMotion *motion, int row);
+
 /*
 ** Computes X and the bias of the rows; the free accelerations must belong to the same point. Returns the callbacks' statuses.
 */

@@ -55,6 +55,3 @@ struct NsMotion {
 
 /* Evaluates and factors M of a system, where it has changed. NS_ESINGULAR naming the system; callbacks' statuses. */
 NsStatus ns_motion_factor_mass(NsMotionNode *node, double t, const double *q, NsError *err);
-
-/* X of one row: M^-1 times its row of H. */
-void ns_motion_form_X(NsMotion *motion, int row);

@@ -23,7 +23,7 @@ local arguments = require "nslua.base.arguments"
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 
-local atan, sqrt = math.atan, math.sqrt
+local abs, atan, sqrt = math.abs, math.atan, math.sqrt
 local fail, describe = arguments.fail, arguments.describe
 
 -- ---- quaternions, scalar first ----
@@ -300,11 +300,17 @@ local function period(names, ratio)
   return 0
 end
 
+-- Angles of a coupling without a period end here, in rad: they begin anew at 2 pi, which a step must not jump over.
+local KNOWN = 2 * math.pi - 1
+
 -- The callback of motion - ratio * motion of the other joint - offset, less the nearest multiple of the period where
--- angles begin `anew`. places: the numbers of the bodies of a joint among the bodies of both joints, as text.
+-- angles begin `anew`. places: the numbers of the bodies of a joint among the bodies of both joints, as text. An
+-- angle that is not known, where there is no period, is an error: so that callback stays in Lua.
 local function coupling(names, places, anew)
   local key = ("coupling %s %s %s %s %s"):format(names[1], names[2], places[1], places[2], anew)
-  callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)
+  if callbacks[key] then return callbacks[key] end
+  local bounded = not anew and names[1] == "angle"
+  local function h(_, q, z, y)
     local value = {}
     for i = 1, 2 do
       local own, numbers_of = {}, {}
@@ -316,10 +322,15 @@ local function coupling(names, places, anew)
       local out = {}
       rows[names[i]][2](numbers_of, d, turned_back, s, w, out, 1)
       value[i] = out[1]
+      if bounded and abs(out[1]) > KNOWN then
+        error(("CouplerJointR: an angle passes %.3g rad: beyond it the ratio must be a fraction with a denominator "
+          .. "up to %d"):format(KNOWN, MOST), 0)
+      end
     end
     local off, whole = value[1] - z[2 * SIZE + 1] * value[2] - z[2 * SIZE + 2], z[2 * SIZE + 3]
     y[1] = anew and off - whole * math.floor(off / whole + 0.5) or off
-  end, { native = false })
+  end
+  callbacks[key] = bounded and h or ns.compile(h, { native = false })
   return callbacks[key]
 end
 

@@ -152,6 +152,25 @@ describe("ns.mechanics.join", function()
     assert.near(g * (math.sin(a) - mu * math.cos(a)) * 0.5 ^ 2 / 2, slide:dof(), 1e-9)
   end)
 
+  it("keeps a governor whose bearing is at the origin, where rows have no terms but what is left of forces", function()
+    local w, length, J = 6, 0.4, 1e-6
+    local c = g * length / (w ^ 2 * (length ^ 2)) -- cosine of its arms, points at the ends
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    local shaft = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, w }, 1, 1e3 * ns.eye(3))
+    nsds:insertDynamicalSystem(shaft)
+    local joints, balls = { ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, shaft) }, {}
+    for i = 1, 2 do
+      local x = (2 * i - 3) * length * math.sqrt(1 - c ^ 2)
+      balls[i] = ns.NewtonEulerDS({ x, 0, -length * c, 1, 0, 0, 0 }, { 0, w * x, 0, 0, 0, w }, 1, J * ns.eye(3))
+      balls[i]:setFExtPtr { 0, 0, -g }
+      nsds:insertDynamicalSystem(balls[i])
+      joints[1 + i] = ns.PivotJointR({ 0, 0, 0 }, { 0, 1, 0 }, true, balls[i], shaft)
+    end
+    ns.mechanics.join(nsds, joints)
+    ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI(1e-10, 1e-11)):run()
+    for _, ball in ipairs(balls) do assert.near(-length * c, ball:q()[3], 1e-10) end
+  end)
+
   it("says what it expects", function()
     local nsds, bodies, joints = chain({ { 0, 0, 0 }, { 1, 0, 0 } }, { { { 0, 0, 0 }, { 0, 0, 1 }, 0, 1, name = "hinge" } }, 1)
     local hinge = joints[1]

@@ -208,6 +208,25 @@ describe("joints in space", function()
     end
   end)
 
+  it("CouplerJointR: ends the run where turns are not known, of a ratio that is no fraction", function()
+    for _, simulate in ipairs { event_driven, projected } do
+      local wheels, hinges, ratio = {}, {}, math.sqrt(2)
+      for i = 1, 2 do
+        wheels[i] = body({ i, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, i == 1 and 7 * ratio or 7 }, 1, i * ns.eye(3))
+        hinges[i] = ns.PivotJointR({ i, 0, 0 }, { 0, 0, 1 }, true, wheels[i])
+      end
+      local gear = graph(wheels, 1, hinges)
+      local relation, bodies = ns.CouplerJointR(hinges[1], hinges[2], ratio)
+      gear:link(ns.Interaction(ns.EqualityConditionNSL(1), relation, "gear"), table.unpack(bodies))
+      local simu = simulate(gear, 0.01)
+      local text = message(function() simu:run() end)
+      assert.matches("CouplerJointR: an angle passes 5.28 rad: beyond it the ratio must be a fraction with a denominator up "
+        .. "to 10000", text, 1, true)
+      near(ratio * hinges[2]:dof(), hinges[1]:dof(), 1e-9)
+      assert.is_true(hinges[1]:dof() > 5)
+    end
+  end)
+
   it("say what they expect", function()
     local ds = body { 0, 0, 0, 1, 0, 0, 0 }
     local hinge = ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, ds)

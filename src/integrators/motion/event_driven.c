@@ -180,19 +180,26 @@ void ns_ed_destroy(NsScheme *scheme) {
 static const double START = 1e-6;
 
 /*
-** Whether y < 0 of a row at the start of a step is an overlap. After the start of the run it is not when it is below START of the
-** way that forces and sliding would make in a step: that much is left of bodies that others hold, where y = 0 has no terms.
+** Whether y of a row that should be 0, or 0 at least, at the start of a step is off. After the start of the run it is not when it is below START of
+** the way that forces, those of constraints and contacts too, and sliding would make in a step: that much is left of bodies that others hold, where
+** y = 0 has no terms, as of a bearing at the origin.
 */
-static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
+static bool is_off(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
   const NsMotionMode *mode = ed->mode;
-  double way = 0;
+  double way = 0, *size = ed->p;
   *status = ns_motion_free_accelerations(ed->motion, ed->run.t, ed->q, ed->v, err);
   if (*status != NS_OK || ed->run.t == ed->t_first) return true;
-  ns_motion_even(ed->motion, ed->now->a_free, ed->scales.even_free);
+  for (int j = 0; j < ed->Nv; j++) size[j] = fabs(ed->now->a_free[j]);
+  for (int r = 0; r < ed->m; r++) {
+    if (mode->multiplier[r] == 0) continue;
+    ns_motion_form_X(ed->motion, r);
+    for (int j = 0; j < ed->Nv; j++) size[j] += fabs(ed->now->X[j + (ptrdiff_t)r * ed->Nv] * mode->multiplier[r]);
+  }
+  ns_motion_even(ed->motion, size, ed->scales.even_free);
   for (int j = 0; j < ed->Nv; j++)
     way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->scales.even_free[j] * mode->h * mode->h;
   if (row + 1 < ed->m && mode->rows[row + 1].friction.width > 0) way += mode->reach[row + 1] * mode->h;
-  return ed->now->y[row] < -START * way;
+  return fabs(ed->now->y[row]) > START * way;
 }
 
 #define OVERLAP "EventDriven: interaction '%s': "
@@ -212,10 +219,10 @@ NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i));
     if (ed->run.t == ed->t_first) mode->reach[i] = mode->rows[i].unilateral || mode->rows[i].joint ? fabs(y) : 0;
     if (mode->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i)) mode->rows[i].state = ROW_OPEN;
-    if (mode->rows[i].joint && fabs(y) > off)
+    if (mode->rows[i].joint && fabs(y) > off && is_off(ed, i, &status, err) && status == NS_OK)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ed->problem.who,
                      ns_motion_row_name(ed->motion, i), y);
-    if (mode->rows[i].unilateral && y < -off && !ed->run.base.class->keeps_gaps && overlaps(ed, i, &status, err) &&
+    if (mode->rows[i].unilateral && y < -off && !ed->run.base.class->keeps_gaps && is_off(ed, i, &status, err) &&
         status == NS_OK)
       return ns_fail(err, NS_EARG, ed->run.t == ed->t_first ? overlap_at_start : overlap_later,
                      ns_motion_row_name(ed->motion, i), y);
