@@ -405,7 +405,7 @@ struct NsSchemeClass {
   const NsSchemeSettle *settle;
 
   /*
-  ** Makes a step that has begun one linear iteration, where Newton's method may fail as functions of the model are not smooth; then scheme->linear. False: it
+  ** Makes a step that has begun one linear iteration, where Newton's method may have no limit, as normals of contacts change; then scheme->linear. False: it
   ** stays as it is. NULL: never.
   */
   bool (*simplify)(NsScheme *scheme);

@@ -91,7 +91,6 @@ typedef struct NsShapeClass {
   int bodies;  /* 1, 2; 0: both are possible */
   bool turns;  /* the bodies need quaternions */
   bool slides; /* the touching point slides along a body: the rate of the gap is not the velocity of the bodies' points there */
-  bool jumps;  /* its rate, or the touching point, jumps at some q, as where another place of a rim is nearest */
   NsShapeNumber numbers[NS_SHAPE_NUMBERS]; /* the list ends with it, or before, at a name that is NULL */
 
   /* The gap at q, and contact->frame. 1: there is none at q, `failure` tells why. NULL: computeh sets the frame. */

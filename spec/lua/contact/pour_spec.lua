@@ -159,3 +159,36 @@ describe("boxes that are poured", function()
     assert.equal(60, simu:stats().steps)
   end)
 end)
+
+describe("spheres that are poured", function()
+  it("go on where Newton's method has no limit, in a step that is linearly implicit and counted", function()
+    local R, mass, state = 0.05, 0.5, 7
+    local function number()
+      state = (state * 1103515245 + 12345) % 2147483648
+      return state / 2147483648
+    end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.6)
+    local contacts = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 1, 3), reach = 0.3 * R }
+    for i = 0, 49 do
+      local place = { 2.6 * R * (i % 5 + 0.6 + 0.2 * number()), 2.6 * R * (i // 5 % 5 + 0.6 + 0.2 * number()),
+        2.3 * R * (i // 25 + 0.6), 1, 0, 0, 0 }
+      local velocity = { number() - 0.5, number() - 0.5, -3, 60 * number(), 60 * number(), 60 * number() }
+      local ball = ns.NewtonEulerDS(place, velocity, mass, 0.4 * mass * R ^ 2 * ns.eye(3))
+      ball:setFExtPtr { 0, 0, -mass * G }
+      nsds:insertDynamicalSystem(ball)
+      contacts:add_sphere(ball, R)
+    end
+    for i, wall in ipairs(ns.contact.walls({ 0, 0, 0 }, { 14.3 * R, 14.3 * R, 9 })) do
+      if i ~= 6 then contacts:add_plane(wall) end
+    end
+    contacts:update()
+    local problem = ns.FrictionContact(3, { tolerance = 1e-6 })
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.02), ns.MoreauJeanOSI(0.5), problem)
+    local start = simu:energy().total
+    for _ in simu:steps() do contacts:update() end
+    local e = simu:energy()
+    assert.near(e.total - start, e.forces + e.damping + e.impacts + e.friction + e.boundary + e.numerical, 1e-10 * start)
+    assert.is_true(e.total < start)
+    assert.is_true(simu:stats().linear_steps > 0 and simu:stats().linear_steps < 5)
+  end)
+end)

@@ -101,12 +101,9 @@ bool ns_mj_decide(NsMoreauJean *mj) {
 
 bool ns_mj_simplify(NsScheme *scheme) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  bool jumps = false;
-  for (int e = 0; e < mj->layout.nedges && !jumps; e++) {
-    const NsContact *contact = mj->edges[e].base.inter->relation->contact;
-    jumps = contact && ns_contact_shape(contact)->jumps;
-  }
-  if (!jumps || mj->base.linear || mj->settle.combined) return false;
+  bool touches = false;
+  for (int e = 0; e < mj->layout.nedges && !touches; e++) touches = mj->edges[e].base.inter->relation->contact != NULL;
+  if (!touches || mj->base.linear || mj->settle.combined) return false;
   scheme->class->restart(scheme);
   mj->base.predicted = false;
   return mj->base.linear = mj->options.linearly_implicit = true;

@@ -173,7 +173,7 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 /* Chooses the contacts that take part in this step. Returns true when the choice has changed. */
 bool ns_mj_decide(NsMoreauJean *mj);
 
-/* With contacts whose touching point may jump: the step becomes linearly implicit. See NsSchemeClass. */
+/* With ready-made contacts, whose normals and touching points change with q: the step becomes linearly implicit. See NsSchemeClass. */
 bool ns_mj_simplify(NsScheme *scheme);
 
 /* Adds the energies of the step to the account, which stays as it is on failure. */

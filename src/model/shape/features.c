@@ -85,7 +85,7 @@ static bool features_rate(const NsContact *c, const double *q, const double *w, 
 #define LENGTH2                                                                                                                \
   { "L2", NS_SHAPE_ROUNDING, offsetof(NsContact, L2) }
 
-#define FEATURES(shape, between, mirrored, moves, leaps, why, ...)                                                             \
+#define FEATURES(shape, between, mirrored, moves, why, ...)                                                                    \
   static int shape##_gap(NsContact *contact, const double *q, double *gap) {                                                   \
     return features_gap(contact, q, gap, NS_TOUCH_##between, mirrored);                                                        \
   }                                                                                                                            \
@@ -95,7 +95,6 @@ static bool features_rate(const NsContact *c, const double *q, const double *w, 
   const NsShapeClass ns_shape_##shape = {.name = #shape,                                                                       \
                                          .turns = true,                                                                        \
                                          .slides = moves,                                                                      \
-                                         .jumps = leaps,                                                                       \
                                          .numbers = {__VA_ARGS__},                                                             \
                                          .gap = shape##_gap,                                                                   \
                                          .rate = shape##_rate,                                                                 \
@@ -104,18 +103,18 @@ static bool features_rate(const NsContact *c, const double *q, const double *w, 
 static const char together[] = "the points coincide", level[] = "the edge is parallel to the border",
                   along[] = "the edges are parallel";
 
-FEATURES(point_face, POINT_FACE, false, false, false, NULL, ROUND, CORNER, POINT, NORMAL)
-FEATURES(face_point, POINT_FACE, true, false, false, NULL, ROUND, CORNER, POINT, NORMAL)
-FEATURES(point_line, POINT_LINE, false, false, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
-FEATURES(line_point, POINT_LINE, true, false, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
-FEATURES(point_point, POINT_POINT, false, false, false, together, ROUND1, ROUND2, CORNER, POINT)
-FEATURES(line_line, LINE_LINE, false, false, true, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL, LENGTH1, LENGTH2)
-FEATURES(line_face, LINE_FACE, false, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
-FEATURES(face_line, LINE_FACE, true, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
-FEATURES(ring_face, RING_FACE, false, false, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
-FEATURES(face_ring, RING_FACE, true, false, true, NULL, RING, CORNER, ALONG, POINT, NORMAL)
-FEATURES(ring_line, RING_LINE, false, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
-FEATURES(line_ring, RING_LINE, true, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
-FEATURES(ring_point, RING_POINT, false, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
-FEATURES(point_ring, RING_POINT, true, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
-FEATURES(ring_ring, RING_RING, false, false, true, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(point_face, POINT_FACE, false, false, NULL, ROUND, CORNER, POINT, NORMAL)
+FEATURES(face_point, POINT_FACE, true, false, NULL, ROUND, CORNER, POINT, NORMAL)
+FEATURES(point_line, POINT_LINE, false, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
+FEATURES(line_point, POINT_LINE, true, false, together, ROUND1, ROUND2, CORNER, POINT, NORMAL)
+FEATURES(point_point, POINT_POINT, false, false, together, ROUND1, ROUND2, CORNER, POINT)
+FEATURES(line_line, LINE_LINE, false, false, along, ROUND1, ROUND2, CORNER, ALONG, POINT, NORMAL, LENGTH1, LENGTH2)
+FEATURES(line_face, LINE_FACE, false, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
+FEATURES(face_line, LINE_FACE, true, true, level, ROUND, CORNER, ALONG, POINT, NORMAL, SIDE, LENGTH1, LENGTH2)
+FEATURES(ring_face, RING_FACE, false, false, NULL, RING, CORNER, ALONG, POINT, NORMAL)
+FEATURES(face_ring, RING_FACE, true, false, NULL, RING, CORNER, ALONG, POINT, NORMAL)
+FEATURES(ring_line, RING_LINE, false, false, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(line_ring, RING_LINE, true, false, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
+FEATURES(ring_point, RING_POINT, false, false, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
+FEATURES(point_ring, RING_POINT, true, false, together, RADIUS1, ROUND2, CORNER, ALONG, POINT)
+FEATURES(ring_ring, RING_RING, false, false, together, RADIUS1, ROUND2, CORNER, ALONG, POINT, NORMAL)
