@@ -129,6 +129,24 @@ local function options_of(ns, record)
   return { M = M, q = record.q, lower = record.lower, upper = record.upper, H = record.H, K = record.K }
 end
 
+-- The functions of ns.numerics for contacts of one kind, which have solvers by name: by the rows of a contact, and
+-- whether some of them roll.
+local of_contacts = {
+  [false] = { [2] = "fc2d", [3] = "fc3d" }, [true] = { [3] = "rolling_fc2d", [5] = "rolling_fc3d" },
+}
+
+-- The function for these groups, and its options in place of `groups`; nil where they are not all of one kind.
+local function of_one_kind(groups)
+  local who, options = nil, { mu = {}, mu_r = {} }
+  for i, group in ipairs(groups) do
+    local name = of_contacts[group.mu_r ~= nil][group.dim]
+    if not name or (who and who ~= name) then return nil end
+    who, options.mu[i], options.mu_r[i] = name, group.mu, group.mu_r
+  end
+  if #options.mu_r == 0 then options.mu_r = nil end
+  return who, options
+end
+
 return function(ns)
   local numerics, public = ns.numerics, {}
 
@@ -140,14 +158,21 @@ return function(ns)
   end
 
   -- replay(file [, options]): solves the problem of the file again, with options added ({solver = "enumerate"}).
+  -- With a solver contacts of one kind go to the function that has solvers by name.
   -- Returns the result of the function of ns.numerics that solves it.
   function public.replay(file, more)
     local options = options_of(ns, read(file))
     if more ~= nil and type(more) ~= "table" then
       error("replay: options: expected a table, got " .. type(more), 2)
     end
+    local who, contacts = options.groups and "generic_mechanical" or options.H and "normal_cone" or "box", nil
+    if options.groups and more and more.solver then
+      local name
+      name, contacts = of_one_kind(options.groups)
+      who = name or who
+    end
+    if contacts then options = { W = options.W, q = options.q, mu = contacts.mu, mu_r = contacts.mu_r } end
     for key, value in pairs(more or {}) do options[key] = value end
-    local who = options.groups and "generic_mechanical" or options.H and "normal_cone" or "box"
     return where.call(who, numerics[who], options)
   end
 

@@ -318,4 +318,24 @@ describe("FrictionContact and GenericMechanical", function()
     for k = 1, 6 do assert.near(problem:lambda()[k], replayed.z[k], 1e-12) end
     assert.matches("generic_mechanical: unknown option 'solver'", bad)
   end)
+
+  it("write contacts to a file, which replays by any solver of contacts to the same", function()
+    local directory = host.new_directory()
+    local file = directory .. "/contacts.lua"
+    for dim, solvers in pairs { [2] = { "nsgs", "newton", "first_order", "lcp" }, [3] = { "nsgs", "newton", "first_order" } } do
+      local problem = ns.FrictionContact(dim)
+      local simu = body(6, { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, dim), first_rows(dim, 6) },
+        { ns.NewtonImpactFrictionNSL(0, 0, 0.1, dim), first_rows(dim, 6, dim) } }, problem)
+      simu:computeOneStep()
+      problem:dump(file)
+      local lambda = problem:lambda()
+      for _, solver in ipairs(solvers) do
+        local replayed = ns.numerics.replay(file, { solver = solver })
+        assert.is_true(replayed.success)
+        for k = 1, 2 * dim do assert.near(lambda[k], replayed.z[k], 1e-8) end
+      end
+    end
+    assert.matches("fc[23]d: unknown solver 'enumerate'", message(ns.numerics.replay, file, { solver = "enumerate" }))
+    host.remove(directory)
+  end)
 end)
