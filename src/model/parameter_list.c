@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -245,11 +247,36 @@ static void add_copies(NsParameter *parameter, const double *source, const NsFie
   }
 }
 
+/* An interaction by its relation. */
+typedef struct RelationUse {
+  uintptr_t relation;
+  int e;
+} RelationUse;
+
+static int by_relation(const void *a, const void *b) {
+  const RelationUse *x = a, *y = b;
+  return x->relation != y->relation ? (x->relation > y->relation) - (x->relation < y->relation) : (x->e > y->e) - (x->e < y->e);
+}
+
+/* Finds the interactions that are the first ones with their relation. NS_ENOMEM. */
+static NsStatus find_first_uses(NsParameterList *list) {
+  int count = list->nsds->ninteractions;
+  if (list->first || count == 0) return NS_OK;
+  RelationUse *uses = ns_arena_take(list->arena, (size_t)count, sizeof *uses);
+  list->first = ns_arena_take(list->arena, (size_t)count, sizeof *list->first);
+  if (!uses || !list->first) return NS_ENOMEM;
+  for (int e = 0; e < count; e++) uses[e] = (RelationUse){(uintptr_t)list->nsds->interactions[e]->relation, e};
+  qsort(uses, (size_t)count, sizeof *uses, by_relation);
+  for (int k = 0; k < count; k++) list->first[uses[k].e] = k == 0 || uses[k].relation != uses[k - 1].relation;
+  return NS_OK;
+}
+
 /* All copies of entry (i, j) of a coefficient that the script has given as an array that it keeps. NS_ENOMEM. */
 static NsStatus find_copies(NsParameterList *list, NsParameter *parameter, const NsCoef *coef, int i, int j) {
   const NsNsds *nsds = list->nsds;
   const double *source = coef->source.data + i * coef->source.row_stride + j * coef->source.col_stride;
   parameter->copies = NULL, parameter->ncopies = 0;
+  if (coef->source.version && find_first_uses(list) != NS_OK) return NS_ENOMEM;
   for (int pass = 0; pass < 2 && coef->source.version; pass++) {
     int count = parameter->ncopies + 1;
     if (pass > 0) parameter->copies = ns_arena_take(list->arena, (size_t)count, sizeof *parameter->copies);
@@ -258,9 +285,7 @@ static NsStatus find_copies(NsParameterList *list, NsParameter *parameter, const
     for (int d = 0; d < nsds->nds; d++) add_copies(parameter, source, nsds->ds[d]->class->model.fields, nsds->ds[d]);
     for (int e = 0; e < nsds->ninteractions; e++) {
       NsRelation *relation = nsds->interactions[e]->relation;
-      bool first = true;
-      for (int k = 0; k < e && first; k++) first = nsds->interactions[k]->relation != relation;
-      if (first) add_copies(parameter, source, relation->class->model.fields, relation);
+      if (list->first[e]) add_copies(parameter, source, relation->class->model.fields, relation);
     }
   }
   if (parameter->copies) parameter->copies[parameter->ncopies++] = (NsParameterCopy){.number = (double *)source};

@@ -17,6 +17,7 @@ typedef struct NsParameterList {
   NsParameter *of;
   char (*name)[NS_PARAMETER_NAME];
   int count, room;
+  bool *first; /* of each interaction: none before it has its relation; NULL: not known yet */
 } NsParameterList;
 
 /* An object of the model as its field table sees it. */
