@@ -13,14 +13,15 @@
 ** 1976. A coarse tolerance is reached so from the start; for a fine one free sweeps come first, since near a solution they are faster. When
 ** one kind stalls the other one goes on. Before that, held sweeps that have begun at a guess begin again at 0: guesses of another step may
 ** lead to states about which they wander much longer.
-** The unit of work is one such sweep. The rate of the last half of the sweeps predicts how many are missing; the symbolic factorisation
-** tells what a step of Newton's method costs. Newton gets a turn when sweeps and gradient steps have taken as much work as the turn, and
-** sweeps need more than it; when it fails, its next turn is due after as much work again, so that a method that does not help costs about
-** as much as the other one. Each method hands its point to the other.
-** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does: they are far
-** ahead where many contacts hold a body, as in walls and arches, and far behind in many heaps of spheres. Their turns make their work equal
-** to that of the sweeps, while they are as near or their rate promises less work than that of the sweeps; they go on while both hold; else
-** their next turn is a small part of the work. Decisions count operations, not seconds: the same problem gives the same bits.
+** The unit of work is one such sweep. The rate of the last half of the sweeps, by their least measure, predicts how many are missing; the symbolic
+** factorisation tells what a step of Newton's method costs. Newton goes a way of its own from the guess, which solves most small assemblies in 10
+** to 40 steps where sweeps take thousands; its first turn comes early, when sweeps need much more. Between these turns it takes some steps from the
+** point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as all its steps, so that a
+** method that does not help costs about as much as the other one.
+** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does, when sweeps are
+** far from the end: they are far ahead where many contacts hold a body, as in walls and arches, and far behind in heaps of spheres. They take half
+** as much work as the sweeps while they are as near, or nearly and by their rate before them; they go on while they are both nearer and faster;
+** else they take a small part. Decisions count operations, not seconds: the same problem gives the same bits.
 ** Assumptions: none on the groups. Sweeps converge in practice for a symmetric positive semidefinite W and small mu.
 ** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
 */
@@ -37,18 +38,28 @@
 
 /*
 ** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. EARLY_LEAST: with a tolerance chosen by the caller, the first
-** sweeps, up to this number, aim at a tenth of it, since they cost little. TURN: Newton's steps of a turn; twice as many near a solution are
-** rare. MARKS: measures that are kept to find the rate. ANALYSIS: sweeps before the pattern is analysed, which costs about as many.
+** sweeps, up to this number, aim at a tenth of it, since they cost little. TURN: Newton's steps of a turn from the point of the sweeps; twice as
+** many near a solution are rare. MARKS: measures that are kept to find the rate. ANALYSIS: sweeps before the pattern is analysed, which costs about as many.
 */
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
 /*
-** climb_first: sweeps before the first turn of the gradient steps, and its work; fewer sweeps solve most easy heaps. climb_step: what such
-** a step counts, in sweeps. It takes about 0.6 (one of the two products of a sweep, and projections in place of local problems); counted
-** so, arches take two to three times as long, and heaps that sweeps solve gain little. longer: the work of gradient steps that are ahead,
-** from turn to turn. small: the share of those that are not even.
+** climb_first: sweeps before the first turn of the gradient steps, and hopeless: they have it when sweeps will take so many times as long again.
+** climb_step: what such a step counts, in sweeps: a product and projections in place of two products and local problems (0.3 to 0.7, measured).
+** climb_share: their work while they are even, over that of the sweeps; small: while they are not. longer: the work of steps that are ahead, from
+** turn to turn. close: the measure, over that of the sweeps, below which their rate is believed: that of the first steps is always large. Of 300
+** spheres that are poured no step gains by them; with a first turn after 60 sweeps, whatever their rate, they made it 1.4 times as long.
 */
-static const double climb_first = 60, climb_step = 0.35, longer = 1.5, small = 0.25;
+static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_share = 0.5, small = 0.15, longer = 1.5,
+                    close = 10;
+
+/*
+** Newton's way from the guess. LONG_TURN: its steps of a turn; two thirds of about 80 assemblies of up to 500 contacts take fewer in all. newton_from:
+** the work of the others, in steps of Newton, before its first turn; newton_least: what sweeps must miss for a turn.
+*/
+enum { LONG_TURN = 40, LATE = 20 };
+enum { FROM_SWEEPS, FROM_GUESS }; /* Newton's ways */
+static const double newton_from = 5, newton_least = 15;
 
 /*
 ** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, GUESS_IDLE, HELD_IDLE: sweeps, free
@@ -64,7 +75,7 @@ enum { HELD = 40, SOON = 20, NEAR_IDLE = 300, FREE_IDLE = 100, GUESS_IDLE = 400,
 static const double settled = 0.04, beyond = 1.7, coarse = 1e-6;
 static const double weight_first = 1e-3, weight_least = 1e-7, weight_most = 0.1, lighter = 0.7, heavier = 1.5;
 
-/* near: the measure above which Newton has no turn (its modes would be wrong). */
+/* near: the measure above which Newton takes no steps from the sweeps' point (its modes would be wrong). */
 static const double near = 1e-2;
 
 /* Logarithms of the measure by the work, of points on the way of a method; every `stride`-th one is kept. */
@@ -79,14 +90,15 @@ typedef struct HeapClimb {
   HeapRate rate;
   bool stands;       /* they have a point of their own */
   double work, turn; /* their work; the sweeps at which they have the next turn */
-  bool even, ahead;  /* they are as near, or promise less work, than the sweeps; both */
+  bool even, ahead;  /* they are as near as the sweeps, or nearly and faster; nearer and faster */
 } HeapClimb;
 
 struct NsHeapRace {
   NsHeapBlocks blocks;
   NsArena arena;
   int capacity;
-  double *before, *direction, *start; /* the point before a sweep; the conjugate direction; before Newton's turn */
+  double *before, *direction, *start; /* the point before a sweep; the conjugate direction; the point of Newton */
+  double *guess;                      /* the point at which the race begins */
   double *centre;                     /* of the proximal term */
   double change, first; /* of the last sweep; 0: none, or the direction was dropped. Of the first one about this centre */
   int about;            /* sweeps about this centre */
@@ -97,9 +109,12 @@ struct NsHeapRace {
   bool held;            /* there is a proximal term, */
   double weight;        /* of this weight */
   void *newton;
-  int swept;        /* sweeps of this search */
-  double cost, due; /* work of a step of Newton (0: not known yet); work of the others at which its turn is due */
-  HeapRate rate;    /* of the sweeps */
+  int swept;         /* sweeps of this search */
+  double cost, due;  /* work of a step of Newton (0: not known yet); work of the others at which its turn is due */
+  double tried;      /* the work of Newton's steps */
+  bool begun, ended; /* Newton's way from the guess */
+  bool near_next;    /* the next turn is from the point of the sweeps */
+  HeapRate rate;     /* of the sweeps */
   HeapClimb climb;
 };
 
@@ -111,7 +126,8 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->climb.work = 0;
   race->climb.turn = climb_first;
   race->nearest = INFINITY;
-  race->cost = race->due = 0;
+  race->cost = race->due = race->tried = 0;
+  race->begun = race->ended = race->near_next = false;
   race->halved = 0;
   race->least = INFINITY;
   race->held = held;
@@ -140,7 +156,7 @@ static NsStatus heap_room(NsHeapRace *race, int n) {
   ns_arena_release(&race->arena);
   race->capacity = 0;
   ptrdiff_t wanted = n + n / 2;
-  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->centre);
+  NS_ARENA_VECTORS(&race->arena, wanted, &race->before, &race->direction, &race->start, &race->guess, &race->centre);
   if (race->arena.failed) return ns_arena_release(&race->arena), NS_ENOMEM;
   race->capacity = (int)wanted;
   return NS_OK;
@@ -256,34 +272,50 @@ static double heap_spent(const NsHeapRace *race) {
 }
 
 /* Whether Newton has the next turn. */
-static bool newton_due(NsHeapRace *race, const NsMixedView *v, double measure) {
-  if (race->swept < ANALYSIS || heap_spent(race) < race->due || !(measure <= near)) return false;
+static bool newton_due(NsHeapRace *race, const NsMixedView *v) {
+  if (race->swept < ANALYSIS || heap_spent(race) < race->due) return false;
   double missing = work_missing(&race->rate, v->tolerance);
   if (race->cost == 0) {
     if (missing < ANALYSIS) return false;
     double entries = (double)race->blocks.numbers, flops = ns_mixed_newton_flops(race->newton, v);
-    race->cost = (2.5 * flops + 60 * entries) / heap_unit(race, v);
-    race->due = TURN * race->cost;
+    race->cost = (0.75 * flops + 45 * entries) / heap_unit(race, v);
+    race->near_next = v->tolerance >= coarse;
+    race->due = (race->near_next ? LATE : newton_from) * race->cost;
   }
-  return heap_spent(race) >= race->due && missing > 0.5 * TURN * race->cost;
+  return heap_spent(race) >= race->due && missing > newton_least * race->cost;
 }
 
-/* Newton's turn from z, whose measure is *measure. Keeps the better point in z. */
+/* Newton's turn: steps of its way from the guess, or some from z, whose measure is *measure. Keeps the better point in z. */
 static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   NsSolverInfo own = {0};
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  memcpy(race->start, z, bytes);
-  NsStatus status = ns_mixed_newton_solve(race->newton, v, TURN, z, w, &own);
+  bool from_z = race->near_next && *measure <= near;
+  if (race->ended && !from_z) return NS_OK;
+  NsStatus status = NS_OK;
+  if (from_z) status = ns_mixed_newton_begin(race->newton, FROM_SWEEPS, v, z);
+  else if (!race->begun) status = ns_mixed_newton_begin(race->newton, FROM_GUESS, v, race->guess), race->begun = true;
+  if (!status && from_z) status = ns_mixed_newton_continue(race->newton, FROM_SWEEPS, v, TURN, race->start, race->before, &own);
+  else if (!status) status = ns_mixed_newton_continue(race->newton, FROM_GUESS, v, LONG_TURN, race->start, race->before, &own);
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
-  double reached = ns_mixed_measure(v, z, w);
+  double reached = ns_mixed_measure(v, race->start, race->before);
   info->iterations += own.iterations;
-  race->due = heap_spent(race) + 2 * own.iterations * race->cost;
+  race->tried += own.iterations * race->cost;
+  if (!from_z && status != NS_EMAXITER) race->ended = true;
+  race->near_next = !from_z || race->ended;
+  race->due = race->tried + (v->tolerance >= coarse ? (race->near_next ? LATE : LONG_TURN) * race->cost : 0);
+  if (from_z && reached < 0.1 * *measure) race->near_next = true, race->due = heap_spent(race); /* it is on its way */
+  if (reached > v->tolerance && !(from_z && reached < *measure)) return NS_OK;
+  memcpy(z, race->start, (size_t)v->p.n * sizeof *z);
+  *measure = ns_mixed_measure(v, z, w);
   if (reached <= v->tolerance) info->solver = own.solver;
-  else if (!(reached < *measure)) memcpy(z, race->start, bytes);
-  else if (reached < 0.1 * *measure) race->due = heap_spent(race); /* it is on its way */
-  *measure = ns_smaller(reached, *measure);
   heap_centre(race, v->p.n, 1, z);
   return NS_OK;
+}
+
+/* Whether the gradient steps have the next turn: the first one when sweeps are far from the end, by their rate. */
+static bool climb_due(const NsHeapRace *race, double tolerance) {
+  const HeapClimb *c = &race->climb;
+  if (race->swept < c->turn) return false;
+  return c->work > 0 || work_missing(&race->rate, tolerance) > hopeless * race->swept;
 }
 
 /* When the gradient steps have their next turn, by what this one has shown. */
@@ -295,26 +327,26 @@ static void heap_weigh(NsHeapRace *race, double tolerance) {
   } else {
     bool near_enough = c->steps.least <= race->nearest;
     bool faster = work_missing(&c->rate, tolerance) < work_missing(&race->rate, tolerance);
-    c->even = near_enough || faster;
+    c->even = near_enough || (faster && c->steps.least <= close * race->nearest);
     c->ahead = near_enough && faster;
   }
-  c->turn = c->ahead ? race->swept : ns_larger(c->work, c->even ? 2.0 * race->swept : race->swept / small);
+  c->turn = c->ahead ? race->swept : ns_larger(1.5 * race->swept, c->work / (c->even ? climb_share : small));
 }
 
 /* The turn of the gradient steps, from their last point or from z. Their best point becomes z, and *measure its own, if it is within tolerance. */
 static NsStatus heap_climb(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   HeapClimb *c = &race->climb;
-  NsStatus status = c->stands ? NS_OK : ns_heap_gradient_begin(&c->steps, v, z);
+  NsStatus status = c->stands ? NS_OK : ns_heap_gradient_begin(&c->steps, v, c->work > 0 ? z : race->guess);
   if (status) return status;
   c->stands = true;
-  double share = c->even || c->work == 0 ? race->swept : small * race->swept, now;
+  double share = c->even || c->work == 0 ? climb_share * race->swept : small * race->swept, now;
   if (c->ahead) share = ns_larger(share, longer * c->work);
   while (c->work < share && !ns_heap_gradient_stalled(&c->steps)) {
     if (ns_interrupted()) return NS_EINTR;
     int steps = ns_heap_gradient_run(&c->steps, &race->blocks, 1 + (int)((share - c->work) / climb_step), &now);
     info->iterations += (int)ceil(steps * climb_step);
     c->work += steps * climb_step;
-    heap_mark(&c->rate, c->work, now);
+    heap_mark(&c->rate, c->work, c->steps.least);
     if (c->steps.least > v->tolerance) continue;
     memcpy(z, c->steps.best, (size_t)v->p.n * sizeof *z);
     *measure = ns_mixed_measure(v, z, w);
@@ -331,11 +363,7 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
   if (status) return status;
   info->solver = "conjugate_gauss_seidel";
   heap_admit(v, z);
-  if (race->swept == 0) {
-    status = ns_heap_gradient_begin(&race->climb.steps, v, z);
-    if (status) return status;
-    race->climb.stands = true;
-  }
+  if (race->swept == 0) memcpy(race->guess, z, (size_t)v->p.n * sizeof *z);
   heap_centre(race, v->p.n, 1, z);
   for (int k = 1; k <= count; k++) {
     if (ns_interrupted()) return NS_EINTR;
@@ -346,14 +374,14 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
     double measure = ns_mixed_measure(v, z, w), aim = (v->early && race->swept < EARLY_LEAST ? 0.1 : 1) * v->tolerance;
     if (measure <= aim) return NS_OK;
     if (!(measure < INFINITY)) return NS_ENOCONV;
-    heap_mark(&race->rate, race->swept, measure);
     race->nearest = ns_smaller(race->nearest, measure);
+    heap_mark(&race->rate, race->swept, race->nearest);
     heap_change_kind(race, v->p.n, measure, z);
-    if (race->swept >= race->climb.turn) {
+    if (climb_due(race, v->tolerance)) {
       status = heap_climb(race, v, z, w, &measure, info);
       if (status || measure <= v->tolerance) return status;
     }
-    if (!newton_due(race, v, measure)) continue;
+    if (!newton_due(race, v)) continue;
     status = heap_newton(race, v, z, w, &measure, info);
     if (status || measure <= v->tolerance) return status;
   }

@@ -23,5 +23,14 @@ typedef struct NsMixedNewton NsMixedNewton;
 NsStatus ns_mixed_newton_solve(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
                                NsSolverInfo *info);
 
+/*
+** The same in parts, along one of so many ways: begin at z; then at most `steps` more, with z and w of the best point so far. info->iterations:
+** the steps of this part, by their factorisations. Way 0 is that of ns_mixed_newton_solve; all ways are of one problem.
+*/
+enum { NS_NEWTON_WAYS = 2 };
+NsStatus ns_mixed_newton_begin(NsMixedNewton *newton, int way, const NsMixedView *v, const double *z);
+NsStatus ns_mixed_newton_continue(NsMixedNewton *newton, int way, const NsMixedView *v, int steps, double *z, double *w,
+                                  NsSolverInfo *info);
+
 /* The operations of one factorisation for the sparse v; its pattern is analysed unless it is the last one. 0: out of memory. */
 double ns_mixed_newton_flops(NsMixedNewton *newton, const NsMixedView *v);
