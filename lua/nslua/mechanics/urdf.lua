@@ -90,6 +90,9 @@ local function size(robot, element, name)
   return x
 end
 
+-- What a moment of inertia in a file may be wrong by, over the trace: it has four digits or so.
+local FILE_DIGITS <const> = 1e-3
+
 -- ---- words ----
 
 -- What elements hold that are read: their attributes, and after ":" the elements in them.
@@ -114,26 +117,27 @@ local function list_of(text)
   return list
 end
 
+local function tell(robot, element, text, ...)
+  warn(("nslua: load: %s:%d: %s"):format(robot.file, element.line, text:format(...)))
+end
+
 -- Tells of attributes that are not known, and of elements whose name is nearly a known one: they are left out, and a
 -- number that is written wrong would be the default one.
 local function tell_unknown(robot, element)
   local attributes, inner = words[element.name]:match "^(.*):(.*)$"
   attributes, inner = list_of(attributes), list_of(inner)
-  local function tell(line, text, ...)
-    warn(("nslua: load: %s:%d: %s"):format(robot.file, line, text:format(...)))
-  end
   local given = {}
   for name in pairs(element.attributes) do given[#given + 1] = name end
   table.sort(given)
   for _, name in ipairs(given) do
     if not attributes[name] and not name:find ":" and name ~= "xmlns" then
-      tell(element.line, "<%s> has no attribute '%s', which is left out (known: %s)", element.name, name,
+      tell(robot, element, "<%s> has no attribute '%s', which is left out (known: %s)", element.name, name,
         #attributes > 0 and table.concat(attributes, ", ") or "none")
     end
   end
   for _, child in ipairs(element) do
     local near = not inner[child.name] and names.nearest(child.name, inner)
-    if near then tell(child.line, "<%s> is left out; the nearest that is known is <%s>", child.name, near) end
+    if near then tell(robot, child, "<%s> is left out; the nearest that is known is <%s>", child.name, near) end
     if inner[child.name] and words[child.name] then tell_unknown(robot, child) end
   end
 end
@@ -188,6 +192,11 @@ local function read_inertia(robot, link, element)
   link.inertia = ns.matrix { { I.ixx, I.ixy, I.ixz }, { I.ixy, I.iyy, I.iyz }, { I.ixz, I.iyz, I.izz } }
   if not where.try(ns.cholesky, link.inertia) then
     mistake(robot, inertia, "the inertia of link '%s' is not positive definite", link.name)
+  end
+  -- The moments of the mass about planes are those of trace / 2 less the inertia: 0 or more, but for digits of the file.
+  local trace = I.ixx + I.iyy + I.izz
+  if not where.try(ns.cholesky, ns.eye(3) * (trace * (0.5 + FILE_DIGITS)) - link.inertia) then
+    tell(robot, inertia, "no body has the inertia of link '%s': its largest moment is above the sum of the others", link.name)
   end
 end
 

@@ -212,20 +212,35 @@ describe("ns.mechanics.load", function()
     end
   end)
 
-  it("tells of attributes that it does not know, and of elements that are written nearly as others", function()
+  -- What it tells while it loads the text.
+  local function told_of(text)
     local env, told = require "nslua.base.env"(), {}
     local before = env.warn
-    env.warn = function(text) told[#told + 1] = text:gsub("/%S+:(%d+):", "arm.urdf:%1:") end
-    local text = ARM:gsub('<axis xyz="0 2 0"/>', '<axis xyz="0 2 0"/><orign xyz="1 1 1"/><gazebo a="1"/>')
-    text = text:gsub('damping="0.5"', 'damping="0.5" frictoin="1"'):gsub("<robot ", '<robot xmlns:xacro="http://a.b/xacro" ')
+    env.warn = function(line) told[#told + 1] = line:gsub("/%S+:(%d+):", "arm.urdf:%1:") end
     local good, arm = pcall(load, text)
     env.warn = before
     assert.is_true(good, arm)
     table.sort(told)
+    return told
+  end
+
+  it("tells of an inertia that no body has, and takes that of a thin plate", function()
+    local function tip(inertia) return told_of((ARM:gsub('ixx="0.002" iyy="0.002" izz="0.002"', inertia))) end
+    assert.same({}, tip 'ixx="0.0013333" iyy="0.0006667" izz="0.0020002"')
+    assert.same({}, tip 'ixx="0.001" ixy="0.0005" iyy="0.001" izz="0.002"')
+    for _, inertia in ipairs { 'ixx="0.001" iyy="0.001" izz="0.0021"', 'ixx="0.0016" ixy="0.0015" iyy="0.0016" izz="0.0001"' } do
+      assert.same({ "nslua: load: arm.urdf:12: no body has the inertia of link 'tip': its largest moment is above the sum "
+        .. "of the others" }, tip(inertia))
+    end
+  end)
+
+  it("tells of attributes that it does not know, and of elements that are written nearly as others", function()
+    local text = ARM:gsub('<axis xyz="0 2 0"/>', '<axis xyz="0 2 0"/><orign xyz="1 1 1"/><gazebo a="1"/>')
+    text = text:gsub('damping="0.5"', 'damping="0.5" frictoin="1"'):gsub("<robot ", '<robot xmlns:xacro="http://a.b/xacro" ')
     assert.same({
       "nslua: load: arm.urdf:15: <dynamics> has no attribute 'frictoin', which is left out (known: damping, friction)",
       "nslua: load: arm.urdf:17: <orign> is left out; the nearest that is known is <origin>",
-    }, told)
+    }, told_of(text))
   end)
 
   it("closes a four-bar chain of any lengths: its angles are those of the closure, and it keeps its energy", function()
