@@ -476,6 +476,61 @@ static double mesh_beyond(const NsMesh *m, int t, int k, const double *n, const 
   return b.up < -flat || (towards && ns_dot3(b.across, from) <= 0) ? 0 : b.length;
 }
 
+/* A way along a chain: it comes to the corner k of segment t, in the direction `way`. */
+typedef struct ChainWay {
+  int t, k;
+  double way[3];
+} ChainWay;
+
+static ChainWay chain_way(const NsMesh *m, int t, int k) {
+  ChainWay w = {t, k, {0}};
+  ns_sub3(mesh_corner(m, t, k), mesh_corner(m, t, 1 - k), w.way);
+  ns_unit3(w.way);
+  return w;
+}
+
+/* Goes on to the next segment, at an end of the chain back along the same one. Returns the sine of the turn to the left; 1: it goes back. */
+static double chain_turn(const NsMesh *m, ChainWay *w) {
+  int other = m->beside[3 * w->t + w->k], corner = m->triangles[3 * w->t + w->k];
+  ChainWay next = other < 0 ? chain_way(m, w->t, 1 - w->k) : chain_way(m, other, m->triangles[3 * other] == corner);
+  double turn = other < 0 ? 1 : w->way[0] * next.way[1] - w->way[1] * next.way[0];
+  if (fabs(turn) <= flat && ns_dot3(w->way, next.way) < 0) turn = 1;
+  *w = next;
+  return turn;
+}
+
+/* Notes corners from the end of w's segment on, as far as the chain turns to the left (sign = 1), or to the right (-1). Returns how many. */
+static int chain_corners(const NsMesh *m, ChainWay w, int sign, int most, double *points) {
+  int n = 0;
+  for (int left = 2 * m->n; left > 0 && n < most; left--) {
+    const double *p = mesh_corner(m, w.t, w.k);
+    bool ends = m->beside[3 * w.t + w.k] < 0;
+    double turn = chain_turn(m, &w);
+    if (!ends && fabs(turn) <= flat) continue;
+    memcpy(points + 2 * (ptrdiff_t)n++, p, 2 * sizeof *points);
+    if (!ends && sign * turn < 0) break;
+  }
+  return n;
+}
+
+void ns_mesh_outline(const NsMesh *m, int t, const double *corner, const double *normal, NsOutline *out) {
+  const double along[3] = {-normal[1], normal[0], 0};
+  double before[2 * NS_OUTLINE_WAY];
+  int k = 0;
+  if (corner) { /* the segment that comes to the corner from behind */
+    k = memcmp(mesh_corner(m, t, 0), corner, 3 * sizeof *corner) != 0;
+    ChainWay here = chain_way(m, t, k), next = here;
+    chain_turn(m, &next);
+    if (next.t != t && ns_dot3(next.way, along) + ns_dot3(here.way, along) < 0) t = next.t, k = 1 - next.k;
+  } else {
+    k = ns_dot3(chain_way(m, t, 1).way, along) > 0;
+  }
+  int n = chain_corners(m, chain_way(m, t, 1 - k), -1, NS_OUTLINE_WAY, before);
+  for (int i = 0; i < n; i++) memcpy(out->points + 2 * (ptrdiff_t)i, before + 2 * (ptrdiff_t)(n - 1 - i), 2 * sizeof *before);
+  out->at = corner ? n : n - 1;
+  out->n = n + chain_corners(m, chain_way(m, t, k), 1, NS_OUTLINE_WAY + 1, out->points + 2 * (ptrdiff_t)n);
+}
+
 /* The corners of a body on a segment: no corner is lost between two segments. */
 static NsStatus mesh_corners(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced segment, NsPlaced body, const double *centre,
                              double reach) {

@@ -100,6 +100,9 @@ void ns_scene_lead(NsScene *s, int shape, double way) {
   *lead = 1.5 * way, s->skin = -1;
 }
 
+int ns_scene_space(const NsScene *s) {
+  return s->space;
+}
 int ns_scene_shapes(const NsScene *scene) {
   return scene->nshapes;
 }

@@ -84,6 +84,7 @@ NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfoun
 /* The slots of the linked contacts with a touch that the last search has not found any more. NS_ENOMEM. */
 NsStatus ns_scene_lost(NsScene *scene, const int **found, int *nfound);
 
+int ns_scene_space(const NsScene *scene); /* 2 or 3 */
 int ns_scene_shapes(const NsScene *scene);
 int ns_scene_slots(const NsScene *scene);
 NsSceneContact *ns_scene_contact(NsScene *scene, int slot);

@@ -191,6 +191,18 @@ NsStatus ns_solid_make_polygon(NsSolid *s, int n, const double *points, double r
   return status;
 }
 
+void ns_solid_outline(const NsSolid *s, const double *corner, const double *normal, NsOutline *out) {
+  int k = 0, n = s->nvertices, before = n > 1 ? NS_OUTLINE_WAY : 0, sides = n > 1 && normal;
+  if (sides)
+    while (k < n - 1 && memcmp(s->faces[k].normal, normal, 3 * sizeof *normal) != 0) k++;
+  else
+    while (k < n - 1 && memcmp(s->vertices + 3 * (ptrdiff_t)k, corner, 3 * sizeof *corner) != 0) k++;
+  *out = (NsOutline){.at = sides ? before - 1 : before};
+  for (int i = -out->at; i <= before; i++, out->n++)
+    memcpy(out->points + 2 * (ptrdiff_t)out->n, s->vertices + 3 * (ptrdiff_t)((k + i + n * NS_OUTLINE_WAY) % n),
+           2 * sizeof(double));
+}
+
 NsStatus ns_solid_move(NsSolid *s, const NsSolid *from, const NsPose *pose) {
   int loop = 0;
   for (int f = 0; f < from->nfaces; f++) loop += from->faces[f].count;

@@ -86,5 +86,18 @@ void ns_solid_ring_frame(const NsSolidRing *ring, double *u, double *v);
 /* Whether a point in the axes of the body is in the solid without its rounding, up to `slack`. */
 bool ns_solid_holds(const NsSolid *solid, const double *point, double slack);
 
+/*
+** Corners of a shape in the plane in order, the free side to the right of the way; side k goes from corner k to k + 1. Before the first and behind the last
+** corner the first and the last side go on. at: the corner, or the side, that touches.
+*/
+enum { NS_OUTLINE_WAY = 4 }; /* corners on each side of it: a step's way passes fewer */
+typedef struct NsOutline {
+  int n, at;
+  double points[2 * (2 * NS_OUTLINE_WAY + 1)];
+} NsOutline;
+
+/* The outline of a polygon around a corner, or, with normal (else NULL), around the side that has it. It has at least the corner or the side. */
+void ns_solid_outline(const NsSolid *solid, const double *corner, const double *normal, NsOutline *out);
+
 /* The volume, the centre of mass and the inertia (xx, yy, zz, xy, xz, yz, products with their sign) about it, for density 1, without the rounding. */
 double ns_solid_mass(const NsSolid *solid, double *centre, double *inertia);

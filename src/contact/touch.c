@@ -74,20 +74,6 @@ static NsStatus touch_point_face(NsNarrow *w, const NsSide *x, int f, const NsSi
   return NS_OK;
 }
 
-/* The mean of the directions of both sides of a polygon in the plane from its corner i on; zeros of other solids. */
-static void touch_middle(const NsSolid *s, int i, double *middle) {
-  memset(middle, 0, 3 * sizeof *middle);
-  for (int f = 0; f < s->nfaces; f++) {
-    const int *ends = s->loop + s->faces[f].first;
-    double way[3];
-    if (s->faces[f].count != 2 || (ends[0] != i && ends[1] != i)) continue;
-    int other = ends[0] == i ? ends[1] : ends[0];
-    ns_sub3(s->vertices + 3 * (ptrdiff_t)other, s->vertices + 3 * (ptrdiff_t)i, way);
-    ns_unit3(way);
-    ns_add3(middle, 0.5, way, middle);
-  }
-}
-
 /* The corner i of y and the edge e of x (e < 0: its corner -1 - e). */
 static NsStatus touch_point_line(NsNarrow *w, const NsSide *x, int e, const NsSide *y, int i, double reach) {
   const double *p = ns_side_vertex(y, i), *q = ns_side_vertex(x, e < 0 ? -1 - e : x->s->edges[e].from);
@@ -108,7 +94,6 @@ static NsStatus touch_point_line(NsNarrow *w, const NsSide *x, int e, const NsSi
   memcpy(t->corner, y->s->vertices + 3 * (ptrdiff_t)i, sizeof t->corner);
   memcpy(t->point, x->s->vertices + 3 * (ptrdiff_t)(e < 0 ? -1 - e : x->s->edges[e].from), sizeof t->point);
   if (e >= 0) touch_along(x, e, t->normal);
-  else touch_middle(y->s, i, t->along), touch_middle(x->s, -1 - e, t->normal);
   memcpy(t->at, p, sizeof t->at);
   memcpy(t->n, way, sizeof t->n);
   ns_unit3(t->n);

@@ -38,8 +38,7 @@ extern const NsTouchForm ns_touch_forms[];
 /*
 ** corner, along: a point of the first body and, of an edge, its direction; of a ring its centre and its axis, which points out of the solid, and R1 is its
 ** radius (of a second ring: point, normal, R2). point, normal: a point of the second one, and the normal of the
-** face or the direction of the edge. along and normal of two corners of polygons in the plane: the mean of the unit vectors along both
-** sides from the corner on. side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding. L1: the
+** face or the direction of the edge; side: the normal of the border, along the face. Each is in the axes of its body. R1, R2: the rounding. L1: the
 ** length of the edge, from corner on; L2: of the second edge, or of the border, from point on.
 ** swapped: the first body belongs to the second solid. id: the features; the same pair has the same id.
 */

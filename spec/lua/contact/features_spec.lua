@@ -192,6 +192,84 @@ describe("shapes in the plane", function()
     end)
   end
 
+  -- The end of a side within a step of EventDriven: the way does not depend on the steps between which contacts are looked for.
+  local square = { { -0.5, -0.5 }, { 0.5, -0.5 }, { 0.5, 0.5 }, { -0.5, 0.5 } }
+  local movers = {
+    disk = function(m, ds) m:add_disk(ds, 0.1) end,
+    diamond = function(m, ds) m:add_polygon(ds, { { 0.1, 0 }, { 0, 0.1 }, { -0.1, 0 }, { 0, -0.1 } }) end,
+    box = function(m, ds) m:add_box(ds, 0.2, 0.1) end,
+    ["rounded box"] = function(m, ds)
+      m:add_polygon(ds, { { 0.1, 0.05 }, { -0.1, 0.05 }, { -0.1, -0.05 }, { 0.1, -0.05 } }, 0.02)
+    end,
+    capsule = function(m, ds) m:add_capsule(ds, 0.05, 0.2) end,
+  }
+  local function throw(add_fixed, add, q, v, mu, h)
+    local ds = ns.LagrangianLinearTIDS(q, v, ns.diag { 1, 1, 0.01 })
+    ds:setFExtPtr { 0, -g, 0 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+    nsds:insertDynamicalSystem(ds)
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, mu, 2), reach = 0.6 }
+    add_fixed(contacts)
+    add(contacts, ds)
+    contacts:update()
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI(1e-9, 1e-9))
+    for _ in simu:steps() do contacts:update() end
+    return ds:q()
+  end
+  for mover, add in pairs(movers) do
+    it(("let a %s pass the end of a side within a step of EventDriven"):format(mover), function()
+      math.randomseed(5)
+      local passed = 0
+      for k = 1, campaign(6, 1) do
+        local q = { 0.2 + 0.3 * random(), 0.65 + 0.2 * random(), random() - 0.5 }
+        local v = { 0.5 + 2 * random(), -2 * random(), 2 * random() - 1 }
+        local function fixed(m) m:add_polygon(nil, square, k % 3 == 0 and 0.05 or 0) end
+        local few, many = throw(fixed, add, q, v, k % 2 * 0.3, 0.1), throw(fixed, add, q, v, k % 2 * 0.3, 0.004)
+        for i = 1, 3 do assert.near(many[i], few[i], 1e-6) end
+        if few[1] > 0.55 then passed = passed + 1 end
+      end
+      assert.is_true(passed >= 3)
+    end)
+  end
+
+  it("slide off the end of a side at the time at which their corner passes it", function()
+    local x, speed = 0.3, 1.5 -- a box that is pushed down flat, without friction: it tips from when its centre has passed
+    local log
+    local function run(h)
+      local ds = body({ x, 0.55, 0 }, { speed, 0, 0 }, { 0, -g, 0 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.3)
+      nsds:insertDynamicalSystem(ds)
+      local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 0.3 }
+      contacts:add_polygon(nil, square)
+      contacts:add_box(ds, 0.2, 0.1)
+      contacts:update()
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI(1e-10, 1e-10))
+      for _ in simu:steps() do contacts:update() end
+      log = simu:events()
+      return ds:q()
+    end
+    local few, many = run(0.3), run(0.003)
+    for i = 1, 3 do assert.near(many[i], few[i], 1e-7) end
+    assert.is_true(few[3] < -0.02) -- it has tipped
+    local release
+    for _, event in ipairs(log) do release = release or (event.kind == "release" and event.t) end
+    assert.near((0.5 - x) / speed, release, 1e-9)
+  end)
+
+  it("have no derivatives behind a sharp corner that slides off a side: an error says so", function()
+    local ds = body({ 0.45, 0.6, math.pi / 4 }, { 1, 0, 0 }, { 0, -g, 0 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.3)
+    nsds:insertDynamicalSystem(ds)
+    local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 0.3 }
+    contacts:add_polygon(nil, square)
+    contacts:add_box(ds, 0.2 / math.sqrt(2), 0.2 / math.sqrt(2))
+    contacts:update()
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.3), ns.RungeKuttaOSI(1e-9, 1e-9))
+    local good, message = pcall(simu.run, simu, { sensitivities = { { ds, "velocity0", 1 } } })
+    assert.is_false(good)
+    assert.matches("the gap of '.*' has a kink: what follows has no derivatives here", message)
+  end)
+
   it("stand as a tower of boxes, on a polygon of the world", function()
     local bodies = {}
     for k = 1, 5 do bodies[k] = body({ 0.05 * k, k - 0.5, 0 }, nil, { 0, -g, 0 }) end

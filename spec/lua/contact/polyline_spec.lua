@@ -50,7 +50,7 @@ describe("a polyline", function()
     end
   end)
 
-  it("of a parabola lets a disk roll, in the bowl and over the hill, with an energy that converges with order 1", function()
+  it("of a parabola lets a disk roll, in the bowl and over the hill, with an energy that converges with order 1 or more", function()
     for sign = -1, 1, 2 do
       local last
       for _, n in ipairs { 80, 160, 320 } do
@@ -63,7 +63,7 @@ describe("a polyline", function()
         local u = ds:velocity()
         local lost = 2 * 9.81 * (start[2] - ds:q()[2]) + 1.5 * v * v - (u[1] ^ 2 + u[2] ^ 2) - 0.005 * u[3] ^ 2
         assert.is_true(math.abs(u[1] ^ 2 + u[2] ^ 2) > 0.5)
-        if last then assert.is_true(lost > 0.2 * last and lost < 0.65 * last, ("%g after %g"):format(lost, last)) end
+        if last then assert.is_true(lost > 0 and lost < 0.65 * last, ("%g after %g"):format(lost, last)) end
         last = lost
       end
       assert.is_true(last < 0.008)

@@ -190,11 +190,29 @@ static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
   }
 }
 
+/* Sets the outline of a shape in the plane in the table on the top of the stack, around the corner or (has_side) around a side. */
+static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const NsSceneContact *c, bool has_side,
+                               const char *key) {
+  const NsTouch *t = c->touch;
+  const double *corner = has_side ? NULL : strcmp(key, "own") == 0 ? t->corner : t->point;
+  double away[3];
+  NsOutline outline;
+  for (int k = 0; k < 3; k++) away[k] = t->swapped ? t->n[k] : -t->n[k]; /* from a mesh, the first of both solids */
+  if (shape->mesh) ns_mesh_outline(shape->mesh, c->triangle, corner, has_side ? t->normal : away, &outline);
+  else ns_solid_outline(shape->solid, corner, has_side ? t->normal : NULL, &outline);
+  nsl_push_list(L, 2 * outline.n, outline.points, 1);
+  nsl_set_number(L, "at", outline.at + 1);
+  nsl_set_number(L, "R", shape->mesh ? 0 : shape->solid->radius);
+  if (shape->mesh) nsl_set_string(L, "chain", "polyline");
+  lua_setfield(L, -2, key);
+}
+
 /*
 ** contact(scene, slot): the shapes, from 1, the second below 0 for a half-space; the number of the contact, from 1, or a text that names its features;
 ** their options, or nil.
 */
 static int bind_scene_contact(lua_State *L) {
+  const NsScene *scene = bind_scene_check(L);
   const NsSceneContact *c = bind_scene_slot(L);
   lua_pushinteger(L, c->first + 1);
   lua_pushinteger(L, c->second < 0 ? c->second : c->second + 1);
@@ -203,6 +221,12 @@ static int bind_scene_contact(lua_State *L) {
   const char *name = c->mirrored ? ns_touch_forms[c->touch->kind].mirrored : ns_touch_forms[c->touch->kind].name;
   lua_pushfstring(L, "%s %d %d %d %d", name, c->triangle + 1, a + 1, b + 1, border + 1);
   scene_push_touch(L, c->touch, c->mirrored);
+  if (ns_scene_space(scene) == 2) {
+    const NsSceneShape *one = ns_scene_shape(scene, c->mirrored ? c->second : c->first);
+    const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
+    scene_push_outline(L, one, c, false, "own");
+    scene_push_outline(L, other, c, c->touch->kind == NS_TOUCH_POINT_FACE, "foreign");
+  }
   return 4;
 }
 

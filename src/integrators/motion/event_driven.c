@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "integrators/motion/event_active.h"
+#include "integrators/motion/event_kink.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_sensitivity.h"
 #include "integrators/motion/motion_guard.h"
@@ -97,6 +98,7 @@ static void motion_events_take_event(NsMotionEvent *event, NsArena *arena, int m
   NS_ARENA_INTS(arena, m, &event->closed, &event->others);
   event->resting = ns_arena_take(arena, (size_t)m, sizeof *event->resting);
   event->fading = ns_arena_take(arena, (size_t)m, sizeof *event->fading);
+  event->kinked = ns_arena_take(arena, (size_t)m, sizeof *event->kinked);
   event->was_active = ns_arena_take(arena, (size_t)m, sizeof *event->was_active);
   event->was = ns_arena_take(arena, (size_t)m, sizeof *event->was);
 }
@@ -409,9 +411,10 @@ static NsStatus motion_events_take(NsHybrid *run, NsError *err) {
   memcpy(run->u, run->stepper->state.y, (size_t)run->unknowns * sizeof *run->u);
   run->t = run->stepper->state.t;
   ns_motion_normalise(ed->motion, ed->q);
-  if (mode->nactive == 0) return NS_OK;
-  return ns_motion_project(ed->motion, mode->nplaces, mode->nactive, mode->active, run->t, mode->reach, ed->q, ed->v, ed->W,
-                           err);
+  int n, places, *rows = ed->event.others;
+  ns_ed_active_but_kinks(ed, rows, &n, &places);
+  if (n == 0) return NS_OK;
+  return ns_motion_project(ed->motion, places, n, rows, run->t, mode->reach, ed->q, ed->v, ed->W, err);
 }
 
 /* The longest step: maxStep, or where a force may depend on time the resolution. */
@@ -570,6 +573,7 @@ NsStatus ns_ed_begin(NsEventDriven *ed, const NsStep *step, double h, const NsDr
   ed->account.of = drive->account;
   ed->account.impacts = ed->account.friction = 0;
   ed->event.hit = -1;
+  ns_ed_forget_kinks(ed);
   ed->progress = (NsMotionProgress){.t = -INFINITY, .row = -1, .other = -1};
   NsOdeProblem problem = {.n = run->n + WORKS + ed->m, .rate = ns_ed_rate, .context = ed};
   NsStatus status = ns_hybrid_take_stepper(run, problem, &anew, err);

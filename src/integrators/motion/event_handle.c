@@ -12,6 +12,7 @@
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_collide.h"
 #include "integrators/motion/event_joint.h"
+#include "integrators/motion/event_kink.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_pole.h"
 #include "integrators/motion/event_sensitivity.h"
@@ -74,7 +75,8 @@ static bool active_so_far(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
   bool sticks = ed->has_friction && ns_motion_has_friction(ed->mode, row) &&
                 mode->rows[ns_motion_friction_row(mode, row)].friction.stick_slip == FRICTION_STICK;
-  return (mode->rows[row].state == ROW_ACTIVE || sticks) && ed->run.t > mode->t_k && ed->run.base.class->locates;
+  bool held = (mode->rows[row].state == ROW_ACTIVE || sticks) && !ns_ed_at_kink(ed, row);
+  return held && ed->run.t > mode->t_k && ed->run.base.class->locates;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
@@ -673,5 +675,6 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);
   if (status == NS_OK && ed->has_friction) status = set_stick_slip_of_rows(ed, err);
+  ns_ed_forget_kinks(ed);
   return status == NS_OK ? ns_ed_sense_after(ed, err) : status;
 }

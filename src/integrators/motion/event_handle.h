@@ -11,6 +11,7 @@ typedef struct NsMotionEvent {
   int nclosed, *closed;       /* rows with y = 0 */
   bool *resting, *was_active; /* m, by row */
   bool *fading;               /* m, by row: of friction whose sliding ends together with the one of `hit` */
+  bool *kinked;               /* m, by row: active contacts at a kink, see event_kink.h */
   double *before;             /* m, by row: velocities before the event */
   double *pressing;           /* m, by index in `closed`: see measure_pressing */
   double *u_after;            /* m, by row: velocities after the impacts */

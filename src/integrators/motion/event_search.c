@@ -9,6 +9,7 @@
 #include "integrators/motion/event_search.h"
 
 #include "integrators/motion/event_active.h"
+#include "integrators/motion/event_kink.h"
 #include "integrators/motion/motion_guard.h"
 
 enum {
@@ -156,14 +157,19 @@ static NsStatus piece_root(NsEventDriven *ed, int row, const NsGuardPiece *piece
   if (guard_is_positive(&guard)) return NS_OK;
   if (guard.exact || halvings == 0 || ed->search.halved >= MAX_HALVED) {
     if (ns_bernstein_first(guard.n, guard.b, x)) *x = piece->from + *x * piece->width;
-    return NS_OK;
+    /* of a force that jumps below 0 as the step begins, the time is found to rounding, behind the jump: before it nothing would happen, again and again */
+    double least = 8 * DBL_EPSILON * fabs(ed->run.stepper->state.t_old), wide = piece->width * piece->length;
+    bool stands = halvings == 0 && ns_motion_guard(ed, row)->forces && *x * piece->length <= least;
+    if (stands && wide <= least && guard.b[guard.n] < 0) *x = piece->from + piece->width;
+    if (!stands || guard.exact || wide <= least) return NS_OK;
+    *x = INFINITY;
   }
   NsStatus status = NS_OK;
   ed->search.halved++;
   for (int half = 0; half < 2 && status == NS_OK && *x == INFINITY; half++) {
     NsGuardPiece part = {piece->from + half * piece->width / 2, piece->width / 2, piece->length};
     status = take_nodes(ed, row, &part, err);
-    if (status == NS_OK) status = piece_root(ed, row, &part, halvings - 1, x, err);
+    if (status == NS_OK) status = piece_root(ed, row, &part, halvings > 0 ? halvings - 1 : 0, x, err);
   }
   return status;
 }
@@ -378,12 +384,16 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   ed->search.jumps = false;
   for (int i = 0; i <= ed->m; i++) any = any || ns_motion_watched(ed->mode, i) != GUARD_NONE;
   if (!any) return NS_OK;
+  NsStatus status = ns_ed_find_kink(ed, row, err);
+  if (status != NS_OK || *row >= 0) return status;
   ns_ed_measure_drift(ed, event_search_step_length(ed));
-  NsStatus status = ns_hybrid_interpolate(&ed->run, ed, err);
+  status = ns_hybrid_interpolate(&ed->run, ed, err);
   if (status == NS_OK) status = ed->mode->moving ? first_moving_root(ed, row, &x, &t, err) : first_root(ed, row, &x, err);
   if (!ed->mode->moving) t = root_time(ed, x);
   if (status == NS_OK && *row >= 0) status = pole_or_stop(ed, x, row, err);
   if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);
   if (status != NS_OK || *row < 0) return status;
-  return event_search_go_to(ed, *row, t, err);
+  bool turns = false;
+  if (ns_motion_watched(ed->mode, *row) == GUARD_GAP) status = ns_ed_turns_at_kink(ed, *row, t, &turns, err);
+  return status == NS_OK && !turns ? event_search_go_to(ed, *row, t, err) : status;
 }

@@ -388,6 +388,9 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
                    ed->run.t);
+  if (event->hit >= 0 && event->hit < ed->m && event->kinked[event->hit])
+    return ns_fail(err, NS_EARG, "sensitivities: at t=%.10g the gap of '%s' has a kink: what follows has no derivatives here",
+                   ed->run.t, ns_motion_row_name(ed->motion, event->hit));
   NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
