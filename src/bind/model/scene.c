@@ -225,7 +225,7 @@ static int bind_scene_contact(lua_State *L) {
     const NsSceneShape *one = ns_scene_shape(scene, c->mirrored ? c->second : c->first);
     const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
     scene_push_outline(L, one, c, false, "own");
-    scene_push_outline(L, other, c, c->touch->kind == NS_TOUCH_POINT_FACE, "foreign");
+    scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face, "foreign");
   }
   return 4;
 }
