@@ -11,7 +11,7 @@
 
 #include "integrators/motion/event_active.h"
 
-/* A jump of u counts that is this part of the velocity that the systems have there; flatter bends are crossed. 100 tolerances: the drift of u. */
+/* A jump of u counts that is this part of the velocity that the systems have there, or could have after a step of the grid; flatter bends are crossed. 100 tolerances: the drift of u. */
 static const double KINK = 1e-6, KINK_TOLERANCES = 100;
 
 /*
@@ -43,7 +43,8 @@ void ns_ed_active_but_kinks(const NsEventDriven *ed, int *rows, int *n, int *pla
 /* *over: |u| of the row, evaluated last, less the jump that counts. */
 static double kink_over(const NsEventDriven *ed, int row) {
   double speed = 0;
-  for (int j = 0; j < ed->Nv; j++) speed += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->scales.even[j];
+  for (int j = 0; j < ed->Nv; j++)
+    speed += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (ed->scales.even[j] + ed->mode->h * ed->scales.even_free[j]);
   return fabs(ed->now->u[row]) - fmax(KINK, KINK_TOLERANCES * ed->run.options.rtol) * speed;
 }
 
