@@ -33,6 +33,7 @@
 #include "base/memory.h"
 #include "solvers/contact/heap_blocks.h"
 #include "solvers/contact/heap_gradient.h"
+#include "solvers/contact/heap_held.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/residual.h"
 
@@ -58,6 +59,9 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
 ** the work of the others, in steps of Newton, before its first turn; newton_least: what sweeps must miss for a turn.
 */
 enum { LONG_TURN = 40, LATE = 20 };
+/* HOLD_TURN: see heap_hold. hold_step: what a step of it costs, over one of Newton, by the time that 1,000 spheres take. */
+enum { HOLD_TURN = 8 };
+static const double hold_step = 0.55;
 enum { FROM_SWEEPS, FROM_GUESS }; /* Newton's ways */
 static const double newton_from = 5, newton_least = 15;
 
@@ -109,6 +113,8 @@ struct NsHeapRace {
   bool held;            /* there is a proximal term, */
   double weight;        /* of this weight */
   void *newton;
+  NsHeapHeld *holding;
+  double hold_due;   /* the work of the others at which forces are held next */
   int swept;         /* sweeps of this search */
   double cost, due;  /* work of a step of Newton (0: not known yet); work of the others at which its turn is due */
   double tried;      /* the work of Newton's steps */
@@ -126,7 +132,7 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->climb.work = 0;
   race->climb.turn = climb_first;
   race->nearest = INFINITY;
-  race->cost = race->due = race->tried = 0;
+  race->cost = race->due = race->tried = race->hold_due = 0;
   race->begun = race->ended = race->near_next = false;
   race->halved = 0;
   race->least = INFINITY;
@@ -138,13 +144,15 @@ static void heap_begin(NsHeapRace *race, bool held) {
 static NsStatus heap_reserve(void **work, NsSearch *search) {
   NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
   if (race) heap_begin(race, false);
-  return race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+  NsStatus status = race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+  return status ? status : ns_heap_held_new(&race->holding);
 }
 
 static void heap_release(void *work) {
   NsHeapRace *race = work;
   if (!race) return;
   ns_mixed_newton.release(race->newton);
+  ns_heap_held_free(race->holding);
   ns_heap_blocks_release(&race->blocks);
   ns_heap_gradient_release(&race->climb.steps);
   ns_arena_release(&race->arena);
@@ -318,6 +326,29 @@ static bool climb_due(const NsHeapRace *race, double tolerance) {
   return c->work > 0 || work_missing(&race->rate, tolerance) > hopeless * race->swept;
 }
 
+/*
+** With a coarse tolerance: Newton from z with held forces. z stays as it is unless it gets within tolerance, so that sweeps go on as if nothing had been.
+** Its first turn is due when the others have cost HOLD_TURN of its steps, later ones when they have cost as much as its last one again.
+*/
+static NsStatus heap_hold(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
+  if (v->tolerance < coarse || race->cost == 0 || !(*measure <= near)) return NS_OK;
+  double spent = heap_spent(race), step = hold_step * race->cost;
+  double missing = work_missing(&race->rate, v->tolerance);
+  if (spent < ns_larger(race->hold_due, HOLD_TURN * step) || missing < 0.5 * HOLD_TURN * step) return NS_OK;
+  NsSolverInfo own = {0};
+  double reached = *measure;
+  memcpy(race->start, z, (size_t)v->p.n * sizeof *z);
+  NsStatus status = ns_heap_held_solve(race->holding, v, (int)(spent / step), race->start, w, &reached, &own);
+  if (status == NS_EINTR || status == NS_ENOMEM) return status;
+  info->iterations += own.iterations;
+  race->hold_due = spent + own.iterations * step;
+  if (reached > v->tolerance) return NS_OK;
+  memcpy(z, race->start, (size_t)v->p.n * sizeof *z);
+  *measure = reached;
+  info->solver = own.solver;
+  return NS_OK;
+}
+
 /* When the gradient steps have their next turn, by what this one has shown. */
 static void heap_weigh(NsHeapRace *race, double tolerance) {
   HeapClimb *c = &race->climb;
@@ -381,7 +412,11 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
       status = heap_climb(race, v, z, w, &measure, info);
       if (status || measure <= v->tolerance) return status;
     }
-    if (!newton_due(race, v)) continue;
+    bool due = newton_due(race, v);
+    double swept = measure;
+    status = heap_hold(race, v, z, w, &measure, info);
+    if (status || (measure < swept && measure <= v->tolerance)) return status;
+    if (!due) continue;
     status = heap_newton(race, v, z, w, &measure, info);
     if (status || measure <= v->tolerance) return status;
   }

@@ -226,16 +226,21 @@ static double row_error(const NsMixedView *v, int g, int row, const double *z, c
   return error == 0 || faded ? 0 : error / counted(v, v->size, row);
 }
 
-double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
+double ns_mixed_errors(const NsMixedView *v, const double *z, double *w, double *errors) {
   double worst = 0;
   product_and_sizes(v, z, w);
   ContactSizes sizes = contact_sizes(v, z);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     double error = v->p.groups[g].cone ? contact_error(v, g, row, sizes, z, w) : row_error(v, g, row, z, w);
-    if (!(error <= DBL_MAX)) return INFINITY;
+    if (!(error <= DBL_MAX)) error = INFINITY;
+    if (errors) errors[g] = error;
     worst = ns_larger(worst, error);
   }
   return worst;
+}
+
+double ns_mixed_measure(const NsMixedView *v, const double *z, double *w) {
+  return ns_mixed_errors(v, z, w, NULL);
 }
 
 double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative) {

@@ -73,5 +73,8 @@ void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
 */
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 
+/* The same, and the part of each group (ngroups; NULL: not wanted) in it, of which the measure is the largest. */
+double ns_mixed_errors(const NsMixedView *v, const double *z, double *w, double *errors);
+
 /* The largest |z - P(z - rho w)|; *relative is this over the largest |z| or rho |q|. */
 double ns_mixed_residual(const NsMixedView *v, const double *z, const double *w, double *relative);
