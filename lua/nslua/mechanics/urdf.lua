@@ -193,10 +193,11 @@ local function read_inertia(robot, link, element)
   if not where.try(ns.cholesky, link.inertia) then
     mistake(robot, inertia, "the inertia of link '%s' is not positive definite", link.name)
   end
-  -- The moments of the mass about planes are those of trace / 2 less the inertia: 0 or more, but for digits of the file.
+  -- trace / 2 less the inertia is the sum of m r r': no moment of it is below 0, but for digits of the file.
   local trace = I.ixx + I.iyy + I.izz
   if not where.try(ns.cholesky, ns.eye(3) * (trace * (0.5 + FILE_DIGITS)) - link.inertia) then
-    tell(robot, inertia, "no body has the inertia of link '%s': its largest moment is above the sum of the others", link.name)
+    tell(robot, inertia, "no body has the inertia of link '%s': its largest moment is above the sum of the others",
+      link.name)
   end
 end
 
