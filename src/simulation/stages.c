@@ -144,7 +144,7 @@ static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *e
   return NS_OK;
 }
 
-/* The step as one linear iteration, if the scheme has one for it. */
+/* The simpler step, if the scheme has one for it. */
 static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
   NsError again = {NS_OK, ""};
   if (!island->scheme->class->simplify || ts->sensitivities || island->error || !ns_worth_retrying(failed)) return failed;

@@ -1,5 +1,6 @@
 -- Boxes poured into a box: the account of the energy closes, overlaps are the way of a step, no contact is lost, and a run
 -- has the same bits twice, in a clone and from a checkpoint.
+local expect = require "expect"
 local host = require "host"
 local ns = require "nslua"
 
@@ -190,5 +191,21 @@ describe("spheres that are poured", function()
     assert.near(e.total - start, e.forces + e.damping + e.impacts + e.friction + e.boundary + e.numerical, 1e-10 * start)
     assert.is_true(e.total < start)
     assert.is_true(simu:stats().linear_steps > 0 and simu:stats().linear_steps < 5)
+  end)
+
+  it("fail where a force has no solution, in touch or not", function()
+    for _, height in ipairs { 100, 0.05 } do
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      local ball = ns.NewtonEulerDS({ 0, 0, height, 1, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      ball:setComputeFIntFunction(function(_, _, v, _, f) f[1], f[3] = v[1] > 0.3 and 1000 or -1000, G end)
+      nsds:insertDynamicalSystem(ball)
+      local contact = ns.contact.sphere_plane(0.05, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, 0.3, 3), contact, "floor"), ball)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
+      expect.fails("TimeStepping: Newton did not converge in 50 iterations: relative residual 1 of dynamical system 'ds 1', "
+        .. "tolerance 1e-10 (t=0.1 step 1 newton 50) (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, "
+        .. "a law may help)", simu.run, simu)
+      assert.equal(0, simu:stats().linear_steps)
+    end
   end)
 end)

@@ -102,11 +102,14 @@ bool ns_mj_decide(NsMoreauJean *mj) {
 bool ns_mj_simplify(NsScheme *scheme) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   bool touches = false;
-  for (int e = 0; e < mj->layout.nedges && !touches; e++) touches = mj->edges[e].base.inter->relation->contact != NULL;
+  for (int e = 0; e < mj->layout.nedges; e++) {
+    mj->edges[e].frozen = false;
+    touches = touches || (mj->edges[e].contact && mj->edges[e].base.active >= 0);
+  }
   if (!touches || mj->base.linear || mj->settle.combined) return false;
   scheme->class->restart(scheme);
   mj->base.predicted = false;
-  return mj->base.linear = mj->options.linearly_implicit = true;
+  return mj->frozen = true;
 }
 
 /* ---- its constant part ---- */

@@ -175,9 +175,11 @@ static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, bool closed, double 
     edge->lever = ns_contact_lever(edge->contact, at.x);
     return NS_OK;
   }
-  if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
-  if (status == NS_OK) status = form_H(mj, edge, &at, err);
+  bool kept = mj->frozen && edge->frozen;
+  if (status == NS_OK && !kept && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
+  if (status == NS_OK && !kept) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
+  edge->frozen = mj->frozen && edge->contact;
   if (edge->y_formed) memcpy(edge->y_formed, y + edge->base.row, (size_t)edge->base.m * sizeof *y);
   ns_layout_times(&mj->layout, &edge->base, false, v, u + edge->base.row);
   return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->room.rate_room, u + edge->base.row, err);
@@ -286,7 +288,7 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->t = step->t;
   mj->h = step->h;
   mj->layout.part = ns_step_part(step);
-  mj->decided = mj->again = mj->settle.projected = scheme->sure = false;
+  mj->decided = mj->again = mj->settle.projected = mj->frozen = scheme->sure = false;
   memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   memset(mj->settle.ways, 0, (size_t)mj->layout.N * sizeof *mj->settle.ways);
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
@@ -495,7 +497,7 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
 static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->curved) ns_mj_straighten(mj);
-  if (full && !mj->settle.combined) ns_mj_curve(mj); /* a combined projection may use the W of any iteration */
+  if (full && !mj->settle.combined && !mj->frozen) ns_mj_curve(mj); /* a combined projection may use the W of any iteration */
   NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
@@ -553,6 +555,7 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
     if (mj->edges[e].base.active < 0)
       status = mj_output(mj, &mj->edges[e], false, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
   mj->ended = status == NS_OK;
+  mj->frozen = false;
   bool reactions = false; /* left for `commit` */
   for (int d = 0; d < mj->layout.nnodes && scheme->linear && !reactions; d++) reactions = mj->nodes[d].ds->boundary != NULL;
   scheme->sure = !reactions;

@@ -66,6 +66,7 @@ typedef struct NsMjEdge {
   double *C;          /* m x nx */
   uint64_t key;
   bool formed;                            /* H was formed from the constant C */
+  bool frozen;                            /* H stays, in a step that is frozen */
   bool curved;                            /* this linearisation uses the second derivatives */
   double *second, *drift, *curve_room;    /* m x nx x nx: of h; m x nx: of dh/dt; nx + 3 m; NULL: not used */
   double *L_room[NS_INTERACTION_SYSTEMS]; /* m x nv each: L of its parts with second derivatives */
@@ -126,7 +127,7 @@ struct NsMoreauJean {
       ended; /* q, v, y and u are of the end of the last step, and of contacts that took no part there they are from their frames */
   bool decided, again; /* decided: the active contacts are chosen; again: `shut` is set already */
   bool predicts;       /* all laws are unilateral, so a step may be without impulses */
-  bool predicted;      /* the iterate started from extrapolated velocities */
+  bool frozen;         /* ready-made contacts that take part keep the H that they get first: see ns_mj_simplify */
 
   /* the iterate */
   double *q, *v, *lambda; /* Nq, Nv, m */
@@ -173,7 +174,10 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 /* Chooses the contacts that take part in this step. Returns true when the choice has changed. */
 bool ns_mj_decide(NsMoreauJean *mj);
 
-/* With ready-made contacts, whose normals and touching points change with q: the step becomes linearly implicit. See NsSchemeClass. */
+/*
+** With ready-made contacts that took part, whose normals and touching points change with q: the step gets their H at q_k + h v_k. Forces and
+** other interactions stay implicit: a step that they make fail, fails. See NsSchemeClass.
+*/
 bool ns_mj_simplify(NsScheme *scheme);
 
 /* Adds the energies of the step to the account, which stays as it is on failure. */
