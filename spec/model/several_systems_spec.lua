@@ -155,4 +155,31 @@ describe("linking", function()
     expect.fails("link: a NewtonEuler1DR links one or two dynamical systems, got 3", nsds.link, nsds, contact, ds[1], ds[2], ds[3])
     expect.fails("link: an interaction links at most 4 dynamical systems, got 5", nsds.link, nsds, contact, table.unpack(ds))
   end)
+
+  it("keeps systems that nobody else has while methods of the relation are looked up", function()
+    local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), {}
+    for i = 1, 2 do
+      ds[i] = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+      nsds:insertDynamicalSystem(ds[i])
+    end
+    local class, gone = ns.class(ns.LagrangianScleronomousR), setmetatable({}, { __mode = "k" })
+    local meta, present = getmetatable(class) or {}, nil
+    local inherited = meta.__index
+    function meta.__index(t, key)
+      collectgarbage()
+      present = next(gone) ~= nil
+      if type(inherited) == "function" then return inherited(t, key) end
+      return inherited and inherited[key]
+    end
+    setmetatable(class, meta)
+    local interaction = ns.Interaction(ns.EqualityConditionNSL(1), class())
+    local function stranger()
+      local one = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+      gone[one] = true
+      return one
+    end
+    expect.fails("link: dynamical system '?' is not in this NonSmoothDynamicalSystem (insertDynamicalSystem it first)",
+      function() nsds.link(nsds, interaction, ds[1], ds[2], stranger()) end)
+    assert.is_true(present)
+  end)
 end)

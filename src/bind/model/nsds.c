@@ -106,14 +106,15 @@ static int nsds_link(lua_State *L) {
   NsDs *ds[NS_INTERACTION_SYSTEMS];
   int n = linked_systems(L, ds);
   NsError err = {NS_OK, ""};
-  lua_settop(L, 4);
+  const int at = 3 + NS_INTERACTION_SYSTEMS; /* of the relation; the systems stay below it, so that none is collected */
+  lua_settop(L, at - 1);
   lua_getiuservalue(L, 2, 2);
-  NslRelation *relation = lua_touserdata(L, 5);
+  NslRelation *relation = lua_touserdata(L, at);
   if (nsl_is_closed(&relation->callee.head)) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
     luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
-  nsl_find_methods(L, 5);
-  if (!inter->interaction->owner) size_relation(L, 5, inter, ds, n);
+  nsl_find_methods(L, at);
+  if (!inter->interaction->owner) size_relation(L, at, inter, ds, n);
   bind_nsds_keep(L, "interactions", 2);
   NslEdge edge = nsl_enter(relation->callee.host, L, NULL, NULL);
   NsStatus status = ns_nsds_link(self->nsds, inter->interaction, ds, n, &err);
@@ -123,7 +124,7 @@ static int nsds_link(lua_State *L) {
     return nsl_raise_step(L, &err);
   }
   relation->callee.nsds = self->nsds;
-  nsl_anchor(L, 5, "nsds", 1);
+  nsl_anchor(L, at, "nsds", 1);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 3);
   return 0;
