@@ -170,15 +170,15 @@ static NsSceneContact *bind_scene_slot(lua_State *L) {
   return ns_scene_contact(scene, (int)slot - 1);
 }
 
-/* Pushes the options of a relation that has the touch's features, but its name. */
-static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
+/* Pushes the options of a relation in space that has the touch's features, but its name. */
+static void scene_push_touch(lua_State *L, const NsTouch *t, const char *shape) {
   const struct {
     const char *name;
     const double *value;
   } points[] = {{"corner", t->corner}, {"along", t->along}, {"point", t->point}, {"normal", t->normal}, {"side", t->side}};
   const NsTouchForm *form = &ns_touch_forms[t->kind];
   lua_createtable(L, 0, 8);
-  nsl_set_string(L, "shape", mirrored ? form->mirrored : form->name);
+  nsl_set_string(L, "shape", shape);
   nsl_set_number(L, form->face ? "R" : "R1", t->R1);
   if (!form->face) nsl_set_number(L, "R2", t->R2);
   if (t->L1 > 0) nsl_set_number(L, "L1", t->L1), nsl_set_number(L, "L2", t->L2);
@@ -190,7 +190,7 @@ static void scene_push_touch(lua_State *L, const NsTouch *t, bool mirrored) {
   }
 }
 
-/* Sets the outline of a shape in the plane in the table on the top of the stack, around the corner or (has_side) around a side. */
+/* Sets the outline of a shape in the table on the top of the stack, around the corner or (has_side) around a side. */
 static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const NsSceneContact *c, bool has_side,
                                const char *key) {
   const NsTouch *t = c->touch;
@@ -201,15 +201,26 @@ static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const Ns
   if (shape->mesh) ns_mesh_outline(shape->mesh, c->triangle, corner, has_side ? t->normal : away, &outline);
   else ns_solid_outline(shape->solid, corner, has_side ? t->normal : NULL, &outline);
   nsl_push_list(L, 2 * outline.n, outline.points, 1);
+  nsl_set_number(L, "n", outline.n);
   nsl_set_number(L, "at", outline.at + 1);
   nsl_set_number(L, "R", shape->mesh ? 0 : shape->solid->radius);
   if (shape->mesh) nsl_set_string(L, "chain", "polyline");
   lua_setfield(L, -2, key);
 }
 
+/* Pushes the outlines of both shapes of a touch in the plane. */
+static void scene_push_outlines(lua_State *L, const NsScene *scene, const NsSceneContact *c, const char *shape) {
+  const NsSceneShape *one = ns_scene_shape(scene, c->mirrored ? c->second : c->first);
+  const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
+  lua_createtable(L, 0, 3);
+  nsl_set_string(L, "shape", shape);
+  scene_push_outline(L, one, c, false, "own");
+  scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face, "foreign");
+}
+
 /*
 ** contact(scene, slot): the shapes, from 1, the second below 0 for a half-space; the number of the contact, from 1, or a text that names its features;
-** their options, or nil.
+** the options of their relation, in the plane its outlines, or nil.
 */
 static int bind_scene_contact(lua_State *L) {
   const NsScene *scene = bind_scene_check(L);
@@ -220,13 +231,8 @@ static int bind_scene_contact(lua_State *L) {
   int a = (int)(c->part >> 40 & 0xfffff), b = (int)(c->part >> 20 & 0xfffff), border = (int)(c->part & 0x7ffff);
   const char *name = c->mirrored ? ns_touch_forms[c->touch->kind].mirrored : ns_touch_forms[c->touch->kind].name;
   lua_pushfstring(L, "%s %d %d %d %d", name, c->triangle + 1, a + 1, b + 1, border + 1);
-  scene_push_touch(L, c->touch, c->mirrored);
-  if (ns_scene_space(scene) == 2) {
-    const NsSceneShape *one = ns_scene_shape(scene, c->mirrored ? c->second : c->first);
-    const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
-    scene_push_outline(L, one, c, false, "own");
-    scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face, "foreign");
-  }
+  if (ns_scene_space(scene) == 2) scene_push_outlines(L, scene, c, name);
+  else scene_push_touch(L, c->touch, name);
   return 4;
 }
 
