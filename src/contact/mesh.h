@@ -31,8 +31,8 @@ void ns_mesh_corners(const NsMesh *mesh, int triangle, double *corners);
 NsStatus ns_mesh_touches(const NsMesh *mesh, int triangle, NsNarrow *narrow, NsPlaced body, double reach);
 
 /*
-** The outline of a polyline around a corner of a segment, on the side to which `normal` points, or around the flat part with the segment: as far as it bends
-** away from there. It turns around the end of a polyline.
+** The outline of a polyline around a corner of a segment, on the side to which `normal` points, or around the flat part with the
+** segment: as far as it bends away from there. It turns around the end of a polyline.
 */
 void ns_mesh_outline(const NsMesh *mesh, int segment, const double *corner, const double *normal, NsOutline *out);
 

@@ -1,7 +1,7 @@
 /*
 ** event_kink.c
-** Finds kinks of active contacts. The equation y'' = 0 of an active contact keeps u = 0, with either gradient; where the gradient's direction jumps, u
-** jumps. A gradient that is continuous, as that of a rounded corner, has no kink.
+** Finds kinks of active contacts. The equation y'' = 0 of an active contact keeps u = 0, with either gradient; where the gradient's
+** direction jumps, u jumps. A gradient that is continuous, as that of a rounded corner, has no kink.
 */
 #include "integrators/motion/event_kink.h"
 
@@ -11,12 +11,16 @@
 
 #include "integrators/motion/event_active.h"
 
-/* A jump of u counts that is this part of the velocity that the systems have there, or could have after a step of the grid; flatter bends are crossed. 100 tolerances: the drift of u. */
+/*
+** A jump of u counts that is this part, or so many relative tolerances (the drift of u), of the velocity that the systems have there, or
+** could have after a step of the grid: it is the sine of the bend. Flatter ones are crossed.
+*/
 static const double KINK = 1e-6, KINK_TOLERANCES = 100;
 
 /*
-** Steps towards a kink leave the part LEFT of the way, as their stages must not be behind it. Where what is left is below CLOSE of the step of the grid, a
-** step goes as far behind it: other contacts at the same corner are behind their kinks then, too, whatever the rounding.
+** Steps towards a kink leave the part LEFT of the way, as their stages must not be behind it. Where what is left is below CLOSE of the
+** step of the grid, a step goes as far behind it: other contacts at the same corner are behind their kinks then, too, whatever the
+** rounding.
 */
 static const double LEFT = 1e-3, CLOSE = 1e-9;
 

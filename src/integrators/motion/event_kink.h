@@ -1,20 +1,22 @@
 /*
 ** event_kink.h
-** Kinks of active contacts: places where the direction of a gap's gradient jumps, as where a corner slides past the end of a side. Private to motion/.
+** Kinks of active contacts: places where the direction of a gap's gradient jumps, as where a corner slides past the end of a side.
+** Private to motion/.
 */
 #pragma once
 
 #include "integrators/motion/event_driven.h"
 
 /*
-** Looks for the first kink in the last step of the stepper. Where there is one the step is repeated, and ends a little before it, or just behind it:
-** *row, a contact that is at its kink, else -1. ed->event.kinked tells of all that are.
+** Looks for the first kink in the last step of the stepper. Where there is one the step is repeated, and ends a little before it, or
+** just behind it: *row, a contact that is at its kink, else -1. ed->event.kinked tells of all that are.
 */
 NsStatus ns_ed_find_kink(NsEventDriven *ed, int *row, NsError *err);
 
 /*
-** Whether the gap of an open contact, which comes to 0 at t, has a kink there and grows behind it, as that of a corner beside an edge on which its side
-** slides: then the step is repeated and ends behind it, and no impact happens. ns_hybrid_interpolate has been called for the step.
+** Whether the gap of an open contact, which comes to 0 at t, has a kink there and grows behind it, as that of a corner beside an edge on
+** which its side slides: then the step is repeated and ends behind it, and no impact happens. ns_hybrid_interpolate has been called for
+** the step.
 */
 NsStatus ns_ed_turns_at_kink(NsEventDriven *ed, int row, double t, bool *turns, NsError *err);
 
