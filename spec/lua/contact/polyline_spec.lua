@@ -53,7 +53,7 @@ describe("a polyline", function()
   it("of a parabola lets a disk roll, in the bowl and over the hill, with an energy that converges with order 1 or more", function()
     for sign = -1, 1, 2 do
       local last
-      for _, n in ipairs { 80, 160, 320 } do
+      for _, n in ipairs { 80, 640 } do -- between two halvings a corner that is hit or missed counts
         local x, v = sign > 0 and -1 or -0.02, sign > 0 and 0 or 1
         local slope, length = sign * x, math.sqrt(1 + x * x)
         local start = { x - 0.1 * slope / length, sign * x * x / 2 + 0.1 / length, 0 }
@@ -63,10 +63,11 @@ describe("a polyline", function()
         local u = ds:velocity()
         local lost = 2 * 9.81 * (start[2] - ds:q()[2]) + 1.5 * v * v - (u[1] ^ 2 + u[2] ^ 2) - 0.005 * u[3] ^ 2
         assert.is_true(math.abs(u[1] ^ 2 + u[2] ^ 2) > 0.5)
-        if last then assert.is_true(lost > 0 and lost < 0.65 * last, ("%g after %g"):format(lost, last)) end
+        assert.is_true(lost > 0) -- no segment gives energy
+        if last then assert.is_true(lost < 0.65 ^ 3 * last, ("%g after %g"):format(lost, last)) end
         last = lost
       end
-      assert.is_true(last < 0.008)
+      assert.is_true(last > 1e-4 and last < 4e-4) -- of both signs the same: 0.17 / n
     end
   end)
 
