@@ -59,6 +59,20 @@ function Reader:number()
   self:fail "a number"
 end
 
+-- Appends the plain numbers that come next, each with a comma, and returns how many: most of a file is read so, fast.
+function Reader:plain(result)
+  local text, at, count = self.text, self.at, 0
+  while true do
+    local digits, stop = text:match("^%s*(-?%d[%w.+-]*)%s*,()", at)
+    local value = digits and tonumber(digits)
+    if not value then break end
+    count, at = count + 1, stop
+    result[count] = value
+  end
+  self.at = at
+  return count
+end
+
 function Reader:value(depth)
   self:skip()
   local first = self.text:sub(self.at, self.at)
@@ -75,7 +89,8 @@ end
 function Reader:table(depth)
   if depth > DEEPEST then self:fail(("at most %d tables in each other"):format(DEEPEST)) end
   if not self:take "{" then self:fail "a table" end
-  local result, count = {}, 0
+  local result = {}
+  local count = self:plain(result)
   while not self:take "}" do
     local name = self:match "[%a_][%w_]*%s*=%f[^=]"
     if name then

@@ -6,13 +6,14 @@
 
 #include "base/memory.h"
 #include "bind/numerics/answer.h"
+#include "solvers/contact/heap.h"
+#include "solvers/contact/heap_held.h"
 #include "solvers/contact/mixed.h"
 #include "solvers/contact/mixed_embed.h"
 #include "solvers/contact/mixed_interior.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/contact/mixed_sweep.h"
-#include "solvers/contact/heap.h"
 #include "solvers/contact/mixed_system.h"
 
 /* The objects of one call, in its arena. */
@@ -22,6 +23,7 @@ typedef struct MixedCall {
   NsSparse *sparse;
   const NsMethod *method;
   void *work; /* the workspace of the method */
+  NsHeapHeld *held;
   NsMixedSystem system;
 } MixedCall;
 
@@ -30,6 +32,7 @@ static void spec_mixed_free(void *object) {
   ns_mixed_free(c->solver);
   ns_sparse_free(c->sparse);
   if (c->method) c->method->release(c->work);
+  ns_heap_held_free(c->held);
   ns_mixed_system_release(&c->system);
 }
 
@@ -148,15 +151,31 @@ static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
   return status;
 }
 
+/* Newton with held forces from the guess. */
+static NsStatus solve_held(MixedCall *c, const NsMixedView *v, int most, const Given *g, NsSolverInfo *info) {
+  double measure = ns_mixed_measure(v, g->z, g->w);
+  NsStatus status = ns_heap_held_new(&c->held);
+  return status ? status : ns_heap_held_solve(c->held, v, most, g->z, g->w, &measure, info);
+}
+
 /*
-** mixed_part(problem, method): runs one method ("measure" is the measure of guess) alone; returns also exact (embed) and rho.
+** mixed_part(problem, method): runs one method ("measure" is the measure of guess) alone; returns also exact (embed), rho, and the error of
+** each group.
 */
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",    "newton", "plane",    "embed", "sweeps", "interior",
-                                        "associated", "system", "proximal", "heap",  NULL};
-  static const NsMethod *const owners[] = {
-      NULL, &ns_mixed_newton,   &ns_mixed_plane, &ns_mixed_embed, &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
-      NULL, &ns_mixed_interior, &ns_heap_race};
+                                        "associated", "system", "proximal", "heap",  "held",   NULL};
+  static const NsMethod *const owners[] = {NULL,
+                                           &ns_mixed_newton,
+                                           &ns_mixed_plane,
+                                           &ns_mixed_embed,
+                                           &ns_mixed_sweeps,
+                                           &ns_mixed_interior,
+                                           &ns_mixed_interior,
+                                           NULL,
+                                           &ns_mixed_interior,
+                                           &ns_heap_race,
+                                           NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);
@@ -189,12 +208,13 @@ static int mixed_part(lua_State *L) {
     case 7: info.status = solve_system(L, c, &g); break;
     case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
     case 9: info.status = ns_heap_race_solve(c->work, &v, count, g.z, g.w, &info); break;
+    case 10: info.status = solve_held(c, &v, count, &g, &info); break;
     default: break;
   }
-  double measure = ns_mixed_measure(&v, g.z, g.w);
+  double *errors = nsl_call_numbers(L, c->call, g.p.ngroups), measure = ns_mixed_errors(&v, g.z, g.w, errors);
   info.residual = ns_mixed_residual(&v, g.z, g.w, &info.relative);
   spec_mixed_push_answer(L, &g, &info, measure);
-  nsl_internal_give(L, g.p.ngroups, "exact? rho*", exact, v.rho);
+  nsl_internal_give(L, g.p.ngroups, "exact? rho* errors*", exact, v.rho, errors);
   return 1;
 }
 

@@ -174,6 +174,59 @@ describe("heaps of rotating spheres", function()
   end)
 end)
 
+describe("Newton's method with held forces", function()
+  local ns = require "nslua"
+
+  local function tight(seed)
+    math.randomseed(seed)
+    local given = random_heap.spheres(3, 5, 0.5 + 0.1 * (seed % 3), 0.8)
+    local p = { W = ns.zeros(#given.q, #given.q), q = given.q, groups = {}, sparse = true, early = 1 }
+    local i, j, v = given.W:triplets()
+    for k = 1, #v do p.W[i[k]][j[k]] = v[k] end
+    for c = 1, #given.q // 3 do p.groups[c] = { dim = 3, mu = given.mu } end
+    return p
+  end
+
+  -- The problem with a point of sweeps, from which it starts.
+  local function swept(seed)
+    local p = tight(seed)
+    p.tolerance, p.max_iterations = 1e-3, 2000
+    p.guess = internal.mixed_part(p, "heap").z
+    return p
+  end
+
+  it("ends with the error of each contact within the tolerance, and forces in the cones", function()
+    for seed = 71, 75 do
+      local p = swept(seed)
+      p.tolerance, p.max_iterations = 1e-4, 20
+      local a = internal.mixed_part(p, "held")
+      assert.equal("NS_OK", a.status)
+      local worst = 0
+      for c, group in ipairs(p.groups) do
+        worst = math.max(worst, a.errors[c])
+        local n, t = a.z[3 * c - 2], math.sqrt(a.z[3 * c - 1] ^ 2 + a.z[3 * c] ^ 2)
+        assert.is_true(a.errors[c] <= 1e-4 and n >= 0 and t <= group.mu * n * (1 + 1e-9))
+      end
+      assert.equal(worst, a.measure)
+    end
+  end)
+
+  it("gives back the point where it began when it may take no step, and never a worse one", function()
+    for seed = 71, 75 do
+      local p = swept(seed)
+      local before = internal.mixed_part(p, "measure").measure
+      p.tolerance, p.max_iterations = 1e-15, 0
+      local none = internal.mixed_part(p, "held")
+      assert.equal("NS_ENOCONV", none.status)
+      for k = 1, #p.q do assert.equal(p.guess[k], none.z[k]) end
+      p.max_iterations = 3
+      local some = internal.mixed_part(p, "held")
+      assert.equal("NS_ENOCONV", some.status)
+      assert.is_true(some.measure < before)
+    end
+  end)
+end)
+
 describe("heaps", function()
   local ns = require "nslua"
   local campaign = require "campaign"

@@ -55,6 +55,33 @@ describe("the measure of rows and contacts", function()
     end
   end)
 
+  it("is the largest error of a row or contact, each of which depends on its own forces and velocities", function()
+    math.randomseed(43)
+    for _ = 1, 10 do
+      local p = random_mixed.problem("all", "regular", 9)
+      p.guess = internal.mixed{ p }[1].z
+      local i, bad = math.random(p.n), 0
+      p.guess[i] = p.guess[i] + 0.1
+      local a, worst = measure(p), 0
+      assert.equal(#p.groups, #a.errors)
+      for g = 1, #p.groups do
+        assert.is_true(a.errors[g] >= 0)
+        worst = math.max(worst, a.errors[g])
+        if a.errors[g] > 1e-9 then bad = bad + 1 end
+      end
+      assert.equal(worst, a.measure)
+      assert.is_true(bad >= 1)
+    end
+    -- without coupling only the group that is moved has an error
+    local p = { W = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 2, 0 }, { 0, 0, 0, 2 } }, q = { -1, -1, -2, 0 } }
+    p.groups, p.guess = { {}, { lower = 0 }, { dim = 2, mu = 0.5 } }, { 1, 1, 0.9, 0 }
+    local a = measure(p)
+    assert.equal(0, a.errors[1])
+    assert.equal(0, a.errors[2])
+    assert.equal(a.measure, a.errors[3])
+    assert.is_true(a.measure > 0)
+  end)
+
   it("is the same for a sparse matrix", function()
     math.randomseed(42)
     local p = random_mixed.problem("all", "regular", 9)

@@ -96,16 +96,20 @@ static int sparse_size_of(lua_State *L, int idx, const char *who, const char *wh
   return (int)n;
 }
 
+static void sparse_bad_index(lua_State *L, const char *name, int at, double index, int limit) {
+  char text[32];
+  ns_print_short(text, index);
+  if (index != floor(index)) luaL_error(L, "sparse: %s[%d] = %s is not an integer", name, at, text);
+  luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, at, text, limit);
+}
+
 /* Pushes the indices of vector v, from 1 to limit, as ints from 0. */
 static int *sparse_push_indices(lua_State *L, const NslVector *v, int limit, const char *name) {
   int *to = lua_newuserdatauv(L, ((size_t)v->n + 1) * sizeof *to, 0);
   nsl_vector_alive(L, v);
   for (int k = 0; k < v->n; k++) {
     double index = v->data[k * v->stride];
-    char text[32];
-    ns_print_short(text, index);
-    if (index != floor(index)) luaL_error(L, "sparse: %s[%d] = %s is not an integer", name, k + 1, text);
-    if (!(index >= 1 && index <= limit)) luaL_error(L, "sparse: %s[%d] = %s is outside 1..%d", name, k + 1, text, limit);
+    if (!(index >= 1 && index <= limit && index == floor(index))) sparse_bad_index(L, name, k + 1, index, limit);
     to[k] = (int)index - 1;
   }
   return to;

@@ -13,11 +13,13 @@
 ** 1976. A coarse tolerance is reached so from the start; for a fine one free sweeps come first, since near a solution they are faster. When
 ** one kind stalls the other one goes on. Before that, held sweeps that have begun at a guess begin again at 0: guesses of another step may
 ** lead to states about which they wander much longer.
-** The unit of work is one such sweep. The rate of the last half of the sweeps, by their least measure, predicts how many are missing; the symbolic
-** factorisation tells what a step of Newton's method costs. Newton goes a way of its own from the guess, which solves most small assemblies in 10
-** to 40 steps where sweeps take thousands; its first turn comes early, when sweeps need much more. Between these turns it takes some steps from the
-** point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as all its steps, so that a
-** method that does not help costs about as much as the other one.
+** The unit of work is one such sweep. The rate of the last half of the sweeps, by their least measure, predicts how many are missing; the
+** symbolic factorisation tells what a step of Newton's method costs. Newton goes a way of its own from the guess, which solves most small
+** assemblies in 10 to 40 steps where sweeps take thousands; its first turn comes early, when sweeps need much more. Between these turns it
+** takes some steps from the point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as
+** all its steps, so that a method that does not help costs about as much as the other one. With a coarse tolerance most of its steps are of
+** another kind: they hold forces about the point of the sweeps as much as the tolerance allows (heap_held.h), and take 5 to 20 where sweeps
+** wander for thousands.
 ** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does, when sweeps are
 ** far from the end: they are far ahead where many contacts hold a body, as in walls and arches, and far behind in heaps of spheres. They take half
 ** as much work as the sweeps while they are as near, or nearly and by their rate before them; they go on while they are both nearer and faster;
@@ -55,13 +57,18 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
                     close = 10;
 
 /*
-** Newton's way from the guess. LONG_TURN: its steps of a turn; two thirds of about 80 assemblies of up to 500 contacts take fewer in all. newton_from:
-** the work of the others, in steps of Newton, before its first turn; newton_least: what sweeps must miss for a turn.
+** Newton's way from the guess. LONG_TURN: its steps of a turn; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
+** newton_from: the work of the others, in steps of Newton, before its first turn; newton_least: what sweeps must miss for a turn.
 */
 enum { LONG_TURN = 40, LATE = 20 };
-/* HOLD_TURN: see heap_hold. hold_step: what a step of it costs, over one of Newton, by the time that 1,000 spheres take. */
-enum { HOLD_TURN = 8 };
-static const double hold_step = 0.55;
+/*
+** HOLD_TURN, hold_again, good, waits: see heap_hold. HOLD_LEAST: the steps without progress that a turn of it may take at least. hold_step:
+** what a step of it costs, over one of Newton, by the time that 1,000 spheres take. Turns need 5 to 15 steps from a measure of ten times the
+** tolerance, up to 40 from one of fifty times: turns that did not wait for a good point made slow steps of such pours nearly twice as long. In
+** 7 of these (hold_again, HOLD_LEAST) = (0.4, 8), (0.4, 14), (0.2, 8) and (0.1, 10) take 1.12, 1.18, 1.09 and 0.99 times the work.
+*/
+enum { HOLD_TURN = 6, HOLD_LEAST = 11 };
+static const double hold_step = 0.55, hold_again = 0.2, good = 1.2, waits = 1.5;
 enum { FROM_SWEEPS, FROM_GUESS }; /* Newton's ways */
 static const double newton_from = 5, newton_least = 15;
 
@@ -327,21 +334,28 @@ static bool climb_due(const NsHeapRace *race, double tolerance) {
 }
 
 /*
-** With a coarse tolerance: Newton from z with held forces. z stays as it is unless it gets within tolerance, so that sweeps go on as if nothing had been.
-** Its first turn is due when the others have cost HOLD_TURN of its steps, later ones when they have cost as much as its last one again.
+** With a coarse tolerance: Newton from z with held forces. z stays as it is unless it gets within tolerance, so that sweeps go on as if
+** nothing had been. Its first turn is due when the others have cost HOLD_TURN of its steps, later ones when they have cost `hold_again` times
+** its last one again. It then waits for a point whose measure is at most `good` times the least one of the sweeps, until they have cost
+** `waits` times as much.
 */
 static NsStatus heap_hold(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   if (v->tolerance < coarse || race->cost == 0 || !(*measure <= near)) return NS_OK;
   double spent = heap_spent(race), step = hold_step * race->cost;
-  double missing = work_missing(&race->rate, v->tolerance);
-  if (spent < ns_larger(race->hold_due, HOLD_TURN * step) || missing < 0.5 * HOLD_TURN * step) return NS_OK;
+  double due = ns_larger(race->hold_due, HOLD_TURN * step);
+  if (spent < due || (*measure > good * race->nearest && spent < waits * due)) return NS_OK;
+  if (work_missing(&race->rate, v->tolerance) < 0.5 * HOLD_TURN * step) return NS_OK;
   NsSolverInfo own = {0};
   double reached = *measure;
   memcpy(race->start, z, (size_t)v->p.n * sizeof *z);
-  NsStatus status = ns_heap_held_solve(race->holding, v, (int)(spent / step), race->start, w, &reached, &own);
+  NsStatus status = ns_heap_held_solve(race->holding, v, (int)ns_larger(spent / step, HOLD_LEAST), race->start, w, &reached,
+                                       &own);
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   info->iterations += own.iterations;
-  race->hold_due = spent + own.iterations * step;
+  race->hold_due = spent + hold_again * own.iterations * step;
+  if (reached > v->tolerance) return NS_OK;
+  heap_admit(v, race->start); /* contacts that stick may be outside of their cones, within the tolerance */
+  reached = ns_mixed_measure(v, race->start, w);
   if (reached > v->tolerance) return NS_OK;
   memcpy(z, race->start, (size_t)v->p.n * sizeof *z);
   *measure = reached;

@@ -4,11 +4,12 @@
 */
 /*
 ** A heap has soft modes: forces that change by much while w changes by little. Newton's method for the problem itself runs far along them, and
-** contacts change their modes on the way. With the term weight / rho (z - centre) in w, which holds the forces of a contact at a centre, it takes
-** two to six steps. An answer of the problem with this term has the error weight |z - centre| in z - P(z - rho w) of the problem itself. So each
-** contact is held as long as this is within its own tolerance: weights begin at `first`; where the error of a contact is near the tolerance, or above
-** it, its weight falls, and Newton goes on from the last answer, until none is above. Few weights fall, and most of them by little; the others keep what
-** makes the problem well-posed. If Newton fails the weights fall by less; if that fails, too, the last answer becomes the centre, and weights rise.
+** contacts change their modes on the way. With the term weight / rho (z - centre) in w, which holds the forces of a contact at a centre, it
+** takes two to six steps. An answer of the problem with this term has the error weight |z - centre| in z - P(z - rho w) of the problem itself.
+** So each contact is held as long as this is within its own tolerance: weights begin at `first`; where the error of a contact is near the
+** tolerance, or above it, its weight falls, and Newton goes on from the last answer, until none is above. Few weights fall, and most of them by
+** little; the others keep what makes the problem well-posed. If Newton fails the weights fall by less; if that fails, too, the last answer
+** becomes the centre, and weights rise.
 ** This is the proximal point method with a step length for each contact, and mostly one centre: Rockafellar, SIAM J. Control Optim. 14, 1976.
 ** Assumptions: as mixed_newton.h. Rows are not held.
 ** Termination: the measure is within tolerance; or it has not fallen by `progress` in `most` steps; or MOVES centres did not help.
@@ -25,10 +26,9 @@
 enum { INNER = 12, CUTS = 2, MOVES = 12 };
 
 /*
-** first: the weights at the beginning; 3e-2 takes a quarter more work. fall: the least part that remains of a weight. rise: what weights are multiplied by
-** when the centre moves, up to `first`. exactly: the tolerance of an answer with the term, over that of the problem. enough: the error over the
-** tolerance above which a weight falls; safe: what the error is to become. progress: the part of the least measure that counts as progress.
-** Work is counted in sweeps and steps over 14 steps of pours of 200 to 1,000 spheres; fall 0.1, exactly 0.3 and INNER 6 change the work by less than a hundredth.
+** first: the weights at the beginning. fall: the least part that remains of a weight. rise: what weights are multiplied by when the centre
+** moves, up to `first`. exactly: the tolerance of an answer with the term, over that of the problem. enough: the error over the tolerance
+** above which a weight falls; safe: what the error is to become. progress: the part of the least measure that counts as progress.
 */
 static const double first = 1e-2, fall = 0.25, rise = 10, exactly = 0.1, enough = 0.8, safe = 0.5, progress = 0.7;
 
