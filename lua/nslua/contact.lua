@@ -24,6 +24,7 @@
 -- coordinates).
 
 local format = require "nslua.core".number_support.format
+local links = require "nslua.contact.links"
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
@@ -160,7 +161,7 @@ return function(ns, core)
     if not good or size ~= 2 then
       fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)
     end
-    return setmetatable({
+    return links.register(setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       scene = support.scene(2, options.reach),
       lines = {},
@@ -172,7 +173,7 @@ return function(ns, core)
       own = {},       -- the script's own generators
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
-    }, Manager)
+    }, Manager))
   end
 
   local function body(who, ds)
@@ -251,8 +252,6 @@ return function(ns, core)
       made = {}, linked = {} }
   end
 
-  for name, method in pairs(shared_methods) do Manager[name] = method end
-
   -- The relation of the name; make() makes it at the first call.
   local function shared(self, name, make)
     local relation = self.relations[name]
@@ -263,16 +262,23 @@ return function(ns, core)
     return relation
   end
 
-  -- Links the contact of the slot. describe(self, first, second, part) returns its name, a function that makes its
-  -- relation, and its systems.
-  local function link(self, slot, describe_contact)
+  -- The contact of the slot. self:_describe(first, second, part) returns its name, what makes its relation, and its
+  -- systems.
+  local function made(self, slot)
     local c = self.made[slot]
     if not c then
-      local name, make, first, second = describe_contact(self, support.contact(self.scene, slot))
+      local name, make, first, second = self:_describe(support.contact(self.scene, slot))
       local interaction = ns.Interaction(self.law, make(), name)
       c = { slot = slot, interaction = interaction, y = interaction:y(0), first = first, second = second }
+      links.note(graph, self, interaction, 0, support.origin(self.scene, slot))
       self.made[slot] = c
     end
+    return c
+  end
+
+  -- Links the contact of the slot, unless the script's filter refuses it.
+  local function link(self, slot)
+    local c = made(self, slot)
     if self.asks and self.asks(c.first, c.second) == false then return end
     if not graph.linked(self.nsds, c.interaction) then
       graph.clear(c.interaction)
@@ -312,21 +318,52 @@ return function(ns, core)
     where.fail(("pair: contacts: [%s]: %s"):format(key, text))
   end
 
+  -- The relations that a generator of the script names now.
+  local function ask(own)
+    local near = own.contacts(own.first, own.second)
+    if type(near) ~= "table" then
+      fail("pair", "contacts", "a function that returns a table of relations", near, 6)
+    end
+    return near
+  end
+
+  -- The interaction of a generator's key.
+  local function own_made(self, own, key, relation)
+    if not own.made[key] then
+      local name = ("pair %d %s"):format(own.number, key)
+      own.made[key] = try_pair(key, ns.Interaction, self.law, relation, name)
+      links.note(graph, self, own.made[key], own.number, links.key(key))
+    end
+    return own.made[key]
+  end
+
+  -- What links.relink asks for: the contact that was saved as these bytes, of the shapes or, with number > 0, of a
+  -- generator of the script; nil: there is none.
+  function shared_methods:_recall(number, bytes)
+    if number == 0 then
+      local slot = support.recall(self.scene, bytes)
+      return slot and made(self, slot)
+    end
+    local own, found = self.own[number], nil
+    for key, interaction in pairs(own and own.made or {}) do
+      if links.key(key) == bytes then found = interaction end
+    end
+    for key, relation in pairs(own and not found and ask(own) or {}) do
+      if links.key(key) == bytes then found = own_made(self, own, key, relation) end
+    end
+    return found and { own = own, interaction = found, first = own.first, second = own.second }
+  end
+
   -- Links the contacts that a generator of the script names now, and unlinks the others.
   local function generate(self, own)
-    local near, keys, linked = own.contacts(own.first, own.second), {}, {}
-    if type(near) ~= "table" then
-      fail("pair", "contacts", "a function that returns a table of relations", near, 5)
-    end
+    local near, keys, linked = ask(own), {}, {}
     for key, relation in pairs(near) do
       if type(relation) ~= "userdata" then fail("pair", ("contacts: [%s]"):format(key), "a relation", relation, 5) end
       keys[#keys + 1] = key
     end
     table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
     for _, key in ipairs(keys) do
-      local interaction = own.made[key]
-        or try_pair(key, ns.Interaction, self.law, near[key], ("pair %d %s"):format(own.number, key))
-      own.made[key] = interaction
+      local interaction = own_made(self, own, key, near[key])
       linked[#linked + 1], linked[interaction] = interaction, true
     end
     for _, interaction in ipairs(own.linked) do
@@ -341,10 +378,12 @@ return function(ns, core)
     own.linked = linked
   end
 
-  -- Links and unlinks contacts; describe_contact: see `link`. Contacts that the script has unlinked are forgotten
+  for name, method in pairs(shared_methods) do Manager[name] = method end
+
+  -- Links and unlinks contacts. Contacts that the script has unlinked are forgotten
   -- first: they are looked for only when the graph has changed since the last time. Then those whose gap has become
   -- larger than twice the reach are unlinked.
-  local function update(self, describe_contact)
+  local function update(self)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
     local version, resets = graph.version(nsds)
     if version ~= self.version then
@@ -370,9 +409,10 @@ return function(ns, core)
         (tostring(ds):gsub(" with.*", "")), table.concat(texts, ", ")), 3)
     end
     unlink_listed(self, support.lost(scene, self.gone), self.gone)
-    for k = 1, near do link(self, slots[k], describe_contact) end
+    for k = 1, near do link(self, slots[k]) end
     for _, own in ipairs(self.own) do generate(self, own) end
     self.version = graph.version(nsds)
+    links.tell(graph, support, self)
     return self:count()
   end
 
@@ -403,7 +443,7 @@ return function(ns, core)
     return name, function() return shared(self, key, make) end, shape.ds
   end
 
-  local function in_plane(self, first, second, part, features)
+  function Manager:_describe(first, second, part, features)
     local a = self.added[first]
     if second < 0 then return with_line(self, a, -second, part) end
     local b = self.added[second]
@@ -421,7 +461,7 @@ return function(ns, core)
   -- contacts.
   function Manager:update()
     check_self("update", self, Manager)
-    return update(self, in_plane)
+    return update(self)
   end
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,

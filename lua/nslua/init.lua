@@ -31,6 +31,9 @@ core.on("events", function(...) return require "nslua.base.event_options".lists(
 core.on("compile", function(simulation) require "nslua.compile".again(simulation) end)
 core.on("compile one", function(...) return require "nslua.compile".one(...) end)
 core.on("lost path", function(...) return require "nslua.compile".lose(...) end)
+core.on("contacts", function(...)
+  return require "nslua.contact.links".relink(core.graph_support, core.contact_support, ...)
+end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 
 local ns = {}

@@ -331,7 +331,8 @@ static bool same_piece(const char *a, size_t m, const char *b, size_t n) {
 static bool same_pieces(const NsCheckpoint *a, const NsCheckpoint *b) {
   return same_piece(a->identity, a->identity_size, b->identity, b->identity_size) &&
          same_piece(a->note, a->note_size, b->note, b->note_size) &&
-         same_piece(a->state, a->state_size, b->state, b->state_size);
+         same_piece(a->state, a->state_size, b->state, b->state_size) &&
+         same_piece(a->links, a->links_size, b->links, b->links_size);
 }
 
 /* With a good generation before it, any file at the path gives that one or its own contents, also after a write over it. */

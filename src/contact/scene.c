@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "contact/grid.h"
 
@@ -100,6 +101,10 @@ void ns_scene_lead(NsScene *s, int shape, double way) {
   *lead = 1.5 * way, s->skin = -1;
 }
 
+void ns_scene_set_lead(NsScene *s, int shape, double lead) {
+  s->shapes[shape].lead = lead, s->skin = -1;
+}
+
 int ns_scene_space(const NsScene *s) {
   return s->space;
 }
@@ -159,6 +164,78 @@ static NsStatus scene_note(NsScene *s, int first, int second, int part) {
   if (!s->slots[slot].linked) s->found[s->nfound++] = slot;
   return NS_OK;
 }
+
+/* ---- slots in files ---- */
+
+/* The numbers of a touch that its relation reads, in one order. */
+static void scene_touch_numbers(NsTouch *t, double *numbers, bool read) {
+  double *parts[] = {&t->R1, &t->R2, &t->L1, &t->L2, t->corner, t->along, t->point, t->normal, t->side, t->n};
+  for (int k = 0, at = 0; k < 10; at += k++ < 4 ? 1 : 3)
+    memcpy(read ? parts[k] : numbers + at, read ? numbers + at : parts[k], (k < 4 ? 1 : 3) * sizeof *numbers);
+}
+
+void ns_scene_origin(const NsScene *s, int slot, NsSceneOrigin *o) {
+  const NsSceneContact *c = &s->slots[slot];
+  memset(o, 0, sizeof *o);
+  o->first = c->first, o->second = c->second, o->triangle = c->triangle, o->mirrored = c->mirrored, o->part = c->part;
+  o->kind = c->touch ? (int64_t)c->touch->kind : -1;
+  if (c->touch) o->swapped = c->touch->swapped, scene_touch_numbers(c->touch, o->numbers, false);
+}
+
+/* Whether there can be such a contact. */
+static bool scene_fits(const NsScene *s, const NsSceneOrigin *o) {
+  if (o->first < 0 || o->first >= s->nshapes || o->second < -s->nhalves || o->second >= s->nshapes) return false;
+  if (o->kind < -1 || o->kind > NS_TOUCH_RING_RING || s->shapes[o->first].n == 0) return false;
+  if (o->second < 0) return o->kind < 0 && o->part < (uint64_t)s->shapes[o->first].nballs;
+  const NsMesh *mesh = s->shapes[o->second].mesh;
+  return o->triangle >= 0 && o->triangle <= (mesh ? ns_mesh_triangles(mesh) : 0);
+}
+
+NsStatus ns_scene_recall(NsScene *s, const NsSceneOrigin *o, int *slot) {
+  if (!scene_fits(s, o)) return NS_EARG;
+  NsSceneContact c = {.first = (int)o->first,
+                      .second = (int)o->second,
+                      .triangle = (int)o->triangle,
+                      .part = o->part,
+                      .mirrored = o->mirrored != 0};
+  s->nfound = 0;
+  *slot = scene_slot(s, c);
+  if (*slot < 0) return NS_ENOMEM;
+  NsSceneContact *contact = &s->slots[*slot];
+  if (o->kind < 0 || contact->touch) return NS_OK;
+  contact->touch = ns_alloc(1, sizeof *contact->touch);
+  if (!contact->touch) return NS_ENOMEM;
+  contact->mirrored = c.mirrored, contact->touch->swapped = o->swapped != 0;
+  contact->touch->kind = (NsTouchKind)o->kind, contact->touch->id = o->part, contact->touch->triangle = c.triangle;
+  double numbers[NS_SCENE_NUMBERS];
+  memcpy(numbers, o->numbers, sizeof numbers);
+  scene_touch_numbers(contact->touch, numbers, true);
+  return NS_OK;
+}
+
+static void scene_hash(uint64_t *hash, const double *x, int n) {
+  for (int k = 0; k < n; k++) {
+    double number = x[k] + 0.0; /* 0 has one sign */
+    ns_hash_bytes(hash, &number, sizeof number);
+  }
+}
+
+uint64_t ns_scene_mark(const NsScene *s, int shape) {
+  const NsSceneShape *a = &s->shapes[shape];
+  uint64_t hash = NS_HASH_START;
+  double sizes[] = {a->n, a->nballs, a->around, a->half, a->solid ? a->solid->ring.R : 0, a->solid ? a->solid->radius : 0};
+  scene_hash(&hash, sizes, 6);
+  for (int k = 0; k < a->nballs; k++) scene_hash(&hash, a->balls[k].at, 3), scene_hash(&hash, &a->balls[k].radius, 1);
+  if (a->solid) scene_hash(&hash, a->solid->vertices, 3 * a->solid->nvertices);
+  for (int k = 0; a->mesh && k < ns_mesh_triangles(a->mesh); k++) {
+    double corners[9];
+    ns_mesh_corners(a->mesh, k, corners);
+    scene_hash(&hash, corners, 9);
+  }
+  return hash;
+}
+
+/* ---- touches ---- */
 
 /* Exchanges the features of corners or of edges. */
 static void scene_exchange(NsTouch *t) {

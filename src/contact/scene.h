@@ -59,6 +59,14 @@ typedef struct NsSceneContact {
   const void *owner; /* for the caller */
 } NsSceneContact;
 
+/* What a contact is, without what it is now, in numbers of full width: as its bytes it is kept in files. kind: -1 without a touch. */
+enum { NS_SCENE_NUMBERS = 22 };
+typedef struct NsSceneOrigin {
+  int64_t first, second, triangle, mirrored, kind, swapped;
+  uint64_t part;
+  double numbers[NS_SCENE_NUMBERS]; /* R1, R2, L1, L2 and the vectors of the touch */
+} NsSceneOrigin;
+
 typedef struct NsScene NsScene;
 
 /* space: 2 or 3. reach: contacts with a gap up to it are near. NS_ENOMEM. */
@@ -72,6 +80,9 @@ NsStatus ns_scene_add_half(NsScene *scene, const NsSceneHalf *half);
 /* A shape that moves by up to `way` until the next search is looked for so much farther. */
 void ns_scene_lead(NsScene *scene, int shape, double way);
 
+/* Sets by how much it leads, as of another scene of these shapes. */
+void ns_scene_set_lead(NsScene *scene, int shape, double lead);
+
 /*
 ** Finds the contacts that are near and not linked: *found gets their slots (nfound), valid until the next call. NS_ENAN: shape *bad has no
 ** finite place, or one that is too far from the origin; NS_ENOMEM.
@@ -83,6 +94,13 @@ NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfoun
 
 /* The slots of the linked contacts with a touch that the last search has not found any more. NS_ENOMEM. */
 NsStatus ns_scene_lost(NsScene *scene, const int **found, int *nfound);
+
+void ns_scene_origin(const NsScene *scene, int slot, NsSceneOrigin *origin);
+/* The slot of the contact, a new one if it has none: with that touch, unless it has one. NS_EARG: it is none of these shapes; NS_ENOMEM. */
+NsStatus ns_scene_recall(NsScene *scene, const NsSceneOrigin *origin, int *slot);
+
+/* A hash of what the shape is. */
+uint64_t ns_scene_mark(const NsScene *scene, int shape);
 
 int ns_scene_space(const NsScene *scene); /* 2 or 3 */
 int ns_scene_shapes(const NsScene *scene);

@@ -17,7 +17,7 @@
 static const char magic[] = "nslua checkpoint 1\n";
 static const char suffix[] = ".previous", link_suffix[] = ".previous.tmp";
 
-enum { MAGIC_BYTES = sizeof magic - 1, WORD_BYTES = sizeof(uint64_t), PIECES = 3 };
+enum { MAGIC_BYTES = sizeof magic - 1, WORD_BYTES = sizeof(uint64_t), PIECES = 3 }; /* the least number of pieces */
 
 #define BYTE_ORDER_MARK UINT64_C(0x0102030405060708)
 
@@ -51,12 +51,12 @@ static void put_word(NsFile *file, uint64_t *crc, uint64_t word) {
 }
 
 static void io_checkpoint_put_all(NsFile *file, const NsCheckpoint *c) {
-  const char *pieces[PIECES] = {c->identity, c->note, c->state};
-  size_t sizes[PIECES] = {c->identity_size, c->note_size, c->state_size};
+  const char *pieces[PIECES + 1] = {c->identity, c->note, c->state, c->links};
+  size_t sizes[PIECES + 1] = {c->identity_size, c->note_size, c->state_size, c->links_size};
   uint64_t crc = 0;
   io_checkpoint_put(file, &crc, magic, MAGIC_BYTES);
   put_word(file, &crc, BYTE_ORDER_MARK);
-  for (int i = 0; i < PIECES; i++) {
+  for (int i = 0; i < PIECES + (c->links_size > 0); i++) {
     put_word(file, &crc, sizes[i]);
     if (sizes[i]) io_checkpoint_put(file, &crc, pieces[i], sizes[i]);
   }
@@ -158,7 +158,8 @@ static const char *fault_of(Text *text) {
 static NsStatus take_pieces(Text *text, NsCheckpoint *c) {
   NsStatus status = take_piece(text, &c->identity, &c->identity_size);
   if (status == NS_OK) status = take_piece(text, &c->note, &c->note_size);
-  return status == NS_OK ? take_piece(text, &c->state, &c->state_size) : status;
+  if (status == NS_OK) status = take_piece(text, &c->state, &c->state_size);
+  return status == NS_OK && text->at < text->size ? take_piece(text, &c->links, &c->links_size) : status;
 }
 
 static NsStatus read_generation(const char *path, NsCheckpoint *pieces, NsError *err) {
@@ -212,5 +213,6 @@ void ns_checkpoint_clear(NsCheckpoint *pieces) {
   ns_free(pieces->identity);
   ns_free(pieces->note);
   ns_free(pieces->state);
+  ns_free(pieces->links);
   *pieces = (NsCheckpoint){0};
 }

@@ -1,6 +1,6 @@
 /*
 ** checkpoint.h
-** Checkpoint files: three blocks of bytes under a checksum, written whole or not at all; the previous file is kept.
+** Checkpoint files: blocks of bytes under a checksum, written whole or not at all; the previous file is kept.
 */
 #pragma once
 
@@ -12,14 +12,15 @@
 /* The contents of a file. A zero-initialised one is empty and valid. */
 typedef struct NsCheckpoint {
   char *identity, *note, *state; /* what identifies the simulation, the script's addition, the state */
-  size_t identity_size, note_size, state_size;
+  char *links;                   /* what links contacts that come and go; it may be absent */
+  size_t identity_size, note_size, state_size, links_size;
   bool previous; /* after reading: it came from PATH.previous */
 } NsCheckpoint;
 
 /*
 ** Writes the pieces (borrowed) to a temporary file, syncs it and renames it to PATH. A good file that had the name before
 ** becomes PATH.previous. At any moment, also after a kill, one of the two is whole. Format (native byte order): a magic line,
-** a number that tells the byte order, each piece after its size, the CRC-64 (ECMA-182) of all that. NS_EIO, NS_ENOMEM.
+** a number that tells the byte order, each piece after its size (links only if there are any), the CRC-64 (ECMA-182) of all that. NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_checkpoint_write(const char *path, const NsCheckpoint *pieces, NsError *err);
 

@@ -38,9 +38,18 @@ NsStatus ns_interaction_new(NsInteraction **out, NsLaw *law, NsRelation *relatio
   return NS_OK;
 }
 
+NsStatus ns_origin_set(NsOrigin *origin, const void *bytes, size_t size) {
+  char *copy = ns_alloc(size + 1, 1);
+  if (!copy) return NS_ENOMEM;
+  if (size > 0) memcpy(copy, bytes, size);
+  ns_free(origin->bytes);
+  return *origin = (NsOrigin){copy, size}, NS_OK;
+}
+
 void ns_interaction_free(NsInteraction *inter) {
   if (!inter) return;
   ns_free(inter->z_pair);
+  ns_free(inter->origin.bytes);
   ns_arena_release(&inter->arena);
   ns_free(inter);
 }

@@ -15,6 +15,15 @@
 /* The most systems that an interaction links: a coupling of two joints has up to four bodies. */
 enum { NS_INTERACTION_SYSTEMS = 4 };
 
+/* Bytes that a checkpoint keeps; NULL, 0: none. */
+typedef struct NsOrigin {
+  char *bytes;
+  size_t size;
+} NsOrigin;
+
+/* Copies the bytes in place of those that are there. NS_ENOMEM. */
+NsStatus ns_origin_set(NsOrigin *origin, const void *bytes, size_t size);
+
 typedef struct NsInteraction {
   char name[NS_NAME_SIZE];
   NsLaw *law;
@@ -37,6 +46,7 @@ typedef struct NsInteraction {
   const void *owner; /* the NSDS that links it; NULL: none */
   uint64_t linked;   /* the version of the NSDS since it links it */
   bool closed;       /* the script closed it: a step refuses it */
+  NsOrigin origin;   /* what links it, and as which contact; none: the script */
 } NsInteraction;
 
 /* The table of fields of an interaction. */

@@ -32,6 +32,7 @@ void ns_nsds_free(NsNsds *nsds) {
   if (!nsds) return;
   ns_free(nsds->ds);
   ns_free(nsds->interactions);
+  ns_free(nsds->origin.bytes);
   ns_free(nsds);
 }
 
@@ -205,6 +206,17 @@ NsStatus ns_nsds_unlink(NsNsds *nsds, int count, NsInteraction *const *list, NsE
     if (nsds->interactions[i]->owner) nsds->interactions[kept++] = nsds->interactions[i];
   nsds->ninteractions = kept;
   if (count > 0) nsds_linked(nsds);
+  return NS_OK;
+}
+
+NsStatus ns_nsds_arrange(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err) {
+  int known = 0;
+  for (int k = 0; k < count; k++) known += list[k]->owner == nsds, list[k]->owner = NULL; /* a second time it is unknown */
+  bool good = known == count && count == nsds->ninteractions;
+  if (good) memcpy(nsds->interactions, list, (size_t)count * sizeof(NsInteraction *));
+  for (int k = 0; k < nsds->ninteractions; k++) nsds->interactions[k]->owner = nsds;
+  if (!good) return ns_fail(err, NS_EARG, "arrange: these are not the interactions that are linked");
+  nsds_linked(nsds);
   return NS_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct NsNsds {
   bool acting;      /* between two intervals of a step a script acts or records: the graph may change, but not step */
   bool observed;    /* a script records a row: it may read everything, but not change the graph */
   long simulations; /* number of simulations made of this graph; they are numbered from 1 */
+  NsOrigin origin;  /* what links contacts that come and go */
   long driver;      /* number of the simulation that last stepped, reset or loaded the state; 0: none */
 } NsNsds;
 
@@ -43,6 +44,9 @@ NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *const *ds,
 
 /* Removes `count` interactions, which may be linked again. NS_EARG when one is not linked here: nothing changes then. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err);
+
+/* Puts the interactions into another order: `list` has those that are linked. NS_EARG when it has others: nothing changes then. */
+NsStatus ns_nsds_arrange(NsNsds *nsds, int count, NsInteraction *const *list, NsError *err);
 
 /* Sets the step length h in the relations' windows; their differences in time start from it (model/difference.h). */
 void ns_nsds_set_step(NsNsds *nsds, double h);

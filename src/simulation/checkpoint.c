@@ -38,8 +38,21 @@ static void describe_model(NsText *text, NsTimeStepping *ts) {
   ns_action_changes_exchange(&ts->changes);
 }
 
+static void put_origin(NsText *text, const NsOrigin *origin) {
+  uint64_t size = origin->size;
+  ns_text_append(text, &size, sizeof size);
+  ns_text_append(text, origin->bytes, origin->size);
+}
+
+/* What links contacts that come and go, and then what each interaction is to it. */
+static void put_links(NsText *text, const NsNsds *nsds) {
+  if (nsds->origin.size == 0) return;
+  put_origin(text, &nsds->origin);
+  for (int i = 0; i < nsds->ninteractions; i++) put_origin(text, &nsds->interactions[i]->origin);
+}
+
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err) {
-  NsText identity = {0}, state = {0};
+  NsText identity = {0}, state = {0}, links = {0};
   if (ts->part.divided && ts->user.count == 0)
     return ns_fail(err, NS_EARG, "the step is divided at t=%.10g by an event that has been removed; compute its rest first",
                    ts->part.from);
@@ -47,16 +60,20 @@ NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size
   if (status != NS_OK) return status;
   describe_model(&identity, ts);
   put_state(&state, ts);
+  put_links(&links, ts->nsds);
   NsCheckpoint pieces = {.identity = identity.bytes,
                          .identity_size = identity.size,
                          .note = (char *)(size_t)note,
                          .note_size = note ? note_size : 0,
                          .state = state.bytes,
-                         .state_size = state.size};
-  if (identity.failed || state.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
+                         .state_size = state.size,
+                         .links = links.bytes,
+                         .links_size = links.size};
+  if (identity.failed || state.failed || links.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   else status = ns_checkpoint_write(path, &pieces, err);
   ns_free(identity.bytes);
   ns_free(state.bytes);
+  ns_free(links.bytes);
   return status;
 }
 
@@ -162,9 +179,9 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
   bool computed;
   NsStatus status = read_model(ts, path, any_constants, pieces, &k, &computed, err);
   if (status != NS_OK) return status;
-  ts->ready = false; /* the next steps must not depend on the contents of the workspace */
-  status = ns_ts_prepare(ts, err);
+  status = ns_ts_prepare_anew(ts, err); /* the next steps must not depend on the contents of the workspace */
   if (status == NS_OK) status = run_checkpoint_take_state(ts, pieces, path, err);
+  ts->output_known = status == NS_OK;
   if (status != NS_OK) ns_checkpoint_clear(pieces);
   return status;
 }

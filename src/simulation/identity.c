@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/mechanical_ds.h"
@@ -48,27 +49,20 @@ __attribute__((format(printf, 2, 3))) static void add_line(NsText *text, const c
 
 /* ---- hashes ---- */
 
-/* FNV-1a of 64 bits; Fowler, Noll and Vo. */
-#define HASH_START UINT64_C(14695981039346656037)
-
-static void hash_bytes(uint64_t *hash, const void *bytes, size_t size) {
-  for (size_t i = 0; i < size; i++) *hash = (*hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
-}
-
 static void hash_numbers(uint64_t *hash, const double *v, long n) {
-  hash_bytes(hash, v, (size_t)n * sizeof *v);
+  ns_hash_bytes(hash, v, (size_t)n * sizeof *v);
 }
 
 static void hash_sparse(uint64_t *hash, const NsSparse *A) {
   int nnz = ns_sparse_nnz(A);
-  hash_bytes(hash, A->colptr, ((size_t)A->cols + 1) * sizeof *A->colptr);
-  hash_bytes(hash, A->row, (size_t)nnz * sizeof *A->row);
+  ns_hash_bytes(hash, A->colptr, ((size_t)A->cols + 1) * sizeof *A->colptr);
+  ns_hash_bytes(hash, A->row, (size_t)nnz * sizeof *A->row);
   hash_numbers(hash, A->value, nnz);
 }
 
 /* Hash of the numbers of a coefficient; they may belong to another object. */
 static uint64_t hash_of_coef(const NsCoef *c) {
-  uint64_t hash = HASH_START;
+  uint64_t hash = NS_HASH_START;
   const NsSource *s = &c->source;
   if (c->sparse) hash_sparse(&hash, c->sparse);
   else if (!s->version) hash_numbers(&hash, c->value, (long)c->rows * c->cols);
@@ -97,8 +91,8 @@ static bool coef_value(const NsCoef *c, char *value) {
 }
 
 static void array_value(const NsField *field, const void *object, const void *data, size_t bytes, char *value) {
-  uint64_t hash = HASH_START;
-  hash_bytes(&hash, data, bytes);
+  uint64_t hash = NS_HASH_START;
+  ns_hash_bytes(&hash, data, bytes);
   snprintf(value, LINE_BYTES, "%d x %d %016" PRIx64, ns_field_rows(field, object), ns_field_cols(field, object), hash);
 }
 
@@ -163,14 +157,14 @@ static void describe_run(NsText *text, const NsTimeStepping *ts) {
 
 static void hash_piece(void *context, const char *name, void *data, size_t bytes) {
   (void)name;
-  hash_bytes(context, data, bytes);
+  ns_hash_bytes(context, data, bytes);
 }
 
 static void describe_time(NsText *text, const NsTimeStepping *ts) {
   const NsTimeGrid *grid = ts->grid;
   add_line(text, "%s%s", ns_integrator_name(ts->integrator), ts->class->projection);
   if (!grid->points) add_line(text, "times: from %.17g, steps of %.17g", grid->t0, grid->h);
-  uint64_t hash = HASH_START;
+  uint64_t hash = NS_HASH_START;
   ns_fields_walk(ns_time_grid_fields, ts->grid, NS_FIELD_CONSTANT, hash_piece, &hash);
   if (grid->points) add_line(text, "times: %d points %016" PRIx64, grid->npoints, hash);
 }

@@ -64,10 +64,20 @@ static NsStatus start_bounds(NsTimeStepping *ts, NsError *err) {
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
+static NsStatus check_filled(const NsTimeStepping *ts, NsError *err) {
+  if (ts->nsds->nds > 0) return NS_OK;
+  return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
+}
+
+NsStatus ns_ts_prepare_anew(NsTimeStepping *ts, NsError *err) {
+  NsStatus status = check_filled(ts, err);
+  return status == NS_OK ? make_workspace(ts, false, err) : status;
+}
+
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
-  NsStatus finite = check_state(ts, err);
-  if (finite != NS_OK) return finite;
+  NsStatus first = check_filled(ts, err);
+  if (first == NS_OK) first = check_state(ts, err);
+  if (first != NS_OK) return first;
   bool fits = ts->ready && ts->islands.plan.adaptive == ns_adaptive_asked(&ts->adaptive);
   uint64_t since = 0; /* contacts that were linked before have their outputs */
   if (!fits || ts->graph_version != ts->nsds->version) {

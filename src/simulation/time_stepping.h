@@ -209,6 +209,9 @@ double ns_ts_next_time(const NsTimeStepping *ts);
 */
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
+/* Makes the workspace in any case, for a state with its outputs that is about to replace the present one: relations may not have these here. */
+NsStatus ns_ts_prepare_anew(NsTimeStepping *ts, NsError *err);
+
 /*
 ** ns_ts_may_keep_penetration: whether the steps may keep a negative gap. ns_ts_penetrating, before the first step and after
 ** ns_ts_prepare: the first interaction with a gap below -part * (its terms) that the steps would keep, and the row of that gap;

@@ -19,6 +19,7 @@
 -- relations above, other shapes by relations of their features (corners, edges, faces).
 
 local format = require "nslua.core".number_support.format
+local links = require "nslua.contact.links"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
@@ -176,13 +177,13 @@ return function(ns, contact, parts)
       local got = good and parts.said("size " .. tostring(size)) or law
       fail("space", "law", "a nonsmooth law of size 1, 3 or 5", got, 2)
     end
-    return setmetatable({
+    return links.register(setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
       relations = {}, given = {}, seen = {}, bullets = {},
       shown = {}, -- shapes with their systems, for pictures
-    }, Space)
+    }, Space))
   end
 
   local function body(who, ds, turns)
@@ -293,7 +294,7 @@ return function(ns, contact, parts)
   end
 
   -- features: the options of the relation, or nil of two balls.
-  local function in_space(self, first, second, part, features)
+  function Space:_describe(first, second, part, features)
     local a = self.added[first]
     if second < 0 then return with_plane(self, a, -second, part) end
     local b = self.added[second]
@@ -323,6 +324,6 @@ return function(ns, contact, parts)
       -- two steps ahead, as far as a forecast looks, with the velocity that forces will have given by then
       parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + push_of(one.ds) * one.step) * one.step)
     end
-    return parts.update(self, in_space)
+    return parts.update(self)
   end
 end

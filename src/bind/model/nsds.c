@@ -301,6 +301,36 @@ static int graph_clear(lua_State *L) {
   return ns_interaction_reset(nsl_check_interaction(L, 1)->interaction), 0;
 }
 
+/* Sets the bytes at idx, if there are any, and pushes those that are there. */
+static int push_origin(lua_State *L, NsOrigin *origin, int idx) {
+  size_t size;
+  const char *bytes = luaL_optlstring(L, idx, NULL, &size);
+  if (bytes && ns_origin_set(origin, bytes, size) != NS_OK) luaL_error(L, "not enough memory");
+  return lua_pushlstring(L, origin->bytes ? origin->bytes : "", origin->size), 1;
+}
+
+/* origin(interaction [, bytes]), origins(nsds [, bytes]): what a checkpoint keeps, see NsOrigin. */
+static int graph_origin(lua_State *L) {
+  return push_origin(L, &nsl_check_interaction(L, 1)->interaction->origin, 2);
+}
+static int graph_origins(lua_State *L) {
+  return push_origin(L, &nsl_check_nsds(L, 1)->nsds->origin, 2);
+}
+
+/* arrange(nsds, list): the order of the interactions, all of which are in the list. */
+static int graph_arrange(lua_State *L) {
+  const NslNsds *self = bind_nsds_check_idle(L, "arrange");
+  NsError err = {NS_OK, ""};
+  int count = (int)lua_rawlen(L, 2);
+  NsInteraction **list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof(NsInteraction *), 0);
+  for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), list[k] = nsl_check_interaction(L, -1)->interaction;
+  if (ns_nsds_arrange(self->nsds, count, list, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_getiuservalue(L, 1, 1);
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "interactions");
+  return 0;
+}
+
 /* linked(nsds, interaction): whether the interaction is linked in this graph. */
 static int graph_linked(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
@@ -336,8 +366,9 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {"clear", graph_clear},
-                                   {"touch", graph_touch},     {"unlink", graph_unlink}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked},   {"clear", graph_clear},
+                                   {"touch", graph_touch},     {"unlink", graph_unlink},   {"origin", graph_origin},
+                                   {"origins", graph_origins}, {"arrange", graph_arrange}, {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);

@@ -2,6 +2,10 @@
 ** scene.c
 ** Scenes of contacts that come and go, for the managers of nslua.contact: the hidden table contact_support.
 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "bind/array/vector.h"
 #include "bind/lua/open.h"
 #include "bind/model/solid.h"
@@ -110,6 +114,25 @@ static int bind_scene_lead(lua_State *L) {
   return ns_scene_lead(scene, shape - 1, luaL_checknumber(L, 3)), 0;
 }
 
+/* leads(scene, shape [, way]): by how much a shape leads; sets it. */
+static int bind_scene_leads(lua_State *L) {
+  NsScene *scene = bind_scene_check(L);
+  int shape = (int)luaL_checkinteger(L, 2);
+  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
+  if (!lua_isnoneornil(L, 3)) ns_scene_set_lead(scene, shape - 1, luaL_checknumber(L, 3));
+  return lua_pushnumber(L, ns_scene_shape(scene, shape - 1)->lead), 1;
+}
+
+/* mark(scene, shape): a text that differs for shapes that do. */
+static int bind_scene_mark(lua_State *L) {
+  NsScene *scene = bind_scene_check(L);
+  int shape = (int)luaL_checkinteger(L, 2);
+  char text[24];
+  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
+  snprintf(text, sizeof text, "%016" PRIx64, ns_scene_mark(scene, shape - 1));
+  return lua_pushstring(L, text), 1;
+}
+
 /* half(scene, point, normal), lists of 3. */
 static int bind_scene_half(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
@@ -168,6 +191,29 @@ static NsSceneContact *bind_scene_slot(lua_State *L) {
   lua_Integer slot = luaL_checkinteger(L, 2);
   if (slot < 1 || slot > ns_scene_slots(scene)) luaL_error(L, "scene: there is no slot %I", (LUAI_UACINT)slot);
   return ns_scene_contact(scene, (int)slot - 1);
+}
+
+/* origin(scene, slot): the contact as bytes. */
+static int bind_scene_origin(lua_State *L) {
+  NsSceneOrigin origin;
+  (void)bind_scene_slot(L);
+  ns_scene_origin(bind_scene_check(L), (int)lua_tointeger(L, 2) - 1, &origin);
+  return lua_pushlstring(L, (const char *)&origin, sizeof origin), 1;
+}
+
+/* recall(scene, bytes): the slot of the contact; nil: the scene can have no such contact. */
+static int bind_scene_recall(lua_State *L) {
+  NsScene *scene = bind_scene_check(L);
+  NsSceneOrigin origin;
+  size_t size;
+  int slot = -1;
+  const char *bytes = luaL_checklstring(L, 2, &size);
+  if (size != sizeof origin) return lua_pushnil(L), 1;
+  memcpy(&origin, bytes, size);
+  NsStatus status = ns_scene_recall(scene, &origin, &slot);
+  if (status == NS_EARG) return lua_pushnil(L), 1;
+  nsl_check_status(L, status, "scene");
+  return lua_pushinteger(L, slot + 1), 1;
 }
 
 /* Pushes the options of a relation in space that has the touch's features, but its name. */
@@ -252,17 +298,12 @@ static int bind_scene_unlink(lua_State *L) {
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
-                                       {"shape", bind_scene_shape},
-                                       {"half", bind_scene_half},
-                                       {"lead", bind_scene_lead},
-                                       {"search", bind_scene_search},
-                                       {"far", bind_scene_far},
-                                       {"lost", bind_scene_lost},
-                                       {"contact", bind_scene_contact},
-                                       {"link", bind_scene_link},
-                                       {"unlink", bind_scene_unlink},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"scene", bind_scene_new},     {"shape", bind_scene_shape},   {"half", bind_scene_half},
+      {"lead", bind_scene_lead},     {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
+      {"origin", bind_scene_origin}, {"recall", bind_scene_recall}, {"search", bind_scene_search},
+      {"far", bind_scene_far},       {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
+      {"link", bind_scene_link},     {"unlink", bind_scene_unlink}, {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

@@ -69,25 +69,74 @@ static bool read_constants(lua_State *L, int idx) {
   return any;
 }
 
-/* Pushes the note of a checkpoint, nil when there is none. */
-static int push_note(lua_State *L) {
-  const NsCheckpoint *pieces = lua_touserdata(L, 1);
-  if (pieces->note_size > 0) lua_pushlstring(L, pieces->note, pieces->note_size);
+/* Pushes a piece of a checkpoint, nil when there is none. */
+static int push_bytes(lua_State *L) {
+  const NsOrigin *piece = lua_touserdata(L, 1);
+  if (piece->size > 0) lua_pushlstring(L, piece->bytes, piece->size);
   else lua_pushnil(L);
   return 1;
 }
 
-int nsl_simulation_load(lua_State *L) {
+/* Pushes the piece and frees all of them. */
+static void push_checkpoint_piece(lua_State *L, NsCheckpoint *pieces, NsOrigin piece) {
+  lua_pushcfunction(L, push_bytes);
+  lua_pushlightuserdata(L, &piece);
+  int status = lua_pcall(L, 1, 1, 0);
+  ns_checkpoint_clear(pieces);
+  if (status != LUA_OK) lua_error(L);
+}
+
+/*
+** Has the contacts that come and go linked as in the file: pushes a function that links those before again, or nil. A file that can
+** not be read is left to what reads its state.
+*/
+static void push_file_links(lua_State *L, int simulation, const char *path) {
+  NsCheckpoint pieces;
+  NsError err = {NS_OK, ""};
+  bool hooked = nsl_push_hook(L, "contacts");
+  if (!hooked || ns_checkpoint_read(path, &pieces, &err) != NS_OK) {
+    lua_settop(L, lua_gettop(L) - hooked), lua_pushnil(L);
+    return;
+  }
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_pushstring(L, path);
+  push_checkpoint_piece(L, &pieces, (NsOrigin){pieces.links, pieces.links_size});
+  lua_call(L, 3, 1);
+}
+
+void nsl_call_relinked(lua_State *L, const char *path, int nargs, int nresults) {
+  int f = lua_gettop(L) - nargs;
+  push_file_links(L, f + 1, path);
+  lua_insert(L, f);
+  int status = lua_pcall(L, nargs, nresults, 0);
+  if (status != LUA_OK) {
+    lua_insert(L, f);
+    if (lua_isnil(L, f + 1)) lua_pop(L, 1);
+    else lua_call(L, 0, 0);
+    lua_error(L);
+  }
+  lua_remove(L, f);
+}
+
+static int load_relinked(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "load_state");
   Job job = {.path = nsl_path(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
   bind_checkpoint_check_idle(L, self, "load_state");
   bind_checkpoint_run(L, self, bind_checkpoint_load, &job, "load_state");
   bool previous = job.pieces.previous;
-  lua_pushcfunction(L, push_note);
-  lua_pushlightuserdata(L, &job.pieces);
-  int status = lua_pcall(L, 1, 1, 0);
-  ns_checkpoint_clear(&job.pieces);
-  if (status != LUA_OK) return lua_error(L);
+  push_checkpoint_piece(L, &job.pieces, (NsOrigin){job.pieces.note, job.pieces.note_size});
   lua_pushstring(L, previous ? "previous" : "current");
+  return 2;
+}
+
+int nsl_simulation_load(lua_State *L) {
+  const NslTimeStepping *self = nsl_idle_simulation(L, 1, "load_state");
+  const char *path = nsl_path(L, 2, "load_state", "file");
+  (void)read_constants(L, 3);
+  bind_checkpoint_check_idle(L, self, "load_state");
+  lua_settop(L, 3);
+  lua_pushcfunction(L, load_relinked);
+  lua_insert(L, 1);
+  nsl_call_relinked(L, path, 3, 2);
   return 2;
 }

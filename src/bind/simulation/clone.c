@@ -52,6 +52,10 @@ static void clone_systems(lua_State *L, int map, int from, int to) {
   lua_pop(L, 3);
 }
 
+static void copy_origin(lua_State *L, const NsOrigin *from, NsOrigin *to) {
+  if (from->size > 0 && ns_origin_set(to, from->bytes, from->size) != NS_OK) luaL_error(L, "not enough memory");
+}
+
 /* Clones the interaction at idx with its law and relation, and links it to the clones of its systems. */
 static void clone_interaction(lua_State *L, int map, int idx, int graph, int to) {
   const NsInteraction *inter = nsl_check_interaction(L, idx)->interaction;
@@ -63,6 +67,7 @@ static void clone_interaction(lua_State *L, int map, int idx, int graph, int to)
   lua_pushstring(L, inter->name);
   clone_construct(L, "Interaction", 3);
   note_clone(L, map, idx);
+  copy_origin(L, &inter->origin, &nsl_check_interaction(L, -1)->interaction->origin);
   for (int i = 0; i < inter->nds; i++) {
     lua_getiuservalue(L, graph, 1);
     lua_getfield(L, -1, "ds");
@@ -121,6 +126,7 @@ static int clone(lua_State *L) {
   lua_pushnumber(L, nsds->T);
   clone_construct(L, "NonSmoothDynamicalSystem", 2);
   note_clone(L, 2, 3);
+  copy_origin(L, &nsds->origin, &nsl_check_nsds(L, 4)->nsds->origin);
   clone_systems(L, 2, 3, 4);
   clone_interactions(L, 2, 3, 4);
   lua_pushvalue(L, 4);

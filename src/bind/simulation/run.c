@@ -297,19 +297,32 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
   lua_settop(L, 2);
 }
 
-/* resume = true: continues from the checkpoint, if there is one. */
-static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *options) {
-  const char *path = options->checkpoints.path;
-  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
-  if (!ns_checkpoint_exists(path)) return;
+/* (simulation, what stands for the options, Options): takes over the state. */
+static int resume_relinked(lua_State *L) {
+  NslTimeStepping *self = nsl_check_simulation(L, 1);
+  const Options *options = lua_touserdata(L, 3);
+  lua_settop(L, 2);
   if (options->stream) {
     observe_first(L, self, options->observer, false); /* for the names */
     check_rows(L, self, options);
   }
   lua_pushcfunction(L, nsl_simulation_load);
   lua_pushvalue(L, 1);
-  lua_pushstring(L, path);
+  lua_pushstring(L, options->checkpoints.path);
   lua_call(L, 2, 0);
+  return 0;
+}
+
+/* resume = true: continues from the checkpoint, if there is one. */
+static void bind_run_resume(lua_State *L, Options *options) {
+  const char *path = options->checkpoints.path;
+  if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
+  if (!ns_checkpoint_exists(path)) return;
+  lua_pushcfunction(L, resume_relinked);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_pushlightuserdata(L, options);
+  nsl_call_relinked(L, path, 3, 0);
   options->resumed = true;
 }
 
@@ -343,7 +356,7 @@ int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = bind_run_read_options(L, 2);
-  if (options.resume) bind_run_resume(L, self, &options);
+  if (options.resume) bind_run_resume(L, &options);
   nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
   NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));

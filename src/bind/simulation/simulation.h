@@ -160,6 +160,12 @@ int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);
 int nsl_simulation_save(lua_State *L);
 int nsl_simulation_load(lua_State *L);
+
+/*
+** lua_call of a function whose first argument is a simulation, with the contacts that come and go linked as in the file; where it raises, those
+** before are linked again.
+*/
+void nsl_call_relinked(lua_State *L, const char *path, int nargs, int nresults);
 int nsl_simulation_add_event(lua_State *L);
 int nsl_simulation_every(lua_State *L);
 int nsl_simulation_discrete(lua_State *L);

@@ -1,0 +1,224 @@
+-- nslua.contact.links: which contacts managers have linked, in checkpoints. A file has for each manager its shapes
+-- and by how much they lead, and for each interaction what it is to its manager; none for those of the script.
+
+local format = require "nslua.core".number_support.format
+
+local links = {}
+
+local managers = setmetatable({}, { __mode = "k" }) -- graphs -> their managers in the order of making
+
+function links.register(manager)
+  local list = managers[manager.nsds] or {}
+  managers[manager.nsds] = list
+  list[#list + 1] = manager
+  manager.number = #list
+  return manager
+end
+
+-- The key of a generator of the script, as bytes.
+function links.key(key) return type(key):sub(1, 1) .. tostring(key) end
+
+-- Notes what an interaction is: a contact of the shapes (pair = 0), or of a generator of the script.
+function links.note(graph, manager, interaction, pair, bytes)
+  graph.origin(interaction, ("=I4I4s8"):pack(manager.number, pair, bytes))
+end
+
+-- The number in as few digits as tell all of it.
+local function exact(x)
+  local short = format("%.15g", x)
+  return tonumber(short) == x and short or format("%.17g", x)
+end
+
+local function triple(v) return ("(%s, %s, %s)"):format(exact(v[1]), exact(v[2]), exact(v[3])) end
+
+-- What a manager is, in lines.
+local function describe(support, self)
+  local halves = self.planes or self.lines
+  local count = #self.added + #halves + #self.own
+  if self.described == count then return self.description end
+  local where, noun = "in space", "plane"
+  if self.space == 2 then where, noun = "in the plane", "line" end
+  local lines = { ("%s, reach %s, %s, %d shapes, %d %ss, %d pairs"):format(where, exact(self.reach),
+    getmetatable(self.law), #self.added, #halves, noun, #self.own) }
+  for at, shape in ipairs(self.added) do
+    local whose = shape.ds and tostring(shape.ds):gsub(" with.*", "") or "the world"
+    lines[#lines + 1] = ("%s %d of %s %s"):format(shape.kind or shape.class.kind, shape.number, whose,
+      support.mark(self.scene, at))
+  end
+  for i, h in ipairs(halves) do
+    local p, n = h.point or { h.px, h.py, 0 }, h.normal or { h.nx, h.ny, 0 }
+    lines[#lines + 1] = ("%s %d at %s along %s"):format(noun, i, triple(p), triple(n))
+  end
+  self.description, self.described = table.concat(lines, "\n"), count
+  return self.description
+end
+
+local function leads_of(support, self)
+  local list = {}
+  for i, one in ipairs(self.bullets or {}) do list[i] = ("=d"):pack(support.leads(self.scene, one.at)) end
+  return table.concat(list)
+end
+
+local function set_leads(support, self, leads)
+  for i, one in ipairs(self.bullets or {}) do
+    if 8 * i <= #leads then support.leads(self.scene, one.at, (("=d"):unpack(leads, 8 * i - 7))) end
+  end
+end
+
+-- Tells the graph of the managers, for files, when this one has changed.
+function links.tell(graph, support, manager)
+  local leads, before = leads_of(support, manager), manager.description
+  if describe(support, manager) == before and leads == manager.leads then return end
+  manager.leads = leads
+  local told = {}
+  for i, m in ipairs(managers[manager.nsds]) do told[i] = ("=s8s8"):pack(m.description or "", m.leads or "") end
+  graph.origins(manager.nsds, table.concat(told))
+end
+
+-- Calls f(interaction, its origin) for the interactions of the graph.
+local function each(graph, nsds, f)
+  for i = 1, nsds:numberOfInteractions() do
+    local interaction = nsds:interaction(i)
+    f(interaction, graph.origin(interaction))
+  end
+end
+
+-- Links the contacts of the list in its order in place of those of the set that are linked: places of the script's
+-- interactions are false.
+local function take(graph, support, nsds, list, contacts, set)
+  local present, rest, order, next_own = {}, {}, {}, 1
+  each(graph, nsds, function(interaction)
+    local to = set[interaction] and present or rest
+    to[#to + 1] = interaction
+  end)
+  graph.unlink(nsds, present)
+  for _, m in ipairs(list) do
+    for _, c in ipairs(m.active) do support.unlink(m.scene, c.slot) end
+    m.active = {}
+    for _, own in ipairs(m.own) do own.linked = {} end
+  end
+  for i, entry in ipairs(contacts) do
+    local c = entry and entry.contact
+    order[i] = c and c.interaction or rest[next_own]
+    if c then
+      nsds:link(c.interaction, c.first, c.second)
+      local to = c.own and c.own.linked or entry.manager.active
+      to[#to + 1] = c.own and c.interaction or c
+      if c.slot then support.link(entry.manager.scene, c.slot, c.y) end
+    else
+      next_own = next_own + 1
+    end
+  end
+  for i = next_own, #rest do order[#order + 1] = rest[i] end
+  graph.arrange(nsds, order)
+end
+
+-- The origin of an interaction; false of one of the script.
+local function origin_of(bytes)
+  if bytes == "" then return false end
+  local number, pair, key = ("=I4I4s8"):unpack(bytes)
+  return { number = number, pair = pair, bytes = key }
+end
+
+-- What the bytes of a file tell: of managers, and of the interactions.
+local function read(bytes)
+  local told, at = ("=s8"):unpack(bytes)
+  local file = { managers = {}, origins = {}, told = told, interactions = bytes:sub(at) }
+  while at <= #bytes do
+    local origin
+    origin, at = ("=s8"):unpack(bytes, at)
+    file.origins[#file.origins + 1] = origin_of(origin)
+  end
+  at = 1
+  while at <= #told do
+    local m = {}
+    m.description, m.leads, at = ("=s8s8"):unpack(told, at)
+    file.managers[#file.managers + 1] = m
+  end
+  return file
+end
+
+-- Compares what the managers of a file are with those that are here. refuse(text, ...) raises.
+local function compare(support, list, file, refuse)
+  for number, there in ipairs(file) do
+    local manager = list[number]
+    if not manager then
+      refuse("has contacts of contact manager %d (%s), which is not here", number, there.description:match "^[^\n]*")
+    end
+    local lines = describe(support, manager):gmatch "[^\n]+"
+    for line in there.description:gmatch "[^\n]+" do
+      local here = lines() or ""
+      if here ~= line then
+        refuse("is of another model: its contact manager %d has \"%s\", here is \"%s\"", number, line, here)
+      end
+    end
+  end
+  local more = list[#file + 1]
+  if more and #more.added > 0 then
+    refuse("has no contact manager %d, here is one (%s)", #file + 1, describe(support, more):match "^[^\n]*")
+  end
+end
+
+-- The contact with this origin; false of an interaction of the script.
+local function recall(list, origin, refuse)
+  if not origin then return false end
+  local number, pair, manager = origin.number, origin.pair, list[origin.number]
+  local contact = manager and manager:_recall(pair, origin.bytes)
+  if contact then return { manager = manager, contact = contact } end
+  if not refuse then return false end
+  if pair == 0 then refuse("has a contact of contact manager %d that can not be between its shapes", number) end
+  refuse("has the contact '%s' of pair %d of contact manager %d, which its function does not name at the present "
+    .. "state", origin.bytes:sub(2), pair, number)
+end
+
+-- Has the contacts linked that the bytes of a file tell; gives a function that takes this back, or nil where there is
+-- nothing to do. Raises, before anything has changed, where the managers are not those of the file.
+function links.relink(graph, support, nsds, path, bytes)
+  local list, here, before, after, set, was = managers[nsds] or {}, {}, {}, {}, {}, {}
+  if not bytes then return nil end
+  local function refuse(text, ...) error(("load_state: '%s' " .. text):format(path, ...), 0) end
+  local good, file = pcall(read, bytes)
+  if not good then refuse "was written by another version of nslua: what links its contacts can not be read" end
+  each(graph, nsds, function(_, origin) here[#here + 1] = ("=s8"):pack(origin) end)
+  local same = table.concat(here) == file.interactions
+  if same and #list == 0 then return nil end -- a clone
+  compare(support, list, file.managers, refuse)
+  for i, origin in ipairs(file.origins) do
+    local entry = recall(list, origin, refuse)
+    after[i] = entry
+    if entry then set[entry.contact.interaction] = true end
+  end
+  each(graph, nsds, function(interaction, origin)
+    local entry = recall(list, origin_of(origin))
+    local own = entry and entry.contact.interaction == interaction -- not the one of which this is a clone
+    before[#before + 1] = own and entry
+    if own then set[interaction] = true end
+  end)
+  for i, m in ipairs(list) do was[i] = { leads_of(support, m), m.resets, m.version, m.leads } end
+  local known = graph.origins(nsds)
+  local function undo()
+    if not same then take(graph, support, nsds, list, before, set) end
+    for i, m in ipairs(list) do
+      set_leads(support, m, was[i][1])
+      m.resets, m.version, m.leads = was[i][2], was[i][3], was[i][4]
+    end
+    graph.origins(nsds, known)
+  end
+  if not same then
+    local linked, message = pcall(take, graph, support, nsds, list, after, set)
+    if not linked then
+      undo()
+      error(message, 0)
+    end
+  end
+  local version, resets = graph.version(nsds)
+  for i, m in ipairs(list) do
+    m.resets, m.leads = resets, file.managers[i] and file.managers[i].leads or ""
+    set_leads(support, m, m.leads)
+    if not same then m.version = version end
+  end
+  graph.origins(nsds, file.told)
+  return undo
+end
+
+return links

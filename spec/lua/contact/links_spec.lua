@@ -1,0 +1,258 @@
+-- Contacts that come and go, in checkpoints: a run goes on in a fresh process with the bits of one that was not stopped.
+local host = require "host"
+
+-- Models of (changes), in text: the child processes make them as well. Each gives the simulation, its managers and bodies.
+local models = {}
+
+-- Spheres, one of them a bullet, boxes, cylinders and a capsule between walls, on a mesh.
+models.space = [[
+  local nsds = ns.NonSmoothDynamicalSystem(0, 0.6)
+  local law = ns.NewtonImpactFrictionNSL(0.2, 0, 0.4, 3)
+  local contacts = ns.contact.space { nsds = nsds, law = law, reach = change.reach or 0.02 }
+  local lift = change.lift or 0.1
+  contacts:add(nil, ns.contact.mesh({ { -2, -2, 0 }, { 3, -2, 0 }, { 3, 3, lift }, { -2, 3, 0 } }, { { 1, 2, 3 }, { 1, 3, 4 } }))
+  for _, at in ipairs { { 0, 0, 1, 0 }, { 0, 0, 0, 1 }, { 0.5, 0, -1, 0 }, { 0, change.wall or 0.5, 0, -1 } } do
+    contacts:add_plane(ns.contact.plane({ at[1], at[2], 0 }, { at[3], at[4], 0 }))
+  end
+  local bodies = {}
+  for i = 0, 17 do
+    local place = { 0.1 + 0.15 * (i % 3) + 0.01 * (i % 2), 0.1 + 0.15 * (i // 3 % 3) + 0.008 * (i % 5), 0.25 + 0.15 * (i // 9) }
+    table.move({ 1, 0, 0, 0 }, 1, 4, 4, place)
+    local ds = ns.NewtonEulerDS(place, { 0, 0, -1, 0.5 * (i % 3 - 1), 0.3 * (i % 5 - 2), 2 }, 1, 1 / 600 * ns.eye(3))
+    ds:setFExtPtr { 0, 0, -9.81 }
+    nsds:insertDynamicalSystem(ds)
+    bodies[#bodies + 1] = ds
+    if i % 4 == 0 then contacts:add_sphere(ds, 0.05, i == 0 and { bullet = 5e-3 } or nil)
+    elseif i % 4 == 1 then contacts:add(ds, ns.contact.cylinder(0.05, 0.1))
+    elseif i == 2 then contacts:add(ds, ns.contact.capsule(0.04, 0.05))
+    else contacts:add(ds, ns.contact.box(0.1, 0.1, change.height or 0.1)) end
+  end
+  local osi = ns.MoreauJeanOSI(0.5)
+  osi:setLinearlyImplicit(true)
+  local problem = ns.FrictionContact(3, { tolerance = change.tolerance or 1e-6 })
+  local managers = { contacts }
+  if change.more then
+    managers[2] = ns.contact.space { nsds = nsds, law = law, reach = 0.02 }
+    managers[2]:add_sphere(bodies[1], 0.1)
+  end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), osi, problem), managers, bodies
+]]
+
+-- Two managers in the plane, one with a pair of the script, and a spring that the script links after the first contacts.
+models.plane = [[
+  local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+  local law, managers, bodies = ns.NewtonImpactFrictionNSL(0.3, 0, 0.3, 2), {}, {}
+  for m = 1, change.managers or 2 do
+    managers[m] = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
+    managers[m]:add_line(ns.contact.line({ 0, 0 }, { 0.05 * m, 1 }))
+    managers[m]:add_polyline(nil, { { -3, 0.3 }, { 0, 0.1 }, { 3, 0.6 } })
+  end
+  for i = 1, 8 do
+    local m = managers[i % #managers + 1]
+    local ds = ns.LagrangianLinearTIDS({ 0.6 * (i // 2) - 1.2, 0.8 + 0.7 * (i % 3), 0.1 * i }, { 0.3 * (4 - i), -2, 3 },
+      { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0.05 } })
+    ds:setFExtPtr { 0, -9.81, 0 }
+    nsds:insertDynamicalSystem(ds)
+    bodies[i] = ds
+    if i <= 3 then m:add_disk(ds, 0.2) elseif i <= 5 then m:add_capsule(ds, 0.1, 0.3) else m:add_box(ds, 0.4, 0.3) end
+  end
+  local plate = ns.contact.disk_line(0.1, ns.contact.line({ -2, 0 }, { 1, 0 }))
+  managers[1]:pair(bodies[2], nil, function(ds)
+    return ds:q()[1] > (change.from or -10) and ds:q()[1] < 1.2 and { plate = plate } or {}
+  end)
+  for _, m in ipairs(managers) do m:update() end
+  local R = ns.LagrangianLinearTIR { { 1, 0, 0, -1, 0, 0 } }
+  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0), R, "stop"), bodies[4], bodies[5])
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 5e-3), ns.MoreauJeanOSI(0.5),
+    ns.GenericMechanical()), managers, bodies
+]]
+
+-- In both processes: goes on to the end, or to a step.
+local common = [[
+  local function bits(simu, bodies)
+    local list = { simu:step() }
+    for _, ds in ipairs(bodies) do
+      for i = 1, #ds:q() do list[#list + 1] = ("%a"):format(ds:q()[i]) end
+      for i = 1, #ds:velocity() do list[#list + 1] = ("%a"):format(ds:velocity()[i]) end
+    end
+    return table.concat(list, " ")
+  end
+  local function go(simu, managers, last, seen)
+    for k in simu:steps() do
+      for _, m in ipairs(managers) do m:update() end
+      for _, m in ipairs(seen and managers or {}) do for _, c in ipairs(m:interactions()) do seen[c] = c:name() end end
+      if k == last then return end
+    end
+  end
+]]
+
+local function load_text(name, rest)
+  return "local ns = require 'nslua'\n" .. common .. "local function make(change)\n" .. models[name] .. "end\n" .. rest
+end
+
+local function made(name, change)
+  return load(load_text(name, "return make, bits, go"))()(change or {})
+end
+local _, bits, go = load(load_text("space", "return make, bits, go"))()
+
+local function names(simu)
+  local list = {}
+  for i = 1, simu:nsds():numberOfInteractions() do list[i] = simu:nsds():interaction(i):name() end
+  return table.concat(list, "\n")
+end
+
+describe("contacts that come and go, in checkpoints", function()
+  local directory = host.new_directory()
+  local file = directory .. "/state"
+
+  -- Runs the rest of a script in a process of its own.
+  local function child(name, rest)
+    host.write(directory .. "/script.lua", load_text(name, rest))
+    local out, err, status = host.nslua_run(host.quote(directory .. "/script.lua"))
+    assert.equal("", err)
+    assert.equal(0, status)
+    return (out:gsub("\n$", ""))
+  end
+
+  -- Stops a run at a step at which contacts have been unlinked; gives the bits at its end.
+  local function stopped(name, last)
+    local seen, simu, managers, bodies = {}, made(name)
+    go(simu, managers, last, seen)
+    simu:save_state(file)
+    local now, ever, count = names(simu), 0, 0
+    for _ in pairs(seen) do ever = ever + 1 end
+    for _, m in ipairs(managers) do count = count + m:count() end
+    assert.is_true(count > 5 and ever > count)
+    go(simu, managers)
+    return bits(simu, bodies), now
+  end
+
+  for name, last in pairs { space = 60, plane = 150 } do
+    it("go on in a fresh process with the same bits, in the model " .. name, function()
+      local expected, now = stopped(name, last)
+      for _, before in ipairs { "", "go(simu, managers, 3)", "for _, m in ipairs(managers) do m:update() end", "simu:reset()" } do
+        local out = child(name, ([[
+          local simu, managers, bodies = make {}
+          %s
+          simu:load_state %q
+          for i = 1, simu:nsds():numberOfInteractions() do print(simu:nsds():interaction(i):name()) end
+          go(simu, managers)
+          print(bits(simu, bodies))]]):format(before, file))
+        assert.equal(now .. "\n" .. expected, out)
+      end
+    end)
+  end
+
+  it("go on by run{resume = true}; a stream has the columns of the links at its start, and is refused with others", function()
+    local function run(state, change)
+      return child("space", ([[
+        local simu, managers, bodies = make {}
+        simu:every { period = 5e-3, act = function() managers[1]:update() end }
+        local stop, stream = %s
+        local good, err = pcall(simu.run, simu, { checkpoint = %q, every = 7, resume = true, stream = stream, observe = function()
+          if simu:step() == stop then error "stopped" end
+          return { z = bodies[1]:q()[3] }
+        end })
+        print(good and bits(simu, bodies) or err, simu:nsds():numberOfInteractions())]]):format(change, directory .. state))
+    end
+    local stream = ("%q"):format(directory .. "/rows.csv")
+    local expected = run("/whole", "nil")
+    assert.matches("stopped", run("/parts", "60, " .. stream), 1, true)
+    assert.equal(("cannot go on with '%s/rows.csv': it has other columns\t0"):format(directory), run("/parts", "nil, " .. stream))
+    assert.equal(expected, run("/parts", "nil"))
+  end)
+
+  it("are taken up again in the same run, and in a clone only where the same are linked", function()
+    local simu, managers, bodies = made "space"
+    go(simu, managers, 40)
+    simu:save_state(file)
+    local twin = simu:clone()
+    twin:load_state(file)
+    go(simu, managers, 70)
+    local later = names(simu)
+    local first = bits(simu, bodies)
+    simu:save_state(directory .. "/later")
+    assert.error_matches(function() twin:load_state(directory .. "/later") end,
+      "has contacts of contact manager 1 (in space, reach 0.02, NewtonImpactFrictionNSL, 19 shapes, 4 planes, 0 pairs), which is "
+        .. "not here", 1, true)
+    simu:load_state(file)
+    assert.not_equal(later, names(simu))
+    go(simu, managers, 70)
+    assert.equal(first, bits(simu, bodies))
+    assert.equal(later, names(simu))
+  end)
+
+  -- A file that the changed model refuses: links and states stay, and the run goes on as one that has not been asked.
+  local function is_refused(name, change, text, path)
+    local other, others, theirs = made(name, change)
+    local simu, managers, bodies = made(name, change)
+    go(other, others, 20)
+    go(simu, managers, 20)
+    local linked, now = names(simu), bits(simu, bodies)
+    assert.error_matches(function() simu:load_state(path or file) end, text, 1, true)
+    assert.equal(linked, names(simu))
+    assert.equal(now, bits(simu, bodies))
+    go(other, others, 50)
+    go(simu, managers, 50)
+    assert.equal(names(other), names(simu))
+    assert.equal(bits(other, theirs), bits(simu, bodies))
+  end
+
+  it("are refused where managers differ, and nothing changes", function()
+    local simu, managers = made "space"
+    go(simu, managers, 60)
+    simu:save_state(file)
+    local own = "' is of another model: its contact manager 1 has \""
+    is_refused("space", { reach = 0.03 }, own .. "in space, reach 0.02, NewtonImpactFrictionNSL, 19 shapes, 4 planes, 0 pairs\", "
+      .. "here is \"in space, reach 0.03, NewtonImpactFrictionNSL, 19 shapes, 4 planes, 0 pairs\"")
+    is_refused("space", { height = 0.11 }, own .. "box 1 of NewtonEulerDS 'ds 4' ")
+    is_refused("space", { lift = 0.11 }, own .. "mesh 1 of the world ")
+    is_refused("space", { wall = 0.51 }, own .. "plane 4 at (0, 0.5, 0) along (0, -1, 0)\", here is \"plane 4 at (0, 0.51, 0)")
+    is_refused("space", { more = true }, "' has no contact manager 2, here is one (in space, reach 0.02, ")
+    is_refused("space", { tolerance = 1e-5 }, "' is of another model: it has \"constants of the one-step problem: tolerance")
+  end)
+
+  it("are refused where a manager or the relation of a pair is missing, and nothing changes", function()
+    local simu, managers = made "plane"
+    go(simu, managers, 150)
+    simu:save_state(file)
+    is_refused("plane", { managers = 1 }, "' is of another model: its contact manager 1 has \"in the plane, ")
+    is_refused("plane", { from = 10 }, "load_state: '" .. file .. "' has the contact 'plate' of pair 1 of contact manager 1, which "
+      .. "its function does not name at the present state")
+  end)
+
+  it("are refused where the file tells of contacts that can not be, and nothing changes", function()
+    local function crc_of(bytes) -- CRC-64 of ECMA-182, bits reflected
+      local crc = ~0
+      for i = 1, #bytes do
+        crc = crc ~ bytes:byte(i)
+        for _ = 1, 8 do crc = crc & 1 == 0 and crc >> 1 or (crc >> 1) ~ 0xC96C5795D7870F42 end
+      end
+      return ~crc
+    end
+    local simu, managers = made "space"
+    go(simu, managers, 60)
+    simu:save_state(file)
+    local good, head = host.read(file), #"nslua checkpoint 1\n" + 1
+    local mark, identity, note, state, links = ("=I8s8s8s8s8"):unpack(good, head)
+    local function write(changed)
+      local bytes = good:sub(1, head - 1) .. ("=I8s8s8s8s8"):pack(mark, identity, note, state, changed)
+      host.write(directory .. "/changed", bytes .. ("=i8"):pack(crc_of(bytes)))
+      return directory .. "/changed"
+    end
+    local told, at = ("=s8"):unpack(links)
+    local _, second = ("=s8"):unpack(links, at)
+    local origin = ("=s8"):unpack(links, at)
+    local foreign = origin:sub(1, 16) .. ("=i8"):pack(1000) .. origin:sub(25)
+    is_refused("space", {}, "' has a contact of contact manager 1 that can not be between its shapes",
+      write(("=s8s8"):pack(told, foreign) .. links:sub(second)))
+    is_refused("space", {}, "' was written by another version of nslua: what links its contacts can not be read",
+      write(links:sub(1, -2)))
+    is_refused("space", {}, "' is of another model: it has \"18 dynamical systems, ", write(links:sub(1, second - 1)))
+  end)
+
+  it("leave no directory", function()
+    host.remove(directory)
+    assert.equal("", host.list(directory))
+  end)
+end)
