@@ -82,15 +82,13 @@ static bool sweeps_owed(const NsSearch *search) {
 */
 static const NsChainStep friction_steps[] = {
     {.method = &ns_friction_nsgs, .when = is_small, .mode = NS_NSGS_SHARE, .exact = true},
-    {.method = &ns_friction_newton, .when = is_small, .mode = NS_FRICTION_FIRST},
     {.method = &ns_friction_newton, .when = is_small, .mode = NS_FRICTION_SHARE},
     {.method = &ns_friction_nsgs, .when = is_large, .mode = NS_NSGS_SHARE},
-    {.method = &ns_friction_newton, .when = is_large, .mode = NS_FRICTION_FIRST},
     {.method = &ns_friction_first_order, .when = is_large, .mode = NS_FIRST_ORDER_SHARE},
     {.method = &ns_friction_newton, .when = large_not_stalled, .mode = NS_FRICTION_SHARE},
     {.method = &ns_friction_newton, .when = not_stalled, .mode = NS_FRICTION_PRESSED},
     {.method = &ns_mixed_plane, .when = pivots_due, .mode = NS_PLANE_STEP},
-    {.when = friction_rounds_left, .back = 9},
+    {.when = friction_rounds_left, .back = 7},
     {.method = &ns_friction_nsgs, .when = sweeps_owed, .mode = NS_NSGS_OWED},
     {.method = &ns_friction_first_order, .when = never_stalled, .mode = NS_FIRST_ORDER_LONG},
     {.method = &ns_friction_newton, .mode = NS_FRICTION_LONG},
@@ -123,7 +121,6 @@ NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, cons
   c->alone[0] = v->method;
   const NsMethod *const *list = v->method ? c->alone : ns_friction_methods;
   c->mu = ns_arena_doubles(&c->arena, (ptrdiff_t)v->kinds.contacts * v->kinds.cone->discs);
-  c->search.guess = ns_arena_doubles(&c->arena, v->p.n);
   ns_mixed_search_take(&c->search.mixed, &c->arena, v->p.n);
   const NsFriction p = chain_problem(c, v, W);
   c->search.mixed.blocks = &p;
@@ -152,7 +149,6 @@ static void begin_shares(NsFrictionSearch *s) {
   s->steps = FIRST_MOST;
   s->spent = s->climbed = s->tried = 0;
   s->swept = s->stalls = 0;
-  s->first = false;
   s->round = -1;
 }
 
@@ -167,7 +163,6 @@ NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const
   s->v = *v;
   s->blocks = &p;
   ns_mixed_copy(s, s->z, r);
-  ns_mixed_copy(s, f->guess, r);
   ns_mixed_search_begin(s);
   s->base.exact = exact;
   s->base.final = 0;

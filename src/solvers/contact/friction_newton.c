@@ -41,9 +41,6 @@ enum { DENSE_ORDER = 360, HALVINGS = 6, RECENT = 3, POLISH_STEPS = 3, STEPS = 20
 /* alpha at the start and at most, in units of the contacts' own blocks; a measure that needs no polish. */
 static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 
-/* FIRST_STEPS: steps from the guess in one go; FIRST_MISSING: the work that sweeps must miss for it, in steps. */
-enum { FIRST_STEPS = 20, FIRST_MISSING = 30 };
-
 /*
 ** SHARE_LEAST, SHARE_MOST: limits of the steps of a round; fewer do not pay for the first factorisation. PRESSED_ROUND: the
 ** first round that starts from large normal forces; PRESSED_LEAST: least number of steps for this. PRESSED, UNEVEN: unknowns
@@ -103,14 +100,11 @@ static NsStatus make_sparse(FrictionNewton *w, const NsBlock *W) {
   return ns_sparse_lu_new(&w->lu, w->S);
 }
 
-/*
-** The work of one step in sweeps of Gauss-Seidel. From towers, arches and pyramids of 12 to 50 contacts: 23 to 40 sweeps, whatever their size; a
-** dense factorisation makes 20 operations in the time of one of a sweep.
-*/
+/* The work of one step in sweeps of Gauss-Seidel. */
 static double estimate_cost(const FrictionNewton *w, const NsBlock *W) {
-  double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim, sweep = entries + 30.0 * w->nc;
-  if (w->dense) return ns_smaller(1 + n * n * n / 3 / sweep, 20 + n * n * n / 60 / sweep);
-  return 1 + (2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries) / sweep;
+  double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim;
+  double factor = w->dense ? n * n * n / 3 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
+  return 1 + factor / (entries + 30.0 * w->nc);
 }
 
 static void alart_curnier_release(void *work) {
@@ -417,21 +411,6 @@ static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
   return out;
 }
 
-/*
-** Takes FIRST_STEPS steps from the guess, once, when sweeps will need more than FIRST_MISSING steps cost, at the rate of this round. Most
-** small assemblies take 5 to 20 steps from the guess, and many more from a point of the sweeps. Where sweeps are nearer their solution is
-** preferred: of several, as in the impact of a box with two sides, they find one with the symmetry of the problem.
-*/
-static NsOutcome alart_curnier_first(FrictionNewton *w, NsFrictionSearch *f) {
-  NsMixedSearch *s = &f->mixed;
-  double fallen = log(f->before / f->standing), missing = log(f->standing / s->base.tolerance);
-  if (f->first || f->taken * missing <= FIRST_MISSING * f->cost * ns_larger(fallen, 0)) return alart_curnier_passed(f);
-  f->first = true;
-  f->spent += FIRST_STEPS * f->cost;
-  ns_mixed_copy(s, s->z, f->guess);
-  return alart_curnier_steps(w, f, FIRST_STEPS);
-}
-
 /* A number in [0, 1), evenly distributed over i: the fractional part of (i + 1) times an irrational number. */
 static double friction_newton_spread(int i, double irrational) {
   return fmod((i + 1) * irrational, 1);
@@ -511,7 +490,6 @@ static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
   NsFrictionSearch *f = (NsFrictionSearch *)search;
   int limit = f->mixed.v.max_iterations;
   switch (mode) {
-    case NS_FRICTION_FIRST: return alart_curnier_first(work, f);
     case NS_FRICTION_SHARE: return alart_curnier_share(work, f);
     case NS_FRICTION_PRESSED: return alart_curnier_pressed_round(work, f);
     case NS_FRICTION_ROUGHENED: return alart_curnier_roughened(work, f);
@@ -524,10 +502,10 @@ static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
 }
 
 /*
-** Modes. 0: max_iterations steps (0: 200) from the guess. FIRST: some from there, once, where sweeps are far from the end. SHARE: the
-** steps of one round, from the best candidate. PRESSED: as much work as all before, from a point where every contact has a large normal
-** force. LONG: 200 steps from the last point of the first-order method, or from the best candidate. ROUGHENED: continuation from small
-** friction coefficients. ALL_PRESSED: from many points with large forces.
+** Modes. 0: max_iterations steps (0: 200) from the guess. SHARE: the steps of one round, from the best candidate. PRESSED: as
+** much work as all before, from a point where every contact has a large normal force. LONG: 200 steps from the last point of
+** the first-order method, or from the best candidate. ROUGHENED: continuation from small friction coefficients. ALL_PRESSED:
+** from many points with large forces.
 */
 const NsMethod ns_friction_newton = {.name = "newton",
                                      .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,

@@ -24,8 +24,6 @@ typedef struct NsFrictionSearch {
   int stalls;             /* consecutive long first-order runs without progress */
   double before;          /* the measure before the sweeps of this round */
   int taken;              /* sweeps of this round */
-  double *guess;          /* dim nc: the point at which the search begins */
-  bool first;             /* Newton has gone from there */
 } NsFrictionSearch;
 
 static inline bool ns_friction_small(const NsFrictionSearch *s) {
@@ -47,11 +45,4 @@ static inline NsOutcome ns_friction_keep(NsFrictionSearch *s, const NsSolverInfo
 /* Methods (and ns_friction_nsgs, in friction_nsgs.h) and their modes other than 0, which are told at the definitions. */
 extern const NsMethod ns_friction_first_order, ns_friction_newton;
 enum { NS_FIRST_ORDER_SHARE = 1, NS_FIRST_ORDER_LONG };
-enum {
-  NS_FRICTION_SHARE = 1,
-  NS_FRICTION_FIRST,
-  NS_FRICTION_PRESSED,
-  NS_FRICTION_LONG,
-  NS_FRICTION_ROUGHENED,
-  NS_FRICTION_ALL_PRESSED
-};
+enum { NS_FRICTION_SHARE = 1, NS_FRICTION_PRESSED, NS_FRICTION_LONG, NS_FRICTION_ROUGHENED, NS_FRICTION_ALL_PRESSED };
