@@ -305,7 +305,7 @@ return function(ns, core)
       local c = self.made[list[k]]
       far[c], interactions[k] = true, c.interaction
     end
-    graph.unlink(self.nsds, interactions)
+    where.call("unlink", graph.unlink, self.nsds, interactions)
     keep_active(self, function(c) return not far[c] end)
   end
 
@@ -394,7 +394,7 @@ return function(ns, core)
       for _, interaction in ipairs(self:interactions()) do
         if graph.linked(nsds, interaction) then left[#left + 1] = interaction end
       end
-      graph.unlink(nsds, left)
+      if #left > 0 then where.call("unlink", graph.unlink, nsds, left) end
       keep_active(self, function() return false end)
       for _, own in ipairs(self.own) do own.linked = {} end
       self.resets = resets

@@ -61,6 +61,13 @@ describe("an error of a module in Lua", function()
         inside = update
         simu:computeOneStep()
       end },
+      { update, "unlink: a step is being computed (called from inside a callback?)", function()
+        inside = function() end
+        contacts:update()
+        ds:q()[2] = 9
+        inside = update
+        simu:computeOneStep()
+      end },
     }
     for _, case in ipairs(calls) do
       local call, text, run = table.unpack(case)
