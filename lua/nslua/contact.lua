@@ -380,9 +380,9 @@ return function(ns, core)
 
   for name, method in pairs(shared_methods) do Manager[name] = method end
 
-  -- Links and unlinks contacts. Contacts that the script has unlinked are forgotten
-  -- first: they are looked for only when the graph has changed since the last time. Then those whose gap has become
-  -- larger than twice the reach are unlinked.
+  -- Links and unlinks contacts. Contacts that the script has unlinked are forgotten first: they are looked for only
+  -- when the graph has changed since the last time. Then those whose gap has become larger than twice the reach are
+  -- unlinked.
   local function update(self)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
     local version, resets = graph.version(nsds)

@@ -87,8 +87,8 @@ void ns_solid_ring_frame(const NsSolidRing *ring, double *u, double *v);
 bool ns_solid_holds(const NsSolid *solid, const double *point, double slack);
 
 /*
-** Corners of a shape in the plane in order, the free side to the right of the way; side k goes from corner k to k + 1. Before the first and behind the last
-** corner the first and the last side go on. at: the corner, or the side, that touches.
+** Corners of a shape in the plane in order, the free side to the right of the way; side k goes from corner k to k + 1. Before the first and
+** behind the last corner the first and the last side go on. at: the corner, or the side, that touches.
 */
 enum { NS_OUTLINE_WAY = 4 }; /* corners on each side of it: a step's way passes fewer */
 typedef struct NsOutline {

@@ -405,7 +405,8 @@ struct NsSchemeClass {
   const NsSchemeSettle *settle;
 
   /*
-  ** Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as it is. NULL: never.
+  ** Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as
+  ** it is. NULL: never.
   */
   bool (*simplify)(NsScheme *scheme);
 

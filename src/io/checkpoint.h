@@ -20,7 +20,8 @@ typedef struct NsCheckpoint {
 /*
 ** Writes the pieces (borrowed) to a temporary file, syncs it and renames it to PATH. A good file that had the name before
 ** becomes PATH.previous. At any moment, also after a kill, one of the two is whole. Format (native byte order): a magic line,
-** a number that tells the byte order, each piece after its size (links only if there are any), the CRC-64 (ECMA-182) of all that. NS_EIO, NS_ENOMEM.
+** a number that tells the byte order, each piece after its size (links only if there are any), the CRC-64 (ECMA-182) of all that.
+** NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_checkpoint_write(const char *path, const NsCheckpoint *pieces, NsError *err);
 

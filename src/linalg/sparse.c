@@ -31,11 +31,11 @@ NsStatus ns_sparse_new(NsSparse **out, int rows, int cols, ptrdiff_t room) {
 }
 
 NsStatus ns_sparse_renew(NsSparse **A, int rows, int cols, ptrdiff_t room) {
-  NsSparse *old = *A;
-  if (!old || cols > old->col_room || room > old->room) {
-    ns_sparse_free(old);
-    ptrdiff_t more = room / 4 < INT_MAX - room ? room / 4 : 0;
-    NsStatus status = ns_sparse_new(A, rows, old && cols < INT_MAX / 2 ? cols + cols / 4 : cols, old ? room + more : room);
+  if (!*A || cols > (*A)->col_room || room > (*A)->room) {
+    bool grows = *A != NULL;
+    ptrdiff_t more = grows && room / 4 < INT_MAX - room ? room / 4 : 0;
+    ns_sparse_free(*A);
+    NsStatus status = ns_sparse_new(A, rows, grows && cols < INT_MAX / 2 ? cols + cols / 4 : cols, room + more);
     if (status) return status;
   }
   (*A)->rows = rows, (*A)->cols = cols;

@@ -82,6 +82,12 @@ NsLawGroup ns_interaction_group(const NsInteraction *inter, int row, bool open, 
   return group;
 }
 
+int ns_interaction_part(const NsInteraction *inter, int k, int *own) {
+  int part = 0;
+  while (k >= inter->ds[part]->nx) k -= inter->ds[part++]->nx;
+  return *own = k, part;
+}
+
 void ns_interaction_gather_z(NsInteraction *inter) {
   if (inter->relation->z) {
     inter->z = inter->relation->z;

@@ -8,10 +8,6 @@
 #include "model/law.h"
 #include "model/relation.h"
 
-/*
-** The law and the relation are borrowed; interactions may share them. Each vector has m numbers, and the arrays never move once
-** the interaction is made.
-*/
 /* The most systems that an interaction links: a coupling of two joints has up to four bodies. */
 enum { NS_INTERACTION_SYSTEMS = 4 };
 
@@ -24,6 +20,10 @@ typedef struct NsOrigin {
 /* Copies the bytes in place of those that are there. NS_ENOMEM. */
 NsStatus ns_origin_set(NsOrigin *origin, const void *bytes, size_t size);
 
+/*
+** The law and the relation are borrowed; interactions may share them. Each vector has m numbers, and the arrays never move once
+** the interaction is made.
+*/
 typedef struct NsInteraction {
   char name[NS_NAME_SIZE];
   NsLaw *law;
@@ -71,6 +71,9 @@ double ns_interaction_slip(const NsInteraction *interaction);
 
 /* ns_law_group, with the bounds of such a step. */
 NsLawGroup ns_interaction_group(const NsInteraction *interaction, int row, bool open, double part);
+
+/* The system, from 0, to whose states coordinate k of a linked interaction belongs; *own: the number of the coordinate there. */
+int ns_interaction_part(const NsInteraction *interaction, int k, int *own);
 
 /* Sets z and nz; copies the parameters of several systems into z_pair. */
 void ns_interaction_gather_z(NsInteraction *interaction);

@@ -80,8 +80,7 @@ static const double STEP = 0x1p-10, ROUNDING = 0x1p-44;
 
 /* A size of coordinate k of an interaction: its own, 1 for an angle, else the largest |y| / |C_k|, or 1 when all of these are 0. */
 static double coordinate_size(const NsTerms *at, const NsInteraction *inter, int row, int k, int place, double x) {
-  int d = 0, own = k;
-  while (own >= inter->ds[d]->nx) own -= inter->ds[d++]->nx;
+  int own, d = ns_interaction_part(inter, k, &own);
   double size = ns_mechanical_turns((const NsMechanicalDs *)inter->ds[d]) && own >= 3 ? 1 : fabs(x);
   for (int i = row; i < row + inter->m && x == 0; i++) {
     double slope = fabs(at->C[i + (ptrdiff_t)place * at->m]);

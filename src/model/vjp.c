@@ -164,9 +164,7 @@ void ns_model_look_at_system(NsModelDerivative *m, int d, const NsModelPoint *at
 }
 
 int ns_model_coordinate(const NsModelDerivative *m, int e, int i, int *v) {
-  const NsInteraction *inter = m->nsds->interactions[e];
-  int k = 0, own = i;
-  while (own >= inter->ds[k]->nx) own -= inter->ds[k++]->nx;
+  int own, k = ns_interaction_part(m->nsds->interactions[e], i, &own);
   *v = m->v[m->part[e][k]] + own;
   return m->x[m->part[e][k]] + own;
 }

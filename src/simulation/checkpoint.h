@@ -9,8 +9,9 @@
 
 /*
 ** Writes to a file (io/checkpoint.h): the state (ns_ts_visit), the parameters of the laws, the log of events, the description
-** of the model (identity.h), what links contacts that come and go (NsOrigin) and a note (NULL: none). A run that goes on from the file has the same bits as an uninterrupted
-** run, if its callbacks depend on their arguments alone. NS_EIO, NS_ENOMEM, and the statuses of ns_ts_prepare.
+** of the model (identity.h), what links contacts that come and go (NsOrigin) and a note (NULL: none). A run that goes on from the
+** file has the same bits as an uninterrupted run, if its callbacks depend on their arguments alone. NS_EIO, NS_ENOMEM, and the
+** statuses of ns_ts_prepare.
 */
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err);
 

@@ -1,7 +1,7 @@
 -- nslua.contact.links: which contacts managers have linked, in checkpoints. A file has for each manager its shapes
 -- and by how much they lead, and for each interaction what it is to its manager; none for those of the script.
 
-local format = require "nslua.core".number_support.format
+local exact = require "nslua.core".number_support.exact
 
 local links = {}
 
@@ -21,12 +21,6 @@ function links.key(key) return type(key):sub(1, 1) .. tostring(key) end
 -- Notes what an interaction is: a contact of the shapes (pair = 0), or of a generator of the script.
 function links.note(graph, manager, interaction, pair, bytes)
   graph.origin(interaction, ("=I4I4s8"):pack(manager.number, pair, bytes))
-end
-
--- The number in as few digits as tell all of it.
-local function exact(x)
-  local short = format("%.15g", x)
-  return tonumber(short) == x and short or format("%.17g", x)
 end
 
 local function triple(v) return ("(%s, %s, %s)"):format(exact(v[1]), exact(v[2]), exact(v[3])) end

@@ -207,11 +207,7 @@ end
 
 -- ---- a panel ----
 
--- A limit, written with the same digits as data, so that a point on it is not outside.
-local function exact(x)
-  local short = format("%.15g", x)
-  return tonumber(short) == x and short or format("%.17g", x)
-end
+local exact = core.number_support.exact -- of limits: they have the digits of data, so that no point on one is outside
 
 -- A place on an axis. It is moved to a limit that differs from it only by rounding.
 local function place_on(x, l, scale)

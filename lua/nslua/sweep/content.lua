@@ -10,7 +10,7 @@
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
-local format = core.number_support.format
+local exact = core.number_support.exact
 
 local content = {}
 
@@ -52,10 +52,7 @@ end
 -- ---- values ----
 
 local function text_of(value)
-  if math.type(value) == "float" then
-    local short = format("%.15g", value)
-    return tonumber(short) == value and short or format("%.17g", value)
-  end
+  if math.type(value) == "float" then return exact(value) end
   return (("%q"):format(value):gsub("\n", "n"))
 end
 

@@ -15,6 +15,16 @@ describe("number_support", function()
     assert.equal(kept, select(2, pcall(number.tostring, setmetatable({}, { __tostring = function() error(kept) end }))))
   end)
 
+  it("writes all of a number, in 15 digits where these are", function()
+    for text, x in pairs { ["0.1"] = 0.1, ["3"] = 3, ["1e+300"] = 1e300, ["0.30000000000000004"] = 0.1 + 0.2, ["inf"] = 1 / 0 } do
+      assert.equal(text, number.exact(x))
+    end
+    for _ = 1, 1000 do
+      local x = (math.random() - 0.5) * 2.0 ^ math.random(-1000, 1000)
+      assert.equal(x, tonumber(number.exact(x)))
+    end
+  end)
+
   it("puts a text in quotes where it would be read as something else", function()
     for text, cell in pairs { ["a"] = "a", ["a b"] = "a b", [""] = '""', ["a,b"] = '"a,b"', ['say "x"'] = '"say ""x"""',
       ["1.5"] = '"1.5"', ["nan"] = '"nan"', ["a\nb"] = '"a\nb"', ["a\rb"] = '"a\rb"', ["#x"] = '"#x"',

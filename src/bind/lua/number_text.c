@@ -22,6 +22,15 @@ static int number_text_call_plainly(lua_State *L) {
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+/* exact(x): the number in 15 digits, or in 17 where these are not all of it. */
+static int number_text_exact(lua_State *L) {
+  double x = luaL_checknumber(L, 1);
+  char text[40];
+  ns_print(text, sizeof text, "%.15g", x);
+  if (ns_read_double(text, NULL) != x) ns_print(text, sizeof text, "%.17g", x);
+  return lua_pushstring(L, text), 1;
+}
+
 /*
 ** cell(text [, value]): the text as a CSV cell, quoted where necessary. A true `value` says that an empty text means nothing
 ** and one that reads as a number means the number; these are then not quoted.
@@ -55,10 +64,11 @@ static void add_plain(lua_State *L, const char *library, const char *name) {
 }
 
 void nsl_open_number(lua_State *L) {
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 5);
   add_plain(L, "string", "format");
   add_plain(L, "table", "concat");
   add_plain(L, "_G", "tostring");
   nsl_set_cfunction(L, "cell", csv_cell);
+  nsl_set_cfunction(L, "exact", number_text_exact);
   lua_setfield(L, -2, "number_support");
 }

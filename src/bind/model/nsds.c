@@ -145,13 +145,20 @@ static void nsds_drop_unlinked(lua_State *L, const NsNsds *nsds) {
   lua_pop(L, 2);
 }
 
+/* Pushes the interactions of the list at index 2 as an array. */
+static NsInteraction **push_interactions(lua_State *L, int *count) {
+  *count = (int)lua_rawlen(L, 2);
+  NsInteraction **list = lua_newuserdatauv(L, (size_t)(*count + 1) * sizeof(NsInteraction *), 0);
+  for (int k = 0; k < *count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), list[k] = nsl_check_interaction(L, -1)->interaction;
+  return list;
+}
+
 /* unlink(nsds, list): all at once, in the time that one takes. */
 static int graph_unlink(lua_State *L) {
   const NslNsds *self = bind_nsds_check_idle(L, "unlink");
   NsError err = {NS_OK, ""};
-  int count = (int)lua_rawlen(L, 2);
-  NsInteraction **list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof(NsInteraction *), 0);
-  for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), list[k] = nsl_check_interaction(L, -1)->interaction;
+  int count;
+  NsInteraction **list = push_interactions(L, &count);
   if (ns_nsds_unlink(self->nsds, count, list, &err) != NS_OK) return nsl_raise(L, &err);
   nsds_drop_unlinked(L, self->nsds);
   for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), lua_pushnil(L), lua_setiuservalue(L, -2, 3);
@@ -321,9 +328,8 @@ static int graph_origins(lua_State *L) {
 static int graph_arrange(lua_State *L) {
   const NslNsds *self = bind_nsds_check_idle(L, "arrange");
   NsError err = {NS_OK, ""};
-  int count = (int)lua_rawlen(L, 2);
-  NsInteraction **list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof(NsInteraction *), 0);
-  for (int k = 0; k < count; k++, lua_pop(L, 1)) lua_rawgeti(L, 2, k + 1), list[k] = nsl_check_interaction(L, -1)->interaction;
+  int count;
+  NsInteraction **list = push_interactions(L, &count);
   if (ns_nsds_arrange(self->nsds, count, list, &err) != NS_OK) return nsl_raise(L, &err);
   lua_getiuservalue(L, 1, 1);
   lua_pushvalue(L, 2);

@@ -106,30 +106,33 @@ static int bind_scene_shape(lua_State *L) {
   return lua_pushinteger(L, number), 1;
 }
 
+/* The shape whose number, from 1, is at index 2; from 0. */
+static int scene_check_shape(lua_State *L, const NsScene *scene) {
+  lua_Integer shape = luaL_checkinteger(L, 2);
+  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
+  return (int)shape - 1;
+}
+
 /* lead(scene, shape, way): see ns_scene_lead. */
 static int bind_scene_lead(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
-  int shape = (int)luaL_checkinteger(L, 2);
-  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
-  return ns_scene_lead(scene, shape - 1, luaL_checknumber(L, 3)), 0;
+  int shape = scene_check_shape(L, scene);
+  return ns_scene_lead(scene, shape, luaL_checknumber(L, 3)), 0;
 }
 
 /* leads(scene, shape [, way]): by how much a shape leads; sets it. */
 static int bind_scene_leads(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
-  int shape = (int)luaL_checkinteger(L, 2);
-  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
-  if (!lua_isnoneornil(L, 3)) ns_scene_set_lead(scene, shape - 1, luaL_checknumber(L, 3));
-  return lua_pushnumber(L, ns_scene_shape(scene, shape - 1)->lead), 1;
+  int shape = scene_check_shape(L, scene);
+  if (!lua_isnoneornil(L, 3)) ns_scene_set_lead(scene, shape, luaL_checknumber(L, 3));
+  return lua_pushnumber(L, ns_scene_shape(scene, shape)->lead), 1;
 }
 
 /* mark(scene, shape): a text that differs for shapes that do. */
 static int bind_scene_mark(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
-  int shape = (int)luaL_checkinteger(L, 2);
   char text[24];
-  luaL_argcheck(L, shape >= 1 && shape <= ns_scene_shapes(scene), 2, "no shape");
-  snprintf(text, sizeof text, "%016" PRIx64, ns_scene_mark(scene, shape - 1));
+  snprintf(text, sizeof text, "%016" PRIx64, ns_scene_mark(scene, scene_check_shape(L, scene)));
   return lua_pushstring(L, text), 1;
 }
 
@@ -236,16 +239,15 @@ static void scene_push_touch(lua_State *L, const NsTouch *t, const char *shape) 
   }
 }
 
-/* Sets the outline of a shape in the table on the top of the stack, around the corner or (has_side) around a side. */
-static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const NsSceneContact *c, bool has_side,
+/* Sets the outline of a shape in the table on the top of the stack, around the corner or (corner = NULL) around the side of the touch. */
+static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const NsSceneContact *c, const double *corner,
                                const char *key) {
   const NsTouch *t = c->touch;
-  const double *corner = has_side ? NULL : strcmp(key, "own") == 0 ? t->corner : t->point;
   double away[3];
   NsOutline outline;
   for (int k = 0; k < 3; k++) away[k] = t->swapped ? t->n[k] : -t->n[k]; /* from a mesh, the first of both solids */
-  if (shape->mesh) ns_mesh_outline(shape->mesh, c->triangle, corner, has_side ? t->normal : away, &outline);
-  else ns_solid_outline(shape->solid, corner, has_side ? t->normal : NULL, &outline);
+  if (shape->mesh) ns_mesh_outline(shape->mesh, c->triangle, corner, corner ? away : t->normal, &outline);
+  else ns_solid_outline(shape->solid, corner, corner ? NULL : t->normal, &outline);
   nsl_push_list(L, 2 * outline.n, outline.points, 1);
   nsl_set_number(L, "n", outline.n);
   nsl_set_number(L, "at", outline.at + 1);
@@ -260,8 +262,8 @@ static void scene_push_outlines(lua_State *L, const NsScene *scene, const NsScen
   const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
   lua_createtable(L, 0, 3);
   nsl_set_string(L, "shape", shape);
-  scene_push_outline(L, one, c, false, "own");
-  scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face, "foreign");
+  scene_push_outline(L, one, c, c->touch->corner, "own");
+  scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face ? NULL : c->touch->point, "foreign");
 }
 
 /*

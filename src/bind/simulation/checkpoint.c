@@ -118,7 +118,7 @@ void nsl_call_relinked(lua_State *L, const char *path, int nargs, int nresults) 
   lua_remove(L, f);
 }
 
-static int load_relinked(lua_State *L) {
+int nsl_simulation_take_state(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "load_state");
   Job job = {.path = nsl_path(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
   bind_checkpoint_check_idle(L, self, "load_state");
@@ -135,7 +135,7 @@ int nsl_simulation_load(lua_State *L) {
   (void)read_constants(L, 3);
   bind_checkpoint_check_idle(L, self, "load_state");
   lua_settop(L, 3);
-  lua_pushcfunction(L, load_relinked);
+  lua_pushcfunction(L, nsl_simulation_take_state);
   lua_insert(L, 1);
   nsl_call_relinked(L, path, 3, 2);
   return 2;

@@ -306,7 +306,7 @@ static int resume_relinked(lua_State *L) {
     observe_first(L, self, options->observer, false); /* for the names */
     check_rows(L, self, options);
   }
-  lua_pushcfunction(L, nsl_simulation_load);
+  lua_pushcfunction(L, nsl_simulation_take_state);
   lua_pushvalue(L, 1);
   lua_pushstring(L, options->checkpoints.path);
   lua_call(L, 2, 0);

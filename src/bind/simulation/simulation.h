@@ -161,9 +161,11 @@ int nsl_simulation_clone(lua_State *L);
 int nsl_simulation_save(lua_State *L);
 int nsl_simulation_load(lua_State *L);
 
+/* load_state, where the contacts that come and go are linked as in the file. */
+int nsl_simulation_take_state(lua_State *L);
 /*
-** lua_call of a function whose first argument is a simulation, with the contacts that come and go linked as in the file; where it raises, those
-** before are linked again.
+** lua_call of a function whose first argument is a simulation, with the contacts that come and go linked as in the file; where it raises,
+** those before are linked again.
 */
 void nsl_call_relinked(lua_State *L, const char *path, int nargs, int nresults);
 int nsl_simulation_add_event(lua_State *L);

@@ -157,7 +157,10 @@ static NsStatus piece_root(NsEventDriven *ed, int row, const NsGuardPiece *piece
   if (guard_is_positive(&guard)) return NS_OK;
   if (guard.exact || halvings == 0 || ed->search.halved >= MAX_HALVED) {
     if (ns_bernstein_first(guard.n, guard.b, x)) *x = piece->from + *x * piece->width;
-    /* of a force that jumps below 0 as the step begins, the time is found to rounding, behind the jump: before it nothing would happen, again and again */
+    /*
+    ** Of a force that jumps below 0 as the step begins, the time is found to rounding, behind the jump: before it nothing would happen,
+    ** again and again.
+    */
     double least = 8 * DBL_EPSILON * fabs(ed->run.stepper->state.t_old), wide = piece->width * piece->length;
     bool stands = halvings == 0 && ns_motion_guard(ed, row)->forces && *x * piece->length <= least;
     if (stands && wide <= least && guard.b[guard.n] < 0) *x = piece->from + piece->width;

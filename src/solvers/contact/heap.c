@@ -41,8 +41,9 @@
 
 /*
 ** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. EARLY_LEAST: with a tolerance chosen by the caller, the first
-** sweeps, up to this number, aim at a tenth of it, since they cost little. TURN: Newton's steps of a turn from the point of the sweeps; twice as
-** many near a solution are rare. MARKS: measures that are kept to find the rate. ANALYSIS: sweeps before the pattern is analysed, which costs about as many.
+** sweeps, up to this number, aim at a tenth of it, since they cost little. TURN: Newton's steps of a turn from the point of the sweeps; twice
+** as many near a solution are rare. MARKS: measures that are kept to find the rate. ANALYSIS: sweeps before the pattern is analysed, which
+** costs about as many.
 */
 enum { MEASURE_EVERY = 5, EARLY_LEAST = 10, TURN = 8, MARKS = 64, ANALYSIS = 40 };
 
@@ -57,10 +58,14 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
                     close = 10;
 
 /*
-** Newton's way from the guess. LONG_TURN: its steps of a turn; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
-** newton_from: the work of the others, in steps of Newton, before its first turn; newton_least: what sweeps must miss for a turn.
+** Newton's ways. LONG_TURN: the steps of a turn from the guess; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
+** newton_from: the work of the others, in steps of Newton, before its first turn; LATE: likewise with a coarse tolerance; newton_least: what
+** sweeps must miss for a turn.
 */
+enum { FROM_SWEEPS, FROM_GUESS };
 enum { LONG_TURN = 40, LATE = 20 };
+static const double newton_from = 5, newton_least = 15;
+
 /*
 ** HOLD_TURN, hold_again, good, waits: see heap_hold. HOLD_LEAST: the steps without progress that a turn of it may take at least. hold_step:
 ** what a step of it costs, over one of Newton, by the time that 1,000 spheres take. Turns need 5 to 15 steps from a measure of ten times the
@@ -69,8 +74,6 @@ enum { LONG_TURN = 40, LATE = 20 };
 */
 enum { HOLD_TURN = 6, HOLD_LEAST = 11 };
 static const double hold_step = 0.55, hold_again = 0.2, good = 1.2, waits = 1.5;
-enum { FROM_SWEEPS, FROM_GUESS }; /* Newton's ways */
-static const double newton_from = 5, newton_least = 15;
 
 /*
 ** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, GUESS_IDLE, HELD_IDLE: sweeps, free
@@ -306,10 +309,10 @@ static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, d
   bool from_z = race->near_next && *measure <= near;
   if (race->ended && !from_z) return NS_OK;
   NsStatus status = NS_OK;
-  if (from_z) status = ns_mixed_newton_begin(race->newton, FROM_SWEEPS, v, z);
-  else if (!race->begun) status = ns_mixed_newton_begin(race->newton, FROM_GUESS, v, race->guess), race->begun = true;
-  if (!status && from_z) status = ns_mixed_newton_continue(race->newton, FROM_SWEEPS, v, TURN, race->start, race->before, &own);
-  else if (!status) status = ns_mixed_newton_continue(race->newton, FROM_GUESS, v, LONG_TURN, race->start, race->before, &own);
+  int way = from_z ? FROM_SWEEPS : FROM_GUESS, steps = from_z ? TURN : LONG_TURN;
+  if (from_z || !race->begun) status = ns_mixed_newton_begin(race->newton, way, v, from_z ? z : race->guess);
+  race->begun = race->begun || !from_z;
+  if (!status) status = ns_mixed_newton_continue(race->newton, way, v, steps, race->start, race->before, &own);
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   double reached = ns_mixed_measure(v, race->start, race->before);
   info->iterations += own.iterations;

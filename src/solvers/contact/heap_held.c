@@ -57,10 +57,6 @@ void ns_heap_held_free(NsHeapHeld *s) {
   ns_free(s);
 }
 
-double ns_heap_held_flops(NsHeapHeld *s, const NsMixedView *v) {
-  return ns_mixed_newton_flops(s->newton, v);
-}
-
 static NsStatus heap_held_room(NsHeapHeld *s, int n, int groups, int entries) {
   if (n <= s->capacity && groups <= s->groups && entries <= s->entries) return NS_OK;
   ns_arena_release(&s->arena);

@@ -8,7 +8,7 @@
 
 typedef struct NsHeapHeld NsHeapHeld;
 
-/* NS_ENOMEM; *out is NULL on failure. */
+/* NS_ENOMEM; *out is to be freed also then. */
 NsStatus ns_heap_held_new(NsHeapHeld **out);
 void ns_heap_held_free(NsHeapHeld *held);
 
@@ -18,6 +18,3 @@ void ns_heap_held_free(NsHeapHeld *held);
 */
 NsStatus ns_heap_held_solve(NsHeapHeld *held, const NsMixedView *v, int most, double *z, double *w, double *measure,
                             NsSolverInfo *info);
-
-/* As ns_mixed_newton_flops. */
-double ns_heap_held_flops(NsHeapHeld *held, const NsMixedView *v);
