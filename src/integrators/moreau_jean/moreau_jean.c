@@ -455,6 +455,11 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
   return NS_OK;
 }
 
+NsStatus ns_mj_form_weights(NsMoreauJean *mj, NsError *err) {
+  ns_mj_straighten(mj);
+  return mj_update_W(mj, true, false, err);
+}
+
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
   for (int p = 0; p < edge->base.nparts; p++)
     if (changed || mj->nodes[edge->base.parts[p].node].base.block->fresh) ns_layout_solve_part(&mj->layout, &edge->base, p);

@@ -162,6 +162,9 @@ void ns_mj_curve(NsMoreauJean *mj);
 bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node);
 void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node);
 
+/* Forms and factors W at the evaluated iterate, without second derivatives of outputs and of the mass: the same on whatever way it was found. */
+NsStatus ns_mj_form_weights(NsMoreauJean *mj, NsError *err);
+
 /* X = W^-1 H' of each part whose W has changed, or H (`changed`). */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
 

@@ -108,8 +108,11 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->settle.projected && !mj->settle.combined) memcpy(mj->settle.q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
   mj->settle.projected = true;
+  if (mj->formed.known) { /* W is that of a linearisation, which depends on the iterates */
+    NsStatus status = ns_mj_form_weights(mj, err);
+    if (status != NS_OK) return status;
+  }
   mj->formed.known = false; /* the projection's matrix overwrites the step's */
-  ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->base.problem;
