@@ -53,6 +53,8 @@ local top = spacing * math.ceil(opt.n / columns)
 local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
 local bound = 2 * opt.h * math.sqrt(2 * g * top) -- the most by which two disks can approach in a step
 local reach = math.max(0.1 * opt.R, bound)
+-- What is within reach of a step when no disk is faster than this: twice the way by which two of them approach.
+local function reach_at(fastest) return math.max(0.1 * opt.R, math.min(bound, 4 * opt.h * (fastest + g * opt.h))) end
 local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, opt.mu, 2), reach = reach }
 local disks = {}
 for i = 1, opt.n do
@@ -78,7 +80,8 @@ local osi = ns.MoreauJeanOSI(0.5)
 osi:setLinearlyImplicit(opt.newton == "no" or opt.newton == "auto" and many)
 local problem = ns.FrictionContact(2, { tolerance = tolerance })
 local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), osi, problem)
-contacts:update()
+reach = reach_at(0)
+contacts:update(reach)
 
 -- Kinetic and potential energy, and the largest speed.
 local function look()
@@ -136,10 +139,11 @@ film(0, 0)
 local rows = { { 0, 0, kinetic, potential, fastest, contacts:count(), 0, 0 } }
 local first, worst, slowest, clock, started = kinetic + potential, 0, 0, os.clock(), os.clock()
 for k, t in simu:steps() do
-  contacts:update()
+  kinetic, potential, fastest = look()
+  reach = reach_at(fastest)
+  contacts:update(reach)
   local closed, least = count()
   worst = math.min(worst, least)
-  kinetic, potential, fastest = look()
   film(k, t)
   rows[#rows + 1] = { k, t, kinetic, potential, fastest, contacts:count(), closed, math.min(least, 0) }
   slowest, clock = math.max(slowest, os.clock() - clock), os.clock()

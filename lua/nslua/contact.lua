@@ -15,9 +15,9 @@
 -- is (gap, 0). Only the velocity of the second component is used: the velocity along the tangent of the contact
 -- point of the second body (for a line: of the body). So the relations fit NewtonImpactFrictionNSL(en, et, mu, 2).
 --
--- update() links the pairs whose gap is at most `reach` and unlinks those whose gap is more than 2 reach. It finds
--- the pairs of disks and capsules with a grid, at a cost that is linear in their number. reach must be larger than
--- the decrease of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is
+-- update(reach) links the pairs whose gap is at most `reach` (not given: that of the manager) and unlinks those whose
+-- gap is more than 2 reach. It finds the pairs of disks and capsules with a grid, at a cost that is linear in their
+-- number. reach must be larger than the decrease of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is
 -- near; this holds also when the script has unlinked it. All shapes touch each other. They are in contact/shape/.
 --
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
@@ -383,8 +383,9 @@ return function(ns, core)
   -- Links and unlinks contacts. Contacts that the script has unlinked are forgotten first: they are looked for only
   -- when the graph has changed since the last time. Then those whose gap has become larger than twice the reach are
   -- unlinked.
-  local function update(self)
+  local function update(self, reach)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
+    reach = reach == nil and self.reach or positive("update", "reach", reach)
     local version, resets = graph.version(nsds)
     if version ~= self.version then
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
@@ -399,8 +400,8 @@ return function(ns, core)
       for _, own in ipairs(self.own) do own.linked = {} end
       self.resets = resets
     end
-    unlink_listed(self, support.far(scene, 2 * self.reach, self.gone), self.gone)
-    local near, nowhere = support.search(scene, slots)
+    unlink_listed(self, support.far(scene, 2 * reach, self.gone), self.gone)
+    local near, nowhere = support.search(scene, slots, reach)
     if not near then
       local ds = self.added[nowhere].ds
       local texts = {}
@@ -459,9 +460,9 @@ return function(ns, core)
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
   -- contacts.
-  function Manager:update()
+  function Manager:update(reach)
     check_self("update", self, Manager)
-    return update(self)
+    return update(self, reach)
   end
 
   require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,

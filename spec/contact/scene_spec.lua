@@ -22,9 +22,9 @@ local function all_pairs(balls, halves, reach)
   return list
 end
 
-local function searched(scene)
+local function searched(scene, reach)
   local slots, list = {}, {}
-  local count = support.search(scene, slots)
+  local count = support.search(scene, slots, reach)
   for k = 1, count do list[k] = ("%d %d"):format(support.contact(scene, slots[k])) end
   return list, slots
 end
@@ -56,6 +56,9 @@ describe("scenes of contacts", function()
         assert.same(expected, (searched(scene)))
         local other = fill(support.scene(3, reach))
         assert.same(expected, (searched(other)))
+        local now = reach * 4 ^ numbers.uniform(-2, 1) -- of one search
+        assert.same(all_pairs(balls, halves, now), (searched(scene, now)))
+        assert.same(all_pairs(balls, halves, reach), (searched(scene, reach)))
         local way = 0.3 ^ step * scale
         for i = 1, #balls do
           for k = 1, 3 do q[i][k] = q[i][k] + way * numbers.uniform(-1, 1) end

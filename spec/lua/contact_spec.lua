@@ -274,6 +274,23 @@ describe("contact.manager", function()
     assert.equal(1, manager:update())
   end)
 
+  it("takes another reach for an update", function()
+    local ds = body({ 0, 1.3, 0 }, { 0, 0, 0 }, 1, 1)
+    local simu, nsds = simulate(1, 0.1, { ds })
+    local manager = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
+    manager:add_disk(ds, 1)
+    manager:add_line(ns.contact.line({ 0, 0 }, { 0, 1 }))
+    assert.equal(0, manager:update())
+    assert.equal(1, manager:update(0.31))
+    simu:computeOneStep() -- finds the gap
+    assert.equal(1, manager:update(0.16)) -- its gap is not more than twice that
+    assert.equal(0, manager:update())
+    assert.error_matches(function() manager:update(-1) end, "^update: reach: expected a positive number, got %-1$")
+    local where = debug.getinfo(1, "l").currentline + 1
+    local _, message = pcall(function() manager:update("wide") end)
+    assert.matches(("contact_spec.lua:%d: update: reach: expected a positive number, got 'wide'"):format(where), message, 1, true)
+  end)
+
   it("says that the centres of two disks coincide", function()
     local relation = ns.contact.disk_disk(1, 1)
     local one, two = body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1)

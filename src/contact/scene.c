@@ -18,7 +18,7 @@ static const double scene_skin = 0.2;
 
 struct NsScene {
   int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
-  double reach, skin; /* skin: the margin of the pairs in the grid, beyond the reach; below 0: there are none yet */
+  double reach, widest_reach, skin; /* widest_reach, skin: of the pairs in the grid, and their margin beyond it; below 0: there are none yet */
   NsSceneShape *shapes;
   NsSceneHalf *halves;
   NsSceneContact *slots;
@@ -93,6 +93,12 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
 NsStatus ns_scene_add_half(NsScene *s, const NsSceneHalf *half) {
   if (scene_grow(&s->halves, s->nhalves, &s->half_capacity, sizeof *s->halves) != NS_OK) return NS_ENOMEM;
   return s->halves[s->nhalves++] = *half, NS_OK;
+}
+
+/* The grid's pairs hold for a smaller reach, too; with one of a half of theirs they are too many. */
+void ns_scene_set_reach(NsScene *s, double reach) {
+  s->reach = reach;
+  if (reach > s->widest_reach || 2 * reach < s->widest_reach) s->skin = -1;
 }
 
 void ns_scene_lead(NsScene *s, int shape, double way) {
@@ -479,7 +485,7 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
   if (s->nround > 0) memcpy(s->grid.places, s->places, 3 * (size_t)s->nround * sizeof *s->places);
   NsStatus status = ns_grid_search(&s->grid, 2 * s->reach + scene_skin * widest, bad);
   if (status == NS_ENAN) *bad = s->round[*bad];
-  if (status == NS_OK) s->skin = scene_skin * widest;
+  if (status == NS_OK) s->widest_reach = s->reach, s->skin = scene_skin * widest;
   return status;
 }
 

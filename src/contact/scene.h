@@ -77,6 +77,9 @@ void ns_scene_free(NsScene *scene);
 NsStatus ns_scene_add(NsScene *scene, const NsSceneShape *shape);
 NsStatus ns_scene_add_half(NsScene *scene, const NsSceneHalf *half);
 
+/* Contacts with a gap up to `reach` are near from now on. */
+void ns_scene_set_reach(NsScene *scene, double reach);
+
 /* A shape that moves by up to `way` until the next search is looked for so much farther. */
 void ns_scene_lead(NsScene *scene, int shape, double way);
 

@@ -318,12 +318,12 @@ return function(ns, contact, parts)
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
   -- contacts.
-  function Space:update()
+  function Space:update(reach)
     parts.check_self("update", self, Space)
     for _, one in ipairs(self.bullets) do
       -- two steps ahead, as far as a forecast looks, with the velocity that forces will have given by then
       parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + push_of(one.ds) * one.step) * one.step)
     end
-    return parts.update(self)
+    return parts.update(self, reach)
   end
 end

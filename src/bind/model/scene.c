@@ -155,13 +155,14 @@ static int scene_write_slots(lua_State *L, int idx, const int *found, int count)
   return lua_pushinteger(L, count), 1;
 }
 
-/* search(scene, list): the number of contacts that are near and not linked; nil and the number of a shape that is nowhere. */
+/* search(scene, list [, reach]): the number of contacts that are near and not linked; nil and the number of a shape that is nowhere. */
 static int bind_scene_search(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   const int *found;
   int nfound, bad = 0;
   for (int i = 0; i < ns_scene_shapes(scene); i++)
     if (ns_scene_shape(scene, i)->owner) nsl_vector_alive(L, ns_scene_shape(scene, i)->owner);
+  if (!lua_isnoneornil(L, 3)) ns_scene_set_reach(scene, luaL_checknumber(L, 3));
   NsStatus status = ns_scene_search(scene, &found, &nfound, &bad);
   if (status == NS_ENAN) return lua_pushnil(L), lua_pushinteger(L, bad + 1), 2;
   nsl_check_status(L, status, "scene");
