@@ -55,6 +55,11 @@ local function positive(who, what, x, level)
   return x
 end
 
+local function not_negative(who, what, x, level)
+  if not (finite(x) and x >= 0) then fail(who, what, "a number, 0 or more", x, level or 3) end
+  return x
+end
+
 local function pair(who, what, v)
   if type(v) ~= "table" or not (finite(v[1]) and finite(v[2])) or v[3] ~= nil then
     fail(who, what, "two finite numbers", v, 3)
@@ -138,8 +143,8 @@ return function(ns, core)
   end
 
   -- The shapes in the plane.
-  local shapes, parts = {}, { positive = positive, pair = pair, check_line = check_line, fail = fail }
-  parts.support = support
+  local shapes, parts = {}, { positive = positive, not_negative = not_negative, pair = pair, fail = fail }
+  parts.support, parts.check_line = support, check_line
   -- The point { x, y, 0 } of two finite numbers.
   function parts.point(who, what, p)
     local good = (type(p) == "table" or type(p) == "userdata") and #p == 2 and finite(p[1]) and finite(p[2])
@@ -155,13 +160,20 @@ return function(ns, core)
   end
   local relation_of_features = require "nslua.contact.features"(ns)
 
+  -- The size of the law of a manager, which is one of `sizes` (words: how a message tells them).
+  local function check_law(who, law, words, sizes)
+    local good, size = where.try(function() return law:size() end)
+    if not good or not sizes[size] then
+      fail(who, "law", "a nonsmooth law of size " .. words, good and said(("size %d"):format(size)) or law, 3)
+    end
+    if not graph.is_contact(law) then fail(who, "law", "a law of contacts, as NewtonImpactFrictionNSL", law, 3) end
+    return size
+  end
+
   function contact.manager(options)
     options = check_options("manager", options)
-    local good, size = where.try(function() return options.law:size() end)
-    if not good or size ~= 2 then
-      fail("manager", "law", "a nonsmooth law of size 2", good and said(("size %d"):format(size)) or options.law, 2)
-    end
-    return links.register(setmetatable({
+    check_law("manager", options.law, "2", { [2] = true })
+    return links.register(graph, setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       scene = support.scene(2, options.reach),
       lines = {},
@@ -244,7 +256,7 @@ return function(ns, core)
   -- contacts(first, second) returns the relations of two bodies (second = nil: of one and the world) that are near,
   -- by keys, which name them from update to update.
   function shared_methods:pair(first, second, contacts)
-    for what, ds in pairs { first = first or false, second = second } do
+    for what, ds in pairs { first = first or said "nil", second = second } do
       if type(ds) ~= "userdata" or not where.try(ds.q, ds) then fail("pair", what, "a mechanical system", ds, 2) end
     end
     if type(contacts) ~= "function" then fail("pair", "contacts", "a function", contacts, 2) end
@@ -386,11 +398,14 @@ return function(ns, core)
   local function update(self, reach)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
     reach = reach == nil and self.reach or positive("update", "reach", reach)
+    if graph.mark(nsds) ~= self.known.graph then
+      error("update: the manager is that of another simulation: a clone has contacts, but no manager", 3)
+    end
     local version, resets = graph.version(nsds)
-    if version ~= self.version then
+    if version ~= self.known.version then
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)
     end
-    if resets ~= self.resets then -- contacts come anew, as in the first run
+    if resets ~= self.known.resets then -- contacts come anew, as in the first run
       local left = {}
       for _, interaction in ipairs(self:interactions()) do
         if graph.linked(nsds, interaction) then left[#left + 1] = interaction end
@@ -398,7 +413,7 @@ return function(ns, core)
       if #left > 0 then where.call("unlink", graph.unlink, nsds, left) end
       keep_active(self, function() return false end)
       for _, own in ipairs(self.own) do own.linked = {} end
-      self.resets = resets
+      self.known.resets = resets
     end
     unlink_listed(self, support.far(scene, 2 * reach, self.gone), self.gone)
     local near, nowhere = support.search(scene, slots, reach)
@@ -412,7 +427,7 @@ return function(ns, core)
     unlink_listed(self, support.lost(scene, self.gone), self.gone)
     for k = 1, near do link(self, slots[k]) end
     for _, own in ipairs(self.own) do generate(self, own) end
-    self.version = graph.version(nsds)
+    self.known.version = graph.version(nsds)
     links.tell(graph, support, self)
     return self:count()
   end
@@ -465,9 +480,10 @@ return function(ns, core)
     return update(self, reach)
   end
 
-  require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, update = update, shared = shared,
-    support = support, said = said, unit = unit, check_options = check_options, check_self = check_self,
-    check_new = check_new, methods = shared_methods, recorder = core.recorder })
+  require "nslua.contact.space"(ns, contact, { fail = fail, positive = positive, not_negative = not_negative,
+    update = update, shared = shared, check_law = check_law,
+    support = support, graph = graph, said = said, unit = unit, check_options = check_options,
+    check_self = check_self, check_new = check_new, methods = shared_methods, recorder = core.recorder })
   require "nslua.contact.outline"(contact, shapes, { support = support, fail = fail, said = said,
     is_line = function(x) return getmetatable(x) == Line end })
   return contact

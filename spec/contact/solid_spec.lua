@@ -81,7 +81,7 @@ describe("shapes", function()
     for text, f in pairs {
       ["sphere: R: expected a positive number, got 0"] = function() c.sphere(0) end,
       ["box: lz: expected a positive number, got nil"] = function() c.box(1, 1) end,
-      ["box: rounding: expected a positive number, got %-1"] = function() c.box(1, 1, 1, -1) end,
+      ["box: rounding: expected a number, 0 or more, got %-1"] = function() c.box(1, 1, 1, -1) end,
       ["capsule: length: expected a positive number, got a table"] = function() c.capsule(1, {}) end,
       ["hull: points: expected a list of three numbers each, got 3"] = function() c.hull(3) end,
       ["hull: points%[2%]: expected three finite numbers, got a table"] = function()

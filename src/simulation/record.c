@@ -37,7 +37,7 @@ static int place_in_graph(const NsNsds *nsds, const NsInteraction *inter) {
 /* Fills record->row from the accepted state. An interaction that is not linked any more has NaN. */
 static void row_of_state(NsRecord *r) {
   const NsNsds *nsds = r->ts->nsds;
-  if (nsds->version == r->version) {
+  if (nsds->version == r->solution->version) {
     ns_solution_row(r->ts, r->row);
     return;
   }
@@ -45,8 +45,8 @@ static void row_of_state(NsRecord *r) {
   *at++ = ns_ts_time(r->ts);
   for (int d = 0; d < nsds->nds; at += nsds->ds[d++]->n) memcpy(at, nsds->ds[d]->x, (size_t)nsds->ds[d]->n * sizeof *at);
   double *y = at + r->solution->m;
-  for (int i = 0; i < r->ninteractions; i++) {
-    const NsInteraction *inter = r->interactions[i];
+  for (int i = 0; i < r->solution->ninteractions; i++) {
+    const NsInteraction *inter = r->solution->interactions[i];
     bool linked = place_in_graph(nsds, inter) >= 0;
     int m = inter->m;
     for (int k = 0; k < m; k++) *at++ = linked ? inter->lambda[k] : NAN, *y++ = linked ? inter->y[k] : NAN;
@@ -70,7 +70,7 @@ static NsStatus record_present(NsRecord *r, bool kept, NsError *err) {
   if (!kept && !streamed) return NS_OK;
   NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
   if (status != NS_OK) return status;
-  bool same = ts->nsds->version == r->version;
+  bool same = ts->nsds->version == r->solution->version;
   const double *S = present_slopes(r);
   if (kept && same && ns_solution_append(r->solution, ts, t, o->observed, S) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
@@ -181,7 +181,7 @@ NsStatus ns_record_first(NsRecord *r, NsError *err) {
 /* Whether the dense output of the last step tells the multipliers at t0: it begins there, without an event. */
 static bool dense_has_start(const NsRecord *r, double t0) {
   const NsStepDense *dense = &r->ts->dense;
-  if (dense->count == 0 || dense->from != t0 || r->ts->nsds->version != r->version) return false;
+  if (dense->count == 0 || dense->from != t0 || r->ts->nsds->version != r->solution->version) return false;
   for (int i = 0; i < dense->count; i++) {
     const NsIslandDense *c = &dense->of[i];
     if (c->npieces == 0 || c->spans[0] != t0 || (c->nsides > 0 && c->times[0] == t0)) return false;
@@ -249,10 +249,10 @@ static void row_of_side(NsRecord *r, double t, const double *values) {
   r->row[0] = t;
   memcpy(r->row + 1, values, (size_t)nx * sizeof *values);
   for (int e = 0; e < nsds->ninteractions; e++) present += nsds->interactions[e]->m;
-  for (int i = 0; i < r->ninteractions; i++) {
-    int place = place_in_graph(nsds, r->interactions[i]), first = 0;
+  for (int i = 0; i < r->solution->ninteractions; i++) {
+    int place = place_in_graph(nsds, r->solution->interactions[i]), first = 0;
     for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
-    for (int k = 0; k < r->interactions[i]->m; k++) {
+    for (int k = 0; k < r->solution->interactions[i]->m; k++) {
       *lambda++ = place >= 0 ? values[nx + first + k] : NAN;
       *y++ = place >= 0 ? values[nx + present + first + k] : NAN;
     }
@@ -286,10 +286,10 @@ static NsStatus keep_pieces(NsRecord *r, NsError *err) {
     for (int c = 0; c < dense->ncols; c++) column[c] = c < dense->nx ? c : -1;
     int half = dense->m, slopes = dense->nx + 2 * dense->m;
     for (int c = slopes; c < dense->ncols; c++) column[c] = r->solution->nx + 2 * r->solution->m + c - slopes;
-    for (int i = 0, own = 0; i < r->ninteractions; own += r->interactions[i++]->m) {
-      int place = place_in_graph(nsds, r->interactions[i]), first = dense->nx;
+    for (int i = 0, own = 0; i < r->solution->ninteractions; own += r->solution->interactions[i++]->m) {
+      int place = place_in_graph(nsds, r->solution->interactions[i]), first = dense->nx;
       for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
-      for (int k = 0; k < r->interactions[i]->m && place >= 0; k++) {
+      for (int k = 0; k < r->solution->interactions[i]->m && place >= 0; k++) {
         column[first + k] = dense->nx + own + k;
         column[first + half + k] = dense->nx + r->solution->m + own + k;
       }
@@ -318,18 +318,10 @@ static NsStatus record_user_dense(void *context, NsError *err) {
 /* ---- begin and end ---- */
 
 NsStatus ns_record_begin(NsRecord *r, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
-  size_t links = (size_t)ts->nsds->ninteractions;
   *r = (NsRecord){.ts = ts, .solution = solution, .options = options, .events = ts->log.count, .last = -INFINITY};
   r->recorder = (NsRecorder){record_user_dense, record_user_row, r, options->dense ? NS_PIECES_ALL : NS_PIECES_NONE};
-  r->version = ts->nsds->version;
-  r->ninteractions = ts->nsds->ninteractions;
-  r->interactions = ns_alloc(links, sizeof(NsInteraction *));
-  r->row = ns_alloc((size_t)ns_solution_columns(ts), sizeof *r->row);
-  if (!r->interactions || !r->row) {
-    (void)ns_record_end(r, NULL);
-    return ns_fail(err, NS_ENOMEM, "not enough memory");
-  }
-  if (links > 0) memcpy(r->interactions, ts->nsds->interactions, links * sizeof(NsInteraction *));
+  r->row = ns_alloc(row_sizes(r).row, sizeof *r->row);
+  if (!r->row) return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
   ts->recorder = &r->recorder;
   return NS_OK;
 }
@@ -339,7 +331,6 @@ NsStatus ns_record_end(NsRecord *r, NsError *err) {
   NsStatus status = ns_solution_take_events(r->solution, &r->ts->log, r->events);
   r->ts->recorder = NULL;
   ns_free(r->start);
-  ns_free(r->interactions);
   ns_free(r->row);
   ns_snapshot_free(&r->snapshot);
   ns_snapshot_free(&r->start_state);

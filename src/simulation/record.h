@@ -28,10 +28,6 @@ typedef struct NsRecord {
   NsSnapshot start_state; /* of the objects, where an observer looks at that row again, with its multipliers */
   NsRecordClock start_clock;
 
-  /* the columns: the interactions at the start of the run */
-  uint64_t version; /* of the graph at the start */
-  NsInteraction **interactions;
-  int ninteractions;
   double *row;         /* a row without observed numbers */
   NsSnapshot snapshot; /* of the state, while an earlier one is observed */
   uint64_t pieces_of;  /* the version of the graph of the last pieces; 0: none yet */

@@ -23,7 +23,12 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   if (!s) return NS_ENOMEM;
   for (int i = 0; i < ts->nsds->nds; i++) s->nx += ts->nsds->ds[i]->n;
   for (int i = 0; i < ts->nsds->ninteractions; i++) s->m += ts->nsds->interactions[i]->m;
-  bool failed = false;
+  size_t links = (size_t)ts->nsds->ninteractions;
+  s->version = ts->nsds->version;
+  s->ninteractions = ts->nsds->ninteractions;
+  s->interactions = ns_alloc(links, sizeof(NsInteraction *));
+  bool failed = !s->interactions;
+  if (!failed && links > 0) memcpy(s->interactions, ts->nsds->interactions, links * sizeof(NsInteraction *));
   s->capacity = capacity;
   s->locates = ts->class->locates;
   s->t = solution_columns(capacity, 1, &failed);
@@ -51,6 +56,7 @@ void ns_solution_free(NsSolution *s) {
   ns_free(s->S);
   ns_free(s->slopes.dt);
   ns_free(s->events);
+  ns_free(s->interactions);
   ns_solution_pieces_free(&s->pieces);
   ns_free(s);
 }

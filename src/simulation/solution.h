@@ -27,10 +27,15 @@ typedef struct NsSolution {
   long nevents;
   bool locates; /* the rows alone do not tell what is between them: an event-driven run */
   NsSolutionPieces pieces;
+
+  /* whose columns there are: the interactions of the graph when it had this version; borrowed, for the run alone */
+  uint64_t version;
+  NsInteraction **interactions;
+  int ninteractions;
 } NsSolution;
 
 /*
-** Makes an empty solution of `capacity` rows, with nobserved additional numbers per row and derivatives by np parameters. A large capacity costs no time, where
+** Makes an empty solution of `capacity` rows with the columns of the present graph, with nobserved additional numbers per row and derivatives by np parameters. A large capacity costs no time, where
 ** the system provides memory at the first write. NS_ENOMEM.
 */
 NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity, int nobserved, int np);

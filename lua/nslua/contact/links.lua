@@ -7,11 +7,12 @@ local links = {}
 
 local managers = setmetatable({}, { __mode = "k" }) -- graphs -> their managers in the order of making
 
-function links.register(manager)
+function links.register(graph, manager)
   local list = managers[manager.nsds] or {}
   managers[manager.nsds] = list
   list[#list + 1] = manager
   manager.number = #list
+  manager.known = { graph = graph.mark(manager.nsds) } -- what it knows of the graph, beside the links
   return manager
 end
 
@@ -28,8 +29,8 @@ local function triple(v) return ("(%s, %s, %s)"):format(exact(v[1]), exact(v[2])
 -- What a manager is, in lines.
 local function describe(support, self)
   local halves = self.planes or self.lines
-  local count = #self.added + #halves + #self.own
-  if self.described == count then return self.description end
+  local count, known = #self.added + #halves + #self.own, self.known
+  if known.described == count then return known.description end
   local where, noun = "in space", "plane"
   if self.space == 2 then where, noun = "in the plane", "line" end
   local lines = { ("%s, reach %s, %s, %d shapes, %d %ss, %d pairs"):format(where, exact(self.reach),
@@ -43,8 +44,8 @@ local function describe(support, self)
     local p, n = h.point or { h.px, h.py, 0 }, h.normal or { h.nx, h.ny, 0 }
     lines[#lines + 1] = ("%s %d at %s along %s"):format(noun, i, triple(p), triple(n))
   end
-  self.description, self.described = table.concat(lines, "\n"), count
-  return self.description
+  known.description, known.described = table.concat(lines, "\n"), count
+  return known.description
 end
 
 local function leads_of(support, self)
@@ -61,11 +62,14 @@ end
 
 -- Tells the graph of the managers, for files, when this one has changed.
 function links.tell(graph, support, manager)
-  local leads, before = leads_of(support, manager), manager.description
-  if describe(support, manager) == before and leads == manager.leads then return end
-  manager.leads = leads
+  local leads, known = leads_of(support, manager), manager.known
+  local before = known.description
+  if describe(support, manager) == before and leads == known.leads then return end
+  known.leads = leads
   local told = {}
-  for i, m in ipairs(managers[manager.nsds]) do told[i] = ("=s8s8"):pack(m.description or "", m.leads or "") end
+  for i, m in ipairs(managers[manager.nsds]) do
+    told[i] = ("=s8s8"):pack(m.known.description or "", m.known.leads or "")
+  end
   graph.origins(manager.nsds, table.concat(told))
 end
 
@@ -188,13 +192,13 @@ function links.relink(graph, support, nsds, path, bytes)
     before[#before + 1] = own and entry
     if own then set[interaction] = true end
   end)
-  for i, m in ipairs(list) do was[i] = { leads_of(support, m), m.resets, m.version, m.leads } end
+  for i, m in ipairs(list) do was[i] = { leads_of(support, m), m.known.resets, m.known.version, m.known.leads } end
   local known = graph.origins(nsds)
   local function undo()
     if not same then take(graph, support, nsds, list, before, set) end
     for i, m in ipairs(list) do
       set_leads(support, m, was[i][1])
-      m.resets, m.version, m.leads = was[i][2], was[i][3], was[i][4]
+      m.known.resets, m.known.version, m.known.leads = was[i][2], was[i][3], was[i][4]
     end
     graph.origins(nsds, known)
   end
@@ -207,9 +211,10 @@ function links.relink(graph, support, nsds, path, bytes)
   end
   local version, resets = graph.version(nsds)
   for i, m in ipairs(list) do
-    m.resets, m.leads = resets, file.managers[i] and file.managers[i].leads or ""
-    set_leads(support, m, m.leads)
-    if not same then m.version = version end
+    local leads = file.managers[i] and file.managers[i].leads or ""
+    m.known.resets, m.known.leads = resets, leads
+    set_leads(support, m, leads)
+    if not same then m.known.version = version end
   end
   graph.origins(nsds, file.told)
   return undo

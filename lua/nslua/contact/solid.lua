@@ -53,8 +53,7 @@ return function(contact, support, parts)
       for k, name in ipairs(class.numbers) do
         local value = values[first + k]
         if class.rounding and k == #class.numbers then
-          value = value or 0
-          if value ~= 0 then positive(class.name, name, value) end
+          value = parts.not_negative(class.name, name, value or 0)
         else
           positive(class.name, name, value)
         end

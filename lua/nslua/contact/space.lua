@@ -172,12 +172,8 @@ return function(ns, contact, parts)
   function contact.space(options)
     options = parts.check_options("space", options)
     local law = options.law
-    local good, size = where.try(function() return law:size() end)
-    if not good or not class_of_rows[size] then
-      local got = good and parts.said("size " .. tostring(size)) or law
-      fail("space", "law", "a nonsmooth law of size 1, 3 or 5", got, 2)
-    end
-    return links.register(setmetatable({
+    local size = parts.check_law("space", law, "1, 3 or 5", class_of_rows)
+    return links.register(parts.graph, setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua

@@ -198,12 +198,13 @@ function methods:numberOfConstraints() return count(kinds[data[self].kind].keeps
 
 function methods:numberOfDoF() return #data[self].leaves end
 
-local function motion_name(who, joint, axis)
+local function motion_name(who, joint, axis, argument)
   local leaves = data[joint].leaves
   if axis == nil then axis = 1 end
   if math.type(axis) ~= "integer" or axis < 1 or axis > #leaves then
-    fail("%s: axis: a %s has %s, got %s", who, data[joint].kind, #leaves == 0 and "no motion with an axis"
-      or #leaves == 1 and "the motion 1" or ("the motions 1 to %d"):format(#leaves), describe(axis))
+    fail("%s: %s: a %s has %s, got %s", who, argument or "axis", data[joint].kind, #leaves == 0
+      and "no motion with an axis" or #leaves == 1 and "the motion 1" or ("the motions 1 to %d"):format(#leaves),
+      describe(axis))
   end
   return leaves[axis]
 end
@@ -259,8 +260,8 @@ local function make_classes()
   end
 end
 
-local function check_joint(who, joint)
-  if not data[joint] then fail("%s: expected a joint, got %s", who, describe(joint)) end
+local function check_joint(who, joint, argument)
+  if not data[joint] then fail("%s: %s: expected a joint, got %s", who, argument or "joint", describe(joint)) end
   return data[joint]
 end
 
@@ -337,13 +338,13 @@ end
 -- The relation, and the list of bodies with which it is linked.
 function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   local who, bodies, places = "CouplerJointR", {}, { "", "" }
-  local about = { check_joint(who, joint), check_joint(who, other) }
+  local about = { check_joint(who, joint), check_joint(who, other, "other") }
   local function check(name, x)
     if type(x) ~= "number" or x - x ~= 0 then fail("%s: %s: expected a number, got %s", who, name, describe(x)) end
     return x
   end
   ratio, offset = check("ratio", ratio), check("offset", offset == nil and 0 or offset)
-  local names = { motion_name(who, joint, axis), motion_name(who, other, other_axis) }
+  local names = { motion_name(who, joint, axis), motion_name(who, other, other_axis, "other_axis") }
   for i, one in ipairs(about) do
     for _, body in ipairs(one.bodies) do
       local at = 1
@@ -360,6 +361,9 @@ end
 -- A motion, whose velocity is the last row; after the rows of the joint when `whole` is true.
 function classes.JointFrictionR(joint, axis, whole)
   local about = check_joint("JointFrictionR", joint)
+  if whole ~= nil and type(whole) ~= "boolean" then
+    fail("JointFrictionR: whole: expected true or false, got %s", describe(whole))
+  end
   local names = whole and { table.unpack(kinds[about.kind].keeps) } or {}
   names[#names + 1] = motion_name("JointFrictionR", joint, axis)
   return ns.NewtonEulerR { h = callback(names), z = about.z, name = "friction" }

@@ -149,7 +149,7 @@ describe("capsules in the plane", function()
     assert.error_matches(function() ns.contact.cap_capsule(1, 2, 1, 1) end,
       "cap_capsule: place: expected two finite numbers, got 2")
     assert.error_matches(function() ns.contact.cap_capsule(1, { 0, 0 }, 1, -1) end,
-      "cap_capsule: length: expected a positive number, got %-1")
+      "cap_capsule: length: expected a number, 0 or more, got %-1")
     assert.error_matches(function() manager:add_capsule(ds, 1) end,
       "add_capsule: length: expected a positive number, got nil")
     manager:add_capsule(ds, 0.1, 1)

@@ -324,7 +324,7 @@ describe("shapes in the plane", function()
       ["add_polygon: points%[2%]: expected two finite numbers, got nil"] = function()
         m:add_polygon(ds, { t[1], nil, t[2], t[3] })
       end,
-      ["add_polygon: rounding: expected a positive number, got %-1"] = function() m:add_polygon(ds, t, -1) end,
+      ["add_polygon: rounding: expected a number, 0 or more, got %-1"] = function() m:add_polygon(ds, t, -1) end,
       ["polygon: expected points that are not all on a line"] = function()
         m:add_polygon(ds, { t[1], t[2], { 3, 0 } })
       end,

@@ -303,6 +303,12 @@ static int graph_version(lua_State *L) {
   return lua_pushinteger(L, (lua_Integer)nsds->version), lua_pushinteger(L, (lua_Integer)nsds->resets), 2;
 }
 
+/* mark(nsds): tells graphs apart, also in a clone's action, which finds the clone's graph in the place of the original's. */
+static int graph_mark(lua_State *L) {
+  const void *nsds = nsl_check_nsds(L, 1)->nsds;
+  return lua_pushlightuserdata(L, (void *)(uintptr_t)nsds), 1;
+}
+
 /* clear(interaction): takes away what is left from when it was linked. */
 static int graph_clear(lua_State *L) {
   return ns_interaction_reset(nsl_check_interaction(L, 1)->interaction), 0;
@@ -364,6 +370,14 @@ static int graph_touch(lua_State *L) {
   return 1;
 }
 
+/* is_contact(law): whether it is of a contact: of one row, or with friction along the others. */
+static int graph_is_contact(lua_State *L) {
+  const NsLaw *law = nsl_check_law(L, 1)->law;
+  bool contact = ns_law_unilateral(law) && (law->class->goes_with & NS_WITH_VELOCITIES) &&
+                 (law->class->joint || law->size == 1);
+  return lua_pushboolean(L, contact), 1;
+}
+
 static const luaL_Reg methods[] = {{"display", nsds_display}, {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},       {"unlink", nsds_unlink},
                                    {"close", nsds_close},     {NULL, NULL}};
@@ -372,9 +386,17 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked},   {"clear", graph_clear},
-                                   {"touch", graph_touch},     {"unlink", graph_unlink},   {"origin", graph_origin},
-                                   {"origins", graph_origins}, {"arrange", graph_arrange}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version},
+                                   {"linked", graph_linked},
+                                   {"clear", graph_clear},
+                                   {"touch", graph_touch},
+                                   {"unlink", graph_unlink},
+                                   {"origin", graph_origin},
+                                   {"origins", graph_origins},
+                                   {"arrange", graph_arrange},
+                                   {"mark", graph_mark},
+                                   {"is_contact", graph_is_contact},
+                                   {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);

@@ -195,20 +195,6 @@ static int count_numbers(const NsTimeStepping *ts, const Options *options) {
   return observed + nsl_count_discrete(ts) + solver;
 }
 
-/* Pushes a solution for the run, with the columns of its observer. */
-static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
-  int parameters = options->sensitivities.options.adjoint ? 0 : options->parameters;
-  const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
-  if (count_numbers(ts, options) == 0) return nsl_push_solution(L, 1, rows, 0, parameters);
-  if (options->observer) nsl_push_observed_names(L, 2);
-  else lua_pushnil(L);
-  nsl_add_discrete_names(L, ts);
-  if (options->solver) nsl_add_solver_names(L);
-  NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L), parameters);
-  lua_remove(L, -2);
-  return solution;
-}
-
 /* The solution on top, which has no S, gets the names of the parameters of a recorded run. */
 static void name_parameters(lua_State *L, int names) {
   lua_getiuservalue(L, -1, 1);
@@ -217,8 +203,18 @@ static void name_parameters(lua_State *L, int names) {
   lua_pop(L, 1);
 }
 
-static int row_columns(const NsTimeStepping *ts, const Options *options) {
-  return ns_solution_columns(ts) + count_numbers(ts, options);
+/* Pushes a solution for the run, with the columns of its observer. */
+static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
+  const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
+  bool adjoint = options->sensitivities.options.adjoint, more = count_numbers(ts, options) > 0;
+  if (more && options->observer) nsl_push_observed_names(L, 2);
+  else lua_pushnil(L);
+  if (more) nsl_add_discrete_names(L, ts);
+  if (options->solver) nsl_add_solver_names(L);
+  NsSolution *solution = nsl_push_solution(L, 1, rows, more ? lua_gettop(L) : 0, adjoint ? 0 : options->parameters);
+  lua_remove(L, -2);
+  if (adjoint) name_parameters(L, options->parameters);
+  return solution;
 }
 
 /* Records in the solution how the run ended. */
@@ -286,26 +282,18 @@ static NsRunFile run_file(lua_State *L, const Options *options, int ncols) {
 ** Raises, before anything has changed, when the stream does not continue from the checkpoint. A bad checkpoint is reported
 ** later, when it is loaded.
 */
-static void check_rows(lua_State *L, const NslTimeStepping *self, const Options *options) {
+static void check_rows(lua_State *L, const NslTimeStepping *self, const Options *options, const NsSolution *solution) {
   NsError err = {NS_OK, ""};
   long k;
   bool computed;
   if (ns_ts_peek(self->ts, options->checkpoints.path, &k, &computed, &err) != NS_OK) return;
-  push_record(L, options, 1);
-  NsRunFile file = run_file(L, options, row_columns(self->ts, options));
+  NsRunFile file = run_file(L, options, ns_solution_width(solution));
   if (ns_run_check_file(&file, ns_run_place(self->ts, k, computed, options->every), &err) != NS_OK) nsl_raise_step(L, &err);
-  lua_settop(L, 2);
 }
 
-/* (simulation, what stands for the options, Options): takes over the state. */
+/* (simulation, Options): takes over the state. */
 static int resume_relinked(lua_State *L) {
-  NslTimeStepping *self = nsl_check_simulation(L, 1);
-  const Options *options = lua_touserdata(L, 3);
-  lua_settop(L, 2);
-  if (options->stream) {
-    observe_first(L, self, options->observer, false); /* for the names */
-    check_rows(L, self, options);
-  }
+  const Options *options = lua_touserdata(L, 2);
   lua_pushcfunction(L, nsl_simulation_take_state);
   lua_pushvalue(L, 1);
   lua_pushstring(L, options->checkpoints.path);
@@ -313,16 +301,26 @@ static int resume_relinked(lua_State *L) {
   return 0;
 }
 
-/* resume = true: continues from the checkpoint, if there is one. */
-static void bind_run_resume(lua_State *L, Options *options) {
+/*
+** resume = true: continues from the checkpoint, if there is one. *solution: of a run that streams, at 3; its columns are those of the links before
+** the file's, as they were where the stream began. Else it is NULL.
+*/
+static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *options, NsSolution **solution) {
   const char *path = options->checkpoints.path;
   if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
   if (!ns_checkpoint_exists(path)) return;
+  int top = lua_gettop(L);
+  if (options->stream) {
+    observe_first(L, self, options->observer, false); /* for the names */
+    *solution = push_record(L, options, ns_run_rows(self->ts, options->every));
+    lua_insert(L, 3);
+    check_rows(L, self, options, *solution);
+    lua_settop(L, ++top);
+  }
   lua_pushcfunction(L, resume_relinked);
   lua_pushvalue(L, 1);
-  lua_pushvalue(L, 2);
   lua_pushlightuserdata(L, options);
-  nsl_call_relinked(L, path, 3, 0);
+  nsl_call_relinked(L, path, 2, 0);
   options->resumed = true;
 }
 
@@ -356,12 +354,14 @@ int nsl_simulation_run(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = bind_run_read_options(L, 2);
-  if (options.resume) bind_run_resume(L, &options);
+  NsSolution *solution = NULL;
+  if (options.resume) bind_run_resume(L, self, &options, &solution);
   nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
-  NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
-  if (options.sensitivities.options.adjoint) name_parameters(L, options.parameters);
-  lua_insert(L, 3);
+  if (!solution) {
+    solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
+    lua_insert(L, 3);
+  }
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
   NsRunOptions run = {.every = options.every,
@@ -374,7 +374,7 @@ int nsl_simulation_run(lua_State *L) {
   NslSolverColumns solver = {.ts = self->ts};
   NslRowNumbers numbers = {.observer = options.observer, .solver = options.solver ? &solver : NULL, .ts = self->ts};
   fill_numbers(L, self->ts, &options, &numbers, &run);
-  int ncols = row_columns(self->ts, &options);
+  int ncols = ns_solution_width(solution);
   NsRunFile file = run_file(L, &options, ncols);
   if (file.path) run.row = lua_newuserdatauv(L, (size_t)ncols * sizeof(double), 0);
   NsError err = {NS_OK, ""};

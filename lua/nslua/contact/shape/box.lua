@@ -6,8 +6,8 @@ return function(ns, contact, parts)
   local positive, pair, check_line = parts.positive, parts.pair, parts.check_line
 
   -- A corner of a body, at (a, b) in the body's own axes, and a line.
-  function contact.corner_line(place, line)
-    local a, b = pair("corner_line", "place", place)
+  function contact.corner_line(corner, line)
+    local a, b = pair("corner_line", "corner", corner)
     local px, py, nx, ny = check_line("corner_line", line)
     return ns.LagrangianScleronomousR {
       h = function(q, _, y)

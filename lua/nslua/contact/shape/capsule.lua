@@ -53,7 +53,7 @@ return function(ns, contact, parts)
     positive("cap_capsule", "R1", R1)
     local a, b = pair("cap_capsule", "place", place)
     positive("cap_capsule", "R2", R2)
-    if length ~= 0 then positive("cap_capsule", "length", length) end
+    parts.not_negative("cap_capsule", "length", length)
     local L = length / 2
     return ns.LagrangianScleronomousR {
       h = function(q, _, y)

@@ -6,7 +6,7 @@ return function(_, _, parts)
     kind = "polygon", plural = "polygons", part = "corner",
     read = function(who, points, rounding)
       rounding = rounding or 0
-      if rounding ~= 0 then parts.positive(who, "rounding", rounding, 4) end
+      parts.not_negative(who, "rounding", rounding, 4)
       if type(points) ~= "table" or #points < 3 then
         parts.fail(who, "points", "a list of at least three points", points, 3)
       end
