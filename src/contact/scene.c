@@ -18,7 +18,8 @@ static const double scene_skin = 0.2;
 
 struct NsScene {
   int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
-  double reach, widest_reach, skin; /* widest_reach, skin: of the pairs in the grid, and their margin beyond it; below 0: there are none yet */
+  double reach, widest_reach,
+      skin; /* widest_reach, skin: of the pairs in the grid, and their margin beyond it; below 0: there are none yet */
   NsSceneShape *shapes;
   NsSceneHalf *halves;
   NsSceneContact *slots;
