@@ -275,12 +275,12 @@ return function(ns, core)
     return relation
   end
 
-  -- The contact of the slot. self:_describe(first, second, part) returns its name, what makes its relation, and its
-  -- systems.
+  -- The contact of the slot. self:_describe(slot, first, second, part) returns its name, what makes its relation, and
+  -- its systems.
   local function made(self, slot)
     local c = self.made[slot]
     if not c then
-      local name, make, first, second = self:_describe(support.contact(self.scene, slot))
+      local name, make, first, second = self:_describe(slot, support.contact(self.scene, slot))
       local interaction = ns.Interaction(self.law, make(), name)
       c = { slot = slot, interaction = interaction, y = interaction:y(0), first = first, second = second }
       links.note(graph, self, interaction, 0, support.origin(self.scene, slot))
@@ -460,7 +460,7 @@ return function(ns, core)
     return name, function() return shared(self, key, make) end, shape.ds
   end
 
-  function Manager:_describe(first, second, part, features)
+  function Manager:_describe(_, first, second, part, features)
     local a = self.added[first]
     if second < 0 then return with_line(self, a, -second, part) end
     local b = self.added[second]

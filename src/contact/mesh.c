@@ -317,6 +317,24 @@ static void mesh_on_patch(const NsMesh *m, NsTouch *t) {
   memcpy(t->point, mesh_corner(m, t->triangle, 0), sizeof t->point);
 }
 
+const double *ns_mesh_corner(const NsMesh *m, int triangle, int k) {
+  return mesh_corner(m, triangle, k);
+}
+void ns_mesh_normal(const NsMesh *m, int triangle, double *normal) {
+  mesh_plane(m, triangle, normal);
+}
+int ns_mesh_beside(const NsMesh *m, int triangle, int k) {
+  return m->beside[3 * triangle + k];
+}
+bool ns_mesh_bends(const NsMesh *m, int t, int k, const double *n) {
+  double in[3];
+  mesh_inward(m, m->beside[3 * t + k], m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3], in);
+  return ns_dot3(in, n) > flat;
+}
+int ns_mesh_patch(const NsMesh *m, int triangle) {
+  return m->patch[triangle];
+}
+
 /* The triangle as a solid; of a polyline its segment. */
 static NsStatus mesh_solid(const NsMesh *m, int triangle, NsSolid *solid) {
   double corners[9];

@@ -25,6 +25,16 @@ NsStatus ns_mesh_near(NsMesh *mesh, const double *centre, double radius, NsMeshV
 void ns_mesh_corners(const NsMesh *mesh, int triangle, double *corners);
 
 /*
+** Of a triangle: its corner k and its normal; the triangle beyond the side from corner k to the next one, -1: none; whether the surface bends towards the
+** normal n there; the first triangle of its flat part.
+*/
+const double *ns_mesh_corner(const NsMesh *mesh, int triangle, int k);
+void ns_mesh_normal(const NsMesh *mesh, int triangle, double *normal);
+int ns_mesh_beside(const NsMesh *mesh, int triangle, int k);
+bool ns_mesh_bends(const NsMesh *mesh, int triangle, int k, const double *n);
+int ns_mesh_patch(const NsMesh *mesh, int triangle);
+
+/*
 ** The touches of a triangle (the first solid of these) and a body: as ns_narrow_touches, without touches at edges and corners where the surface does not
 ** bend away; the touch of an edge or a corner counts for one of its triangles alone.
 */

@@ -356,6 +356,7 @@ static NsStatus touch_nearest(NsNarrow *w, const NsSide *x, const NsSide *y, con
   int a = x->s->nedges == 0 ? near->a : near->at[0] == 1 ? x->s->edges[near->a].to : x->s->edges[near->a].from;
   int b = y->s->nedges == 0 ? near->b : near->at[1] == 1 ? y->s->edges[near->b].to : y->s->edges[near->b].from;
   if (near->at[0] == 2) return touch_point_line(w, x, near->a, y, b, reach);
+  if (y->s->nvertices == 1 && x->s->nvertices > 1) return touch_point_line(w, x, -1 - a, y, b, reach); /* a ball is first */
   return touch_point_line(w, y, near->at[1] == 2 ? near->b : -1 - b, x, a, reach);
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/function.h"
+#include "contact/surface.h"
 
 /*
 ** X(NAME): model/shape/NAME.c (features.c: the shapes of corners, edges, faces and rims) defines `const NsShapeClass ns_shape_NAME`. To add a shape: write
@@ -62,6 +63,7 @@ typedef struct NsContact {
   double R1, R2, L1, L2;                                    /* L1, L2: lengths of edges; 0: without an end */
   double corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
   NsContactFrame frame;
+  NsSurface surface; /* that which a ball goes on along beyond the second feature */
 
   /* the last evaluation of a ready-made shape; whoever changes the numbers above, or nx, sets `known` to false */
   struct {

@@ -290,14 +290,18 @@ return function(ns, contact, parts)
   end
 
   -- features: the options of the relation, or nil of two balls.
-  function Space:_describe(first, second, part, features)
+  function Space:_describe(slot, first, second, part, features)
     local a = self.added[first]
     if second < 0 then return with_plane(self, a, -second, part) end
     local b = self.added[second]
     if features then
       local name = ("%s %d %s %d %s"):format(a.kind, a.number, b.kind, b.number, part)
       features.name = features.shape
-      return name, function() return class_of_rows[self.rows](features) end, a.ds, b.ds
+      return name, function()
+        local relation = class_of_rows[self.rows](features)
+        parts.support.follow(self.scene, slot, relation)
+        return relation
+      end, a.ds, b.ds
     end
     local R1, R2 = a.R or a.corners[1][4], b.R or b.corners[1][4]
     return ("spheres %d %d"):format(a.number, b.number), function()

@@ -102,6 +102,9 @@ void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
 void nsl_clone_law(lua_State *L, int idx);
 
+/* Pops what a contact in space follows, which lives as long as the contact at idx. */
+void nsl_relation_keep(lua_State *L, int idx);
+
 /* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
 

@@ -106,7 +106,7 @@ static const NslCalleeFamily family = {.check = check_relation_callee,
 static NslRelation *new_relation(lua_State *L, const NsRelationClass *class) {
   int i = 0;
   while (ns_relation_classes[i] != class) i++;
-  NslRelation *self = nsl_new(L, &types[i], sizeof *self, nsl_callee_uservalues(&class->model));
+  NslRelation *self = nsl_new(L, &types[i], sizeof *self, nsl_callee_uservalues(&class->model) + (class->contact > 0));
   nsl_callee_init(L, -1, &self->callee, &family, &class->model, "");
   if (ns_relation_new(&self->relation, class) != NS_OK) luaL_error(L, "not enough memory");
   self->callee.name = self->relation->name;
@@ -282,10 +282,25 @@ static int construct_relation(lua_State *L) {
   return class->forms ? new_of_coefficients(L, class) : new_of_callbacks(L, class);
 }
 
+/* The user value of a contact that is the surface which it follows. */
+static int relation_surface(const NslRelation *self) {
+  return nsl_callee_uservalues(self->callee.kind) + 1;
+}
+
+void nsl_relation_keep(lua_State *L, int idx) {
+  lua_setiuservalue(L, idx, relation_surface(nsl_check_relation(L, idx)));
+}
+
 void nsl_clone_relation(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
-  new_relation(L, nsl_check_relation(L, idx)->relation->class);
-  nsl_clone_fields(L, idx, lua_gettop(L));
+  const NsRelation *from = nsl_check_relation(L, idx)->relation;
+  NslRelation *self = new_relation(L, from->class);
+  int copy = lua_gettop(L);
+  nsl_clone_fields(L, idx, copy);
+  if (!from->contact) return;
+  self->relation->contact->surface = from->contact->surface;
+  lua_getiuservalue(L, idx, relation_surface(self));
+  nsl_relation_keep(L, copy);
 }
 
 /* ---- the frame of a contact ---- */

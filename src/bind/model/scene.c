@@ -8,6 +8,7 @@
 
 #include "bind/array/vector.h"
 #include "bind/lua/open.h"
+#include "bind/model/model.h"
 #include "bind/model/solid.h"
 #include "contact/scene.h"
 
@@ -285,6 +286,22 @@ static int bind_scene_contact(lua_State *L) {
   return 4;
 }
 
+/* follow(scene, slot, relation): of a ball it follows the surface of the other shape, where there is one. */
+static int bind_scene_follow(lua_State *L) {
+  const NsScene *scene = bind_scene_check(L);
+  const NsSceneContact *c = bind_scene_slot(L);
+  NsContact *contact = nsl_check_relation(L, 3)->relation->contact;
+  if (!c->touch || !contact) return 0;
+  int other = c->mirrored ? c->first : c->second;
+  const NsSceneShape *ball = ns_scene_shape(scene, c->mirrored ? c->second : c->first), *shape = ns_scene_shape(scene, other);
+  NsTouch touch = *c->touch;
+  touch.triangle = c->triangle, touch.id = c->part;
+  contact->surface = ns_surface_of(&touch, ball->solid, shape->solid, shape->mesh), contact->last.known = false;
+  lua_getiuservalue(L, 1, 1);
+  lua_rawgeti(L, -1, -2 * (other + 1) - 1);
+  return nsl_relation_keep(L, 3), 0;
+}
+
 /* link(scene, slot, y): the contact is linked; y: the vector whose first number is its gap. unlink(scene, slot). */
 static int bind_scene_link(lua_State *L) {
   NsSceneContact *c = bind_scene_slot(L);
@@ -301,12 +318,14 @@ static int bind_scene_unlink(lua_State *L) {
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"scene", bind_scene_new},     {"shape", bind_scene_shape},   {"half", bind_scene_half},
-      {"lead", bind_scene_lead},     {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
-      {"origin", bind_scene_origin}, {"recall", bind_scene_recall}, {"search", bind_scene_search},
-      {"far", bind_scene_far},       {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
-      {"link", bind_scene_link},     {"unlink", bind_scene_unlink}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},     {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},     {"lead", bind_scene_lead},
+                                       {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
+                                       {"origin", bind_scene_origin}, {"recall", bind_scene_recall},
+                                       {"search", bind_scene_search}, {"far", bind_scene_far},
+                                       {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
+                                       {"link", bind_scene_link},     {"unlink", bind_scene_unlink},
+                                       {"follow", bind_scene_follow}, {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

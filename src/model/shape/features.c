@@ -9,10 +9,11 @@
 
 #include "contact/touch.h"
 
-/* The features at q. mirrored: the data of `corner` belong to the second body, or of the world. */
-static NsFeatures features_at(const NsContact *c, const double *q, bool mirrored) {
+/* The features at q, and the pose of the body of the second one. mirrored: the data of `corner` belong to the second body, or of the world. */
+static NsFeatures features_at(const NsContact *c, const double *q, bool mirrored, NsPose *other) {
   NsPose first = ns_pose(q, 7, 0), second = ns_pose(q + 7, c->nx - 7, 0);
-  const NsPose *one = mirrored ? &second : &first, *other = mirrored ? &first : &second;
+  const NsPose *one = mirrored ? &second : &first;
+  *other = mirrored ? first : second;
   NsFeatures f = {.R1 = c->R1, .R2 = c->R2, .L1 = c->L1, .L2 = c->L2};
   ns_place(one, c->corner, f.corner);
   ns_turn(one, c->along, f.along);
@@ -22,8 +23,29 @@ static NsFeatures features_at(const NsContact *c, const double *q, bool mirrored
   return f;
 }
 
+/*
+** A ball goes on along the surface of the second feature: f becomes that of the nearest place, and point and normal, in the axes of that body, too.
+** Returns the kind.
+*/
+static NsTouchKind features_follow(const NsContact *c, NsSurface *surface, const NsPose *other, NsTouchKind kind, NsFeatures *f,
+                                   double *point, double *normal) {
+  double p[3];
+  memcpy(point, c->point, sizeof c->point), memcpy(normal, c->normal, sizeof c->normal);
+  if (!c->surface.solid && !c->surface.mesh) return kind;
+  ns_place_back(other, f->corner, p);
+  if (ns_surface_is_over(&c->surface, p, c->normal)) return kind;
+  kind = ns_surface_nearest(surface, p, kind, point, normal);
+  ns_place(other, point, f->point);
+  ns_turn(other, normal, f->normal);
+  f->R2 = surface->solid ? surface->solid->radius : 0;
+  return kind;
+}
+
 static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind kind, bool mirrored) {
-  NsFeatures f = features_at(c, q, mirrored);
+  NsPose other;
+  double point[3], normal[3];
+  NsFeatures f = features_at(c, q, mirrored, &other);
+  kind = features_follow(c, &c->surface, &other, kind, &f, point, normal);
   if (ns_features_gap(kind, &f)) return 1;
   memcpy(c->frame.pc1, mirrored ? f.p2 : f.p1, sizeof f.p1);
   memcpy(c->frame.pc2, mirrored ? f.p1 : f.p2, sizeof f.p2);
@@ -42,15 +64,19 @@ static void features_move(const double *q, const double *w, bool world, bool pla
 
 static bool features_rate(const NsContact *c, const double *q, const double *w, NsContactFrame *rate, NsTouchKind kind,
                           bool mirrored) {
-  NsFeatures f = features_at(c, q, mirrored), r;
+  NsPose pose;
+  NsFeatures f = features_at(c, q, mirrored, &pose), r;
+  double point[3], normal[3];
+  NsSurface surface = c->surface;
+  kind = features_follow(c, &surface, &pose, kind, &f, point, normal);
   int one = mirrored ? 7 : 0, other = 7 - one;
   memcpy(f.p1, mirrored ? c->frame.pc2 : c->frame.pc1, sizeof f.p1);
   memcpy(f.p2, mirrored ? c->frame.pc1 : c->frame.pc2, sizeof f.p2);
   for (int k = 0; k < 3; k++) f.n[k] = mirrored ? -c->frame.nc[k] : c->frame.nc[k];
   features_move(q + one, w + one, one >= c->nx, true, c->corner, r.corner);
   features_move(q + one, w + one, one >= c->nx, false, c->along, r.along);
-  features_move(q + other, w + other, other >= c->nx, true, c->point, r.point);
-  features_move(q + other, w + other, other >= c->nx, false, c->normal, r.normal);
+  features_move(q + other, w + other, other >= c->nx, true, point, r.point);
+  features_move(q + other, w + other, other >= c->nx, false, normal, r.normal);
   features_move(q + other, w + other, other >= c->nx, false, c->side, r.side);
   if (!ns_features_rate(kind, &f, &r)) return false;
   memcpy(rate->pc1, mirrored ? r.p2 : r.p1, sizeof r.p1);
