@@ -2,6 +2,7 @@
 ** residual.c
 ** The convergence test of the theta scheme of mechanics: see step_residual.h.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -127,15 +128,39 @@ static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i
   return size;
 }
 
-/* The rounding error of row i of a law's output: from the terms of the problem, and from every velocity by its size. */
-static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  double sum = mj->output_terms[edge->base.active + i], weight = edge->base.weight;
+/* The root of the largest energy of a velocity: sqrt(W_jj) times its size. */
+static double largest_energy(const NsMoreauJean *mj) {
+  double most = 0;
+  for (int d = 0; d < mj->layout.nnodes; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    for (int j = 0, n = node->ds->nv; j < n; j++)
+      most = fmax(most, sqrt(fabs(node->base.block->W[j + (ptrdiff_t)j * n])) * mj->test.scale[node->base.v + j]);
+  }
+  return most;
+}
+
+/*
+** EVEN: the part that counts as 0 of the velocity which an unknown would have with the largest energy. Where all velocities of a row are rounding, as
+** those of joints that a blow does not move, they are no better than this (the one-step solver says the same: mixed_measure.c).
+*/
+static const double EVEN = 8 * DBL_EPSILON;
+
+/*
+** The rounding error of row i of a law's output: from the terms of the problem, and from every velocity by its size, or by the root of the
+** largest `energy`.
+*/
+static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double energy) {
+  double sum = mj->output_terms[edge->base.active + i], weight = edge->base.weight, even = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    for (int j = 0; j < node->ds->nv; j++)
-      sum += weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]) * mj->test.scale[node->base.v + j];
+    for (int j = 0, n = node->ds->nv; j < n; j++) {
+      double entry = weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]);
+      double own = fabs(node->base.block->W[j + (ptrdiff_t)j * n]);
+      sum += entry * mj->test.scale[node->base.v + j];
+      if (own > 0) even += entry / sqrt(own);
+    }
   }
-  return ns_step_roundings(mj->base.problem.n) * sum;
+  return fmax(ns_step_roundings(mj->base.problem.n) * sum, EVEN * energy * even);
 }
 
 /* What the solution misses of a row's output, and the size of that. */
@@ -151,7 +176,7 @@ static NsMjMiss row_miss(const NsMoreauJean *mj, const NsMjEdge *edge, const NsS
 }
 
 /* Adds the outputs of an interaction that takes part to the residual. The rows of a contact with tangents have one size, the largest. */
-static void measure_edge(const NsMoreauJean *mj, int e, const NsStepTolerance *tolerance, const double *y,
+static void measure_edge(const NsMoreauJean *mj, int e, const NsStepTolerance *tolerance, double energy, const double *y,
                          NsStepResidual *residual) {
   const NsMjEdge *edge = &mj->edges[e];
   int m = edge->base.m, together = edge->base.inter->law->class->joint ? m : 1;
@@ -163,7 +188,7 @@ static void measure_edge(const NsMoreauJean *mj, int e, const NsStepTolerance *t
       size = together > 1 ? fmax(size, of[i].size) : of[i].size;
     }
     for (int i = 0; i < together; i++) {
-      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, first + i));
+      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, first + i, energy));
       residual->gap = fmax(residual->gap, fabs(of[i].gap));
       ns_step_add_output(residual, ns_step_output(of[i].gap, size, nothing), e);
     }
@@ -178,7 +203,8 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&mj->layout, &terms, &residual);
   ns_layout_problem_terms(&mj->base.problem, mj->output_terms);
+  double energy = largest_energy(mj);
   for (int e = 0; e < mj->layout.nedges; e++)
-    if (mj->edges[e].base.active >= 0) measure_edge(mj, e, tolerance, y, &residual);
+    if (mj->edges[e].base.active >= 0) measure_edge(mj, e, tolerance, energy, y, &residual);
   return residual;
 }

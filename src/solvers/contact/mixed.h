@@ -107,9 +107,9 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 **   5. Newton; 20000 sweeps, with Newton at the end of each round.
 **
 ** Status: NS_OK only if the measure of the answer is within the tolerance. The measure is, for rows, the componentwise
-** backward error (residual.h), and for contacts the scaled natural residual (friction_residual.h). Up to 150 rows a few Newton
-** steps then make the rows of an answer exact to rounding. If the tolerance is above the default, the methods for heaps stop
-** at the first answer within it.
+** backward error (residual.h), 0 where it is rounding of the largest terms of the problem, and for contacts the scaled natural
+** residual (friction_residual.h). Up to 150 rows a few Newton steps then make the rows of an answer exact to rounding. If the
+** tolerance is above the default, the methods for heaps stop at the first answer within it.
 ** Failures: z is the best candidate, and the status NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV (also when a force
 ** overflows or underflows), NS_ESINGULAR, NS_EINTR or NS_ENOMEM. Bad data: NS_ENAN (numbers that are not finite) or NS_EARG
 ** (crossed bounds, mu < 0, dims that do not add up to n, a sparse matrix of another order); then z and w are NaN.

@@ -109,7 +109,8 @@ static void explain(NsMixedView *v, int g, int row, double e) {
 }
 
 /*
-** Groups without data of their own get the size that others explain, from neighbour to neighbour. It is bounded by energy, e^2 / rho, a quantity
+** Groups without data of their own, or with data below the rounding of what others explain (velocities of rounding, as of joints of a robot in free
+** fall), get the size that others explain, from neighbour to neighbour. It is bounded by energy, e^2 / rho, a quantity
 ** that all groups share whatever their units: at most the largest of the data's, which is `most` squared. Whether there was one.
 */
 static bool explain_others(NsMixedView *v, double most, bool backwards) {
@@ -118,8 +119,9 @@ static bool explain_others(NsMixedView *v, double most, bool backwards) {
     int g = backwards ? v->p.ngroups - 1 - k : k, dim = v->p.groups[g].dim;
     if (backwards) row -= dim;
     double e = 0;
-    for (int i = row; i < row + dim && v->size[row] == 0; i++) e = ns_larger(e, v->rho[g] * v->explained[i]);
-    if (e > 0) explain(v, g, row, ns_smaller(e, most * sqrt(v->rho[g]))), any = true;
+    for (int i = row; i < row + dim; i++) e = ns_larger(e, v->rho[g] * v->explained[i]);
+    e = ns_smaller(e, most * sqrt(v->rho[g]));
+    if (e > 0 && v->size[row] <= DBL_EPSILON * e) explain(v, g, row, e), any = true;
     if (!backwards) row += dim;
   }
   return any;
@@ -220,18 +222,34 @@ static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s
   return ns_friction_own_error(error, terms, v->early ? terms : s.forces, s.data);
 }
 
-static double row_error(const NsMixedView *v, int g, int row, const double *z, const double *w) {
+/*
+** Where all terms of a row are rounding, as of joints that a blow does not move, its error is no smaller: this part of the largest terms of the
+** problem, as velocities of equal energy, counts as 0.
+*/
+static const double ROUNDING = 4 * DBL_EPSILON;
+
+/* The largest sqrt(rho) (|W| |z| + |q|) of a row of the problem. */
+static double largest_terms(const NsMixedView *v) {
+  double most = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups && !v->kinds.uniform; row += v->p.groups[g++].dim)
+    for (int i = row; i < row + v->p.groups[g].dim; i++) most = ns_larger(most, sqrt(v->rho[g]) * counted(v, v->size, i));
+  return most;
+}
+
+static double row_error(const NsMixedView *v, int g, int row, double most, const double *z, const double *w) {
   double error = mixed_measure_violation(&v->p.groups[g], z[row], w[row]);
   bool faded = v->size[row] < NS_FADED && error < NS_FADED;
-  return error == 0 || faded ? 0 : error / counted(v, v->size, row);
+  if (error == 0 || faded || sqrt(v->rho[g]) * error <= ROUNDING * most) return 0;
+  return error / counted(v, v->size, row);
 }
 
 double ns_mixed_errors(const NsMixedView *v, const double *z, double *w, double *errors) {
   double worst = 0;
   product_and_sizes(v, z, w);
   ContactSizes sizes = contact_sizes(v, z);
+  double most = largest_terms(v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
-    double error = v->p.groups[g].cone ? contact_error(v, g, row, sizes, z, w) : row_error(v, g, row, z, w);
+    double error = v->p.groups[g].cone ? contact_error(v, g, row, sizes, z, w) : row_error(v, g, row, most, z, w);
     if (!(error <= DBL_MAX)) error = INFINITY;
     if (errors) errors[g] = error;
     worst = ns_larger(worst, error);

@@ -59,7 +59,7 @@ double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim);
 /*
 ** Fills v->rho = 1 / s for each group: s is the largest row sum of |W| in a contact's own block, or a row's diagonal entry if
 ** that is positive; else the largest |W| in the group's rows; rho = 1 if these rows are zero. If there are rows, also
-** v->explained = |W| e + |q|, where e is the larger of rho |q| and the finite bounds, or, where both are 0, what neighbours explain;
+** v->explained = |W| e + |q|, where e is the larger of rho |q| and the finite bounds, or, where both are 0 or rounding, what neighbours explain;
 ** v->size is workspace.
 */
 void ns_mixed_prepare(NsMixedView *v);
@@ -69,7 +69,8 @@ void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
 
 /*
 ** Writes w = W z + q and returns the measure (see mixed.h); INFINITY for NaN or a row outside its bounds. If there are rows,
-** |W| |z| + |q| counts as at most 1e4 times v->explained, so that forces that grow without bound do not hide an error.
+** |W| |z| + |q| counts as at most 1e4 times v->explained, so that forces that grow without bound do not hide an error; and an error of a row that
+** is rounding of the largest of these terms, as velocities of equal energy, is 0.
 */
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 
