@@ -332,11 +332,13 @@ static NsStatus ring_nearest(NsNarrow *w, NsPlaced a, NsPlaced b, double d, doub
       if (!(fabs(t.gap - d) < least) || (ns_dot3(t.n, n) > 0) == t.swapped) continue;
       least = fabs(t.gap - d), best = t;
     }
-  if (least == ring_close * size) return NS_OK;
+  NsPlaced p = best.swapped ? b : a;
+  RingFeature rim = {p.solid, RING_RIM, 0}; /* where a solid stands on it, its corners touch */
+  bool stands = best.kind == NS_TOUCH_RING_FACE && (w->all || w->n > 0) && ring_stands(&rim, p.pose, best.n);
+  if (stands || least == ring_close * size) return NS_OK;
   NsTouch *t = ns_narrow_add(w);
   if (!t) return NS_ENOMEM;
-  *t = best;
-  return NS_OK;
+  return *t = best, NS_OK;
 }
 
 /* The distance along the normal of a touch, and its points: `low`, the gap along n, is at most the distance of the solids. */

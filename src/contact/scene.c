@@ -409,13 +409,24 @@ static NsStatus scene_triangle(void *context, int triangle) {
   return status == NS_OK ? scene_note_touches(s, m->mesh, s->round[m->k]) : status;
 }
 
+/* Sorts the slots found[first, ...) by the features of their touches: the corners of a body on triangles come in the order that they have on a plane. */
+static void scene_sort(NsScene *s, int first) {
+  for (int i = first + 1; i < s->nfound; i++) {
+    int slot = s->found[i], j = i;
+    for (; j > first && s->slots[s->found[j - 1]].part > s->slots[slot].part; j--) s->found[j] = s->found[j - 1];
+    s->found[j] = slot;
+  }
+}
+
 static NsStatus scene_meshes(NsScene *s, int k) {
   const NsSceneShape *shape = &s->shapes[s->round[k]];
   NsStatus status = NS_OK;
   for (int l = 0; l < s->nmeshes && status == NS_OK && shape->solid && shape->n > 0; l++) {
     SceneMeet meet = {s, k, s->meshes[l]};
+    int first = s->nfound;
     double far = shape->around + 2 * scene_reach(s, meet.mesh, s->round[k]);
     status = ns_mesh_near(s->shapes[meet.mesh].mesh, s->places + 3 * (ptrdiff_t)k, far, scene_triangle, &meet);
+    if (s->space == 3) scene_sort(s, first);
   }
   return status;
 }

@@ -39,19 +39,10 @@ void ns_shape_ball_gap(NsContact *contact, const double *centre, double *gap) {
 
 /* ---- a ball around a point of a body ---- */
 
-/* out = position + R(e) c: the point c of the body's frame, in the inertial frame. */
-static void place(const double *q, const double *c, double *out) {
-  const double *e = q + 3;
-  double first[3], second[3];
-  ns_cross3(e + 1, c, first);
-  for (int i = 0; i < 3; i++) first[i] += e[0] * c[i];
-  ns_cross3(e + 1, first, second);
-  for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
-}
-
 int ns_shape_fixed_ball_gap(NsContact *contact, const double *q, double *gap) {
+  NsPose pose = ns_pose(q, 7, 0); /* as features do: corners on a plane and on triangles have the same bits */
   double centre[SPACE];
-  place(q, contact->corner, centre);
+  ns_place(&pose, contact->corner, centre);
   ns_shape_ball_gap(contact, centre, gap);
   return 0;
 }
