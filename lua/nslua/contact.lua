@@ -18,8 +18,8 @@
 -- update(reach) links the pairs whose gap is at most `reach` (not given: that of the manager) and unlinks those whose
 -- gap is more than 2 reach. It finds the pairs of disks and capsules with a grid, at a cost that is linear in their
 -- number. reach must be larger than the decrease of a gap in one step. The interaction of an unlinked pair is kept
--- and linked again when the pair is near; this holds also when the script has unlinked it. All shapes touch each other.
--- They are in contact/shape/.
+-- and linked again when the pair is near; this holds also when the script has unlinked it. All shapes touch each
+-- other. They are in contact/shape/.
 --
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
 -- coordinates).

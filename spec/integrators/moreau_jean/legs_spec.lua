@@ -49,3 +49,42 @@ describe("machines that fall on straight legs", function()
     end
   end)
 end)
+
+-- An arm of two links in the plane of x and z, with friction and stops, whose forearm falls on a box that stands on the ground.
+local function arm(simulation)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+  local function body(x, z, m)
+    local b = ns.NewtonEulerDS({ x, 0, z, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, m, 0.02 * ns.eye(3))
+    b:setFExtPtr { 0, 0, -9.81 * m }
+    nsds:insertDynamicalSystem(b)
+    return b
+  end
+  local upper, fore, box, s = body(0.25, 0.5, 1), body(0.75, 0.5, 1), body(0.9, 0.1, 2), math.sqrt(0.5)
+  local shoulder = ns.PivotJointR({ 0, 0, 0.5 }, { 0, 1, 0 }, true, upper)
+  local elbow = ns.PivotJointR({ 0.5, 0, 0.5 }, { 0, 1, 0 }, true, fore, upper)
+  ns.mechanics.join(nsds, { { shoulder, force = 0.5, stops = { -1, 1 } },
+    { elbow, force = 0.5, damping = 0.1, stops = { -1, 1 } } })
+  local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), reach = 0.02 }
+  space:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+  space:add_box(box, 0.2, 0.2, 0.2)
+  space:add(fore, ns.contact.capsule(0.03, 0.4):placed { 0, 0, 0, s, 0, s, 0 })
+  space:update()
+  local simu = simulation(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5), ns.GenericMechanical())
+  for _ in simu:steps() do space:update() end
+  return elbow:dof(), fore:q()[2], nsds
+end
+
+describe("arms in a plane", function()
+  it("strike a box and their stops, with nothing but rounding across the plane", function()
+    for _, simulation in ipairs { ns.TimeStepping, ns.TimeSteppingDirectProjection, ns.TimeSteppingCombinedProjection } do
+      local angle, across, nsds = arm(simulation)
+      assert.near(-1, angle, simulation == ns.TimeStepping and 0.01 or 1e-6)
+      assert.near(0, across, 1e-12)
+      for i = 1, nsds:numberOfInteractions() do
+        local name = nsds:interaction(i):name()
+        local gap = name:match "lower$" or name:match "upper$" or name:match "^box" or name:match "^capsule"
+        if gap and simulation ~= ns.TimeStepping then assert.is_true(nsds:interaction(i):y(0)[1] > -1e-6) end
+      end
+    end
+  end)
+end)
