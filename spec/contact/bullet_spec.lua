@@ -125,3 +125,36 @@ describe("a body that is added as a bullet", function()
     assert.matches("^[^\n]*bullet_spec%.lua:%d+: add: options: expected a table, got 1", placed)
   end)
 end)
+
+describe("the contacts of a bullet whose force is a function of time", function()
+  -- The force begins when the state is saved: the plate is nearer than what it leads to, farther than what the velocity does.
+  local function model()
+    local h, nsds = 0.01, ns.NonSmoothDynamicalSystem(0, 1)
+    local ball = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, 1e-3 * ns.eye(3))
+    ball:setComputeFExtFunction(function(t, _, f) f[1] = t < 0.095 and 0 or 5e3 end)
+    nsds:insertDynamicalSystem(ball)
+    local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0), reach = 0.01 }
+    space:add(nil, ns.contact.box(0.1, 2, 2):placed { -1.5, 0, 0 })
+    space:add_sphere(ball, 0.05, { bullet = h })
+    space:update()
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), space
+  end
+
+  it("are looked for with the force at the time of the state that was loaded, and at the start after a reset", function()
+    local simu, space = model()
+    local path = os.tmpname()
+    for _ = 1, 10 do
+      simu:computeOneStep()
+      simu:nextStep()
+    end
+    simu:save_state(path)
+    assert.equal(1, space:update())
+    local other, there = model()
+    assert.equal(0, there:update())
+    other:load_state(path)
+    assert.equal(1, there:update())
+    os.remove(path)
+    other:reset()
+    assert.equal(0, there:update())
+  end)
+end)

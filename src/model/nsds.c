@@ -23,7 +23,7 @@ const NsField ns_nsds_fields[] = {NS_FIELD_A_NUMBER("t0", NsNsds, t0, -INFINITY,
 NsStatus ns_nsds_new(NsNsds **out, double t0, double T) {
   NsNsds *nsds = *out = ns_alloc(1, sizeof *nsds);
   if (!nsds) return NS_ENOMEM;
-  nsds->t0 = t0;
+  nsds->t0 = nsds->now = t0;
   nsds->T = T;
   return NS_OK;
 }

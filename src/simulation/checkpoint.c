@@ -182,6 +182,7 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
   status = ns_ts_prepare_anew(ts, err); /* the next steps must not depend on the contents of the workspace */
   if (status == NS_OK) status = run_checkpoint_take_state(ts, pieces, path, err);
   ts->output_known = status == NS_OK;
+  if (status == NS_OK) ts->nsds->now = ts->computed ? ns_ts_next_time(ts) : ns_ts_time(ts);
   if (status != NS_OK) ns_checkpoint_clear(pieces);
   return status;
 }

@@ -220,6 +220,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (status != NS_OK) return status;
   if (!ts->computed) ts->stats.steps++;
   ts->computed = true;
+  ts->nsds->now = ns_ts_next_time(ts);
   if (ts->newton_iterations > ts->stats.max_newton) ts->stats.max_newton = ts->newton_iterations;
   return ts->accounting ? ns_ts_account_total(ts, ns_ts_next_time(ts), err) : NS_OK;
 }
@@ -242,6 +243,7 @@ void ns_ts_reset(NsTimeStepping *ts) {
   ns_nsds_reset(ts->nsds);
   ns_ts_own(ts);
   ns_fields_clear(ns_ts_fields, ts, NS_FIELD_RUN);
+  ts->nsds->now = ns_ts_time(ts);
   ns_fields_clear(ns_ts_user_fields, ts, NS_FIELD_RUN);
   ns_user_events_reset(&ts->user);
   ts->output_known = false;

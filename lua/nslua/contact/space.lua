@@ -27,8 +27,9 @@ local huge, sqrt, tointeger = math.huge, math.sqrt, math.tointeger
 
 local function size_of(v) return sqrt(v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) end
 
--- The size of the acceleration by fExt; a function counts with what it gave last: the graph knows no time.
-local function push_of(ds)
+-- The size of the acceleration by fExt at the time t. A function that fails counts as it was: the run will tell.
+local function push_of(ds, t)
+  pcall(ds.computeFExt, ds, t)
   local known, force = pcall(ds.fExt, ds)
   local mass, a = known and force and ds:computeMass(), { 0, 0, 0 }
   for k = 1, mass and 3 or 0 do a[k] = mass[k][k] > 0 and force[k] / mass[k][k] or 0 end
@@ -219,10 +220,7 @@ return function(ns, contact, parts)
         at = where.call(who, parts.support.shape, self.scene, q, nil, nil, nil, part)
       end
       self.added[at] = added
-      if step then
-        pcall(ds.computeFExt, ds, self.nsds:t0()) -- of a function; where it fails the run will tell
-        self.bullets[#self.bullets + 1] = { at = at, ds = ds, step = step }
-      end
+      if step then self.bullets[#self.bullets + 1] = { at = at, ds = ds, step = step } end
     end
   end
 
@@ -320,9 +318,11 @@ return function(ns, contact, parts)
   -- contacts.
   function Space:update(reach)
     parts.check_self("update", self, Space)
+    local t = parts.graph.now(self.nsds)
     for _, one in ipairs(self.bullets) do
       -- two steps ahead, as far as a forecast looks, with the velocity that forces will have given by then
-      parts.support.lead(self.scene, one.at, 2 * (size_of(one.ds:velocity()) + push_of(one.ds) * one.step) * one.step)
+      local speed = size_of(one.ds:velocity()) + push_of(one.ds, t) * one.step
+      parts.support.lead(self.scene, one.at, 2 * speed * one.step)
     end
     return parts.update(self, reach)
   end

@@ -378,6 +378,11 @@ static int graph_is_contact(lua_State *L) {
   return lua_pushboolean(L, contact), 1;
 }
 
+/* now(nsds): the time of its states. */
+static int graph_now(lua_State *L) {
+  return lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->now), 1;
+}
+
 static const luaL_Reg methods[] = {{"display", nsds_display}, {"insertDynamicalSystem", nsds_insert},
                                    {"link", nsds_link},       {"unlink", nsds_unlink},
                                    {"close", nsds_close},     {NULL, NULL}};
@@ -396,6 +401,7 @@ void nsl_open_nsds(lua_State *L) {
                                    {"arrange", graph_arrange},
                                    {"mark", graph_mark},
                                    {"is_contact", graph_is_contact},
+                                   {"now", graph_now},
                                    {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};

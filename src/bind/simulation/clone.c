@@ -111,6 +111,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
   copy_division(from, to);
   if (from->nsds->driver == from->number) ns_ts_own(to);
+  to->nsds->now = from->nsds->now;
   to->newton = from->newton;
   to->projection = from->projection;
   to->adaptive = from->adaptive;
