@@ -16,6 +16,12 @@ local shapes = {
   { "sphere_sphere", 2, function(unit) return { R1 = 0.1 / unit, R2 = 0.2 / unit } end },
 }
 
+-- Of bodies in the plane.
+local flat = {
+  { "sphere_plane", 1, function() return { R = 0.3, point = { 0.1, -0.2, 0 }, normal = { 0.3, -0.5, 0 } } end },
+  { "sphere_sphere", 2, function() return { R1 = 0.1, R2 = 0.2 } end },
+}
+
 local function body(n)
   if n == 3 then return ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3)) end
   return ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
@@ -29,8 +35,8 @@ end
 local function contact(shape, rows, coordinates, unit)
   local options = shape[3](unit or 1)
   options.shape = shape[1]
-  local relation = ns[("NewtonEuler%dDR"):format(rows)](options)
-  local law = rows == 1 and ns.NewtonImpactNSL(0) or rows == 3 and ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3) or
+  local relation = ns[rows == 2 and "Lagrangian2d2DR" or ("NewtonEuler%dDR"):format(rows)](options)
+  local law = rows == 1 and ns.NewtonImpactNSL(0) or rows <= 3 and ns.NewtonImpactFrictionNSL(0, 0, 0.5, rows) or
     ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 5)
   return linked(relation, law, body(coordinates), shape[2] == 2 and body(coordinates) or nil)
 end
@@ -102,6 +108,50 @@ local function random_state(n, bodies)
   end
   return q
 end
+
+describe("contacts in the plane", function()
+  it("have the rows of the gap and of the tangent, and their exact rates", function()
+    math.randomseed(12)
+    local along_normal = 1 / math.sqrt(0.34)
+    for _ = 1, 20 do
+      local q, w = random_state(3, 2), random_state(3, 2)
+      q[4] = q[4] + 3 -- apart, for the differences
+      local C = look(contact(flat[2], 2, 3), 2, 0, q, w)
+      local x, y = q[1] - q[4], q[2] - q[5]
+      local d = math.sqrt(x * x + y * y)
+      x, y = x / d, y / d
+      near({ x, y, y, -x, 0, 0.1, -x, -y, -y, x, 0, 0.2 }, { C[1], C[3], C[2], C[4], C[5], C[6], C[7], C[9], C[8], C[10],
+        C[11], C[12] }, "rows")
+      q, w = random_state(3, 1), random_state(3, 1)
+      C = look(contact(flat[1], 2, 3), 2, 0, q, w)
+      x, y = 0.3 * along_normal, -0.5 * along_normal
+      near({ x, y, y, -x, 0, 0.3 }, { C[1], C[3], C[2], C[4], C[5], C[6] }, "rows")
+    end
+  end)
+
+  it("refuse shapes and places outside of the plane", function()
+    local law, two = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2), ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3)
+    local function refuses(text, f, ...)
+      local good, message = pcall(f, ...)
+      assert.is_false(good)
+      assert.matches(text, message, 1, true)
+    end
+    refuses("Lagrangian2d2DR: normal: expected a third number of 0 in the plane, got 1.0", ns.Lagrangian2d2DR,
+      { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 1, 1 } })
+    refuses("setpc1: pc1: expected a third number of 0 in the plane, got 2.0", function()
+      ns.Lagrangian2d2DR():setpc1 { 0, 0, 2 }
+    end)
+    local corner = ns.Lagrangian2d2DR { shape = "corner_plane", corner = { 1, 0, 0 }, point = { 0, 0, 0 }, normal = { 0, 1, 0 } }
+    refuses("corner_plane: expected a shape in the plane, got 3 of", linked, corner, law, body(3))
+    local disk = ns.Lagrangian2d2DR { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 1, 0 } }
+    refuses("a Lagrangian2d2DR goes with a law of size 2, got 3", linked, disk, two, body(3))
+    refuses("sphere_plane: expected 3 coordinates of a body in the plane, got 6 of", linked, disk, law, body(3), body(3))
+    refuses("link: a Lagrangian2d2DR goes with bodies of the coordinates (x, y, angle), and dynamical system 'ds 2' is none",
+      linked, disk, law, body(3), body(7))
+    local disks = ns.Lagrangian2d2DR { shape = "sphere_sphere", R1 = 1, R2 = 1 }
+    refuses("sphere_sphere: expected 6 coordinates of two bodies in the plane, got 3 of", linked, disks, law, body(3))
+  end)
+end)
 
 describe("the curvature of relations", function()
   it("of ready-made contacts is the derivative of C, and of its rate #once", function()

@@ -1,6 +1,6 @@
 /*
 ** contact.c
-** Contact frames in space.
+** Contact frames in space and in the plane.
 */
 #include "model/contact.h"
 
@@ -21,6 +21,12 @@ int ns_contact_find_shape(const char *name) {
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
   int bodies = ns_contact_shape(contact)->bodies;
   bool turns = ns_contact_shape(contact)->turns || contact->rows > TANGENTIAL;
+  if (ns_contact_in_plane(contact)) {
+    *what = "a shape in the plane";
+    if (turns) return false;
+    *what = bodies == 2 ? "6 coordinates of two bodies in the plane" : "3 coordinates of a body in the plane";
+    return nx == PARTICLE * bodies;
+  }
   if (bodies == 0 && turns) *what = "7 coordinates (14 of two bodies)";
   else if (bodies == 2 && turns) *what = "14 coordinates of two bodies";
   else if (bodies == 0) *what = "7 coordinates (14 of two bodies), or 3 (6) of particles";
@@ -98,6 +104,10 @@ static void put_turn(const double *e, const double *a, double sign, int rows, do
 
 /* The part of a row for a body: sign times the Jacobian of d . (velocity of the body's point at p). */
 static void put_row(const double *q, int width, const double *p, const double *d, double sign, int rows, double *C) {
+  if (rows == NS_CONTACT_PLANE_ROWS) {
+    C[0] = sign * d[0], C[rows] = sign * d[1], C[2 * rows] = sign * ((p[0] - q[0]) * d[1] - (p[1] - q[1]) * d[0]);
+    return;
+  }
   for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = sign * d[j];
   if (width == PARTICLE) return;
   double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3];
@@ -111,19 +121,30 @@ static void put_rolling(const double *q, const double *d, double sign, int rows,
   put_turn(q + 3, d, sign, rows, C);
 }
 
+int ns_contact_bodies(const NsContact *contact) {
+  return contact->nx % BODY == 0 ? contact->nx / BODY : contact->nx / PARTICLE;
+}
+
 /* The number of bodies; *width: the coordinates of each. */
 static int contact_bodies(const NsContact *contact, int *width) {
-  int bodies = contact->nx % BODY == 0 ? contact->nx / BODY : contact->nx / PARTICLE;
+  int bodies = ns_contact_bodies(contact);
   *width = contact->nx / bodies;
   return bodies;
+}
+
+/* The directions of the rows: the normal and the tangents. */
+static void contact_directions(const NsContact *contact, double d[TANGENTIAL][3]) {
+  const double *n = contact->frame.nc;
+  memcpy(d[0], n, sizeof d[0]);
+  if (ns_contact_in_plane(contact)) d[1][0] = n[1], d[1][1] = -n[0], d[1][2] = 0;
+  else if (contact->rows > 1) ns_contact_tangents(n, d[1], d[2]);
 }
 
 void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
   const NsContactFrame *f = &contact->frame;
   int width, rows = contact->rows, bodies = contact_bodies(contact, &width);
-  double directions[3][3];
-  memcpy(directions[0], f->nc, sizeof f->nc);
-  if (rows > 1) ns_contact_tangents(f->nc, directions[1], directions[2]);
+  double directions[TANGENTIAL][3];
+  contact_directions(contact, directions);
   for (int i = 0; i < rows && i < TANGENTIAL; i++) {
     put_row(q, width, f->pc1, directions[i], 1, rows, C + i);
     if (bodies == 2) put_row(q + width, width, f->pc2, directions[i], -1, rows, C + i + (ptrdiff_t)width * rows);
@@ -136,6 +157,13 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
 
 /* ---- ready-made geometry ---- */
 
+/* The numbers of q that shapes see: in the plane the positions with z = 0, which are written to `room`. */
+static const double *contact_places(const NsContact *contact, const double *q, double room[2 * PARTICLE]) {
+  if (!ns_contact_in_plane(contact)) return q;
+  for (int i = 0; i < contact->nx; i++) room[i] = i % PARTICLE < 2 ? q[i] : 0;
+  return room;
+}
+
 /* The gap and the frame at q: evaluated, unless the last evaluation was there. */
 static int contact_evaluate(NsContact *contact, const double *q) {
   size_t bytes = (size_t)contact->nx * sizeof *q;
@@ -143,7 +171,8 @@ static int contact_evaluate(NsContact *contact, const double *q) {
     contact->frame = contact->last.frame; /* a restored state, or a script, may have written another one */
     return 0;
   }
-  int failed = ns_contact_shape(contact)->gap(contact, q, &contact->last.gap);
+  double room[2 * PARTICLE];
+  int failed = ns_contact_shape(contact)->gap(contact, contact_places(contact, q, room), &contact->last.gap);
   contact->last.known = failed == 0 && bytes <= sizeof contact->last.at;
   contact->last.frame = contact->frame;
   if (contact->last.known) memcpy(contact->last.at, q, bytes);
@@ -151,10 +180,15 @@ static int contact_evaluate(NsContact *contact, const double *q) {
 }
 
 /* The velocity of a body's point p, and its angular velocity; both in space. */
-static void contact_motion(const double *q, int width, const double *p, const double *v, double *speed, double *turn) {
+static void contact_motion(const NsContact *contact, const double *q, const double *p, const double *v, double *speed,
+                           double *turn) {
   double once[3], twice[3], arm[3];
   memcpy(speed, v, 3 * sizeof *speed);
-  if (width == PARTICLE) return;
+  if (ns_contact_in_plane(contact)) {
+    speed[0] -= v[2] * (p[1] - q[1]), speed[1] += v[2] * (p[0] - q[0]), speed[2] = 0;
+    return;
+  }
+  if (contact->nx % BODY != 0) return;
   ns_cross3(q + 4, v + 3, once);
   ns_cross3(q + 4, once, twice);
   for (int i = 0; i < 3; i++) turn[i] = v[3 + i] + 2 * (q[3] * once[i] + twice[i]);
@@ -165,16 +199,15 @@ static void contact_motion(const double *q, int width, const double *p, const do
 
 int ns_contact_velocity(NsContact *contact, const double *q, const double *const *v, double *u) {
   const NsContactFrame *f = &contact->frame;
-  double speed[3], turn[3] = {0}, other[3], other_turn[3] = {0}, directions[3][3];
+  double speed[3], turn[3] = {0}, other[3], other_turn[3] = {0}, directions[TANGENTIAL][3];
   int width, bodies = contact_bodies(contact, &width);
   if (contact_evaluate(contact, q) != 0) return 1;
-  contact_motion(q, width, f->pc1, v[0], speed, turn);
+  contact_motion(contact, q, f->pc1, v[0], speed, turn);
   if (bodies == 2) {
-    contact_motion(q + width, width, f->pc2, v[1], other, other_turn);
+    contact_motion(contact, q + width, f->pc2, v[1], other, other_turn);
     for (int i = 0; i < 3; i++) speed[i] -= other[i], turn[i] -= other_turn[i];
   }
-  memcpy(directions[0], f->nc, sizeof f->nc);
-  if (contact->rows > 1) ns_contact_tangents(f->nc, directions[1], directions[2]);
+  contact_directions(contact, directions);
   for (int i = 0; i < contact->rows; i++)
     u[i] = i < TANGENTIAL ? ns_dot3(directions[i], speed) : ns_dot3(directions[i - 2], turn);
   return 0;
@@ -194,6 +227,10 @@ static void contact_body_bias(const NsContact *contact, int width, const double 
     ns_sub3(p, q, arm), ns_sub3(p_rate, w, arm_rate);
     ns_cross3(turn, arm, lever), ns_cross3(turn, arm_rate, change);
     for (int i = 0; i < 3; i++) speed[i] += lever[i];
+  } else if (ns_contact_in_plane(contact)) {
+    double x = p_rate[0] - w[0], y = p_rate[1] - w[1];
+    speed[0] -= w[2] * (p[1] - q[1]), speed[1] += w[2] * (p[0] - q[0]), speed[2] = 0;
+    change[0] = -w[2] * y, change[1] = w[2] * x;
   }
   for (int i = 0; i < contact->rows; i++)
     bias[i] += sign * (i < TANGENTIAL ? ns_dot3(d_rate[i], speed) + ns_dot3(d[i], change) : ns_dot3(d_rate[i - 2], turn));
@@ -203,12 +240,14 @@ bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, d
   const NsContactFrame *f = &contact->frame;
   const NsShapeClass *shape = ns_contact_shape(contact);
   NsContactFrame rate = {{0}, {0}, {0}};
-  double d[TANGENTIAL][3], d_rate[TANGENTIAL][3];
+  double d[TANGENTIAL][3], d_rate[TANGENTIAL][3], room[2][2 * PARTICLE];
   int width, bodies = contact_bodies(contact, &width);
-  if (!shape->rate || contact_evaluate(contact, q) != 0 || !shape->rate(contact, q, w, &rate)) return false;
-  if (contact->rows > 1) ns_contact_tangents(f->nc, d[1], d[2]);
-  if (contact->rows > 1 && !contact_tangent_rates(f->nc, rate.nc, d_rate[1], d_rate[2])) return false;
-  memcpy(d[0], f->nc, sizeof d[0]), memcpy(d_rate[0], rate.nc, sizeof d_rate[0]);
+  if (!shape->rate || contact_evaluate(contact, q) != 0) return false;
+  if (!shape->rate(contact, contact_places(contact, q, room[0]), contact_places(contact, w, room[1]), &rate)) return false;
+  contact_directions(contact, d);
+  memcpy(d_rate[0], rate.nc, sizeof d_rate[0]);
+  if (ns_contact_in_plane(contact)) d_rate[1][0] = rate.nc[1], d_rate[1][1] = -rate.nc[0], d_rate[1][2] = 0;
+  else if (contact->rows > 1 && !contact_tangent_rates(f->nc, rate.nc, d_rate[1], d_rate[2])) return false;
   contact_body_bias(contact, width, q, w, f->pc1, rate.pc1, 1, d, d_rate, bias);
   if (bodies == 2) contact_body_bias(contact, width, q + width, w + width, f->pc2, rate.pc2, -1, d, d_rate, bias);
   return true;
@@ -218,8 +257,9 @@ double ns_contact_lever(const NsContact *contact, const double *q) {
   const NsContactFrame *f = &contact->frame;
   double lever[2] = {0};
   int width, bodies = contact_bodies(contact, &width);
-  for (int b = 0; b < bodies && width == BODY; b++, q += width)
-    for (int i = 0; i < 3; i++) lever[b] += fabs((b ? f->pc2 : f->pc1)[i] - q[i]);
+  int places = ns_contact_in_plane(contact) ? 2 : width == BODY ? 3 : 0;
+  for (int b = 0; b < bodies; b++, q += width)
+    for (int i = 0; i < places; i++) lever[b] += fabs((b ? f->pc2 : f->pc1)[i] - q[i]);
   return fmax(lever[0], lever[1]);
 }
 
@@ -230,11 +270,12 @@ int ns_contact_gap_terms(NsContact *contact, const double *q, const double *cons
   own[1] = *terms = 0;
   for (int b = 0; b < bodies; b++, q += width) {
     double speed[3], turn[3], arm[3], a[3] = {0};
-    contact_motion(q, width, b ? f->pc2 : f->pc1, v[b], speed, turn);
+    int places = ns_contact_in_plane(contact) ? 2 : 3;
+    contact_motion(contact, q, b ? f->pc2 : f->pc1, v[b], speed, turn);
     own[b] = ns_dot3(f->nc, speed);
     ns_sub3(b ? f->pc2 : f->pc1, q, arm);
     if (width == BODY) ns_cross3(arm, f->nc, a);
-    for (int i = 0; i < 3; i++) *terms += fabs(f->nc[i] * q[i]) + 2 * fabs(a[i]);
+    for (int i = 0; i < places; i++) *terms += fabs(f->nc[i] * q[i]) + 2 * fabs(a[i]);
   }
   return 0;
 }

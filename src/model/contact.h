@@ -1,7 +1,7 @@
 /*
 ** contact.h
-** Contact frames in space: the Jacobian from the velocities of rigid bodies to the velocity at the contact, and the gaps of
-** ready-made shapes.
+** Contact frames in space and in the plane: the Jacobian from the velocities of rigid bodies to the velocity at the contact, and the gaps
+** of ready-made shapes.
 */
 #pragma once
 
@@ -44,8 +44,8 @@ enum {
       NS_SHAPES
 };
 
-/* The most rows of a contact. */
-enum { NS_CONTACT_ROWS = 5 };
+/* The most rows of a contact, and those of a contact in the plane. */
+enum { NS_CONTACT_ROWS = 5, NS_CONTACT_PLANE_ROWS = 2 };
 
 /* The touching points pc1 of body 1 and pc2 of body 2 (or the world), and the unit normal nc, which points to body 1. */
 typedef struct NsContactFrame {
@@ -54,8 +54,9 @@ typedef struct NsContactFrame {
 
 /*
 ** A contact between a body and the world, or between two bodies. A body has 7 coordinates (position; unit quaternion, scalar
-** first), a particle has 3; nx counts all. `rows` is 1 (the normal), 3 (with two tangents) or 5 (with the angular velocities about these). `frame` holds the
-** frame of the last evaluation.
+** first), a particle has 3; nx counts all. `rows` is 1 (the normal), 3 (with two tangents) or 5 (with the angular velocities about these). With 2 rows,
+** the normal (n_x, n_y) and the tangent (n_y, -n_x), it is a contact in the plane of bodies with the coordinates (x, y, angle), and shapes see
+** their places with z = 0. `frame` holds the frame of the last evaluation.
 */
 typedef struct NsContact {
   int shape; /* index in ns_shape_classes */
@@ -117,6 +118,13 @@ static inline bool ns_contact_is_ready(const NsContact *contact) {
   return ns_contact_shape(contact)->gap != NULL;
 }
 
+/* The number of bodies of a linked contact. */
+int ns_contact_bodies(const NsContact *contact);
+
+static inline bool ns_contact_in_plane(const NsContact *contact) {
+  return contact->rows == NS_CONTACT_PLANE_ROWS;
+}
+
 /* The index of the ready-made shape with this name; NS_SHAPES: there is none. */
 int ns_contact_find_shape(const char *name);
 
@@ -146,7 +154,7 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 
 /*
 ** The same of ready-made contacts, without C: u (rows) = v1 - v2 at q, for the velocities v[0], v[1] of the bodies (3 of a position and 3 of the turn in a
-** body's own axes; a particle has 3). Evaluates the frame, unless the last evaluation was there. 1: there is none at q.
+** body's own axes; a particle has 3, and a body in the plane). Evaluates the frame, unless the last evaluation was there. 1: there is none at q.
 */
 int ns_contact_velocity(NsContact *contact, const double *q, const double *const *v, double *u);
 

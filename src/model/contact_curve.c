@@ -77,10 +77,39 @@ static void curve_rolling(NsContact *plain, const double *q, const double *w, Ns
   }
 }
 
+/* The shapes of the plane are balls around the bodies' origins: only the directions change, by the places, and the levers are constant. */
+static bool curvature_in_plane(const NsContact *contact, const double *q, const double *w, double *second, double *third) {
+  enum { ROWS = NS_CONTACT_PLANE_ROWS, WIDTH = 3 };
+  double places[2 * WIDTH], ways[2 * WIDTH];
+  int nx = contact->nx;
+  NsShapeCurve normal;
+  NsContact plain = *contact;
+  plain.rows = 1;
+  memset(&normal, 0, sizeof normal);
+  for (int i = 0; i < nx; i++) places[i] = i % WIDTH < 2 ? q[i] : 0, ways[i] = i % WIDTH < 2 ? w[i] : 0;
+  if (!ns_contact_shape(contact)->curve(&plain, places, ways, &normal)) return false;
+  memset(second, 0, (size_t)(ROWS * nx * nx) * sizeof *second);
+  memset(third, 0, (size_t)(ROWS * nx) * sizeof *third);
+  for (int k = 0; k < nx; k++) {
+    if (k % WIDTH == 2) continue;
+    const double *n = normal.d_k[k], *rate = normal.d_rate_k[k], d[ROWS][2] = {{n[0], n[1]}, {n[1], -n[0]}},
+                 d_rate[ROWS][2] = {{rate[0], rate[1]}, {rate[1], -rate[0]}};
+    for (int body = 0; body < nx; body += WIDTH)
+      for (int j = 0; j < 2; j++)
+        for (int i = 0; i < ROWS; i++) {
+          double sign = body ? -1 : 1;
+          second[i + ROWS * (body + j + nx * k)] = sign * d[i][j];
+          third[i + ROWS * k] += sign * d_rate[i][j] * w[body + j];
+        }
+  }
+  return true;
+}
+
 bool ns_contact_curvature(const NsContact *contact, const double *q, const double *w, double *second, double *third) {
   ptrdiff_t m = contact->rows, nx = contact->nx;
   NsShapeCurve rows[MOST_ROWS];
   if (!ns_contact_shape(contact)->curve) return false;
+  if (ns_contact_in_plane(contact)) return curvature_in_plane(contact, q, w, second, third);
   memset(rows, 0, (size_t)m * sizeof *rows);
   NsContact plain = *contact;
   if (m > 3) plain.rows = 3;

@@ -133,12 +133,23 @@ static NsStatus check_family(const NsInteraction *inter, Linked to, NsError *err
   return NS_OK;
 }
 
+/* NS_EARG when a system has not the 3 coordinates of a body in the plane; one system may have those of both. */
+static NsStatus check_bodies_in_plane(const NsRelation *relation, Linked to, NsError *err) {
+  for (int i = 0; i < to.n; i++)
+    if (to.ds[i]->nx != 3 && (to.n > 1 || to.ds[i]->class->turns))
+      return ns_fail(err, NS_EARG,
+                     "link: a %s goes with bodies of the coordinates (x, y, angle), and dynamical system '%s' is none",
+                     ns_relation_class_name(relation), to.ds[i]->name);
+  return NS_OK;
+}
+
 /* NS_EARG when a contact has more than two systems, or one that is neither a rigid body nor a particle (3 coordinates). */
 static NsStatus check_bodies(const NsInteraction *inter, Linked to, NsError *err) {
   if (!inter->relation->contact) return NS_OK;
   if (to.n > 2)
     return ns_fail(err, NS_EARG, "link: a %s links one or two dynamical systems, got %d",
                    ns_relation_class_name(inter->relation), to.n);
+  if (ns_contact_in_plane(inter->relation->contact)) return check_bodies_in_plane(inter->relation, to, err);
   for (int i = 0; i < to.n; i++)
     if (!to.ds[i]->class->turns && to.ds[i]->nx != 3)
       return ns_fail(err, NS_EARG,

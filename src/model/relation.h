@@ -29,6 +29,7 @@
   X(compliant_linear)                                                                                                          \
   X(compliant)                                                                                                                 \
   X(newton_euler)                                                                                                              \
+  X(contact_2d)                                                                                                                \
   X(contact_1d)                                                                                                                \
   X(contact_3d)                                                                                                                \
   X(contact_5d)

@@ -22,7 +22,7 @@ local rows = {
   { "h Jachq hDot dotJachq C states z name", "LagrangianRheonomousR", "NewtonEulerR" },
   { "h Jachq dotJachq C states z name", "LagrangianScleronomousR" },
   { "h z name shape R R1 R2 L1 L2 corner point normal along side",
-    "NewtonEuler1DR", "NewtonEuler3DR", "NewtonEuler5DR" },
+    "Lagrangian2d2DR", "NewtonEuler1DR", "NewtonEuler3DR", "NewtonEuler5DR" },
   { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
     .. "potential z name", "NewtonEulerDS" },
   { "fprime args xtol maxfev full_output", "fsolve" },

@@ -360,7 +360,9 @@ static int graph_touch(lua_State *L) {
   NsContact contact = *inter->relation->contact; /* a copy: relations are shared, and keep the frame of a step */
   for (int k = 0, n = 0; k < inter->nds; n += inter->ds[k]->nx, k++)
     memcpy(q + n, inter->ds[k]->x, (size_t)inter->ds[k]->nx * sizeof *q);
-  if (!ns_contact_is_ready(&contact) || ns_contact_shape(&contact)->gap(&contact, q, &gap) != 0) return lua_pushnil(L), 1;
+  if (ns_contact_in_plane(&contact) || !ns_contact_is_ready(&contact) ||
+      ns_contact_shape(&contact)->gap(&contact, q, &gap) != 0)
+    return lua_pushnil(L), 1;
   ns_contact_tangents(contact.frame.nc, tangents, tangents + 3);
   for (int i = 0; i < 3; i++) {
     out[i] = contact.frame.pc1[i], out[3 + i] = contact.frame.nc[i] * inter->lambda[0];

@@ -137,6 +137,12 @@ static void make_unit(lua_State *L, const char *who, const char *what, double *n
   for (int i = 0; i < 3; i++) n[i] /= length;
 }
 
+/* Refuses a point or a direction outside of the plane, of a contact in it. */
+static void check_in_plane(lua_State *L, const NsContact *contact, const char *who, const char *what, const double *v) {
+  if (ns_contact_in_plane(contact) && v[2] != 0)
+    luaL_error(L, "%s: %s: expected a third number of 0 in the plane, got %f", who, what, v[2]);
+}
+
 /* Pushes the names of the ready-made shapes: "'a', 'b' or 'c'". */
 static const char *push_shapes(lua_State *L) {
   const char *text = lua_pushstring(L, "");
@@ -192,7 +198,7 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
     double *to = (double *)(void *)((char *)contact + numbers[i].offset);
     bool rounding = numbers[i].kind == NS_SHAPE_ROUNDING;
     if (rounding || numbers[i].kind == NS_SHAPE_RADIUS) *to = read_radius(L, options, who, numbers[i].name, rounding);
-    else bind_relation_read_point(L, options, who, numbers[i].name, to);
+    else bind_relation_read_point(L, options, who, numbers[i].name, to), check_in_plane(L, contact, who, numbers[i].name, to);
     if (numbers[i].kind == NS_SHAPE_DIRECTION) make_unit(L, who, numbers[i].name, to);
   }
   (void)bind_relation(&self->callee);
@@ -350,6 +356,7 @@ static int set_point(lua_State *L) {
   lua_settop(L, 2);
   drop_partials(L, 2);
   nsl_vector_read(nsl_to_finite_vector(L, 2, 3, who, what), got);
+  check_in_plane(L, self->relation->contact, who, what, got);
   if (what[0] == 'n') make_unit(L, who, what, got);
   memcpy(point, got, sizeof got);
   return 0;

@@ -53,13 +53,23 @@ static void measure_nodes(NsMoreauJean *mj) {
   }
 }
 
+/* The sizes of a body in the plane, as measure_nodes finds them of one in space: its third coordinate is an angle. */
+static double change_in_plane(const NsMoreauJean *mj, const NsMjEdge *edge, const NsMjNode *node, double *place) {
+  const double *q = mj->start.q + node->base.x;
+  int v = node->base.v;
+  *place = fabs(q[0]) + fabs(q[1]);
+  return fabs(change_of_v(mj, v)) + fabs(change_of_v(mj, v + 1)) + edge->lever * fabs(change_of_v(mj, v + 2));
+}
+
 /* Whether bounds of the changes, the tolerance and the rounding of a ready-made contact show that it does not close. */
 static bool surely_open(const NsMoreauJean *mj, const NsMjEdge *edge, double y, double u) {
   double change = 0, terms = fabs(y) + 8 * edge->lever, most = mj->options.threshold;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    change += node->push + edge->lever * node->twist;
-    terms += node->place;
+    double place = node->place;
+    if (ns_contact_in_plane(edge->contact)) change += change_in_plane(mj, edge, node, &place);
+    else change += node->push + edge->lever * node->twist;
+    terms += place;
   }
   if (isnan(most)) most = resting * mj->h * fmax(fabs(u), change);
   return ns_mj_forecast(&mj->options, mj->h, y, u, -2 * change) > most + 8 * DBL_EPSILON * (terms + fabs(most));

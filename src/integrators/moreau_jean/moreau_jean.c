@@ -50,7 +50,8 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge, bool bare) {
   if (!edge->base.unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
-  if (bare && edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint))
+  bool ready = bare && edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint);
+  if (ready && edge->base.nparts == ns_contact_bodies(relation->contact)) /* else one system has both bodies */
     edge->contact = relation->contact;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
   if (ns_relation_has_D(relation) || inter->law->class->viscous) edge->base.D = ns_arena_matrix(arena, m, m);
