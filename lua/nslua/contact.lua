@@ -17,9 +17,8 @@
 --
 -- update(reach) links the pairs whose gap is at most `reach` (not given: that of the manager) and unlinks those whose
 -- gap is more than 2 reach. It finds the pairs of disks and capsules with a grid, at a cost that is linear in their
--- number. reach must be larger than the decrease of a gap in one step. The interaction of an unlinked pair is kept
--- and linked again when the pair is near; this holds also when the script has unlinked it. All shapes touch each
--- other. They are in contact/shape/.
+-- number. reach must be larger than the decrease of a gap in one step. An unlinked pair is linked again when it is
+-- near; this holds also when the script has unlinked it. All shapes touch each other. They are in contact/shape/.
 --
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
 -- coordinates).
@@ -181,7 +180,7 @@ return function(ns, core)
       added = {},     -- shapes in the order in which they were added: their numbers in the scene
       counts = {},    -- kinds of shapes -> how many there are
       active = {},    -- the linked contacts, in the order in which they were linked
-      made = {},      -- the contacts, linked or not, by their slots in the scene
+      made = {},      -- the contacts that are linked, or have been lately, by their slots in the scene
       slots = {}, gone = {}, -- where the scene writes slots
       own = {},       -- the script's own generators
       relations = {}, -- relations that several contacts share
@@ -263,6 +262,17 @@ return function(ns, core)
     if type(contacts) ~= "function" then fail("pair", "contacts", "a function", contacts, 2) end
     self.own[#self.own + 1] = { number = #self.own + 1, first = first, second = second, contacts = contacts,
       made = {}, linked = {} }
+  end
+
+  -- Every so many searches the contacts are forgotten that have been apart for as many: they will be made anew, which
+  -- gives the same run, as a contact that is linked has no past. More often takes more time than memory is worth.
+  local forget_every = 200
+
+  local function forget(self, searches)
+    if searches % forget_every ~= 0 then return end
+    for slot in pairs(self.made) do
+      if support.apart(self.scene, slot) >= forget_every then self.made[slot] = nil end
+    end
   end
 
   -- The relation of the name; make() makes it at the first call.
@@ -417,9 +427,9 @@ return function(ns, core)
       self.known.resets = resets
     end
     unlink_listed(self, support.far(scene, 2 * reach, self.gone), self.gone)
-    local near, nowhere = support.search(scene, slots, reach)
+    local near, searches = support.search(scene, slots, reach) -- without near: the shape that is nowhere
     if not near then
-      local ds = self.added[nowhere].ds
+      local ds = self.added[searches].ds
       local texts = {}
       for i = 1, self.space do texts[i] = describe(ds:q()[i]) end
       error(("update: %s: expected a finite place near the others, got (%s)"):format(
@@ -430,6 +440,7 @@ return function(ns, core)
     for _, own in ipairs(self.own) do generate(self, own) end
     self.known.version = graph.version(nsds)
     links.tell(graph, support, self)
+    forget(self, searches)
     return self:count()
   end
 

@@ -296,6 +296,34 @@ describe("contact.manager", function()
     assert.matches(("contact_spec.lua:%d: update: reach: expected a positive number, got 'wide'"):format(where), message, 1, true)
   end)
 
+  it("forgets the contacts of disks that have been apart for long, and makes them anew", function()
+    local disks = {}
+    for i = 1, 12 do disks[i] = body({ 3 * i, 2.05, 0 }, { 0, 0, 0 }, 1, 1) end
+    local mover = body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1)
+    disks[13] = mover
+    local simu, nsds = simulate(100, 0.1, disks)
+    local manager = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
+    for _, ds in ipairs(disks) do manager:add_disk(ds, 1) end
+    local seen, met, first = setmetatable({}, { __mode = "k" }), 0, {}
+    for k = 1, 900 do
+      mover:q()[1] = 0.08 * ((k - 1) % 450) -- past all of them, twice
+      simu:computeOneStep()
+      simu:nextStep()
+      manager:update()
+      for _, interaction in ipairs(manager:interactions()) do
+        if not seen[interaction] then seen[interaction], met = true, met + 1 end
+        local gap, name = interaction:y(0)[1], ("%d %s"):format((k - 1) % 450, interaction:name())
+        if k > 450 then assert.equal(first[name], gap) else first[name] = gap end
+      end
+    end
+    collectgarbage()
+    collectgarbage()
+    local kept = 0
+    for _ in pairs(seen) do kept = kept + 1 end
+    assert.is_true(met > 12 and kept < 12, ("%d of %d"):format(kept, met))
+    assert.equal(0, nsds:numberOfInteractions() - manager:count())
+  end)
+
   it("says that the centres of two disks coincide", function()
     local relation = ns.contact.disk_disk(1, 1)
     local one, two = body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1)

@@ -124,6 +124,16 @@ int ns_scene_slots(const NsScene *scene) {
 NsSceneContact *ns_scene_contact(NsScene *scene, int slot) {
   return &scene->slots[slot];
 }
+long ns_scene_searches(const NsScene *s) {
+  return s->searches;
+}
+long ns_scene_apart(const NsScene *s, int slot) {
+  return s->slots[slot].linked ? 0 : s->searches - s->slots[slot].parted;
+}
+void ns_scene_unlink(NsScene *s, int slot) {
+  NsSceneContact *c = &s->slots[slot];
+  c->gap = NULL, c->owner = NULL, c->linked = false, c->parted = s->searches;
+}
 const NsSceneShape *ns_scene_shape(const NsScene *scene, int shape) {
   return &scene->shapes[shape];
 }
@@ -160,6 +170,7 @@ static int scene_slot(NsScene *s, NsSceneContact c) {
   if (scene_more_slots(s) != NS_OK || scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK)
     return -1;
   int *entry = scene_entry(s, &c);
+  c.parted = s->searches;
   if (*entry < 0) s->slots[ *entry = s->nslots++] = c;
   return *entry;
 }

@@ -55,6 +55,7 @@ typedef struct NsSceneContact {
   bool mirrored;     /* the features of the touch belong to `second`, and then to `first` */
   NsTouch *touch;    /* NULL: there are no features */
   long seen;         /* the search that has found the touch last */
+  long parted;       /* how many searches there had been when it was last unlinked, or made */
   const double *gap; /* of a linked contact: its present gap, borrowed */
   const void *owner; /* for the caller */
 } NsSceneContact;
@@ -109,4 +110,9 @@ int ns_scene_space(const NsScene *scene); /* 2 or 3 */
 int ns_scene_shapes(const NsScene *scene);
 int ns_scene_slots(const NsScene *scene);
 NsSceneContact *ns_scene_contact(NsScene *scene, int slot);
+/* How many searches there have been, and since the contact was unlinked (0: it is linked). */
+long ns_scene_searches(const NsScene *scene);
+long ns_scene_apart(const NsScene *scene, int slot);
+/* Notes that the contact is not linked any more. */
+void ns_scene_unlink(NsScene *scene, int slot);
 const NsSceneShape *ns_scene_shape(const NsScene *scene, int shape);

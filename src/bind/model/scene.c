@@ -156,7 +156,7 @@ static int scene_write_slots(lua_State *L, int idx, const int *found, int count)
   return lua_pushinteger(L, count), 1;
 }
 
-/* search(scene, list [, reach]): the number of contacts that are near and not linked; nil and the number of a shape that is nowhere. */
+/* search(scene, list [, reach]): the number of contacts that are near and not linked, and of searches; nil and the number of a shape that is nowhere. */
 static int bind_scene_search(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
   const int *found;
@@ -167,7 +167,7 @@ static int bind_scene_search(lua_State *L) {
   NsStatus status = ns_scene_search(scene, &found, &nfound, &bad);
   if (status == NS_ENAN) return lua_pushnil(L), lua_pushinteger(L, bad + 1), 2;
   nsl_check_status(L, status, "scene");
-  return scene_write_slots(L, 2, found, nfound);
+  return scene_write_slots(L, 2, found, nfound), lua_pushinteger(L, ns_scene_searches(scene)), 2;
 }
 
 /* far(scene, most, list): the number of linked contacts whose gap is above `most`. */
@@ -302,6 +302,12 @@ static int bind_scene_follow(lua_State *L) {
   return nsl_relation_keep(L, 3), 0;
 }
 
+/* apart(scene, slot): for how many searches the contact has not been linked. */
+static int bind_scene_apart(lua_State *L) {
+  (void)bind_scene_slot(L);
+  return lua_pushinteger(L, ns_scene_apart(bind_scene_check(L), (int)lua_tointeger(L, 2) - 1)), 1;
+}
+
 /* link(scene, slot, y): the contact is linked; y: the vector whose first number is its gap. unlink(scene, slot). */
 static int bind_scene_link(lua_State *L) {
   NsSceneContact *c = bind_scene_slot(L);
@@ -312,20 +318,33 @@ static int bind_scene_link(lua_State *L) {
 }
 
 static int bind_scene_unlink(lua_State *L) {
-  return bind_scene_slot(L)->linked = false, 0;
+  (void)bind_scene_slot(L);
+  ns_scene_unlink(bind_scene_check(L), (int)lua_tointeger(L, 2) - 1);
+  lua_settop(L, 2), lua_pushnil(L);
+  scene_keep(L, 3, lua_tointeger(L, 2));
+  return 0;
 }
 
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scene", bind_scene_new},     {"shape", bind_scene_shape},
-                                       {"half", bind_scene_half},     {"lead", bind_scene_lead},
-                                       {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
-                                       {"origin", bind_scene_origin}, {"recall", bind_scene_recall},
-                                       {"search", bind_scene_search}, {"far", bind_scene_far},
-                                       {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
-                                       {"link", bind_scene_link},     {"unlink", bind_scene_unlink},
-                                       {"follow", bind_scene_follow}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
+                                       {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},
+                                       {"lead", bind_scene_lead},
+                                       {"leads", bind_scene_leads},
+                                       {"mark", bind_scene_mark},
+                                       {"origin", bind_scene_origin},
+                                       {"recall", bind_scene_recall},
+                                       {"search", bind_scene_search},
+                                       {"far", bind_scene_far},
+                                       {"lost", bind_scene_lost},
+                                       {"contact", bind_scene_contact},
+                                       {"apart", bind_scene_apart},
+                                       {"link", bind_scene_link},
+                                       {"unlink", bind_scene_unlink},
+                                       {"follow", bind_scene_follow},
+                                       {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");
