@@ -22,7 +22,7 @@ typedef struct NsNsds {
   bool observed;    /* a script records a row: it may read everything, but not change the graph */
   long simulations; /* number of simulations made of this graph; they are numbered from 1 */
   NsOrigin origin;  /* what links contacts that come and go */
-  double now;       /* the time to which a simulation has brought the states: of the last step, the load of a state, the reset */
+  double now;       /* time of the states: the end of the last step, or that of a load or reset */
   long driver;      /* number of the simulation that last stepped, reset or loaded the state; 0: none */
 } NsNsds;
 

@@ -393,18 +393,10 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version},
-                                   {"linked", graph_linked},
-                                   {"clear", graph_clear},
-                                   {"touch", graph_touch},
-                                   {"unlink", graph_unlink},
-                                   {"origin", graph_origin},
-                                   {"origins", graph_origins},
-                                   {"arrange", graph_arrange},
-                                   {"mark", graph_mark},
-                                   {"is_contact", graph_is_contact},
-                                   {"now", graph_now},
-                                   {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version},       {"linked", graph_linked},   {"clear", graph_clear},
+                                   {"touch", graph_touch},           {"unlink", graph_unlink},   {"origin", graph_origin},
+                                   {"origins", graph_origins},       {"arrange", graph_arrange}, {"mark", graph_mark},
+                                   {"is_contact", graph_is_contact}, {"now", graph_now},         {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);
