@@ -154,6 +154,37 @@ describe("a ball", function()
     end
   end)
 
+  it("goes the same way in a clone, also when the original is gone", function()
+    local function rolls(shape)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.6)
+      local ds = ns.NewtonEulerDS({ 0.35, 0, R, 1, 0, 0, 0 }, { 1, 0.2, 0, 0, 0, 0 }, 1, ns.diag { inertia, inertia, inertia })
+      ds:setFExtPtr(g)
+      nsds:insertDynamicalSystem(ds)
+      local contacts = c.space { nsds = nsds, law = rough, reach = 0.4 }
+      contacts:add(ds, c.sphere(R))
+      contacts:add(nil, shape())
+      contacts:update()
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.3), ns.RungeKuttaOSI(1e-9, 1e-11))
+    end
+    local function finish(simu)
+      for _ in simu:steps() do end
+      local q = simu:nsds():dynamicalSystem(1):q()
+      return { q[1], q[2], q[3] }
+    end
+    local function cloned(shape)
+      local simu = rolls(shape)
+      local copy = simu:clone()
+      return copy, finish(simu)
+    end
+    for _, name in ipairs { "box", "flat mesh", "capsule" } do
+      local copy, expected = cloned(worlds[name][1])
+      collectgarbage()
+      collectgarbage()
+      assert.is_true(expected[3] < R - 0.05 and expected[1] > 0.5, name)
+      assert_same(expected, finish(copy), 0, name)
+    end
+  end)
+
   it("stays above a mesh of one flat part with a hole that it rolls beside", function()
     local points, triangles = {}, {}
     for _, s in ipairs { 0.2, 1 } do
