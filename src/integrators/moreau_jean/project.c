@@ -109,7 +109,7 @@ static void number_positions(NsMoreauJean *mj) {
 ** Entries of W that are rounding beside the diagonal, |W_ij| <= eps sqrt(W_ii W_jj), become 0: they join the motions in the plane of a flat machine
 ** with those across it, by numbers of 1e-40, which no units of rows and columns make alike (balance.h).
 */
-static void drop_rounding(const NsMoreauJean *mj) {
+static void project_drop_rounding(const NsMoreauJean *mj) {
   const NsSparse *sparse = mj->base.problem.W ? NULL : mj->sparse;
   int n = mj->base.problem.n;
   double *diagonal = mj->output_terms; /* workspace: the test of a step fills it anew */
@@ -137,7 +137,7 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->base.problem;
   NsStatus status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the projection", err);
-  if (status == NS_OK) drop_rounding(mj);
+  if (status == NS_OK) project_drop_rounding(mj);
   return status;
 }
 
