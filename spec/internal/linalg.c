@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "linalg/equilibrate.h"
+#include "linalg/front_lu.h"
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
 
@@ -57,6 +58,43 @@ static int spec_linalg_equilibrate(lua_State *L) {
 }
 
 /*
+** front_lu(n, A, b, groups, first, pattern): solves A x = b by fronts. A by columns, first: where the groups begin, with n at the end. pattern: a
+** matrix that is factored before, or nil. The pattern is that of the entries of either. Returns x and the operations; or nil and the status' name.
+*/
+static int front_lu(lua_State *L) {
+  lua_settop(L, 6);
+  int n = (int)luaL_checkinteger(L, 1), groups = (int)luaL_checkinteger(L, 4), count = 0;
+  double *A = nsl_internal_list(L, 2, n * n), *b = nsl_internal_list(L, 3, n), *starts = nsl_internal_list(L, 5, groups + 1);
+  double *before = lua_isnil(L, 6) ? NULL : nsl_internal_list(L, 6, n * n);
+  NsArena arena = {0};
+  NsSparse *S = NULL, *T = NULL;
+  NsFrontLu *lu = NULL;
+  int *i = ns_arena_ints(&arena, n * n), *j = ns_arena_ints(&arena, n * n), *first = ns_arena_ints(&arena, groups + 1);
+  double *v = ns_arena_doubles(&arena, n * n), *w = ns_arena_doubles(&arena, n * n);
+  NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
+  for (int g = 0; !status && g <= groups; g++) first[g] = (int)starts[g];
+  for (int k = 0; !status && k < n * n; k++) {
+    if (A[k] == 0 && (!before || before[k] == 0)) continue;
+    i[count] = k % n, j[count] = k / n, v[count] = A[k], w[count++] = before ? before[k] : 0;
+  }
+  if (!status) status = ns_sparse_from_triplets(&S, n, n, count, i, j, v);
+  if (!status) status = ns_sparse_from_triplets(&T, n, n, count, i, j, w);
+  if (!status) status = ns_front_lu_new(&lu, S, groups, first);
+  if (!status && before) status = ns_front_lu_factor(lu, T);
+  if (!status) status = ns_front_lu_factor(lu, S);
+  if (!status) ns_front_lu_solve(lu, b);
+  double flops = status ? 0 : ns_front_lu_flops(lu);
+  ns_front_lu_free(lu);
+  ns_sparse_free(S);
+  ns_sparse_free(T);
+  ns_arena_release(&arena);
+  if (status) return lua_pushnil(L), lua_pushstring(L, ns_status_name(status)), 2;
+  nsl_push_list(L, n, b, 1);
+  lua_pushnumber(L, flops);
+  return 2;
+}
+
+/*
 ** fair_lu(n, A, b): solves A x = b and A' x = b, A by columns, with pivots that do not depend on units. Returns both solutions;
 ** or nil, the status' name and the row (from 1).
 */
@@ -80,6 +118,6 @@ static int fair_lu(lua_State *L) {
 
 void nsl_internal_linalg(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"zlu", zlu}, {"fair_lu", fair_lu}, {"equilibrate", spec_linalg_equilibrate}, {NULL, NULL}};
+      {"zlu", zlu}, {"fair_lu", fair_lu}, {"front_lu", front_lu}, {"equilibrate", spec_linalg_equilibrate}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -60,20 +60,24 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
 /*
 ** Newton's ways. LONG_TURN: the steps of a turn from the guess; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
 ** newton_from: the work of the others, in steps of Newton, before its first turn; LATE: likewise with a coarse tolerance; newton_least: what
-** sweeps must miss for a turn.
+** sweeps must miss for a turn. Its steps count spaced_flops for each operation of a factorisation and spaced_entries for each number of W, in
+** operations of a sweep: as much as with KLU. They have become several times faster where there are many contacts, but turns that come sooner
+** for this lose time on walls and packings (up to 3.5 times). front_cost, entry_cost: likewise what they take, for 1,000 spheres.
 */
 enum { FROM_SWEEPS, FROM_GUESS };
 enum { LONG_TURN = 40, LATE = 20 };
-static const double newton_from = 5, newton_least = 15;
+static const double newton_from = 5, newton_least = 15, spaced_flops = 0.75, spaced_entries = 45, front_cost = 0.07,
+                    entry_cost = 12;
 
 /*
 ** HOLD_TURN, hold_again, good, waits: see heap_hold. HOLD_LEAST: the steps without progress that a turn of it may take at least. hold_step:
-** what a step of it costs in space, over one of Newton, by the time that 1,000 spheres take; in the plane it costs as much, by that of a pour
-** of 2,000 disks, which takes 0.7 of the time by it. Turns need 5 to 15 steps from a measure of ten times the
-** tolerance, up to 40 from one of fifty times: turns that did not wait for a good point made slow steps of such pours nearly twice as long. In
-** 7 of these (hold_again, HOLD_LEAST) = (0.4, 8), (0.4, 14), (0.2, 8) and (0.1, 10) take 1.12, 1.18, 1.09 and 0.99 times the work.
+** what a step of it costs in space, over one of Newton, by the time that 1,000 spheres take. Turns need 5 to 15 steps from a measure of ten times
+** the tolerance, up to 40 from one of fifty times: turns that did not wait for a good point made slow steps of such pours nearly twice as long. 18
+** steps of a pour of 1,000 spheres took 7 s with HOLD_TURN = 30, 9.5 with 20, 12 with 6 and with 45. In 7 slow ones (hold_again, HOLD_LEAST) =
+** (0.4, 8), (0.4, 14), (0.2, 8) and (0.1, 10) take 1.12, 1.18, 1.09 and 0.99 times the work. PLANE_TURN: likewise, in the plane, where a step
+** counts as one of Newton's turns: a pour of 2,000 disks takes 0.7 of the time of turns after half as much.
 */
-enum { HOLD_TURN = 6, HOLD_LEAST = 11 };
+enum { HOLD_TURN = 30, PLANE_TURN = 6, HOLD_LEAST = 11 };
 static const double hold_step = 0.55, hold_again = 0.2, good = 1.2, waits = 1.5;
 
 /*
@@ -125,9 +129,10 @@ struct NsHeapRace {
   double weight;        /* of this weight */
   void *newton;
   NsHeapHeld *holding;
+  double hold_cost;  /* work of a step of Newton by the time that it takes */
   double hold_due;   /* the work of the others at which forces are held next */
   int swept;         /* sweeps of this search */
-  double cost, due;  /* work of a step of Newton (0: not known yet); work of the others at which its turn is due */
+  double cost, due;  /* what a step of Newton counts (0: not known yet); work of the others at which its turn is due */
   double tried;      /* the work of Newton's steps */
   bool begun, ended; /* Newton's way from the guess */
   bool near_next;    /* the next turn is from the point of the sweeps */
@@ -143,7 +148,7 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->climb.work = 0;
   race->climb.turn = climb_first;
   race->nearest = INFINITY;
-  race->cost = race->due = race->tried = race->hold_due = 0;
+  race->cost = race->due = race->tried = race->hold_cost = race->hold_due = 0;
   race->begun = race->ended = race->near_next = false;
   race->halved = 0;
   race->least = INFINITY;
@@ -297,7 +302,8 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v) {
   if (race->cost == 0) {
     if (missing < ANALYSIS) return false;
     double entries = (double)race->blocks.numbers, flops = ns_mixed_newton_flops(race->newton, v);
-    race->cost = (0.75 * flops + 45 * entries) / heap_unit(race, v);
+    race->cost = (spaced_flops * flops + spaced_entries * entries) / heap_unit(race, v);
+    race->hold_cost = (front_cost * flops + entry_cost * entries) / heap_unit(race, v);
     race->near_next = v->tolerance >= coarse;
     race->due = (race->near_next ? LATE : newton_from) * race->cost;
   }
@@ -339,16 +345,18 @@ static bool climb_due(const NsHeapRace *race, double tolerance) {
 
 /*
 ** With a coarse tolerance: Newton from z with held forces. z stays as it is unless it gets within tolerance, so that sweeps go on as if
-** nothing had been. Its first turn is due when the others have cost HOLD_TURN of its steps, later ones when they have cost `hold_again` times
-** its last one again. It then waits for a point whose measure is at most `good` times the least one of the sweeps, until they have cost
-** `waits` times as much.
+** nothing had been. Its first turn is due when the others have cost HOLD_TURN of its steps, in the plane PLANE_TURN, later ones when they have
+** cost `hold_again` times its last one again. It then waits for a point whose measure is at most `good` times the least one of the sweeps, until
+** they have cost `waits` times as much.
 */
 static NsStatus heap_hold(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   if (v->tolerance < coarse || race->cost == 0 || !(*measure <= near)) return NS_OK;
-  double spent = heap_spent(race), step = (v->kinds.takes & NS_TAKES_PLANE ? 1 : hold_step) * race->cost;
-  double due = ns_larger(race->hold_due, HOLD_TURN * step);
+  bool plane = (v->kinds.takes & NS_TAKES_PLANE) != 0;
+  double spent = heap_spent(race), step = plane ? race->cost : hold_step * race->hold_cost;
+  double turn = (plane ? PLANE_TURN : HOLD_TURN) * step;
+  double due = ns_larger(race->hold_due, turn);
   if (spent < due || (*measure > good * race->nearest && spent < waits * due)) return NS_OK;
-  if (work_missing(&race->rate, v->tolerance) < 0.5 * HOLD_TURN * step) return NS_OK;
+  if (work_missing(&race->rate, v->tolerance) < 0.5 * turn) return NS_OK;
   NsSolverInfo own = {0};
   double reached = *measure;
   memcpy(race->start, z, (size_t)v->p.n * sizeof *z);

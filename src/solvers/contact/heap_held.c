@@ -27,10 +27,11 @@ enum { INNER = 12, CUTS = 2, MOVES = 12 };
 
 /*
 ** first: the weights at the beginning. fall: the least part that remains of a weight. rise: what weights are multiplied by when the centre
-** moves, up to `first`. exactly: the tolerance of an answer with the term, over that of the problem. enough: the error over the tolerance
-** above which a weight falls; safe: what the error is to become. progress: the part of the least measure that counts as progress.
+** moves, up to `first`. exactly, far_off: the tolerance of an answer with the term, over that of the problem and over the last measure; the larger
+** one holds. enough: the error over the tolerance above which a weight falls; safe: what the error is to become. progress: the part of the least measure that counts as progress.
 */
-static const double first = 1e-2, fall = 0.25, rise = 10, exactly = 0.1, enough = 0.8, safe = 0.5, progress = 0.7;
+static const double first = 1e-2, fall = 0.25, rise = 10, exactly = 0.1, far_off = 0.3, enough = 0.8, safe = 0.5,
+                    progress = 0.7;
 
 struct NsHeapHeld {
   NsArena arena;
@@ -70,8 +71,8 @@ static NsStatus heap_held_room(NsHeapHeld *s, int n, int groups, int entries) {
   return NS_OK;
 }
 
-/* The problem with the term, and the tolerance of its answers. */
-static NsMixedView heap_held_problem(NsHeapHeld *s, const NsMixedView *v) {
+/* The problem with the term, and the tolerance of its answers; measure: of the last one. */
+static NsMixedView heap_held_problem(NsHeapHeld *s, const NsMixedView *v, double measure) {
   const NsSparse *W = v->p.sparse;
   double *value = s->W.value;
   s->W = *W;
@@ -92,7 +93,7 @@ static NsMixedView heap_held_problem(NsHeapHeld *s, const NsMixedView *v) {
   held.p.sparse = &s->W;
   held.p.q = s->q;
   held.early = true;
-  held.tolerance = exactly * v->tolerance;
+  held.tolerance = ns_larger(exactly * v->tolerance, far_off * measure);
   return held;
 }
 
@@ -110,9 +111,9 @@ static void heap_held_move(NsHeapHeld *s, const NsMixedView *v, const double *z)
   for (int g = 0; g < v->p.ngroups; g++) s->weight[g] = s->before[g] = ns_smaller(first, rise * s->before[g]);
 }
 
-/* Where a search stands. least: the least measure; marked: what it was when it last fell by much, and the steps since then. */
+/* Where a search stands. last: the last measure; least: the least one; marked: what it was when it last fell by much, and the steps since then. */
 typedef struct HeldSearch {
-  double least, marked;
+  double last, least, marked;
   int idle, cuts, moves;
 } HeldSearch;
 
@@ -131,12 +132,13 @@ static void heap_held_go_back(NsHeapHeld *s, const NsMixedView *v, HeldSearch *h
 /* One choice of weights: Newton from z, and the next choice. */
 static NsStatus heap_held_round(NsHeapHeld *s, const NsMixedView *v, HeldSearch *h, double *z, double *w, NsSolverInfo *info) {
   NsSolverInfo own = {0};
-  NsMixedView held = heap_held_problem(s, v);
+  NsMixedView held = heap_held_problem(s, v, h->last);
   NsStatus status = ns_mixed_newton_solve(s->newton, &held, INNER, z, w, &own);
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   info->iterations += own.iterations + 1;
   h->idle += own.iterations + 1;
   double now = ns_mixed_errors(v, z, w, s->error);
+  h->last = now;
   if (now < h->least) h->least = now, memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
   if (h->least < progress * h->marked) h->marked = h->least, h->idle = 0;
   if (status) {
@@ -155,7 +157,7 @@ NsStatus ns_heap_held_solve(NsHeapHeld *s, const NsMixedView *v, int most, doubl
   NsStatus status = heap_held_room(s, v->p.n, v->p.ngroups, ns_sparse_nnz(v->p.sparse));
   if (status) return status;
   HeldSearch h = {.least = ns_mixed_errors(v, z, w, s->error)};
-  h.marked = h.least;
+  h.last = h.marked = h.least;
   for (int g = 0; g < v->p.ngroups; g++) s->before[g] = first;
   heap_held_move(s, v, z);
   memcpy(s->best, z, bytes);

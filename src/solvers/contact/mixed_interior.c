@@ -195,8 +195,8 @@ static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, d
   return ns_mixed_system_factor(&s->system, &v->p, BLOCK, s->A, s->B);
 }
 
-/* The step after which the products are x y + s->c to first order. */
-static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
+/* The step after which the products are x y + s->c to first order. False: there is none. */
+static bool cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int i = 0; i < v->p.groups[g].dim; i++) {
@@ -206,7 +206,7 @@ static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
       s->step[row + i] = p.fixed[i] ? 0 : sum;
     }
   }
-  ns_mixed_system_solve(&s->system, v->p.n, s->step);
+  if (ns_mixed_system_solve(&s->system, v->p.n, s->step) != NS_OK) return false;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int k = 0; k < p.count; k++) {
@@ -215,6 +215,7 @@ static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
       s->dy[at] = (s->c[at] - s->y[at] * s->dx[at]) / s->x[at];
     }
   }
+  return true;
 }
 
 /* The largest step in [0, 1] that goes at most the fraction `keep` of the way to the boundary. */
@@ -261,14 +262,14 @@ static double cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, in
   while (cone_interior_factor(s, v, extra) != NS_OK)
     if ((extra *= 100) > 1) return 0;
   aim(s, v, 0, false);
-  cone_interior_direction(s, v);
+  if (!cone_interior_direction(s, v)) return 0;
   double reached = mean(s, v, pairs, cone_interior_longest(s, v, 1)) / *gap, centre = reached * reached * reached;
   aim(s, v, ns_larger(ns_smaller(centre, 0.8), 1e-6) * *gap, true);
-  cone_interior_direction(s, v);
+  if (!cone_interior_direction(s, v)) return 0;
   double length = cone_interior_longest(s, v, fraction);
   if (length < 0.1) {
     aim(s, v, 0.5 * *gap, false);
-    cone_interior_direction(s, v);
+    if (!cone_interior_direction(s, v)) return 0;
     length = cone_interior_longest(s, v, fraction);
   }
   if (!(length > 0)) return 0;

@@ -189,8 +189,7 @@ static NsStatus sparse_direction(NewtonRoom *newton, const NsMixedView *v, doubl
   for (int i = 0; i < v->p.n; i++) newton->F[i] = -newton->F[i];
   blocks(v, newton->now->point, w, delta, newton->A, newton->B);
   NsStatus status = ns_mixed_system_factor(&newton->system, &v->p, v->kinds.most * v->kinds.most, newton->A, newton->B);
-  if (!status) ns_mixed_system_solve(&newton->system, v->p.n, newton->F);
-  return status;
+  return status ? status : ns_mixed_system_solve(&newton->system, v->p.n, newton->F);
 }
 
 static NsStatus mixed_newton_direction(NewtonRoom *newton, const NsMixedView *v, double delta) {
@@ -295,7 +294,7 @@ NsStatus ns_mixed_newton_solve(NsMixedNewton *rooms, const NsMixedView *v, int s
 double ns_mixed_newton_flops(NsMixedNewton *rooms, const NsMixedView *v) {
   NewtonRoom *newton = &rooms->sparse;
   if (mixed_newton_room(newton, true, v->p.n, v->kinds.most) || ns_mixed_system_begin(&newton->system, &v->p)) return 0;
-  return ns_sparse_lu_flops(newton->system.lu);
+  return ns_mixed_system_flops(&newton->system);
 }
 
 /* ---- the method ---- */

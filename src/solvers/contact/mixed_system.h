@@ -5,16 +5,21 @@
 #pragma once
 
 #include "base/arena.h"
+#include "linalg/front_lu.h"
 #include "linalg/sparse_lu.h"
 #include "solvers/contact/mixed.h"
 
 /* J = A W + B with W sparse and A, B block diagonal by groups: its pattern of whole blocks, analysis and factors. */
 typedef struct NsMixedSystem {
   NsArena arena;
-  int capacity;
-  int *group, *first, *mark; /* group of a row, first row of a group; workspace */
-  NsSparse *J;
-  NsSparseLu *lu;
+  int capacity, groups;
+  int *group, *first, *mark;   /* group of a row, first row of a group; workspace */
+  double *right, *left, *size; /* of a solution: right side, residual, terms */
+  NsSparse *W, *J;             /* the pattern of the problem, and J */
+  NsFrontLu *fronts;
+  NsSparseLu *lu; /* NULL: it has not been needed */
+  bool small;     /* J is factored by lu alone */
+  bool pivoted;   /* the last factors are those of lu */
 } NsMixedSystem;
 
 /* Makes the pattern for p, and analyses it if it has changed. NS_ENOMEM, NS_ETOOLARGE. */
@@ -24,5 +29,10 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *system, const NsMixedProblem *p);
 ** Factors J. Group g has its blocks of A and B (dim x dim, column-major) at offset stride g. NS_ESINGULAR, NS_ENAN, NS_ENOMEM.
 */
 NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, int stride, const double *A, const double *B);
-void ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
+
+/* Solves J x = b in place; factors J again with other pivots when rows have a large residual. Errors as above. */
+NsStatus ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
+
+/* The operations of a factorisation; INFINITY: there is no memory to find them. */
+double ns_mixed_system_flops(const NsMixedSystem *system);
 void ns_mixed_system_release(NsMixedSystem *system);

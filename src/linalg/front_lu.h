@@ -1,0 +1,41 @@
+/*
+** front_lu.h
+** Sparse LU in dense fronts, for matrices of many small groups of unknowns that are coupled like the contacts of a heap.
+*/
+#pragma once
+
+#include <stdbool.h>
+
+#include "linalg/sparse.h"
+
+/*
+** A factorisation of a square sparse matrix with pivots from the diagonal blocks of its fronts: AMD orders the groups, and those that come next to
+** each other with nearly the same neighbours are eliminated together. Rows that are exchanged belong to one front, so that a matrix which needs
+** other pivots is called singular, or gives a solution whose residual is large: callers look at it. Several times faster than KLU where fronts
+** are large. Duff and Reid, ACM Trans. Math. Softw. 9, 1983; Liu, SIAM Review 34, 1992.
+*/
+typedef struct NsFrontLu NsFrontLu;
+
+/* Keeps the pattern of A, whose group g has the unknowns first[g] .. first[g + 1] - 1. NS_ESIZE when A is not square, NS_ENOMEM. */
+NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const int *first);
+
+/* NULL is ignored. */
+void ns_front_lu_free(NsFrontLu *lu);
+
+/*
+** Orders the groups that are coupled (by index; NULL: all) and finds their fronts, unless that has been done for the same ones. The result does
+** not depend on earlier ones. NS_ENOMEM, NS_ETOOLARGE.
+*/
+NsStatus ns_front_lu_analyse(NsFrontLu *lu, const bool *coupled);
+
+/* Floating-point operations of a factorisation after the last analysis, multiplications and additions counted apart. */
+double ns_front_lu_flops(const NsFrontLu *lu);
+
+/*
+** Factors A, of the pattern given to ns_front_lu_new and which lu borrows until the next call. Groups whose rows are those of the identity are
+** not coupled; other ones are analysed when they are other than before. NS_ESINGULAR: a pivot is zero or not finite; else as ns_front_lu_analyse.
+*/
+NsStatus ns_front_lu_factor(NsFrontLu *lu, const NsSparse *A);
+
+/* Solves A x = b in place. Call only after a successful factorisation. No allocation. */
+void ns_front_lu_solve(NsFrontLu *lu, double *x);
