@@ -280,12 +280,13 @@ static void front_merge(NsFrontLu *lu) {
   for (int f = 0; f < lu->fronts; f++) sort_positions(lu->list + lu->front[f].border, lu->front[f].count);
 }
 
-/* Makes room for `need` numbers. */
+/* Makes room for `need` numbers, and for one where none is needed: NULL has no place for a copy of no bytes. */
 static NsStatus front_room(double **numbers, ptrdiff_t *room, ptrdiff_t need) {
-  if (need <= *room) return NS_OK;
-  double *more = ns_resize(*numbers, (size_t)(need + need / 4), sizeof *more);
+  if (*numbers && need <= *room) return NS_OK;
+  ptrdiff_t wanted = need + need / 4 + 1;
+  double *more = ns_resize(*numbers, (size_t)wanted, sizeof *more);
   if (!more) return NS_ENOMEM;
-  *numbers = more, *room = need + need / 4;
+  *numbers = more, *room = wanted;
   return NS_OK;
 }
 
