@@ -47,8 +47,8 @@ local function turned(e, v)
 end
 local still = { 1, 0, 0, 0 }
 
--- Throws a ball; o: q, v, h, law, world, e (how all is turned), held: mass and inertia of the box that is a body. Returns
--- the position, turned back, the energy, and the energy at the start.
+-- Throws a ball; o: q, v, h, law, world, beside (other shapes), e (how all is turned), held: mass and inertia of the box that
+-- is a body. Returns the position, turned back, the energy, and the energy at the start.
 local function throw(o)
   local nsds, e = ns.NonSmoothDynamicalSystem(0, T), o.e or still
   local pull = turned(e, g)
@@ -69,6 +69,7 @@ local function throw(o)
     placed = placed.mesh and placed or placed:placed { 0, 0, 0, e[1], e[2], e[3], e[4] }
   end
   contacts:add(other or nil, placed)
+  for _, beside in ipairs(o.beside or {}) do contacts:add(nil, beside) end
   local function energy()
     local q, v = ds:q(), ds:velocity()
     local sum = (v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2 + inertia * (v[4] ^ 2 + v[5] ^ 2 + v[6] ^ 2)) / 2
@@ -202,4 +203,39 @@ describe("a ball", function()
       assert.near(0.5 * 0.16 + 9.81 * R, y, 1e-12)
     end
   end)
+
+  -- Floors of several shapes, whose sides meet at x = 0.
+  local floors = {
+    ["two boxes"] = function() return { c.box(2, 4, 1):placed { -1, 0, -0.5 }, c.box(2, 4, 1):placed { 1, 0, -0.5 } } end,
+    ["small boxes"] = function()
+      local list = {}
+      for i = -4, 3 do
+        for j = -4, 3 do list[#list + 1] = c.box(0.1, 0.1, 0.1):placed { i / 10 + 0.05, j / 10 + 0.05, -0.05 } end
+      end
+      return list
+    end,
+    ["two meshes"] = function()
+      return { c.mesh({ { -2, -2, 0 }, { 0, -2, 0 }, { 0, 2, 0 }, { -2, 2, 0 } }, { { 1, 2, 3 }, { 1, 3, 4 } }),
+        c.mesh({ { 0, -2, 0 }, { 2, -2, 0 }, { 2, 2, 0 }, { 0, 2, 0 } }, { { 1, 2, 3 }, { 1, 3, 4 } }) }
+    end,
+    ["a mesh with a corner on a side"] = function()
+      return { c.mesh({ { -2, -2, 0 }, { 0, -2, 0 }, { 0, 2, 0 }, { -2, 2, 0 }, { 2, -2, 0 }, { 2, 0, 0 }, { 2, 2, 0 },
+        { 0, 0, 0 } }, { { 1, 2, 3 }, { 1, 3, 4 }, { 2, 5, 8 }, { 5, 6, 8 }, { 8, 6, 7 }, { 8, 7, 3 } }) }
+    end,
+  }
+  local ways = { across = { -0.12, -0.05, 0.7, 0.2 }, ["through a corner"] = { -0.1, -0.1, 0.6, 0.6 },
+    ["along the side"] = { 0, 0, 0, 0.9 }, ["from the side"] = { 0, 0, 0.9, 0 } }
+  for name, floor in pairs(floors) do
+    it(("rolls and bounces on %s as on one #once"):format(name), function()
+      for way, at in pairs(ways) do
+        for _, law in ipairs { rough, ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 3) } do
+          local o = { q = { at[1], at[2], law == rough and R or R + 0.03 }, v = { at[3], at[4], 0 }, law = law, h = 0.05,
+            world = c.box(4, 4, 1):placed { 0, 0, -0.5 } }
+          local expected, list = throw(o), floor()
+          o.world, o.beside = table.remove(list, 1), list
+          assert_same(expected, throw(o), 1e-8, way)
+        end
+      end
+    end)
+  end
 end)

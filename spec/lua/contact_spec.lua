@@ -330,6 +330,6 @@ describe("contact.manager", function()
     local simu, nsds = simulate(1, 0.1, { one, two })
     nsds:link(ns.Interaction(law, relation), one, two)
     assert.error_matches(function() simu:computeOneStep() end,
-      "relation 'two disks': the centres of the spheres coincide, or are nan, at t=0")
+      "relation 'two disks': the centres coincide, or are nan, at t=0")
   end)
 end)

@@ -211,7 +211,9 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, mode->acting, t, q, v, err);
   if (status == NS_OK && ed->has_friction) status = apply_sliding(ed, err);
-  if (status == NS_OK) status = ns_motion_hold(ed->motion, n, mode->active, ed->W, mode->lambda, err);
+  NsStatus (*hold)(NsMotion *, int, const int *, double *, double *, NsError *) = ed->event.nearly ? ns_motion_hold_nearly
+                                                                                                   : ns_motion_hold;
+  if (status == NS_OK) status = hold(ed->motion, n, mode->active, ed->W, mode->lambda, err);
   if (status == NS_OK && ed->has_reactions) status = ns_ed_joint_hold(ed, err);
   if (status != NS_OK) return status;
   memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);

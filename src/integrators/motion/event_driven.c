@@ -28,6 +28,7 @@
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_kink.h"
 #include "integrators/motion/event_modes.h"
+#include "integrators/motion/event_parting.h"
 #include "integrators/motion/event_sensitivity.h"
 #include "integrators/motion/motion_guard.h"
 
@@ -150,7 +151,7 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   for (int e = 0; ed->mode && e < ed->run.base.nsds->ninteractions; e++)
     ed->mode->moving = ed->mode->moving || ns_law_varies(ed->run.base.nsds->interactions[e]->law);
   if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->run.base.arena, ed->m);
-  if (ed->has_friction && ed->mode) ns_motion_share(ed->motion, ed->mode->share, ed->mode->slow);
+  if (ed->mode) ns_motion_share(ed->motion, ed->has_friction ? ed->mode->share : NULL, ed->mode->slow);
   return ed->run.base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -309,7 +310,9 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   memcpy(a, ed->acceleration, (size_t)ed->Nv * sizeof *a);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) x[i] = ed->run.u[i] * (1 + nudge);
   *ed->run.clock = t;
+  ed->event.nearly = true; /* where contacts part this changes the state beyond that place */
   NsStatus status = ns_ed_accelerate(ed, t, x, x + ed->Nq, err);
+  ed->event.nearly = false;
   if (status != NS_OK) return status;
   for (int i = 0; i < ed->Nv; i++) {
     double changed = ed->acceleration[i];
@@ -392,7 +395,7 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
   for (int i = 0; i < ed->Nv; i++) x[ed->Nq + i] = ed->v[i] + h * ed->acceleration[i], jump[i] = ed->acceleration[i];
   NsStatus status = ns_ed_accelerate(ed, ed->run.t + h, x, x + ed->Nq, err);
   *length = 1e-3 * way;
-  if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
+  if (status == NS_ERETRY || status == NS_ENAN || status == NS_ENOSOL) return NS_OK;
   for (int i = 0; i < ed->Nv; i++) jump[i] = (ed->acceleration[i] - jump[i]) / h;
   ns_motion_even(ed->motion, jump, scales->even_rate);
   *length = way;
@@ -446,7 +449,8 @@ static NsStatus motion_events_advance(NsHybrid *run, int *row, NsError *err) {
                    MAX_SMOOTH_STEPS, run->t);
   run->stepper->h_limit = run->longest;
   NsStatus status = ns_rk_step(run->stepper, err);
-  return status == NS_OK ? ns_ed_search(ed, row, err) : status;
+  if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  return status == NS_ENOSOL ? ns_ed_go_to_parting(ed, row, err) : status;
 }
 
 static NsStatus motion_events_renew(NsHybrid *run, int *row, bool *ends, NsError *err) {

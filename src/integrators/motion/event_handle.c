@@ -132,9 +132,9 @@ static double slow_sliding(const NsEventDriven *ed, int row, double press) {
 }
 
 /*
-** The velocity below which a closed row is at rest: the one in NsMotionSteps, plus rounding: of the terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
+** The velocity below which a closed row is at rest: the one in NsMotionSteps (not where `exact`), plus rounding: of the terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
 */
-static void measure_slow(NsEventDriven *ed) {
+static void measure_slow(NsEventDriven *ed, bool exact) {
   const NsMotionMode *mode = ed->mode;
   const NsMotionEvent *event = &ed->event;
   const NsMotionScales *scales = &ed->scales;
@@ -145,7 +145,7 @@ static void measure_slow(NsEventDriven *ed) {
     double press = event->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + event->past[row], even = 0;
     for (int j = 0; j < ed->Nv; j++)
       even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (scales->even[j] + mode->h * scales->even_free[j]);
-    mode->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + ed->steps->slow(ed, press, rise);
+    mode->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (exact ? 0 : ed->steps->slow(ed, press, rise));
     if (ns_motion_has_friction(ed->mode, row)) mode->slow[row] = slow_sliding(ed, row, press);
   }
 }
@@ -409,6 +409,27 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
+/*
+** Impacts, and rest. Where contacts that are slow can't rest together, as those of a ball that rolls from the end of one surface onto the next one,
+** only rounding counts as slow: one of them has an impact, which the others leave.
+*/
+static NsStatus impact_and_rest(NsEventDriven *ed, NsError *err) {
+  NsMotionEvent *event = &ed->event;
+  NsStatus status = impact(ed, err);
+  if (status != NS_OK) return status;
+  status = come_to_rest(ed, err);
+  if (status != NS_ENOSOL || evaluate_closed(ed, err) != NS_OK) return status;
+  *err = (NsError){0};
+  measure_slow(ed, true);
+  for (int k = 0; k < event->nclosed; k++) {
+    int row = event->closed[k];
+    event->before[row] = ed->now->u[row];
+    event->resting[row] = ed->mode->rows[row].joint;
+  }
+  status = impact(ed, err);
+  return status == NS_OK ? come_to_rest(ed, err) : status;
+}
+
 /* ---- forces ---- */
 
 /* Removes all but the resting rows from ed->event.closed; friction stays with its normal. */
@@ -667,10 +688,9 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   ns_motion_delassus(ed->motion, event->nclosed, event->closed, ed->problem.W);
   measure_pressing(ed);
   measure_reach(ed);
-  measure_slow(ed);
+  measure_slow(ed, false);
   status = ns_ed_sense_event(ed, err);
-  if (status == NS_OK) status = impact(ed, err);
-  if (status == NS_OK) status = come_to_rest(ed, err);
+  if (status == NS_OK) status = impact_and_rest(ed, err);
   if (status == NS_OK) status = pole >= 0 ? jam_at_pole(ed, pole, err) : choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);

@@ -93,12 +93,12 @@ static NsStatus locate_kink(NsEventDriven *ed, int row, double *t, bool *jumps, 
   return status;
 }
 
-static double kink_little(const NsEventDriven *ed, double t) {
+double ns_ed_kink_little(const NsEventDriven *ed, double t) {
   return CLOSE * ed->mode->h + 8 * DBL_EPSILON * fabs(t);
 }
 
 NsStatus ns_ed_turns_at_kink(NsEventDriven *ed, int row, double t, bool *turns, NsError *err) {
-  double little = kink_little(ed, t), over;
+  double little = ns_ed_kink_little(ed, t), over;
   *turns = false;
   if (ed->mode->rows[row].straight || t - little < ed->run.stepper->state.t_old) return NS_OK;
   NsStatus status = kink_value(ed, row, t - little, &over, err);
@@ -126,7 +126,7 @@ NsStatus ns_ed_find_kink(NsEventDriven *ed, int *row, NsError *err) {
     if (status == NS_OK) status = locate_kink(ed, i, &t, &jumps, err);
     if (status != NS_OK) return status;
     if (!jumps || !(t > step->t_old) || !(t < first)) return ns_ed_forget_kinks(ed), NS_OK;
-    double little = kink_little(ed, t);
+    double little = ns_ed_kink_little(ed, t);
     close = t - step->t_old <= little;
     first = close ? fmin(t + little, step->t) : step->t_old + (1 - LEFT) * (t - step->t_old);
     status = ns_rk_retake(ed->run.stepper, first, err);

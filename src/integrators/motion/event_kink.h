@@ -20,6 +20,9 @@ NsStatus ns_ed_find_kink(NsEventDriven *ed, int *row, NsError *err);
 */
 NsStatus ns_ed_turns_at_kink(NsEventDriven *ed, int row, double t, bool *turns, NsError *err);
 
+/* The time of which a step goes behind a kink at t. */
+double ns_ed_kink_little(const NsEventDriven *ed, double t);
+
 /* No contact is at a kink. */
 void ns_ed_forget_kinks(NsEventDriven *ed);
 

@@ -162,5 +162,5 @@ const NsShapeClass ns_shape_sphere_sphere = {
     .numbers = {{"R1", NS_SHAPE_RADIUS, offsetof(NsContact, R1)}, {"R2", NS_SHAPE_RADIUS, offsetof(NsContact, R2)}},
     .gap = sphere_sphere_gap,
     .rate = sphere_sphere_rate,
-    .failure = "the centres of the spheres coincide, or are nan,",
+    .failure = "the centres coincide, or are nan,",
     .curve = sphere_sphere_curve};
