@@ -69,6 +69,30 @@ describe("balance", function()
     end
   end)
 
+  it("takes them for none where some are 0, beside zeros of the diagonal, and whatever the order", function()
+    math.randomseed(54)
+    for _ = 1, 40 do
+      local n, group, bare, surplus = math.random(4, 12), {}, {}, { 0, 0 }
+      for i = 1, n do
+        local g = math.random(2)
+        group[i], bare[i] = g, surplus[g] > 1 and math.random() < 0.5
+        surplus[g] = surplus[g] + (bare[i] and -1 or 1)
+      end
+      local M = boxes.matrix(n, function(i, j)
+        if group[i] ~= group[j] then return math.random() < 0.5 and 0 or 10.0 ^ -math.random(18, 80) end
+        return (i == j or not (bare[i] and bare[j])) and 1 + math.random() or 0
+      end)
+      for i = 1, n do if bare[i] then M[i][i] = 0 end end
+      local a, b = internal.balance { M = M }, internal.balance { M = in_other_units(M) }
+      for i = 1, n do
+        for j = 1, n do
+          assert.equal(a.M[i][j], b.M[i][j])
+          if group[i] == group[j] and M[i][j] ~= 0 then assert.is_true(a.M[i][j] >= 0.125 and a.M[i][j] <= 8) end
+        end
+      end
+    end
+  end)
+
   it("tells rows and columns apart that no entries tie", function()
     local b = internal.balance { M = { { 0, 3, 0 }, { 5, 0, 0 }, { 0, 0, 0 } } }
     assert.equal(b.row_tree[1], b.col_tree[2])
@@ -83,7 +107,9 @@ describe("balance", function()
       return boxes.matrix(n, function(i, j) return i + j == 2 and 1e-300 or 1e300 end)
     end
     assert.is_true(internal.balance { M = one_small(2) }.fits)
-    assert.is_false(internal.balance { M = one_small(20) }.fits)
+    assert.is_true(internal.balance { M = one_small(20) }.fits) -- the small one is rounding
+    local M = { { 1, 0, 0, 0 }, { 1e300, 1, 0, 0 }, { 0, 1e300, 1, 0 }, { 1e-300, 0, 1e300, 1 } }
+    assert.is_false(internal.balance { M = M }.fits)
   end)
 
   -- Where each entry is 3 times the next the means would need 2^-2000 .. 2^2000.

@@ -15,8 +15,9 @@ enum { MEAN_SWEEPS = 6, WIDEST = 600, STEEPEST = 16, MAX_PASSES = 12 };
 
 void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   NS_ARENA_INTS(arena, nmax, &b->row, &b->col, &b->row_tree, &b->col_tree);
-  NS_ARENA_INTS(arena, 2 * nmax, &b->parent, &b->offset, &b->count);
-  b->sum = ns_arena_take(arena, 2 * (size_t)(nmax > 0 ? nmax : 0), sizeof *b->sum);
+  NS_ARENA_INTS(arena, 2 * nmax, &b->parent, &b->offset);
+  b->count = ns_arena_ints(arena, 4 * nmax);
+  b->sum = ns_arena_take(arena, 4 * (size_t)(nmax > 0 ? nmax : 0), sizeof *b->sum);
   b->ring = ns_arena_ints(arena, 6 * nmax);
 }
 
@@ -202,14 +203,12 @@ typedef struct Sets {
   int *next, *size, *rows; /* 2 n: the ring of nodes of a set; the number of nodes and of rows in each set */
 } Sets;
 
-static void begin_sets(NsBalance *b, Sets *s, int n) {
-  *s = (Sets){b->ring, b->ring + 2 * n, b->ring + 4 * n};
-  b->n = n;
-  for (int i = 0; i < 2 * n; i++) {
+/* Makes each node a set of its own. */
+static void split_sets(Sets *s, NsBalance *b) {
+  for (int i = 0; i < 2 * b->n; i++) {
     b->parent[i] = s->next[i] = i;
-    b->offset[i] = 0;
     s->size[i] = 1;
-    s->rows[i] = i < n;
+    s->rows[i] = i < b->n;
   }
 }
 
@@ -229,61 +228,181 @@ static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   s->rows[to] += s->rows[from];
 }
 
-/*
-** Whether the entries of i and j in each other's rows are rounding beside those on the diagonal, in any units:
-** |M_ij M_ji| < 2^-104 |M_ii M_jj|, the square of rounding. Such entries, which may be 1e-80, would bring their rows out of all proportion.
-*/
-enum { ROUNDING_SQUARED = -104 };
-static bool is_rounding(const int *E, int n, int i, int j) {
-  int ij = E[i + (ptrdiff_t)j * n], ji = E[j + (ptrdiff_t)i * n], ii = E[i + (ptrdiff_t)i * n], jj = E[j + (ptrdiff_t)j * n];
-  if (ij == NS_NO_EXPONENT || ji == NS_NO_EXPONENT || ii == NS_NO_EXPONENT || jj == NS_NO_EXPONENT) return false;
-  return ij + ji - ii - jj < ROUNDING_SQUARED;
+/* Joins all connected rows and columns; each entry that joins two sets becomes 1. */
+static void tie_dense(NsBalance *b, Sets *s, const int *E, int n) {
+  b->n = n;
+  *s = (Sets){b->ring, b->ring + 2 * n, b->ring + 4 * n};
+  for (int i = 0; i < 2 * n; i++) b->offset[i] = 0;
+  split_sets(s, b);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n && s->rows[b->parent[n + j]] < n; i++) {
+      int e = E[i + (ptrdiff_t)j * n];
+      if (e != NS_NO_EXPONENT && b->parent[i] != b->parent[n + j]) unite(b, s, i, n + j, -e);
+    }
 }
 
-/* The largest scaled exponent of the entries in rows of the set `from` and columns of the set `to`, which are rounding. */
-static int most_between(const NsBalance *b, const int *E, int n, int from, int to) {
-  int most = NS_NO_EXPONENT;
-  for (int j = 0; j < n; j++)
-    for (int i = 0; i < n && b->parent[n + j] == to; i++) {
-      int e = E[i + (ptrdiff_t)j * n];
-      if (b->parent[i] != from || e == NS_NO_EXPONENT) continue;
-      e += b->offset[i] - b->offset[n + j];
-      most = e > most ? e : most;
+/* ---- entries that are rounding ---- */
+
+/*
+** ROUNDING: exponent of an entry that counts as rounding beside 1. Where tied exponents go beyond it, entries that are rounding, which may be
+** 1e-80, may have tied rows to each other, and would bring them out of all proportion.
+*/
+enum { ROUNDING = -52 };
+
+/* The exponent of an entry, not 0, in the units of the sets. */
+static int tied_exponent(const NsBalance *b, const int *E, int i, int j) {
+  return E[i + (ptrdiff_t)j * b->n] + b->offset[i] - b->offset[b->n + j];
+}
+
+static bool is_wide(const NsBalance *b, const int *E) {
+  for (int j = 0; j < b->n; j++)
+    for (int i = 0; i < b->n; i++) {
+      if (E[i + (ptrdiff_t)j * b->n] == NS_NO_EXPONENT) continue;
+      int e = tied_exponent(b, E, i, j);
+      if (e < ROUNDING || e > -ROUNDING) return true;
     }
+  return false;
+}
+
+/* NONE_YET: a column has no row. ABSENT: cost of a zero of the diagonal, for columns that have no other row. NEVER: of the other zeros. */
+enum { NONE_YET = -1 };
+static const long long ABSENT = 1LL << 40, NEVER = 1LL << 60;
+
+/* A row for each column, and exponents that make their entries 1 and no other entry larger. */
+typedef struct Matching {
+  NsBalance *b;
+  const int *E;
+  int *row, *before,
+      *done; /* n: the row of a column; the column before it on a path; whether a search has reached it, or leaves it out */
+  long long *u, *v;        /* n: exponents of rows and columns, added to those of b->offset */
+  long long *least, *back; /* n: distances */
+  bool artificial;         /* zeros of the diagonal may be matched */
+} Matching;
+
+/* What entry i, j lacks to 1; NEVER where it is 0. */
+static long long match_slack(const Matching *m, int i, int j) {
+  if (m->E[i + (ptrdiff_t)j * m->b->n] != NS_NO_EXPONENT) return -(tied_exponent(m->b, m->E, i, j) + m->u[i] + m->v[j]);
+  return m->artificial && i == j ? ABSENT - m->u[i] - m->v[j] : NEVER;
+}
+
+/* The column, of those that the search has not reached, with the least distance; NONE_YET: there is none. */
+static int match_nearest(const Matching *m, const long long *distance) {
+  int best = NONE_YET;
+  for (int j = 0; j < m->b->n; j++)
+    if (!m->done[j] && distance[j] < NEVER && (best == NONE_YET || distance[j] < distance[best])) best = j;
+  return best;
+}
+
+/* Finds a row for one more column, along the shortest path that starts with row i. `out`: rows and columns to leave out. */
+static void match_row(Matching *m, int i, const int *out) {
+  int n = m->b->n, last = NONE_YET, row = i;
+  for (int j = 0; j < n; j++) m->least[j] = NEVER, m->done[j] = out[j];
+  do {
+    for (int j = 0; j < n; j++) {
+      if (m->done[j]) continue;
+      long long slack = match_slack(m, row, j);
+      if (slack < m->least[j]) m->least[j] = slack, m->before[j] = last;
+    }
+    last = match_nearest(m, m->least);
+    long long step = m->least[last];
+    m->u[i] += step;
+    for (int j = 0; j < n; j++) {
+      if (!m->done[j]) m->least[j] -= m->least[j] < NEVER ? step : 0;
+      else if (!out[j]) m->u[m->row[j]] += step, m->v[j] -= step;
+    }
+    m->done[last] = true;
+    row = m->row[last];
+  } while (row != NONE_YET);
+  for (int j = last; j != NONE_YET; j = m->before[j]) m->row[j] = m->before[j] == NONE_YET ? i : m->row[m->before[j]];
+}
+
+/*
+** Kuhn, The Hungarian method for the assignment problem, Naval Res. Logistics Quart. 2, 1955; Duff and Koster, On algorithms for permuting large
+** entries to the diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22, 2001.
+*/
+static void match_all(Matching *m, const int *out) {
+  int n = m->b->n;
+  for (int j = 0; j < n; j++) m->u[j] = m->v[j] = 0, m->row[j] = NONE_YET;
+  for (int i = 0; i < n; i++)
+    if (!out[i]) match_row(m, i, out);
+}
+
+/* The distances from column s, or to it, where the way from column a to b is what entry (row of a, b) lacks. */
+static void match_distances(Matching *m, int s, bool to, const int *out, long long *distance) {
+  for (int j = 0; j < m->b->n; j++) distance[j] = NEVER, m->done[j] = out[j];
+  distance[s] = 0;
+  for (int at; (at = match_nearest(m, distance)) != NONE_YET;) {
+    m->done[at] = true;
+    for (int j = 0; j < m->b->n; j++) {
+      if (m->done[j]) continue;
+      long long way = to ? match_slack(m, m->row[j], at) : match_slack(m, m->row[at], j);
+      if (way < NEVER && distance[at] + way < distance[j]) distance[j] = distance[at] + way;
+    }
+  }
+}
+
+/*
+** Unites the columns and rows that column s can be reached from and that can be reached from it. Their exponents are the middle of those that make no
+** entry larger than 1: sets of rows between which there is but rounding become comparable. They are left out of what follows.
+*/
+static void match_unite(Matching *m, Sets *s, int first, int *out) {
+  NsBalance *b = m->b;
+  match_distances(m, first, false, out, m->least);
+  match_distances(m, first, true, out, m->back);
+  for (int j = 0; j < b->n; j++) {
+    if (out[j] || m->least[j] == NEVER || m->back[j] == NEVER) continue;
+    int row = m->row[j], col = b->n + j, shift = floor_mean(m->back[j] - m->least[j], 2);
+    b->offset[row] += (int)m->u[row] + shift, b->offset[col] += (int)-m->v[j] + shift;
+    out[j] = true;
+    if (b->parent[row] != b->parent[col]) unite(b, s, row, col, b->offset[row] - b->offset[col]);
+    if (j != first) unite(b, s, col, b->n + first, b->offset[col] - b->offset[b->n + first]);
+  }
+}
+
+/* The largest exponent of the entries in the rows of a's set and the columns of z's set. */
+static int most_between(const NsBalance *b, const Sets *s, const int *E, int a, int z) {
+  int most = NS_NO_EXPONENT, i = a, j = z, n = b->n;
+  do {
+    do {
+      bool there = i < n && j >= n && E[i + (ptrdiff_t)(j - n) * n] != NS_NO_EXPONENT;
+      int e = there ? tied_exponent(b, E, i, j - n) : most;
+      most = e > most ? e : most;
+    } while ((j = s->next[j]) != z);
+  } while ((i = s->next[i]) != a);
   return most;
 }
 
-/* Joins the sets of such pairs so that the largest entries between them become equal, and takes the entries out of E. */
-static void tie_rounding(NsBalance *b, Sets *s, int *E, int n) {
-  for (int j = 1; j < n; j++)
-    for (int i = 0; i < j; i++) {
-      if (b->parent[i] == b->parent[j] || !is_rounding(E, n, i, j)) continue;
-      int one = b->parent[i], other = b->parent[j];
-      int shift = floor_mean(most_between(b, E, n, one, other) - most_between(b, E, n, other, one), 2);
-      unite(b, s, j, i, b->offset[j] + shift - b->offset[i]);
+/* Joins what is still apart: the largest entries between two sets become equal; where they go one way alone, 1. */
+static void tie_loosely(NsBalance *b, Sets *s, const int *E) {
+  int n = b->n;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      if (b->parent[i] == b->parent[n + j] || E[i + (ptrdiff_t)j * n] == NS_NO_EXPONENT) continue;
+      int there = most_between(b, s, E, i, n + j), back = most_between(b, s, E, n + j, i);
+      int shift = back == NS_NO_EXPONENT ? -there : floor_mean(back - there, 2);
+      unite(b, s, i, n + j, b->offset[i] + shift - b->offset[n + j]);
     }
-  for (int j = 1; j < n; j++)
-    for (int i = 0; i < j; i++)
-      if (is_rounding(E, n, i, j)) E[i + (ptrdiff_t)j * n] = E[j + (ptrdiff_t)i * n] = NS_NO_EXPONENT;
 }
 
-/* Joins all connected rows and columns; each entry that joins two sets becomes 1. Entries that are rounding leave E. */
-static void tie_dense(NsBalance *b, int *E, int n) {
-  Sets s;
-  begin_sets(b, &s, n);
+/* Ties anew, by entries that are the largest in every product over a matching, and takes those out of E that are rounding beside them. */
+static void tie_matched(NsBalance *b, Sets *s, int *E) {
+  int n = b->n, *out = b->count + 3 * n;
+  Matching m = {b, E, b->count, b->count + n, b->count + 2 * n, b->sum, b->sum + n, b->sum + 2 * n, b->sum + 3 * n, true};
+  for (int i = 0; i < n; i++) out[i] = false;
+  match_all(&m, out);
+  m.artificial = false;
+  int left_out = 0;
+  for (int i = 0; i < n; i++) left_out += out[i] = m.row[i] == i && E[(ptrdiff_t)i * (n + 1)] == NS_NO_EXPONENT;
+  if (left_out) match_all(&m, out);
+  split_sets(s, b);
   for (int j = 0; j < n; j++)
-    for (int i = 0; i < n && s.rows[b->parent[n + j]] < n; i++) {
-      int e = E[i + (ptrdiff_t)j * n];
-      if (e == NS_NO_EXPONENT || b->parent[i] == b->parent[n + j] || is_rounding(E, n, i, j)) continue;
-      unite(b, &s, i, n + j, -e);
+    if (!out[j]) match_unite(&m, s, j, out);
+  tie_loosely(b, s, E);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      int *e = &E[i + (ptrdiff_t)j * n];
+      if (*e != NS_NO_EXPONENT && tied_exponent(b, E, i, j) < ROUNDING) *e = NS_NO_EXPONENT;
     }
-  tie_rounding(b, &s, E, n);
-  for (int i = 0; i < n; i++) {
-    b->row_tree[i] = b->parent[i];
-    b->row[i] = b->offset[i];
-    b->col_tree[i] = b->parent[n + i];
-    b->col[i] = -b->offset[n + i];
-  }
 }
 
 static void row_means(NsBalance *b, const int *E, int n) {
@@ -343,7 +462,15 @@ void ns_balance_apply(const NsBalance *b, const double *M, int ldm, int n, doubl
 
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
   balance_exponents(M, ldm, n, E);
-  tie_dense(b, E, n);
+  Sets s;
+  tie_dense(b, &s, E, n);
+  if (is_wide(b, E)) tie_matched(b, &s, E);
+  for (int i = 0; i < n; i++) {
+    b->row_tree[i] = b->parent[i];
+    b->row[i] = b->offset[i];
+    b->col_tree[i] = b->parent[n + i];
+    b->col[i] = -b->offset[n + i];
+  }
   row_means(b, E, n);
   return column_means(b, E, n);
 }

@@ -26,8 +26,8 @@ typedef struct NsBalance {
   int *row, *col;           /* n: exponents r and c */
   int *row_tree, *col_tree; /* n: the tree of each row or column, numbered 0 .. 2 n - 1 */
   int *parent, *offset;     /* 2 n: the cluster of each row and column and its exponent there, workspace */
-  int *count;               /* 2 n, workspace */
-  long long *sum;           /* 2 n, workspace */
+  int *count;               /* 4 n, workspace */
+  long long *sum;           /* 4 n, workspace */
   int *ring;                /* 6 n, workspace */
 } NsBalance;
 
@@ -37,7 +37,10 @@ void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax);
 /* Fills row, col and the trees for a square sparse matrix. Stored zeros do not count as entries. */
 void ns_balance_sparse(NsBalance *b, const NsSparse *M);
 
-/* The same for a dense matrix; work: n x n. False when a balanced entry would overflow or lose digits to underflow. */
+/*
+** The same for a dense matrix; work: n x n. Entries that are rounding in any units, beside those of a matching of rows and columns, do not count.
+** False when another balanced entry would overflow or lose digits to underflow.
+*/
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *work);
 
 /* Exponents of the balanced units of a box problem: w' = 2^w w, z' = 2^z z. */

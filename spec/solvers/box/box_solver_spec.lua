@@ -111,6 +111,130 @@ describe("the box solver on random problems", function()
   end)
 end)
 
+-- Blocks between which there are only entries that are rounding, some of them 0.
+describe("the box solver on blocks with rounding between them", function()
+  local blocks = {
+    positive_definite = boxes.kinds.positive_definite,
+    equations = function(n) -- rows of the last third have no entries in its columns
+      local M = boxes.kinds.positive_definite(n)
+      for i = n - n // 3 + 1, n do
+        for j = 1, n do M[i][j] = j > n - n // 3 and 0 or -M[j][i] end
+      end
+      return M
+    end,
+    triangular = function(n)
+      return boxes.matrix(n, function(i, j) return i == j and 1 + math.random() or i > j and 2 * math.random() - 1 or 0 end)
+    end,
+  }
+  local rounding = {
+    ["of all sizes"] = function() return 10.0 ^ -math.random(18, 90) end,
+    ["of all sizes, half of it 0"] = function() return math.random() < 0.5 and 0 or 10.0 ^ -math.random(18, 90) end,
+    ["below its square"] = function() return 10.0 ^ -math.random(33, 60) end,
+  }
+
+  -- A problem, and the same one without rounding; the order of the variables is mixed.
+  local function pair(kind, noise)
+    local n, of, at = math.random(5, 14), {}, {}
+    local size = { n // 2, n - n // 2 }
+    local M = { blocks[kind](size[1]), blocks[kind](size[2]) }
+    for i = 1, n do table.insert(of, math.random(i), i) end
+    for i = 1, n do at[i] = of[i] <= size[1] and { 1, of[i] } or { 2, of[i] - size[1] } end
+    local p, clean = { M = {}, q = {}, lower = {}, upper = {} }, { M = {} }
+    for i = 1, n do
+      p.M[i], clean.M[i] = {}, {}
+      for j = 1, n do
+        local inside = at[i][1] == at[j][1]
+        clean.M[i][j] = inside and M[at[i][1]][at[i][2]][at[j][2]] or 0
+        p.M[i][j] = inside and clean.M[i][j] or (2 * math.random() - 1) * noise()
+      end
+      p.q[i] = 2 * math.random() - 1
+      p.lower[i], p.upper[i] = boxes.bounds.with_free(1)
+    end
+    clean.q, clean.lower, clean.upper = p.q, p.lower, p.upper
+    return p, clean
+  end
+
+  local function in_other_units(p)
+    local n, r, c, s = #p.q, {}, {}, { M = {}, q = {}, lower = {}, upper = {} }
+    for i = 1, n do r[i], c[i] = 2.0 ^ math.random(-60, 60), 2.0 ^ math.random(-60, 60) end
+    for i = 1, n do
+      s.M[i] = {}
+      for j = 1, n do s.M[i][j] = r[i] * p.M[i][j] * c[j] end
+      s.q[i], s.lower[i], s.upper[i] = r[i] * p.q[i], p.lower[i] / c[i], p.upper[i] / c[i]
+    end
+    return s, c
+  end
+
+  local count = require "campaign"(15, 0.01)
+  for _, kind in ipairs(boxes.sorted_keys(blocks)) do
+    for _, name in ipairs(boxes.sorted_keys(rounding)) do
+      it("solves what it solves without, and has the same bits in other units: " .. kind .. ", " .. name .. " #once", function()
+        math.randomseed(61)
+        local asked, solved, missed = 0, 0, 0
+        for k = 1, count do
+          local p, clean = pair(kind, rounding[name])
+          local s, c = in_other_units(p)
+          for _, method in ipairs { "default", "lemke", "newton_min", "newton_fb", "interior", "branch", "principal" } do
+            local a, b, alone = solve(p, method), solve(s, method), solve(clean, method)
+            local label = ("%s %d: %s"):format(method, k, a.status)
+            assert.equal(a.status, b.status, label)
+            for i = 1, #c do assert.equal(a.z[i], b.z[i] * c[i], label) end
+            if alone.status == "NS_OK" then
+              assert.are_not.equal("NS_ENOSOL", a.status, label)
+              missed = missed + (method == "default" and a.status ~= "NS_OK" and 1 or 0)
+              asked, solved = asked + 1, solved + (a.status == "NS_OK" and 1 or 0)
+            end
+            if a.status == "NS_OK" then assert.is_true(boxes.violation(p, a.z) <= 1e-11, label) end
+          end
+        end
+        assert.is_true(missed <= 0.02 * count, missed .. " of " .. count) -- none in a short run
+        assert.is_true(asked > 4 * count and solved >= 0.9 * asked, solved .. " of " .. asked)
+      end)
+    end
+  end
+end)
+
+-- The constant parts are those of a solution, to rounding: it may solve no longer, but nothing proves that none does.
+describe("the box solver on problems with a solution that rounding may hide", function()
+  local function planted(kind, noise)
+    local n = math.random(2, 7)
+    local M, z, p = boxes.kinds[kind](n), {}, { q = {}, lower = {}, upper = {} }
+    p.M = boxes.matrix(n, function(i, j)
+      local small = noise and i ~= j and (M[i][j] == 0 or math.random() < 0.3)
+      return small and (2 * math.random() - 1) * 10.0 ^ -math.random(noise, noise + 20) or M[i][j]
+    end)
+    for i = 1, n do
+      local l, u = boxes.bounds.with_free(1)
+      local place, w = math.random(3), 0
+      if place == 1 and l > -inf then z[i], w = l, math.random()
+      elseif place == 2 and u < inf then z[i], w = u, -math.random()
+      else z[i] = math.max(l, math.min(u, 2 * math.random() - 1)) end
+      p.lower[i], p.upper[i], p.q[i] = l, u, w
+    end
+    for i = 1, n do
+      for j = 1, n do p.q[i] = p.q[i] - p.M[i][j] * z[j] end
+    end
+    return p
+  end
+
+  local count = require "campaign"(100, 0)
+  for _, kind in ipairs { "skew", "semidefinite", "integer", "integer_semidefinite", "any", "rank_deficient" } do
+    it("never tells that there is none: " .. kind .. " #once", function()
+      math.randomseed(72)
+      local solved = 0
+      for k = 1, count do
+        local p = planted(kind, ({ false, 18, 33, 60 })[k % 4 + 1])
+        for _, method in ipairs { "default", "branch", "enumerate" } do
+          local a = solve(p, method)
+          assert.are_not.equal("NS_ENOSOL", a.status, method .. " " .. k)
+          solved = solved + (method == "default" and a.status == "NS_OK" and 1 or 0)
+        end
+      end
+      assert.is_true(solved >= 0.95 * count, solved .. " of " .. count)
+    end)
+  end
+end)
+
 describe("the box solver on reference problems", function()
   for _, p in ipairs(reference) do
     it(p.name, function()

@@ -156,19 +156,33 @@ typedef struct BoxPiece {
   int n;
   bool whole;   /* contains all variables of the problem */
   bool touched; /* a settled variable contributes to its q */
+  bool faint;   /* what is left of such a q is little beside its terms, which are rounded: it proves nothing */
 } BoxPiece;
 
-/* b->q = q of the component plus the contribution of the settled variables. */
+/* faint: part of the terms of a sum up to which it proves nothing; 1e-8: half of the digits. */
+static const double faint = 1e-8;
+
+/*
+** b->q = q of the component plus the contribution of the settled variables; 0 where that is within the rounding of its terms, which would prove of a
+** row without other terms that there is no solution.
+*/
 static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z, const signed char *settled) {
-  for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]];
+  double rounding = (p->n + 2) * DBL_EPSILON, *size = b->near, *lost = b->fresh;
+  for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]], size[r] = fabs(b->q[r]), lost[r] = 0;
   for (int j = 0; j < p->n; j++) {
     if (!settled[j] || z[j] == 0) continue;
     const double *column = p->M + (size_t)j * (size_t)p->ldm;
     for (int r = 0; r < piece->n; r++) {
       double term = column[piece->index[r]] * z[j];
       b->q[r] += term;
+      size[r] += fabs(term);
+      if (term != 0) lost[r] += fabs(fma(column[piece->index[r]], z[j], -term));
       piece->touched |= term != 0;
     }
+  }
+  for (int r = 0; r < piece->n && piece->touched; r++) {
+    piece->faint |= lost[r] > 0 && fabs(b->q[r]) <= faint * size[r];
+    if (fabs(b->q[r]) <= rounding * size[r]) b->q[r] = 0;
   }
 }
 
@@ -344,12 +358,13 @@ static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, con
   for (int k = 0; k < kept; k++) b->settled[b->keep[k]] = 0;
   memset(b->known, 0, (size_t)p->n);
   for (int c = 0; c < b->parts.count; c++) {
-    BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false};
+    BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false, false};
     load_piece(b, p, &piece, z, b->settled);
     bool single = piece.n == 1 && !b->options.method;
     NsSolverInfo own;
     if (single) own = solve_single(b, p, piece.index[0], guess, z, w);
     else solve_box_piece(b, p, &piece, guess, z, w, &own);
+    if (own.status == NS_ENOSOL && piece.faint) own.status = NS_ENOCONV;
     ns_solver_add(&total, &own);
     for (int k = 0; k < piece.n; k++) b->known[piece.index[k]] = !piece.touched;
   }
@@ -381,7 +396,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   int kept = settle_alone(b, p, guess, z, &solvable);
   take_apart(b, p, kept);
   if (kept == p->n && b->parts.count == 1) {
-    const BoxPiece whole = {b->keep, kept, true, false};
+    const BoxPiece whole = {b->keep, kept, true, false, false};
     solve_box_piece(b, p, &whole, guess, z, w, info);
     return box_conclude(b, p, NULL, z, w, info);
   }
