@@ -91,7 +91,7 @@ static Unit modes_unit(NsEventDriven *ed, int k) {
   const NsMotionEvent *event = &ed->event;
   int row = event->closed[k];
   const Row *r = &mode->rows[row];
-  Unit unit = {.k = k, .row = row, .friction = -1, .contact = r->unilateral};
+  Unit unit = {.k = k, .row = row, .friction = -1, .first = k, .normal = r->unilateral ? k : -1, .contact = r->unilateral};
   if (r->friction.width > 0) unit.friction = row;
   if (r->unilateral && k + 1 < event->nclosed && event->closed[k + 1] == row + 1 &&
       mode->rows[row + 1].friction.normal == row && mode->rows[row + 1].friction.width > 0)
@@ -99,13 +99,16 @@ static Unit modes_unit(NsEventDriven *ed, int k) {
   if (unit.friction >= 0) {
     const Friction *friction = &mode->rows[unit.friction].friction;
     unit.width = friction->width;
+    unit.first = k + (unit.contact ? 1 : 0);
+    for (int n = k; n >= 0 && friction->normal >= 0 && unit.normal < 0; n--)
+      if (event->closed[n] == friction->normal) unit.normal = n, unit.row = friction->normal;
     unit.moving = !event->resting[unit.friction];
     double speed = ns_ed_sliding_speed(ed, unit.friction);
     for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.friction + i] / speed;
     ns_ed_take_friction(ed, unit.friction, unit.moving ? speed : 0);
   }
   if (unit.friction < 0) unit_may(&unit, OPTION_STICK);
-  else if (unit.contact) friction_options(ed, &unit);
+  else if (unit.normal >= 0) friction_options(ed, &unit);
   else relay_options(mode, &unit);
   if (unit.contact) unit_may(&unit, OPTION_OPEN);
   return unit;
@@ -133,7 +136,7 @@ void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
   s->nunits = 0;
   for (int k = 0; k < n;) {
     Unit unit = modes_unit(ed, k);
-    int end = k + (unit.contact && unit.friction >= 0 ? 1 + unit.width : 1);
+    int end = unit.friction >= 0 ? unit.first + unit.width : k + 1;
     s->units[s->nunits] = unit;
     while (k < end) s->owner[k++] = s->nunits;
     s->nunits++;
@@ -169,9 +172,10 @@ int ns_ed_mode_unknowns(const NsEventDriven *ed, NsModes *s) {
     const Friction *friction = unit->friction >= 0 ? &ed->mode->rows[unit->friction].friction : NULL;
     if (ns_ed_unit_slips(unit) && friction->reactions > 0)
       s->z[unit->k] = -ns_ed_option_direction(unit)[0] * friction->own / s->unit[unit->k];
-    else if (ns_ed_unit_slips(unit) && !unit->contact) s->z[unit->k] = ns_ed_relay_force(ed, s, unit);
-    else s->unknown[count++] = unit->k;
-    for (int i = 1; i <= unit->width && unit->contact && unit->option == OPTION_STICK; i++) s->unknown[count++] = unit->k + i;
+    else if (ns_ed_unit_slips(unit) && unit->normal < 0) s->z[unit->k] = ns_ed_relay_force(ed, s, unit);
+    else if (!ns_ed_unit_rolls(unit)) s->unknown[count++] = unit->k;
+    for (int i = 0; i < unit->width && unit->normal >= 0 && unit->option == OPTION_STICK; i++)
+      s->unknown[count++] = unit->first + i;
   }
   return count;
 }
@@ -181,25 +185,42 @@ static const Unit *unit_of(const NsModes *s, int k) {
   return &s->units[s->owner[k]];
 }
 
+double ns_ed_unit_mu(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  return ed->mode->rows[unit->friction].friction.mu * (s->unit[unit->normal] / s->unit[unit->first]);
+}
+
+double ns_ed_unit_bound(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  return ns_ed_unit_mu(ed, s, unit) * s->z[unit->normal];
+}
+
+void ns_ed_unit_slip(const NsEventDriven *ed, NsModes *s, const Unit *unit) {
+  if (unit->normal < 0 || !ns_ed_unit_slips(unit)) return;
+  const double *d = ns_ed_option_direction(unit);
+  double mu = ns_ed_unit_mu(ed, s, unit);
+  for (int j = 0; j < unit->width; j++) s->z[unit->first + j] = -mu * d[j] * s->z[unit->normal];
+}
+
 /* The element of W in row i for the unknown k, together with the friction that it brings along. */
 double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k) {
   size_t n = (size_t)s->n;
   const Unit *unit = unit_of(s, k);
   double sum = s->W[(size_t)i + (size_t)k * n];
   if (ed->has_reactions && unit->friction < 0) return sum + ns_ed_joint_effective(ed, s, i, k);
-  if (!unit->contact || !ns_ed_unit_slips(unit)) return sum;
-  const double *d = ns_ed_option_direction(unit);
-  for (int j = 0; j < unit->width; j++)
-    sum -= ed->mode->rows[unit->friction].friction.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
+  for (int u = s->owner[k]; u < s->nunits && s->units[u].normal == k; u++) {
+    if (!ns_ed_unit_slips(&s->units[u])) continue;
+    const double *d = ns_ed_option_direction(&s->units[u]);
+    double mu = ns_ed_unit_mu(ed, s, &s->units[u]);
+    for (int j = 0; j < s->units[u].width; j++) sum -= mu * d[j] * s->W[(size_t)i + (size_t)(s->units[u].first + j) * n];
+  }
   return sum;
 }
 
 /* The bound mu lambda_n of the a-th unknown, for multipliers x of the unknowns; -1 when it is not friction of a contact. */
-static double friction_bound(const NsMotionMode *mode, const NsModes *s, int count, const double *x, int a) {
+static double friction_bound(const NsEventDriven *ed, const NsModes *s, int count, const double *x, int a) {
   const Unit *unit = unit_of(s, s->unknown[a]);
-  if (!unit->contact || s->unknown[a] == unit->k) return -1;
+  if (unit->normal < 0 || s->unknown[a] == unit->normal) return -1;
   for (int b = a - 1; b >= 0 && b < count; b--)
-    if (s->unknown[b] == unit->k) return mode->rows[unit->friction].friction.mu * fmax(0, x[b]);
+    if (s->unknown[b] == unit->normal) return ns_ed_unit_mu(ed, s, unit) * fmax(0, x[b]);
   return -1;
 }
 
@@ -214,9 +235,9 @@ double ns_ed_friction_share(double bound, double most) {
 */
 static void find_shares(const NsEventDriven *ed, NsModes *s, int count, const double *x) {
   double most = 0;
-  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed->mode, s, count, x, a));
+  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed, s, count, x, a));
   for (int a = 0; a < count && most > 0; a++) {
-    double bound = friction_bound(ed->mode, s, count, x, a);
+    double bound = friction_bound(ed, s, count, x, a);
     if (bound >= 0) s->share[a] = ns_ed_friction_share(bound, most);
   }
 }
@@ -300,14 +321,8 @@ static bool solve_mode_once(const NsEventDriven *ed, NsModes *s) {
   for (int b = 0; b < count; b++)
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] = ns_ed_effective(ed, s, s->unknown[a], s->unknown[b]);
   if (!ns_ed_solve_equations(ed, s, count, s->part)) return false;
-  for (int a = 0; a < count; a++) {
-    int k = s->unknown[a];
-    const Unit *unit = unit_of(s, k);
-    s->z[k] = s->part[a];
-    if (!unit->contact || !ns_ed_unit_slips(unit)) continue;
-    const double *d = ns_ed_option_direction(unit);
-    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->mode->rows[unit->friction].friction.mu * d[j] * s->z[k];
-  }
+  for (int a = 0; a < count; a++) s->z[s->unknown[a]] = s->part[a];
+  for (int u = 0; u < s->nunits; u++) ns_ed_unit_slip(ed, s, &s->units[u]);
   ns_ed_mode_outputs(s);
   return true;
 }

@@ -14,6 +14,7 @@
 #include "integrators/motion/event_joint.h"
 #include "integrators/motion/event_kink.h"
 #include "integrators/motion/event_modes.h"
+#include "integrators/motion/event_onset.h"
 #include "integrators/motion/event_pole.h"
 #include "integrators/motion/event_sensitivity.h"
 
@@ -184,9 +185,11 @@ static void group_impulses(NsEventDriven *ed) {
     if (is_relay(ed->mode, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
     if (is_relay(ed->mode, row) && friction->reactions > 0) group.lower = -friction->impulse, group.upper = friction->impulse;
     if (friction->width > 0 && friction->normal >= 0) {
-      NsLawGroup law = {.dim = 1 + friction->width, .discs = 1, .mu = {friction->mu}};
+      NsMixedGroup *contact = &problem->groups[problem->ngroups - 1];
+      NsLawGroup law = {.dim = 1 + friction->width, .discs = 1};
       if (friction->slides) law.mu[0] = ns_law_group(ns_ed_law(ed, row), 0, false).mu[0];
-      if (row == begins) problem->groups[problem->ngroups - 1] = ns_layout_contact(ns_ed_law(ed, row), &law, 1);
+      if (row == begins && friction->slides) *contact = ns_layout_contact(ns_ed_law(ed, row), &law, 1);
+      if (row == begins && !friction->slides) ns_motion_group_disc(contact, friction->width, friction->mu);
       continue;
     }
     problem->groups[problem->ngroups++] = group;
@@ -231,7 +234,11 @@ static bool approaching(const NsEventDriven *ed, int row) {
 */
 static bool ends_to_bounce(const NsEventDriven *ed, int row) {
   const NsMotionMode *mode = ed->mode;
-  bool has_friction = row + 1 < ed->m && mode->rows[row + 1].friction.width > 0 && mode->rows[row + 1].friction.normal == row;
+  bool has_friction = false;
+  for (int k = 0; k < ed->event.nclosed; k++) {
+    const Friction *friction = &mode->rows[ed->event.closed[k]].friction;
+    has_friction = has_friction || (friction->width > 0 && friction->normal == row);
+  }
   return has_friction && mode->rows[row].unilateral &&
          mode->rows[row].restitution * fabs(ed->event.before[row]) <= mode->slow[row];
 }
@@ -569,39 +576,6 @@ static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
   return NS_OK;
 }
 
-/* ONSET_PASSES: the change of the normal forces falls to a tenth or less with each pass. */
-enum { ONSET_PASSES = 40 };
-
-static double onset_bound(const NsMotionMode *mode, int row) {
-  const Friction *friction = &mode->rows[row].friction;
-  return friction->mu * mode->multiplier[friction->normal];
-}
-
-/*
-** Friction at the onset of slip shares the forces that would make it stick in proportion to its bounds, as friction that sticks does: a
-** body that is pulled across slides without a turn then. The normal forces depend on the directions a little, so this is a fixed-point iteration.
-*/
-static NsStatus share_onset(NsEventDriven *ed, NsError *err) {
-  NsMotionMode *mode = ed->mode;
-  NsStatus status = NS_OK;
-  double change = 1;
-  for (int pass = 0; pass < ONSET_PASSES && change > 4 * DBL_EPSILON && status == NS_OK; pass++) {
-    double most = 0;
-    int count = 0;
-    change = 0;
-    for (int i = 0; i < ed->m; i++)
-      if (mode->rows[i].friction.onset) most = fmax(most, onset_bound(mode, i)), count++;
-    for (int i = 0; i < ed->m && count > 1 && most > 0; i++) {
-      if (!mode->rows[i].friction.onset) continue;
-      double share = ns_ed_friction_share(onset_bound(mode, i), most);
-      change = fmax(change, fabs(share - mode->share[i]));
-      mode->share[i] = mode->share[i + 1] = share;
-    }
-    if (change > 0) status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
-  }
-  return status;
-}
-
 /* Ends the onset of slip where it has ended, at all contacts of the same two bodies together: these can't slip in ways of their own. */
 static void end_onset(const NsEventDriven *ed) {
   Row *rows = ed->mode->rows;
@@ -609,7 +583,7 @@ static void end_onset(const NsEventDriven *ed) {
   for (int i = 0; i < ed->m; i++)
     for (int j = 0; j < ed->m && rows[i].friction.onset; j++)
       if (rows[j].friction.width == 2 && ns_motion_friction_is(ed->mode, j, FRICTION_SLIP) && !rows[j].friction.onset)
-        rows[i].friction.onset = !same_bodies(ed, i, j);
+        rows[i].friction.onset = !(same_bodies(ed, i, j) && ns_ed_same_disc(ed->mode, i, j));
 }
 
 /*
@@ -629,7 +603,7 @@ static bool begins_to_slip(const NsEventDriven *ed, int row) {
 static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
   const NsMotionMode *mode = ed->mode;
   NsStatus status = ns_ed_accelerate(ed, ed->run.t, ed->q, ed->v, err);
-  if (status == NS_OK) status = share_onset(ed, err);
+  if (status == NS_OK) status = ns_ed_share_onset(ed, err);
   if (status == NS_OK) end_onset(ed), ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
     if (mode->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);

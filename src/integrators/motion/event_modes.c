@@ -6,6 +6,7 @@
 **   a contact          it opens: lambda_n = 0, y'' >= 0; or it is active: y'' = 0, lambda_n > 0;
 **   its friction       where u = 0: it sticks, u' = 0 with |lambda_t| <= mu lambda_n; or it slips, lambda_t = -mu lambda_n d with
 **                      u' along d. Where u is not 0 it slips along d = u / |u|;
+**   rolling friction   the same with its own u, lambda and mu, apart from the friction of the slip;
 **   a relay            where u = 0: it sticks, u' = 0 with lambda in its bounds; or lambda is at a bound and u' has its sign.
 ** All modes are tried when there are at most MOST_MODES; so no solution and several solutions (Painleve) are found. Else, and
 ** where constraints are dependent, the one-step solver finds one solution; of the modes with this motion the one that goes on best is taken.
@@ -30,6 +31,9 @@ enum {
 
 /* An inequality of a mode may fail by this part of its terms. Chosen by experience: located events have 1e-13. */
 static const double FEASIBLE = 1e-10;
+
+/* A force that makes less than this part of the terms of its own acceleration, those of other forces too, is rounding: 64 spacings. */
+static const double ROUNDED = 64 * DBL_EPSILON;
 
 /* Accelerations that differ by less than this part of their terms are the same motion. */
 static const double SAME = 1e-7;
@@ -57,22 +61,24 @@ static bool starts_along(const NsModes *s, const Unit *unit, int k) {
 
 static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   const Friction *friction = &ed->mode->rows[unit->friction].friction;
-  int k = unit->k + (unit->contact ? 1 : 0);
+  int k = unit->first;
   if (unit->moving) return true;
   if (unit->option != OPTION_STICK) return starts_along(s, unit, k);
-  if (!unit->contact) {
+  if (unit->normal < 0) {
     double force = s->z[k] * s->unit[k], off = row_width(s, k) * s->unit[k];
     if (friction->reactions > 0) return fabs(force) <= ns_ed_joint_most(ed, s, unit) + off;
     return force >= friction->lower - off && force <= friction->upper + off;
   }
-  return tangential(unit, s->z + k) <= friction->mu * s->z[unit->k] * (1 + FEASIBLE) + row_width(s, k);
+  return tangential(unit, s->z + k) <= ns_ed_unit_bound(ed, s, unit) * (1 + FEASIBLE) + row_width(s, k);
 }
 
 static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   int k = unit->k;
-  if (unit->option == OPTION_OPEN) return s->w[k] >= -FEASIBLE * s->size[k];
-  if (unit->contact && !ns_motion_carries(ed->now, unit->row, ed->event.pressing[k],
-                                          ed->problem.W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
+  if (unit->option == OPTION_OPEN) return !unit->contact || s->w[k] >= -FEASIBLE * s->size[k];
+  double own = s->W[k + (size_t)k * (size_t)s->n];
+  if (unit->contact && (!ns_motion_carries(ed->now, unit->row, ed->event.pressing[k],
+                                           ed->problem.W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]) ||
+                        s->z[k] * own <= ROUNDED * s->size[k]))
     return false;
   return unit->friction < 0 || friction_holds(ed, s, unit);
 }
@@ -85,20 +91,21 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
 
 /* The part of their terms by which the equations and inequalities of a unit of contacts or joints fail. */
 static double unit_off(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  int k = unit->k, rows = 1 + (unit->contact && unit->option == OPTION_STICK ? unit->width : 0);
+  int k = unit->k, width = unit->option == OPTION_STICK ? unit->width : 0;
   double off = 0, own = s->W[k + (size_t)k * (size_t)s->n];
+  if (ns_ed_unit_rolls(unit) && width == 0) return 0;
   if (unit->option == OPTION_OPEN) return s->size[k] > 0 ? -s->w[k] / s->size[k] : 0;
-  if (!unit->contact && unit->friction >= 0) return 0;
-  for (int i = k; i < k + rows; i++)
+  if (unit->normal < 0 && unit->friction >= 0) return 0;
+  for (int i = k; i < (width > 0 ? unit->first + width : k + 1); i++)
     if (s->size[i] > 0) off = fmax(off, fabs(s->w[i]) / s->size[i]);
-  double most = rows > 1 ? tangential(unit, s->z + k + 1) - ed->mode->rows[unit->friction].friction.mu * s->z[k] : -s->z[k];
+  double most = width > 0 ? tangential(unit, s->z + unit->first) - ns_ed_unit_bound(ed, s, unit) : -s->z[k];
   return s->size[k] > 0 ? fmax(off, most * own / s->size[k]) : off;
 }
 
 /* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
-static bool friction_has_room(const NsMotionMode *mode, const NsModes *s, const Unit *unit) {
-  if (!unit->contact) return false;
-  return tangential(unit, s->z + unit->k + 1) < mode->rows[unit->friction].friction.mu * s->z[unit->k] * (1 - SAME);
+static bool friction_has_room(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  if (unit->normal < 0) return false;
+  return tangential(unit, s->z + unit->first) < ns_ed_unit_bound(ed, s, unit) * (1 - SAME);
 }
 
 /* ---- all modes ---- */
@@ -119,9 +126,9 @@ static int mode_score(const NsEventDriven *ed, const NsModes *s) {
     double along = slips ? -(d[0] * ed->mode->multiplier[unit->friction] +
                              (unit->width == 2 ? d[1] * ed->mode->multiplier[unit->friction + 1] : 0))
                          : 0;
-    if (hit && was->stick_slip == FRICTION_STICK && unit->option == OPTION_STICK && friction_has_room(ed->mode, s, unit))
+    if (hit && was->stick_slip == FRICTION_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit))
       score += 2000;
-    if (hit && was->stick_slip == FRICTION_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
+    if (hit && was->stick_slip == FRICTION_STICK && slips) score += unit->normal >= 0 && !(along > 0) ? 0 : 1000;
     if (!hit && was->stick_slip == FRICTION_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
   }
   return score;
@@ -177,12 +184,25 @@ static double count_modes(const NsModes *s) {
   return all;
 }
 
+/* Rolling friction is open where its contact is. False: the mode is a copy of another one, or has it open alone. */
+static bool open_with_contact(NsModes *s) {
+  for (int u = 0; u < s->nunits; u++) {
+    Unit *unit = &s->units[u];
+    if (!ns_ed_unit_rolls(unit)) continue;
+    bool open = s->units[s->owner[unit->normal]].option == OPTION_OPEN;
+    if (open ? unit->option != unit->options[0] : unit->option == OPTION_OPEN) return false;
+    if (open) unit->option = OPTION_OPEN;
+  }
+  return true;
+}
+
 /* Takes the modes number 0 to all - 1 that hold; with `found` those alone that have the motion of the first solution. */
 static void try_mode_numbers(const NsEventDriven *ed, NsModes *s, int all, bool found) {
   for (int number = 0; number < all; number++) {
     for (int u = 0, rest = number; u < s->nunits; rest /= s->units[u].count, u++)
       s->units[u].option = s->units[u].options[rest % s->units[u].count];
-    if (ns_ed_mode_solve(ed, s) && mode_holds(ed, s) && !(found && !same_motion(s, &s->solutions[0]))) solution_add(ed, s);
+    if (open_with_contact(s) && ns_ed_mode_solve(ed, s) && mode_holds(ed, s) && !(found && !same_motion(s, &s->solutions[0])))
+      solution_add(ed, s);
   }
 }
 
@@ -207,16 +227,21 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
     const Friction *friction = unit->friction >= 0 ? &ed->mode->rows[unit->friction].friction : NULL;
     unit->option = unit->moving ? OPTION_ALONG : OPTION_STICK;
     if (unit->moving && !unit->contact) continue;
+    if (ns_ed_unit_rolls(unit)) {
+      ns_motion_group_disc(&problem->groups[problem->ngroups - 1], unit->width, ns_ed_unit_mu(ed, s, unit));
+      for (int i = 0; i < unit->width; i++) s->unknown[n++] = unit->first + i;
+      continue;
+    }
     NsMixedGroup group = ns_mixed_row(unit->contact ? 0 : -INFINITY, INFINITY);
     if (friction && !unit->contact)
       group.lower = friction->lower / s->unit[unit->k], group.upper = friction->upper / s->unit[unit->k];
-    if (friction && unit->contact && !unit->moving) group = ns_mixed_contact(ns_cone_find(1 + unit->width, 1), &friction->mu);
+    if (friction && unit->contact && !unit->moving) ns_motion_group_disc(&group, unit->width, friction->mu);
     problem->groups[problem->ngroups++] = group;
     for (int i = 0; i < group.dim; i++) s->unknown[n++] = unit->k + i;
   }
   memset(s->z, 0, (size_t)s->n * sizeof *s->z);
   for (int u = 0; u < s->nunits; u++)
-    if (s->units[u].moving && !s->units[u].contact) s->z[s->units[u].k] = ns_ed_relay_force(ed, s, &s->units[u]);
+    if (s->units[u].moving && s->units[u].normal < 0) s->z[s->units[u].k] = ns_ed_relay_force(ed, s, &s->units[u]);
   ns_ed_mode_outputs(s);
   for (int a = 0; a < n; a++) {
     problem->q[a] = s->w[s->unknown[a]];
@@ -228,15 +253,15 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
 }
 
 /* Reads the option of a unit off the solver's answer s->z, s->w, whose accuracy is `bound`. */
-static void read_unit(const NsMotionMode *mode, NsModes *s, Unit *unit, double bound) {
-  int k = unit->k, first = k + (unit->contact ? 1 : 0);
+static void read_unit(const NsEventDriven *ed, NsModes *s, Unit *unit, double bound) {
+  int k = unit->k, first = unit->first;
   double own = s->W[k + (size_t)k * (size_t)s->n];
   if (unit->contact && !(s->z[k] * own > 1e-9 * s->size[k])) unit->option = OPTION_OPEN;
+  if (ns_ed_unit_rolls(unit) && s->units[s->owner[unit->normal]].option == OPTION_OPEN) unit->option = OPTION_OPEN;
   if (unit->friction < 0 || unit->moving || unit->option == OPTION_OPEN) return;
-  const Friction *friction = &mode->rows[unit->friction].friction;
   double speed = tangential(unit, s->w + first);
   bool moves = speed > bound * fmax(s->size[first], unit->width == 2 ? s->size[first + 1] : 0);
-  bool bounded = !unit->contact || tangential(unit, s->z + first) >= friction->mu * s->z[k] * (1 - bound);
+  bool bounded = unit->normal < 0 || tangential(unit, s->z + first) >= ns_ed_unit_bound(ed, s, unit) * (1 - bound);
   if (!moves || !bounded) return;
   if (unit->width == 1) unit->option = s->w[first] > 0 ? OPTION_PLUS : OPTION_MINUS;
   if (unit->width == 1) return;
@@ -257,7 +282,7 @@ static bool read_modes(const NsEventDriven *ed, NsModes *s) {
     memcpy(s->z, s->answer, (size_t)s->n * sizeof *s->z);
     ns_ed_mode_outputs(s);
     for (int u = 0; u < s->nunits; u++) s->units[u].option = s->units[u].moving ? OPTION_ALONG : OPTION_STICK;
-    for (int u = 0; u < s->nunits; u++) read_unit(ed->mode, s, &s->units[u], pass == 1 ? best : SURE);
+    for (int u = 0; u < s->nunits; u++) read_unit(ed, s, &s->units[u], pass == 1 ? best : SURE);
     if (ns_ed_turn_directions(ed, s) && (pass == 2 || mode_holds(ed, s))) return true;
   }
   return false;
@@ -265,7 +290,7 @@ static bool read_modes(const NsEventDriven *ed, NsModes *s) {
 
 /* Whether the answer leaves no doubt of the option of a unit: what carries nothing, or is at its bound, may do something else next. */
 static bool unit_is_sure(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  int k = unit->k, first = k + (unit->contact ? 1 : 0);
+  int k = unit->k, first = unit->first;
   if (unit->row == ed->event.hit || (unit->friction >= 0 && unit->friction == ed->event.hit)) return false;
   if (unit->option == OPTION_OPEN) return s->w[k] > SURE * s->size[k];
   if (unit->contact && !(s->z[k] * s->W[k + (size_t)k * (size_t)s->n] > SURE * s->size[k])) return false;
@@ -273,7 +298,7 @@ static bool unit_is_sure(const NsEventDriven *ed, const NsModes *s, const Unit *
   const Friction *friction = &ed->mode->rows[unit->friction].friction;
   double off = SURE * s->size[k] / s->W[k + (size_t)k * (size_t)s->n], force = s->z[k];
   if (unit->option != OPTION_STICK) return tangential(unit, s->w + first) > SURE * s->size[first];
-  if (unit->contact) return tangential(unit, s->z + first) < friction->mu * s->z[k] * (1 - SURE);
+  if (unit->normal >= 0) return tangential(unit, s->z + first) < ns_ed_unit_bound(ed, s, unit) * (1 - SURE);
   return force > friction->lower / s->unit[k] + off && force < friction->upper / s->unit[k] - off;
 }
 
@@ -289,7 +314,11 @@ static void keep_option(Unit *unit, bool only) {
 
 /* Of the modes with the motion of the answer, takes the one that goes on best, as where all modes are tried. */
 static void settle_doubts(const NsEventDriven *ed, NsModes *s) {
-  for (int u = 0; u < s->nunits; u++) keep_option(&s->units[u], unit_is_sure(ed, s, &s->units[u]));
+  for (int u = 0; u < s->nunits; u++) {
+    Unit *unit = &s->units[u];
+    if (!ns_ed_unit_rolls(unit) || unit->option != OPTION_OPEN) keep_option(unit, unit_is_sure(ed, s, unit));
+    else if (s->units[s->owner[unit->normal]].count == 1) unit->count = 1;
+  }
   for (int u = 0; u < s->nunits && count_modes(s) > MOST_DOUBTS; u++) {
     Unit *unit = &s->units[u];
     if (unit->row != ed->event.hit && (unit->friction < 0 || unit->friction != ed->event.hit)) unit->count = 1;
@@ -308,11 +337,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
     for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->problem.z[a];
     again = ns_ed_joint_bounds_move(ed, s);
   }
-  for (int u = 0; u < s->nunits; u++) {
-    const Unit *unit = &s->units[u];
-    for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)
-      s->z[unit->k + 1 + j] = -ed->mode->rows[unit->friction].friction.mu * unit->d[j] * s->z[unit->k];
-  }
+  for (int u = 0; u < s->nunits; u++) ns_ed_unit_slip(ed, s, &s->units[u]);
   ns_ed_mode_outputs(s);
   if (!read_modes(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ed->problem.who);
   s->kept = 0;
@@ -323,16 +348,23 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
 
 /* ---- an impulse without collision ---- */
 
+static bool modes_roll(const NsModes *s) {
+  for (int u = 0; u < s->nunits; u++)
+    if (ns_ed_unit_rolls(&s->units[u])) return true;
+  return false;
+}
+
 /*
 ** Looks for an impulse that stops the sliding of the units with a flag in `stops`: their u becomes 0, normal and tangential; all
 ** other contacts have an impact without restitution. The impulse must be in the cone of friction, up to `slack` of it. ed->problem.z: by
-** closed row.
+** closed row. Contacts with rolling friction have none here.
 */
 static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack) {
   const NsMotionMode *mode = ed->mode;
   const NsMotionEvent *event = &ed->event;
   NsMotionProblem *problem = &ed->problem;
   int n = s->n;
+  if (modes_roll(s)) return false;
   problem->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
@@ -382,8 +414,9 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
     if (!differs) continue;
     const char *word = option_words[solution->option[u]];
     if (s->units[u].friction < 0 && solution->option[u] == OPTION_STICK) word = "stays closed";
-    int used = snprintf(text + at, room - at, "%s'%s' %s", first ? "" : ", ", ns_motion_row_name(ed->motion, s->units[u].row),
-                        word);
+    int used = snprintf(text + at, room - at, "%s%s'%s' %s", first ? "" : ", ",
+                        ns_ed_unit_rolls(&s->units[u]) ? "the rolling of " : "",
+                        ns_motion_row_name(ed->motion, s->units[u].row), word);
     at += used > 0 ? (size_t)used : 0;
     first = 0;
   }
@@ -419,7 +452,7 @@ static const Solution *solution_that_shares(const NsModes *s) {
     const Solution *other = &s->solutions[i];
     if (other != best && solution_open(s, other) == solution_open(s, best)) return NULL;
     for (int u = 0; u < s->nunits; u++) {
-      int k = s->units[u].k;
+      int k = s->units[u].normal >= 0 ? s->units[u].normal : s->units[u].k;
       bool carries_nothing = other->option[u] == OPTION_OPEN && fabs(other->w[k]) <= SAME * s->size[k];
       if (other->option[u] != best->option[u] && !carries_nothing) return NULL;
     }
@@ -492,7 +525,7 @@ static bool has_onset(const NsEventDriven *ed, const Unit *unit, double along, d
 /* Sets whether the friction of a unit sticks or slips. */
 static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   Friction *friction = &ed->mode->rows[unit->friction].friction;
-  int first = unit->k + (unit->contact ? 1 : 0);
+  int first = unit->first;
   friction->stick_slip = unit->option == OPTION_OPEN ? FRICTION_NONE : ns_ed_unit_slips(unit) ? FRICTION_SLIP : FRICTION_STICK;
   friction->level = 0;
   if (friction->stick_slip != FRICTION_SLIP) return;
@@ -521,8 +554,8 @@ static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
 ** force along d moves nothing.
 */
 static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int count) {
-  if (!unit->contact || unit->moving || !ns_ed_unit_slips(unit)) return false;
-  size_t n = (size_t)s->n, first = (size_t)unit->k + 1;
+  if (unit->normal < 0 || unit->moving || !ns_ed_unit_slips(unit)) return false;
+  size_t n = (size_t)s->n, first = (size_t)unit->first;
   const double *d = ns_ed_option_direction(unit);
   double own = 0, left;
   for (int a = 0; a < count; a++) {
@@ -571,15 +604,17 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (unit->friction < 0 || unit->option != OPTION_STICK) continue;
-    for (int i = 0; i < unit->width; i++) hold_row(ed, s, unit->k + (unit->contact ? 1 : 0) + i);
+    for (int i = 0; i < unit->width; i++) hold_row(ed, s, unit->first + i);
   }
 }
 
-static NsStatus fail_without_forces(const NsEventDriven *ed, int row, bool others, NsError *err) {
-  return ns_fail(err, NS_ENOSOL,
-                 "%s: Painleve: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding; TimeStepping "
-                 "goes on, or less friction",
-                 ed->problem.who, ns_motion_row_name(ed->motion, row), others ? " and others" : "");
+static NsStatus fail_without_forces(const NsEventDriven *ed, int row, NsError *err) {
+  const NsModes *s = ed->modes;
+  return ns_fail(
+      err, NS_ENOSOL,
+      "%s: Painleve: no forces of '%s'%s fit to the law of friction, and %s; TimeStepping goes on, or less friction",
+      ed->problem.who, ns_motion_row_name(ed->motion, row), s->nunits > 1 + modes_roll(s) ? " and others" : "",
+      modes_roll(s) ? "with rolling friction no impulse without collision is found" : "no impulse stops the sliding");
 }
 
 /* At the pole the impulse is at the bound of the cone. It may exceed it by this part; 1e-6: the pole is located to 1e-10. */
@@ -590,7 +625,7 @@ NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err) {
   ns_ed_modes_take(ed, s);
   for (int u = 0; u < s->nunits; u++)
     if (s->units[u].row == contact && s->units[u].moving && impulse_stops(ed, s, u, POLE_SLACK)) return NS_OK;
-  return find_impulse(ed, s, POLE_SLACK) ? NS_OK : fail_without_forces(ed, contact, s->nunits > 1, err);
+  return find_impulse(ed, s, POLE_SLACK) ? NS_OK : fail_without_forces(ed, contact, err);
 }
 
 NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
@@ -607,7 +642,7 @@ NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
     *impulse = true;
     return NS_OK;
   }
-  if (status != NS_OK && all) return fail_without_forces(ed, ed->event.closed[0], s->nunits > 1, err);
+  if (status != NS_OK && all) return fail_without_forces(ed, ed->event.closed[0], err);
   if (status != NS_OK) return status;
   const Solution *solution = pick_solution(ed, s, err);
   if (!solution) return NS_ENOSOL;

@@ -10,12 +10,14 @@ enum { NS_ED_SOLUTIONS = 8 }; /* solutions that are kept */
 
 typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPTION_OPEN, OPTIONS } Option;
 
-/* A joint, a contact with its friction, or a relay. */
+/* A joint, a contact with its friction, a relay, or rolling friction, which comes after its contact and opens with it. */
 typedef struct Unit {
-  int k, row;   /* its first row: index in ed->event.closed; row */
+  int k, row;   /* its first row: index in ed->event.closed; row (of rolling friction: the row of the normal) */
   int friction; /* the row of its friction, or of a relay; -1: none */
+  int first;    /* index of the friction's first row; without friction k */
+  int normal;   /* of a contact and its friction: index of the normal; else -1 */
   int width;    /* of the friction */
-  bool contact; /* it may open */
+  bool contact; /* it begins with a normal, and may open */
   bool moving;  /* u is not 0 */
   double d[2];  /* OPTION_ALONG: the direction */
   int count;    /* of its options */
@@ -71,6 +73,18 @@ static inline const double *ns_ed_option_direction(const Unit *unit) {
   static const double plus[2] = {1, 0}, minus[2] = {-1, 0};
   return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
 }
+
+/* Whether the unit is rolling friction. */
+static inline bool ns_ed_unit_rolls(const Unit *unit) {
+  return unit->normal >= 0 && !unit->contact;
+}
+
+/* Of the friction of a contact: mu in the units of the problem, and its largest force mu lambda_n. */
+double ns_ed_unit_mu(const NsEventDriven *ed, const NsModes *s, const Unit *unit);
+double ns_ed_unit_bound(const NsEventDriven *ed, const NsModes *s, const Unit *unit);
+
+/* Sets the forces of a contact's friction that slips, from its normal force. */
+void ns_ed_unit_slip(const NsEventDriven *ed, NsModes *s, const Unit *unit);
 
 /* The share in the forces of dependent rows of friction with this bound, where `most` is the largest one. */
 double ns_ed_friction_share(double bound, double most);

@@ -48,11 +48,14 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
     if (ns_law_needs(law) & NS_NEEDS_REACTION) follow_reaction(ed, &friction, law, i - at, at);
     recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
   }
-  if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
-  friction.mu = ns_law_friction_at(law, friction.slides ? ns_interaction_slip(inter) : 0, NULL).mu;
-  friction.width = friction.mu > 0 || friction.varies || friction.slides ? law->size - 1 : 0;
-  friction.normal = i - 1;
-  if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);
+  if (at == 0 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
+  NsLawGroup group = ns_law_group(law, 0, false);
+  int width = ns_law_disc_width(&group), disc = ns_law_disc_of(&group, at);
+  if ((at - 1) % width != 0) return friction;
+  friction.mu = friction.slides ? ns_law_friction_at(law, ns_interaction_slip(inter), NULL).mu : group.mu[disc];
+  friction.width = friction.mu > 0 || friction.varies || friction.slides ? width : 0;
+  friction.normal = i - at;
+  if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + at);
   return friction;
 }
 

@@ -97,6 +97,14 @@ NsStatus ns_motion_problem_solve(NsMotionProblem *p, const NsMotion *motion, int
   return status;
 }
 
+void ns_motion_group_disc(NsMixedGroup *group, int width, double mu) {
+  int discs = group->cone ? group->cone->discs : 0;
+  double all[NS_CONE_DISCS];
+  for (int k = 0; k < discs; k++) all[k] = group->mu[k];
+  all[discs] = mu;
+  *group = ns_mixed_contact(ns_cone_find(group->dim + width, discs + 1), all);
+}
+
 /* The bounds of a force that is only rounding: NO_FORCE of the pressing acceleration, and the rounding of y'' without forces. */
 bool ns_motion_carries(const NsMotionView *now, int row, double pressing, double own, double z) {
   double terms = fabs(now->bias[row]);

@@ -7,7 +7,7 @@
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
 
-/* Workspace of event_polish.c: the correction, its right side and matrix, the answer before, the unknowns; by group: its set. */
+/* Workspace of event_polish.c: the correction, its right side and matrix, the answer before, the unknowns; by row: the sets. */
 typedef struct NsMotionPolish {
   double *step, *rhs, *before, *matrix; /* m, m, m, m x m */
   int *unknown;                         /* m */
@@ -41,6 +41,9 @@ NsStatus ns_motion_problem_solve(NsMotionProblem *problem, const NsMotion *motio
 ** better one, stays.
 */
 void ns_motion_problem_polish(NsMotionProblem *problem);
+
+/* Adds a disc of friction to the group of a contact: its normal alone, or with one disc. */
+void ns_motion_group_disc(NsMixedGroup *group, int width, double mu);
 
 /* Whether the force z of a closed row is more than rounding. pressing: its acceleration without forces; own: its element of W. */
 bool ns_motion_carries(const NsMotionView *now, int row, double pressing, double own, double z);

@@ -161,8 +161,12 @@ static void motion_lin_place(void *context, int *place) {
 
 /* ---- making ---- */
 
-/* NS_EARG where the friction of a joint follows its reaction: neither the motion nor impulses have derivatives here. */
+/* NS_EARG where friction rolls, or in a joint follows the reaction: neither the motion nor impulses have derivatives here. */
 static NsStatus motion_lin_check(const NsEventDriven *ed, NsError *err) {
+  for (int i = 0; i < ed->m; i++)
+    if (ns_law_needs(ns_ed_law(ed, i)) & NS_NEEDS_ROLLING)
+      return ns_fail(err, NS_EARG, "sensitivities: '%s' has rolling friction, and its motion has no derivative here",
+                     ns_motion_row_name(ed->motion, i));
   for (int i = 0; i < ed->m && ed->has_reactions; i++)
     if (ed->mode->rows[i].friction.reactions > 0)
       return ns_fail(err, NS_EARG, "sensitivities: the friction of '%s' follows the reaction, and its motion has no derivative",

@@ -16,7 +16,7 @@
 enum { TURNS = 12 };
 
 static bool unit_turns(const Unit *unit) {
-  return unit->contact && unit->friction >= 0 && unit->width == 2 && !unit->moving && unit->option == OPTION_ALONG;
+  return unit->normal >= 0 && unit->width == 2 && !unit->moving && unit->option == OPTION_ALONG;
 }
 
 /* The largest sine of an angle between d and u'; 1 where they are opposed. */
@@ -25,7 +25,7 @@ static double turn_error(const NsModes *s) {
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (!unit_turns(unit)) continue;
-    const double *a = s->w + unit->k + 1, *d = unit->d;
+    const double *a = s->w + unit->first, *d = unit->d;
     double speed = ns_motion_length(a[0], a[1]);
     if (speed > 0) most = fmax(most, d[0] * a[0] + d[1] * a[1] > 0 ? fabs(d[0] * a[1] - d[1] * a[0]) / speed : 1);
   }
@@ -37,7 +37,7 @@ static void turn_column(const NsModes *s, int count, const double *from, double 
   for (int a = 0; a < count; a++) column[a] = from[s->unknown[a]];
   for (int u = 0, row = count; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    if (unit_turns(unit)) column[row++] = unit->d[0] * from[unit->k + 2] - unit->d[1] * from[unit->k + 1];
+    if (unit_turns(unit)) column[row++] = unit->d[0] * from[unit->first + 1] - unit->d[1] * from[unit->first];
   }
 }
 
@@ -54,8 +54,8 @@ static bool turn_once(const NsEventDriven *ed, NsModes *s) {
   for (int u = 0, at = count; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (!unit_turns(unit)) continue;
-    const double *d = unit->d, *a = s->w + unit->k + 1, *W = s->W + (size_t)(unit->k + 1) * (size_t)s->n;
-    double bound = ed->mode->rows[unit->friction].friction.mu * s->z[unit->k];
+    const double *d = unit->d, *a = s->w + unit->first, *W = s->W + (size_t)unit->first * (size_t)s->n;
+    double bound = ns_ed_unit_bound(ed, s, unit);
     for (int i = 0; i < s->n; i++) s->change[i] = d[1] * W[i] - d[0] * W[i + s->n];
     turn_column(s, count, s->change, s->A + (size_t)at * (size_t)n);
     s->rhs[at] = -(d[0] * a[1] - d[1] * a[0]);
@@ -66,7 +66,7 @@ static bool turn_once(const NsEventDriven *ed, NsModes *s) {
   for (int u = 0, at = count; u < s->nunits; u++) {
     Unit *unit = &s->units[u];
     if (!unit_turns(unit)) continue;
-    double bound = ed->mode->rows[unit->friction].friction.mu * s->z[unit->k], turn = s->part[at++];
+    double bound = ns_ed_unit_bound(ed, s, unit), turn = s->part[at++];
     turn = bound > 0 ? fmax(-1, fmin(1, turn / bound)) : 0;
     double x = unit->d[0] - turn * unit->d[1], y = unit->d[1] + turn * unit->d[0], length = ns_motion_length(x, y);
     unit->d[0] = x / length, unit->d[1] = y / length;

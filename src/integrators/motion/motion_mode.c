@@ -52,8 +52,9 @@ void ns_motion_mode_read_laws(NsMotionMode *mode, const NsMotion *motion) {
     Row *row = &mode->rows[i];
     row->restitution = ns_law_restitution(law, i - first, 1);
     if (row->friction.width == 0) continue;
-    if (row->friction.normal >= 0) row->friction.mu = ns_law_group(law, 0, false).mu[0];
-    else if (row->friction.reactions > 0) row->friction.mu = ns_law_group(law, i - first, false).mu[0];
+    NsLawGroup group = ns_law_group(law, row->friction.normal >= 0 ? 0 : i - first, false);
+    if (row->friction.normal >= 0) row->friction.mu = group.mu[ns_law_disc_of(&group, i - first)];
+    else if (row->friction.reactions > 0) row->friction.mu = group.mu[0];
     else row->friction.lower = law->lower[i - first], row->friction.upper = law->upper[i - first];
   }
 }

@@ -12,8 +12,8 @@ typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_ACTIVE } RowState;
 typedef enum StickSlip { FRICTION_NONE, FRICTION_STICK, FRICTION_SLIP } StickSlip;
 
 /*
-** The friction of a contact, or of a relay. It belongs to the row of its first tangential component; a relay has one component.
-** With the tangential velocity u and force lambda:
+** The friction of a contact, or of a relay. It belongs to the row of its first tangential component; a relay has one component. A contact with
+** rolling friction has two: of the slip, and of the rolling. With the tangential velocity u (of rolling: the angular one) and force lambda:
 **   friction   |lambda| <= mu lambda_n, and lambda = -mu lambda_n u / |u| where u is not 0;
 **   relay      lower <= lambda <= upper, and lambda = lower where u > 0, lambda = upper where u < 0. The friction of a joint is one, too.
 */
