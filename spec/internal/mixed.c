@@ -12,6 +12,7 @@
 #include "solvers/contact/mixed_embed.h"
 #include "solvers/contact/mixed_interior.h"
 #include "solvers/contact/mixed_newton.h"
+#include "solvers/contact/mixed_path.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/contact/mixed_sweep.h"
 #include "solvers/contact/mixed_system.h"
@@ -163,8 +164,8 @@ static NsStatus solve_held(MixedCall *c, const NsMixedView *v, int most, const G
 ** each group.
 */
 static int mixed_part(lua_State *L) {
-  static const char *const methods[] = {"measure",    "newton", "plane",    "embed", "sweeps", "interior",
-                                        "associated", "system", "proximal", "heap",  "held",   NULL};
+  static const char *const methods[] = {"measure", "newton",   "plane", "embed", "sweeps", "interior",         "associated",
+                                        "system",  "proximal", "heap",  "held",  "path",   "path_from_bounds", NULL};
   static const NsMethod *const owners[] = {NULL,
                                            &ns_mixed_newton,
                                            &ns_mixed_plane,
@@ -175,7 +176,9 @@ static int mixed_part(lua_State *L) {
                                            NULL,
                                            &ns_mixed_interior,
                                            &ns_heap_race,
-                                           NULL};
+                                           NULL,
+                                           &ns_mixed_path,
+                                           &ns_mixed_path};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);
@@ -209,6 +212,8 @@ static int mixed_part(lua_State *L) {
     case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
     case 9: info.status = ns_heap_race_solve(c->work, &v, count, g.z, g.w, &info); break;
     case 10: info.status = solve_held(c, &v, count, &g, &info); break;
+    case 11: info.status = ns_mixed_path_solve(c->work, &v, NS_PATH_NEAR, g.z, g.w, &info); break;
+    case 12: info.status = ns_mixed_path_solve(c->work, &v, NS_PATH_FROM_BOUNDS, g.z, g.w, &info); break;
     default: break;
   }
   double *errors = nsl_call_numbers(L, c->call, g.p.ngroups), measure = ns_mixed_errors(&v, g.z, g.w, errors);

@@ -99,7 +99,7 @@ NsMixedOptions *ns_mixed_options(NsMixed *solver);
 ** options.method. All others go through the steps of mixed_chain.c until one has an answer:
 **   1. Heaps (sparse problems of more than 150 rows), their groups sorted along the graph of W (heap_order.h): the race of
 **      conjugate sweeps, accelerated gradient steps and Newton (heap.h), in rounds; for plane contacts, after the first round, interior point
-**      (mixed_interior.h), at the end the proximal point method; plain sweeps. Also with options.contacts without a method.
+**      (mixed_interior.h) and pivots (mixed_path.h), at the end the proximal point method; plain sweeps. Also with options.contacts without a method.
 **   2. One contact alone: by its cone (cone.h), in closed form if there is one.
 **   3. Rows with contacts, or contacts of several cones: Newton from the guess, up to 600 rows; for plane contacts one
 **      complementarity problem (mixed_plane.h), up to 150 unknowns; 250 sweeps; rows rewritten as contacts (mixed_embed.h).

@@ -18,15 +18,16 @@
 #include "solvers/contact/mixed_embed.h"
 #include "solvers/contact/mixed_interior.h"
 #include "solvers/contact/mixed_newton.h"
+#include "solvers/contact/mixed_path.h"
 #include "solvers/contact/mixed_plane.h"
 #include "solvers/contact/mixed_sweep.h"
 
 /*
 ** SPARSE_BOX: number of rows, without contacts, from which the sparse box solver is used. PLANE_UNKNOWNS: largest number of
-** unknowns of the plane LCP, whose pivots are dense. Heaps: FIRST_ROUND, LATER_ROUND: sweeps of the first and of each later round of the race;
-** HEAP_ROUNDS: number of these rounds. PROXIMAL_ROUNDS: rounds of the associated problem and the proximal point method.
+** unknowns of the plane LCP, whose pivots are dense; PATH_UNKNOWNS: with sparse pivots. Heaps: FIRST_ROUND, LATER_ROUND: sweeps of the first
+** and of each later round of the race; HEAP_ROUNDS: number of these rounds. PROXIMAL_ROUNDS: rounds of the associated problem and the proximal point method.
 */
-enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
+enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, PATH_UNKNOWNS = 4000 };
 enum { FIRST_ROUND = 600, LATER_ROUND = 3000, HEAP_ROUNDS = 8, PROXIMAL_ROUNDS = 25 };
 
 /* The default tolerance of rows alone, equal to the tolerance of the box solvers. */
@@ -64,6 +65,11 @@ static bool heap_near(const NsSearch *search) {
 
 static bool in_plane(const NsSearch *search) {
   return (mixed_search(search)->v.kinds.takes & NS_TAKES_PLANE) != 0;
+}
+
+/* Whether complementary pivots cost less than a round of sweeps. */
+static bool path_takes(const NsSearch *search) {
+  return in_plane(search) && ns_mixed_plane_unknowns(&mixed_search(search)->v) <= PATH_UNKNOWNS;
 }
 
 static bool heap_near_in_plane(const NsSearch *search) {
@@ -120,20 +126,30 @@ static bool various_sweeps_left(const NsSearch *search) {
   return various(search) && sweeps_left(search);
 }
 
-static const NsMethod *const mixed_methods[] = {
-    &ns_mixed_single, &ns_mixed_guess,    &ns_mixed_newton, &ns_mixed_interior, &ns_mixed_sweeps,
-    &ns_mixed_plane,  &ns_mixed_contacts, &ns_mixed_embed,  &ns_heap_race,      NULL};
+static const NsMethod *const mixed_methods[] = {&ns_mixed_single,
+                                                &ns_mixed_guess,
+                                                &ns_mixed_newton,
+                                                &ns_mixed_interior,
+                                                &ns_mixed_sweeps,
+                                                &ns_mixed_plane,
+                                                &ns_mixed_contacts,
+                                                &ns_mixed_embed,
+                                                &ns_heap_race,
+                                                &ns_mixed_path,
+                                                NULL};
 static const NsMethod *const contacts_alone[] = {&ns_mixed_contacts, NULL};
 
 /*
-** The chain for heaps (sparse, many contacts): rounds of the race of sweeps, gradient steps and Newton, in the plane interior point after
-** the first; then the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
+** The chain for heaps (sparse, many contacts): rounds of the race of sweeps, gradient steps and Newton, in the plane interior point and
+** pivots after the first; then the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
 */
 static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_guess, .when = guess_kept},
     {.method = &ns_heap_race, .mode = FIRST_ROUND},
     {.method = &ns_mixed_interior, .when = in_plane},
     {.method = &ns_mixed_newton, .when = in_plane, .mode = NS_NEWTON_REACHED},
+    {.method = &ns_mixed_path, .when = path_takes, .mode = NS_PATH_NEAR},
+    {.method = &ns_mixed_path, .when = path_takes, .mode = NS_PATH_FROM_BOUNDS},
     {.method = &ns_heap_race, .mode = LATER_ROUND},
     {.when = heap_rounds_left, .back = 1},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_ASSOCIATED},
