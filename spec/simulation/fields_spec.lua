@@ -18,6 +18,9 @@ local systems = {
   FirstOrderLinearDS = function() return ns.FirstOrderLinearDS { x0 = { 1 }, A = { { -1 } }, z = { 1 } } end,
   FirstOrderLinearTIDS = function() return ns.FirstOrderLinearTIDS { x0 = { 1 }, A = { { -1 } }, z = { 1 } } end,
   LagrangianDS = function() return ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, fExt = { -1 }, z = { 1 } } end,
+  ["LagrangianDS of a disk"] = function()
+    return ns.LagrangianDS { q0 = { 0, 5, 0 }, v0 = { 0, 0, 0 }, mass = ns.eye(3), fExt = { 0, -1, 0 }, z = { 1 } }
+  end,
   LagrangianLinearTIDS = function() return ns.LagrangianLinearTIDS { q0 = { 1 }, v0 = { 0 }, mass = { { 1 } }, z = { 1 } } end,
   LagrangianLinearDiagonalDS = function()
     return ns.LagrangianLinearDiagonalDS { q0 = { 1 }, v0 = { 0 }, stiffness = { 1 }, z = { 1 } }
@@ -55,6 +58,10 @@ local relations = {
   LagrangianCompliantR = function()
     local function h(q, lambda, _, y) y[1] = q[1] + lambda[1] end
     return ns.LagrangianCompliantR { h = h, z = { 1 } }, "LagrangianDS", ns.ComplementarityConditionNSL(1)
+  end,
+  Lagrangian2d2DR = function()
+    local relation = ns.Lagrangian2d2DR { shape = "sphere_plane", R = 0.5, point = { 0, 0, 0 }, normal = { 0, 1, 0 }, z = { 1 } }
+    return relation, "LagrangianDS of a disk", ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2)
   end,
   NewtonEulerR = function() return ns.NewtonEulerR { h = function(_, q, _, y) y[1] = q[3] end, z = { 1 } }, "NewtonEulerDS" end,
   NewtonEuler1DR = function() return ns.NewtonEuler1DR(shape), "NewtonEulerDS" end,
