@@ -152,6 +152,7 @@ static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_path, .when = path_takes, .mode = NS_PATH_FROM_BOUNDS},
     {.method = &ns_heap_race, .mode = LATER_ROUND},
     {.when = heap_rounds_left, .back = 1},
+    {.method = &ns_mixed_path, .when = path_takes, .mode = NS_PATH_LONG},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_ASSOCIATED},
     {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
     {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_PROXIMAL},

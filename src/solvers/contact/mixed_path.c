@@ -23,10 +23,10 @@
 
 /*
 ** PIVOTS: most pivots of a path from the bounds, over the unknowns: heaps of 84 to 300 disks need 1.5 to 2, some 7 or, with
-** mu = 0.9, more than 10. NEAR_PIVOTS: most
+** mu = 0.9, more than 10, one of 120 disks 19. LONG_PIVOTS: likewise of a long path. NEAR_PIVOTS: most
 ** pivots of one from a point: those that arrive need about 10.
 */
-enum { PIVOTS = 6, NEAR_PIVOTS = 300, TURNS = 8 };
+enum { PIVOTS = 6, LONG_PIVOTS = 40, NEAR_PIVOTS = 300, TURNS = 8 };
 
 /*
 ** inside: where a path from a point begins, in units of the largest velocity. least_weight, heavier: the weight of the term, in units of the
@@ -185,8 +185,9 @@ static void mixed_path_answer(const NsMixedPath *s, const NsMixedView *v, double
   }
 }
 
-/* One path: of the problem with a term of this weight about z, from z; without a term from the bounds. z becomes the answer. */
-static NsStatus mixed_path_turn(NsMixedPath *s, const NsMixedView *v, double weight, double *z, double *w, NsSolverInfo *info) {
+/* One path of at most `most` pivots: of the problem with a term of this weight about z, from z; without a term from the bounds. z becomes its end. */
+static NsStatus mixed_path_turn(NsMixedPath *s, const NsMixedView *v, double weight, int most, double *z, double *w,
+                                NsSolverInfo *info) {
   int n = ns_mixed_plane_unknowns(v), pivots = 0;
   bool near = weight > 0;
   s->weight = weight;
@@ -195,7 +196,7 @@ static NsStatus mixed_path_turn(NsMixedPath *s, const NsMixedView *v, double wei
   if (status) return status;
   ns_mixed_product(&v->p, z, w);
   mixed_path_guess(s, v, z, w);
-  NsPathStart start = {.rho = s->rho, .inside = inside, .max_pivots = near ? NEAR_PIVOTS : PIVOTS * n};
+  NsPathStart start = {.rho = s->rho, .inside = inside, .max_pivots = most};
   if (near) start.z = s->guess, start.w = s->w;
   status = ns_sparse_path_solve(s->path, s->M, s->q, s->lower, s->upper, &start, s->y, &pivots);
   info->iterations += pivots;
@@ -209,10 +210,11 @@ NsStatus ns_mixed_path_solve(NsMixedPath *s, const NsMixedView *v, int mode, dou
   NsStatus status = mixed_path_room(s, n, 2 * ns_sparse_nnz(v->p.sparse) + 4 * n);
   if (status) return status;
   s->scale = mixed_path_scale(v);
-  if (mode == NS_PATH_FROM_BOUNDS) return mixed_path_turn(s, v, 0, z, w, info);
+  if (mode == NS_PATH_FROM_BOUNDS) return mixed_path_turn(s, v, 0, PIVOTS * n, z, w, info);
+  if (mode == NS_PATH_LONG) return mixed_path_turn(s, v, 0, LONG_PIVOTS * n, z, w, info);
   double weight = least_weight;
   for (int k = 0; k < TURNS; k++) {
-    status = mixed_path_turn(s, v, weight, z, w, info);
+    status = mixed_path_turn(s, v, weight, NEAR_PIVOTS, z, w, info);
     if (status == NS_EINTR || status == NS_ENOMEM) return status;
     if (!status && ns_mixed_measure(v, z, w) <= v->tolerance) return NS_OK;
     weight = status ? heavier * weight : ns_larger(least_weight, weight / heavier);
