@@ -204,6 +204,40 @@ describe("a ball", function()
     end
   end)
 
+  -- A rough floor with holes; turned: whether the corners of about half of the triangles are told the other way round.
+  local function rubble(turned_round)
+    local n, points, triangles = 6, {}, {}
+    for j = 0, n do
+      for i = 0, n do points[#points + 1] = { 2 * i / n - 1, 2 * j / n - 1, 0.15 * (random() - 0.5) } end
+    end
+    for j = 0, n - 1 do
+      for i = 0, n - 1 do
+        local a = j * (n + 1) + i + 1
+        for _, t in ipairs { { a, a + 1, a + n + 2 }, { a, a + n + 2, a + n + 1 } } do
+          local other, hole = random() < 0.5, random() < 0.03
+          if other and turned_round then t[1], t[2] = t[2], t[1] end
+          if not hole then triangles[#triangles + 1] = t end
+        end
+      end
+    end
+    return c.mesh(points, triangles)
+  end
+
+  it("stays outside of a rough mesh, whichever way round the corners of its triangles are told", function()
+    for _, seed in ipairs { 32, 36, 39 } do
+      local ends, angle = {}, 2.4 * seed
+      for i, other in ipairs { false, true } do
+        math.randomseed(seed)
+        local world = rubble(other)
+        local o = { q = { 0.3 * cos(angle), 0.3 * sin(angle), 0.25 }, v = { 0.6 * cos(1.7 * seed), 0.6 * sin(1.7 * seed), 0 },
+          h = 0.02, law = rough, world = world }
+        ends[i] = throw(o)
+        assert.is_true(c.distance(c.sphere(R):placed(ends[i]), world) > -1e-9, seed)
+      end
+      assert_same(ends[1], ends[2], 1e-9, seed)
+    end
+  end)
+
   -- Floors of several shapes, whose sides meet at x = 0.
   local floors = {
     ["two boxes"] = function() return { c.box(2, 4, 1):placed { -1, 0, -0.5 }, c.box(2, 4, 1):placed { 1, 0, -0.5 } } end,

@@ -28,7 +28,8 @@ static void surface_normal(const NsSurface *s, int f, const double *p, double *n
   }
   ns_mesh_normal(s->mesh, f, n);
   ns_sub3(p, ns_mesh_corner(s->mesh, f, 0), way);
-  for (int k = 0; k < 3 && ns_dot3(way, n) < 0; k++) n[k] = -n[k];
+  bool below = ns_dot3(way, n) < 0;
+  for (int k = 0; k < 3 && below; k++) n[k] = -n[k];
 }
 
 /* The place of an edge that is nearest to p, if it is nearer. */
@@ -140,14 +141,28 @@ static NsTouchKind surface_segment(const NsSolid *s, const double *p, double *po
   return NS_TOUCH_POINT_LINE;
 }
 
+/*
+** Walks over a mesh from where the last walk ended; where this leads away from the flat part of the touch, also from there, as behind a bend it may
+** have come to where it stays: the touch is never farther than its own part.
+*/
+static SurfacePlace surface_walk_mesh(NsSurface *s, SurfacePlace at, const double *p) {
+  if (s->at < 0) s->own = at.face;
+  at = surface_walk(s, at, p);
+  if (ns_mesh_patch(s->mesh, at.face) != ns_mesh_patch(s->mesh, s->own)) {
+    SurfacePlace own = surface_walk(s, surface_on_face(s, s->own, p), p);
+    if (own.square < at.square) at = own;
+  }
+  if (ns_mesh_patch(s->mesh, at.face) == ns_mesh_patch(s->mesh, s->own)) s->own = at.face;
+  return s->at = at.face, at;
+}
+
 NsTouchKind ns_surface_nearest(NsSurface *s, const double *p, NsTouchKind kind, double *point, double *normal) {
   if (!s->mesh && s->solid->nfaces == 0) return surface_segment(s->solid, p, point, normal);
   SurfacePlace at = s->at < 0 ? surface_search(s, p) : surface_on_face(s, s->at, p);
   if (kind == NS_TOUCH_POINT_FACE && surface_is_behind(s, at, p)) return kind; /* it has gone through */
-  at = surface_walk(s, at, p);
+  at = s->mesh ? surface_walk_mesh(s, at, p) : surface_walk(s, at, p);
   if (surface_is_behind(s, at, p)) at = surface_search(s, p);
   if (surface_is_behind(s, at, p)) return kind;
-  if (s->mesh) s->at = at.face;
   int home = s->mesh ? ns_mesh_patch(s->mesh, at.face) : at.face;
   if (at.border < 0 && kind == NS_TOUCH_POINT_FACE && home == s->face) return kind;
   if (at.border < 0) {
@@ -185,7 +200,9 @@ NsSurface ns_surface_of(const NsTouch *t, const NsSolid *ball, const NsSolid *so
   bool points = t->kind == NS_TOUCH_POINT_FACE || t->kind == NS_TOUCH_POINT_LINE || t->kind == NS_TOUCH_POINT_POINT;
   NsSurface none = {.solid = NULL};
   if (!points || !ball || ball->nvertices != 1 || !(ball->radius > 0)) return none;
-  if (mesh) return (NsSurface){.mesh = mesh, .face = t->triangle, .at = t->kind == NS_TOUCH_POINT_FACE ? -1 : t->triangle};
+  if (mesh)
+    return (NsSurface){
+        .mesh = mesh, .face = t->triangle, .at = t->kind == NS_TOUCH_POINT_FACE ? -1 : t->triangle, .own = t->triangle};
   if (solid->ring.R > 0 || solid->nvertices < 2) return none;
   if (t->kind == NS_TOUCH_POINT_LINE) face = solid->edges[second].left;
   else if (t->kind == NS_TOUCH_POINT_FACE) face = second;

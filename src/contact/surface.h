@@ -8,12 +8,12 @@
 
 /*
 ** face: that of the touch; of a mesh its triangle, or the first one of its flat part. at: where a walk begins, of a mesh where the last one ended;
-** -1: at the nearest of all.
+** -1: at the nearest of all. own: the last triangle of the flat part of the touch where a walk has been.
 */
 typedef struct NsSurface {
   const NsSolid *solid;
   const NsMesh *mesh; /* both are borrowed, and NULL where there is no surface */
-  int face, at;
+  int face, at, own;
   double middle[3],
       sure; /* points whose square distance from the normal through `middle` is below `sure` are over the face of the touch */
 } NsSurface;
