@@ -195,11 +195,32 @@ static void surface_middle(NsSurface *s) {
   s->sure = 0.99 * 0.99 * least * fmax(0, least);
 }
 
+static bool surface_is_capsule(const NsSolid *s) {
+  return s->nvertices == 2 && s->nfaces == 0 && s->radius > 0;
+}
+
+/* Whether a capsule touches on a face, or edges of which one is that of a capsule touch. */
+static bool surface_has_ends(const NsTouch *t, const NsSolid *own, const NsSolid *solid, const NsMesh *mesh) {
+  if (mesh || solid->ring.R > 0) return false;
+  if (t->kind == NS_TOUCH_LINE_LINE) return surface_is_capsule(own) || surface_is_capsule(solid);
+  return (t->kind == NS_TOUCH_POINT_FACE || t->kind == NS_TOUCH_LINE_FACE) && surface_is_capsule(own);
+}
+
+static NsSurface surface_with_ends(const NsTouch *t, const NsSolid *own, const NsSolid *solid) {
+  NsSurface s = {.solid = solid, .first = own, .face = (int)(t->id >> 20 & 0xfffff), .at = -1, .end = -1};
+  const double *to = own->vertices + 3 * (ptrdiff_t)own->edges[0].to;
+  if (t->kind == NS_TOUCH_POINT_FACE) s.end = memcmp(t->corner, to, sizeof t->corner) == 0;
+  return s;
+}
+
 NsSurface ns_surface_of(const NsTouch *t, const NsSolid *ball, const NsSolid *solid, const NsMesh *mesh) {
   int second = (int)(t->id >> 20 & 0xfffff), face = 0;
   bool points = t->kind == NS_TOUCH_POINT_FACE || t->kind == NS_TOUCH_POINT_LINE || t->kind == NS_TOUCH_POINT_POINT;
   NsSurface none = {.solid = NULL};
-  if (!points || !ball || ball->nvertices != 1 || !(ball->radius > 0)) return none;
+  if (!ball || ball->ring.R > 0) return none;
+  if (surface_has_ends(t, ball, solid, mesh)) return surface_with_ends(t, ball, solid);
+  bool round = ball->nvertices == 1 && ball->radius > 0;
+  if (!points || !(round || (!mesh && (surface_is_capsule(ball) || surface_is_capsule(solid))))) return none;
   if (mesh)
     return (NsSurface){
         .mesh = mesh, .face = t->triangle, .at = t->kind == NS_TOUCH_POINT_FACE ? -1 : t->triangle, .own = t->triangle};
@@ -209,4 +230,49 @@ NsSurface ns_surface_of(const NsTouch *t, const NsSolid *ball, const NsSolid *so
   NsSurface s = {.solid = solid, .face = face, .at = t->kind == NS_TOUCH_POINT_POINT ? -1 : face};
   if (t->kind == NS_TOUCH_POINT_FACE) surface_middle(&s);
   return s;
+}
+
+/* From the border on, out of the face, orthogonal to both. */
+static void surface_out(const NsSurface *s, int k, double *out) {
+  double n[3], edge[3];
+  int count = surface_count(s, s->face);
+  surface_normal(s, s->face, NULL, n);
+  ns_sub3(surface_corner(s, s->face, (k + 1) % count), surface_corner(s, s->face, k), edge);
+  ns_cross3(edge, n, out);
+}
+
+bool ns_surface_meets(const NsSurface *s, const double *p, const double *r, int *border) {
+  double low = 0, high = 1, way[3], out[3];
+  *border = -1;
+  for (int k = 0; k < surface_count(s, s->face); k++) {
+    const double *u = surface_corner(s, s->face, k);
+    surface_out(s, k, out);
+    ns_sub3(p, u, way);
+    double a = ns_dot3(way, out);
+    ns_sub3(r, u, way);
+    double b = ns_dot3(way, out);
+    if (a > 0 && b > 0) return false;
+    if (a > 0 && a / (a - b) >= low) low = a / (a - b), *border = k;
+    if (a <= 0 && b > 0) high = fmin(high, a / (a - b));
+  }
+  return low <= high;
+}
+
+double ns_surface_border(const NsSurface *s, int k, double *point, double *side) {
+  surface_out(s, k, side);
+  ns_add3(surface_corner(s, s->face, k), s->solid->radius, s->solid->faces[s->face].normal, point);
+  return ns_unit3(side); /* the normal is a unit vector */
+}
+
+const double *ns_surface_corner(const NsSurface *s, const double *p, const double *r) {
+  double along[3], way[3], least = INFINITY;
+  const double *best = NULL;
+  ns_sub3(r, p, along);
+  for (int k = 0; k < surface_count(s, s->face); k++) {
+    const double *u = surface_corner(s, s->face, k);
+    ns_sub3(p, u, way), ns_add3(way, ns_nearest_part3(p, along, u), along, way);
+    double square = ns_dot3(way, way);
+    if (square < least) least = square, best = u;
+  }
+  return best;
 }

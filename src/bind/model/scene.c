@@ -292,13 +292,15 @@ static int bind_scene_follow(lua_State *L) {
   const NsSceneContact *c = bind_scene_slot(L);
   NsContact *contact = nsl_check_relation(L, 3)->relation->contact;
   if (!c->touch || !contact) return 0;
-  int other = c->mirrored ? c->first : c->second;
-  const NsSceneShape *ball = ns_scene_shape(scene, c->mirrored ? c->second : c->first), *shape = ns_scene_shape(scene, other);
+  int one = c->mirrored ? c->second : c->first, other = c->mirrored ? c->first : c->second;
+  const NsSceneShape *ball = ns_scene_shape(scene, one), *shape = ns_scene_shape(scene, other);
   NsTouch touch = *c->touch;
   touch.triangle = c->triangle, touch.id = c->part;
   contact->surface = ns_surface_of(&touch, ball->solid, shape->solid, shape->mesh), contact->last.known = false;
   lua_getiuservalue(L, 1, 1);
-  lua_rawgeti(L, -1, -2 * (other + 1) - 1);
+  lua_createtable(L, 2, 0);
+  lua_rawgeti(L, -2, -2 * (one + 1) - 1), lua_rawseti(L, -2, 1);
+  lua_rawgeti(L, -2, -2 * (other + 1) - 1), lua_rawseti(L, -2, 2);
   return nsl_relation_keep(L, 3), 0;
 }
 

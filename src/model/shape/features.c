@@ -9,48 +9,162 @@
 
 #include "contact/touch.h"
 
-/* The features at q, and the pose of the body of the second one. mirrored: the data of `corner` belong to the second body, or of the world. */
-static NsFeatures features_at(const NsContact *c, const double *q, bool mirrored, NsPose *other) {
+/* The features of a contact at some q. mirrored: `corner` belongs to the second body, or to the world. Directions and points beside f: in the axes of their bodies. */
+typedef struct FeaturesNow {
+  NsTouchKind kind;
+  bool mirrored;
+  double corner[3], along[3], point[3], normal[3], side[3];
+  NsPose one, other; /* of the bodies of corner and of point */
+  NsFeatures f;
+} FeaturesNow;
+
+static void features_put(FeaturesNow *now) {
+  NsFeatures *f = &now->f;
+  ns_place(&now->one, now->corner, f->corner);
+  ns_turn(&now->one, now->along, f->along);
+  ns_place(&now->other, now->point, f->point);
+  ns_turn(&now->other, now->normal, f->normal);
+  ns_turn(&now->other, now->side, f->side);
+}
+
+static void features_at(const NsContact *c, const double *q, FeaturesNow *now) {
   NsPose first = ns_pose(q, 7, 0), second = ns_pose(q + 7, c->nx - 7, 0);
-  const NsPose *one = mirrored ? &second : &first;
-  *other = mirrored ? first : second;
-  NsFeatures f = {.R1 = c->R1, .R2 = c->R2, .L1 = c->L1, .L2 = c->L2};
-  ns_place(one, c->corner, f.corner);
-  ns_turn(one, c->along, f.along);
-  ns_place(other, c->point, f.point);
-  ns_turn(other, c->normal, f.normal);
-  ns_turn(other, c->side, f.side);
-  return f;
+  now->one = now->mirrored ? second : first, now->other = now->mirrored ? first : second;
+  memcpy(now->corner, c->corner, sizeof now->corner), memcpy(now->along, c->along, sizeof now->along);
+  memcpy(now->point, c->point, sizeof now->point), memcpy(now->normal, c->normal, sizeof now->normal);
+  memcpy(now->side, c->side, sizeof now->side);
+  now->f = (NsFeatures){.R1 = c->R1, .R2 = c->R2, .L1 = c->L1, .L2 = c->L2};
+  features_put(now);
+}
+
+/* A corner goes on along the surface of the other body: point and normal become those of the place nearest to it. */
+static void features_walk(NsSurface *surface, FeaturesNow *now) {
+  double p[3];
+  ns_place_back(&now->other, now->f.corner, p);
+  now->kind = ns_surface_nearest(surface, p, now->kind, now->point, now->normal);
+  ns_place(&now->other, now->point, now->f.point);
+  ns_turn(&now->other, now->normal, now->f.normal);
+  now->f.R2 = surface->solid ? surface->solid->radius : 0;
+}
+
+static void features_follow(const NsContact *c, NsSurface *surface, FeaturesNow *now) {
+  double p[3];
+  if (!c->surface.solid && !c->surface.mesh) return;
+  ns_place_back(&now->other, now->f.corner, p);
+  if (!ns_surface_is_over(&c->surface, p, c->normal)) features_walk(surface, now);
 }
 
 /*
-** A ball goes on along the surface of the second feature: f becomes that of the nearest place, and point and normal, in the axes of that body, too.
-** Returns the kind.
+** The corner of a solid, of the second body or else of the first one, touches the surface of the other solid, if this is nearer than *best, which is
+** NULL, or with its gap. False: it is not, or it is within that solid.
 */
-static NsTouchKind features_follow(const NsContact *c, NsSurface *surface, const NsPose *other, NsTouchKind kind, NsFeatures *f,
-                                   double *point, double *normal) {
-  double p[3];
-  memcpy(point, c->point, sizeof c->point), memcpy(normal, c->normal, sizeof c->normal);
-  if (!c->surface.solid && !c->surface.mesh) return kind;
-  ns_place_back(other, f->corner, p);
-  if (ns_surface_is_over(&c->surface, p, c->normal)) return kind;
-  kind = ns_surface_nearest(surface, p, kind, point, normal);
-  ns_place(other, point, f->point);
-  ns_turn(other, normal, f->normal);
-  f->R2 = surface->solid ? surface->solid->radius : 0;
-  return kind;
+static bool features_nearer(const NsContact *c, const FeaturesNow *from, bool second, const double *corner, bool any,
+                            FeaturesNow *best) {
+  const NsSolid *own = c->surface.first, *solid = c->surface.solid;
+  NsSurface surface = {.solid = second ? own : solid, .at = -1};
+  FeaturesNow at = *from;
+  if (second) at.one = from->other, at.other = from->one, at.mirrored = !from->mirrored;
+  at.kind = NS_TOUCH_LINE_LINE, at.f.R1 = second ? solid->radius : own->radius;
+  memcpy(at.corner, corner, sizeof at.corner);
+  ns_place(&at.one, at.corner, at.f.corner);
+  features_walk(&surface, &at);
+  if (at.kind == NS_TOUCH_LINE_LINE || ns_features_gap(at.kind, &at.f)) return false;
+  if (any && !(at.f.gap < best->f.gap)) return false;
+  return *best = at, true;
+}
+
+/* Beyond their ends edges touch with these: of both ends with the nearer one. now: with its gap. */
+static void features_end_edges(const NsContact *c, FeaturesNow *now) {
+  const FeaturesNow lines = *now;
+  const NsFeatures *f = &lines.f;
+  double p[3], way[3], end[3];
+  ns_add3(f->p1, f->R1, f->n, p);
+  ns_sub3(p, f->corner, way);
+  double s = ns_dot3(way, f->along);
+  ns_add3(f->p2, -f->R2, f->n, p);
+  ns_sub3(p, f->point, way);
+  double t = ns_dot3(way, f->normal);
+  bool any = false;
+  if (s < 0 || s > f->L1) {
+    ns_add3(lines.corner, s < 0 ? 0 : f->L1, lines.along, end);
+    any = features_nearer(c, &lines, false, end, any, now);
+  }
+  if (t < 0 || t > f->L2) {
+    ns_add3(lines.point, t < 0 ? 0 : f->L2, lines.normal, end);
+    (void)features_nearer(c, &lines, true, end, any, now);
+  }
+}
+
+/*
+** A segment that is not over the face any more touches with one of its ends, or with the corner of the face that is nearest to it: with that which is
+** nearest.
+*/
+static void features_leave_face(const NsContact *c, const double *const *ends, const double *p, const double *r,
+                                FeaturesNow *now) {
+  const FeaturesNow from = *now;
+  bool any = false;
+  for (int k = 0; k < 2; k++) any = features_nearer(c, &from, false, ends[k], any, now) || any;
+  any = features_nearer(c, &from, true, ns_surface_corner(&c->surface, p, r), any, now) || any;
+  if (!any) (void)ns_features_gap(now->kind, &now->f);
+}
+
+/* A segment that goes down beyond a border touches this as an edge, from its end on: so that along x normal points to the segment. */
+static void features_lean(const NsSurface *surface, FeaturesNow *now) {
+  double border[3];
+  now->kind = NS_TOUCH_LINE_LINE, now->f.R2 = surface->solid->radius;
+  ns_cross3(now->side, now->normal, border);
+  ns_add3(now->point, -now->f.R2, now->normal, now->point);
+  ns_add3(now->point, -now->f.L2, border, now->point);
+  memcpy(now->normal, border, sizeof border);
+  features_put(now);
+}
+
+/* A segment on a face touches it with its end, or, where that is beyond a border, above this border. 1: there is no gap. */
+static int features_on_face(const NsContact *c, NsSurface *surface, FeaturesNow *now) {
+  const NsSolid *own = surface->first;
+  const double *ends[2] = {own->vertices + 3 * (ptrdiff_t)own->edges[0].from, own->vertices + 3 * (ptrdiff_t)own->edges[0].to};
+  double x[3], p[2][3];
+  int border;
+  if (surface->end < 0) surface->end = ns_dot3(now->f.along, now->f.side) > 0;
+  const double *one = ends[surface->end], *two = ends[1 - surface->end];
+  ns_place(&now->one, one, x), ns_place_back(&now->other, x, p[0]);
+  ns_place(&now->one, two, x), ns_place_back(&now->other, x, p[1]);
+  if (!ns_surface_meets(surface, p[0], p[1], &border)) return features_leave_face(c, ends, p[0], p[1], now), 0;
+  memcpy(now->corner, one, sizeof now->corner);
+  now->kind = border < 0 ? NS_TOUCH_POINT_FACE : NS_TOUCH_LINE_FACE;
+  if (border >= 0) {
+    ns_sub3(two, one, now->along);
+    now->f.L1 = ns_unit3(now->along);
+    now->f.L2 = ns_surface_border(surface, border, now->point, now->side);
+  }
+  features_put(now);
+  bool leans = border >= 0 && ns_dot3(now->f.along, now->f.normal) > 0;
+  if (leans) features_lean(surface, now);
+  if (ns_features_gap(now->kind, &now->f)) return 1;
+  if (leans) features_end_edges(c, now);
+  return 0;
+}
+
+/* surface: that of c, or a copy. 1: there is no gap. The gap is set where c has edges that end. */
+static int features_now(const NsContact *c, NsSurface *surface, const double *q, NsTouchKind kind, bool mirrored,
+                        FeaturesNow *now) {
+  now->kind = kind, now->mirrored = mirrored;
+  features_at(c, q, now);
+  if (!c->surface.first) return features_follow(c, surface, now), 0;
+  if (kind != NS_TOUCH_LINE_LINE) return features_on_face(c, surface, now);
+  if (ns_features_gap(kind, &now->f)) return 1;
+  return features_end_edges(c, now), 0;
 }
 
 static int features_gap(NsContact *c, const double *q, double *gap, NsTouchKind kind, bool mirrored) {
-  NsPose other;
-  double point[3], normal[3];
-  NsFeatures f = features_at(c, q, mirrored, &other);
-  kind = features_follow(c, &c->surface, &other, kind, &f, point, normal);
-  if (ns_features_gap(kind, &f)) return 1;
-  memcpy(c->frame.pc1, mirrored ? f.p2 : f.p1, sizeof f.p1);
-  memcpy(c->frame.pc2, mirrored ? f.p1 : f.p2, sizeof f.p2);
-  for (int k = 0; k < 3; k++) c->frame.nc[k] = mirrored ? -f.n[k] : f.n[k];
-  *gap = f.gap;
+  FeaturesNow now;
+  const NsFeatures *f = &now.f;
+  if (features_now(c, &c->surface, q, kind, mirrored, &now)) return 1;
+  if (!c->surface.first && ns_features_gap(now.kind, &now.f)) return 1;
+  memcpy(c->frame.pc1, now.mirrored ? f->p2 : f->p1, sizeof f->p1);
+  memcpy(c->frame.pc2, now.mirrored ? f->p1 : f->p2, sizeof f->p2);
+  for (int k = 0; k < 3; k++) c->frame.nc[k] = now.mirrored ? -f->n[k] : f->n[k];
+  *gap = f->gap;
   return 0;
 }
 
@@ -64,21 +178,21 @@ static void features_move(const double *q, const double *w, bool world, bool pla
 
 static bool features_rate(const NsContact *c, const double *q, const double *w, NsContactFrame *rate, NsTouchKind kind,
                           bool mirrored) {
-  NsPose pose;
-  NsFeatures f = features_at(c, q, mirrored, &pose), r;
-  double point[3], normal[3];
+  FeaturesNow now;
+  NsFeatures *f = &now.f, r;
   NsSurface surface = c->surface;
-  kind = features_follow(c, &surface, &pose, kind, &f, point, normal);
+  if (features_now(c, &surface, q, kind, mirrored, &now)) return false;
+  mirrored = now.mirrored;
   int one = mirrored ? 7 : 0, other = 7 - one;
-  memcpy(f.p1, mirrored ? c->frame.pc2 : c->frame.pc1, sizeof f.p1);
-  memcpy(f.p2, mirrored ? c->frame.pc1 : c->frame.pc2, sizeof f.p2);
-  for (int k = 0; k < 3; k++) f.n[k] = mirrored ? -c->frame.nc[k] : c->frame.nc[k];
-  features_move(q + one, w + one, one >= c->nx, true, c->corner, r.corner);
-  features_move(q + one, w + one, one >= c->nx, false, c->along, r.along);
-  features_move(q + other, w + other, other >= c->nx, true, point, r.point);
-  features_move(q + other, w + other, other >= c->nx, false, normal, r.normal);
-  features_move(q + other, w + other, other >= c->nx, false, c->side, r.side);
-  if (!ns_features_rate(kind, &f, &r)) return false;
+  memcpy(f->p1, mirrored ? c->frame.pc2 : c->frame.pc1, sizeof f->p1);
+  memcpy(f->p2, mirrored ? c->frame.pc1 : c->frame.pc2, sizeof f->p2);
+  for (int k = 0; k < 3; k++) f->n[k] = mirrored ? -c->frame.nc[k] : c->frame.nc[k];
+  features_move(q + one, w + one, one >= c->nx, true, now.corner, r.corner);
+  features_move(q + one, w + one, one >= c->nx, false, now.along, r.along);
+  features_move(q + other, w + other, other >= c->nx, true, now.point, r.point);
+  features_move(q + other, w + other, other >= c->nx, false, now.normal, r.normal);
+  features_move(q + other, w + other, other >= c->nx, false, now.side, r.side);
+  if (!ns_features_rate(now.kind, f, &r)) return false;
   memcpy(rate->pc1, mirrored ? r.p2 : r.p1, sizeof r.p1);
   memcpy(rate->pc2, mirrored ? r.p1 : r.p2, sizeof r.p2);
   for (int k = 0; k < 3; k++) rate->nc[k] = mirrored ? -r.n[k] : r.n[k];
