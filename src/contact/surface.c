@@ -181,14 +181,13 @@ NsTouchKind ns_surface_nearest(NsSurface *s, const double *p, NsTouchKind kind, 
 
 /* A disc on the face of the touch: the mean of its corners, and 0.99 of the distance of that from the borders, squared. */
 static void surface_middle(NsSurface *s) {
-  double n[3], edge[3], out[3], way[3], least = INFINITY;
+  double edge[3], out[3], way[3], least = INFINITY;
   int count = surface_count(s, s->face);
-  surface_normal(s, s->face, NULL, n);
   for (int k = 0; k < count; k++) ns_add3(s->middle, 1.0 / count, surface_corner(s, s->face, k), s->middle);
   for (int k = 0; k < count; k++) {
     const double *u = surface_corner(s, s->face, k);
     ns_sub3(surface_corner(s, s->face, (k + 1) % count), u, edge), ns_sub3(u, s->middle, way);
-    ns_cross3(edge, n, out);
+    ns_cross3(edge, s->solid->faces[s->face].normal, out);
     ns_unit3(out);
     least = fmin(least, ns_dot3(way, out));
   }
@@ -234,11 +233,10 @@ NsSurface ns_surface_of(const NsTouch *t, const NsSolid *ball, const NsSolid *so
 
 /* From the border on, out of the face, orthogonal to both. */
 static void surface_out(const NsSurface *s, int k, double *out) {
-  double n[3], edge[3];
+  double edge[3];
   int count = surface_count(s, s->face);
-  surface_normal(s, s->face, NULL, n);
   ns_sub3(surface_corner(s, s->face, (k + 1) % count), surface_corner(s, s->face, k), edge);
-  ns_cross3(edge, n, out);
+  ns_cross3(edge, s->solid->faces[s->face].normal, out);
 }
 
 bool ns_surface_meets(const NsSurface *s, const double *p, const double *r, int *border) {

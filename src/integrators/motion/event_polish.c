@@ -69,7 +69,8 @@ static double polish_length(const NsMixedGroup *group, int d, const double *x) {
 
 /* The element of W that turns forces of a disc into terms of w: of the first disc the normal's. */
 static double polish_own(const NsMotionProblem *p, const NsMixedGroup *group, int d, int k) {
-  int row = d > 0 ? k + group->cone->first[d] : k;
+  const int *first = group->cone->first + d;
+  int row = d > 0 ? k + *first : k;
   return p->W[row + (size_t)row * (size_t)p->n];
 }
 
