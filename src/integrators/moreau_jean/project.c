@@ -5,7 +5,6 @@
 ** 0 <= y _|_ nu >= 0 for contacts. The shift W^-1 H' nu stays when v is computed again. The violation is |y|; for contacts it
 ** is |min(y, change of y by nu)|.
 */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,25 +104,6 @@ static void number_positions(NsMoreauJean *mj) {
   }
 }
 
-/*
-** Entries of W that are rounding beside the diagonal, |W_ij| <= eps sqrt(W_ii W_jj), become 0: they join the motions in the plane of a flat machine
-** with those across it, by numbers of 1e-40, which no units of rows and columns make alike (balance.h).
-*/
-static void project_drop_rounding(const NsMoreauJean *mj) {
-  const NsSparse *sparse = mj->base.problem.W ? NULL : mj->sparse;
-  int n = mj->base.problem.n;
-  double *diagonal = mj->output_terms; /* workspace: the test of a step fills it anew */
-  memset(diagonal, 0, (size_t)n * sizeof *diagonal);
-  for (int pass = 0; pass < 2; pass++)
-    for (int j = 0; j < n; j++)
-      for (int k = sparse ? sparse->colptr[j] : 0; k < (sparse ? sparse->colptr[j + 1] : n); k++) {
-        int i = sparse ? sparse->row[k] : k;
-        double *entry = sparse ? &sparse->value[k] : mj->matrix + (size_t)k + (size_t)j * (size_t)n;
-        if (pass == 0 && i == j) diagonal[i] = *entry;
-        if (pass == 1 && i != j && *entry * *entry <= DBL_EPSILON * DBL_EPSILON * diagonal[i] * diagonal[j]) *entry = 0;
-      }
-}
-
 static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->settle.projected && !mj->settle.combined) memcpy(mj->settle.q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
@@ -136,9 +116,7 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   number_positions(mj);
   for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->base.problem;
-  NsStatus status = ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the projection", err);
-  if (status == NS_OK) project_drop_rounding(mj);
-  return status;
+  return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the projection", err);
 }
 
 /*
