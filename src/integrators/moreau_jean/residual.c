@@ -128,13 +128,16 @@ static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i
   return size;
 }
 
-/* The root of the largest energy of a velocity: sqrt(W_jj) times its size. */
-static double largest_energy(const NsMoreauJean *mj) {
+/* The root of the largest energy of a velocity: sqrt(W_jj) times its size. rates (N): 1 / sqrt(W_jj), 0 where there is none. */
+static double largest_energy(const NsMoreauJean *mj, double *rates) {
   double most = 0;
   for (int d = 0; d < mj->layout.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    for (int j = 0, n = node->ds->nv; j < n; j++)
-      most = fmax(most, sqrt(fabs(node->base.block->W[j + (ptrdiff_t)j * n])) * mj->test.scale[node->base.v + j]);
+    for (int j = 0, n = node->ds->nv; j < n; j++) {
+      double own = sqrt(fabs(node->base.block->W[j + (ptrdiff_t)j * n]));
+      most = fmax(most, own * mj->test.scale[node->base.v + j]);
+      rates[node->base.v + j] = own > 0 ? 1 / own : 0;
+    }
   }
   return most;
 }
@@ -147,17 +150,16 @@ static const double EVEN = 8 * DBL_EPSILON;
 
 /*
 ** The rounding error of row i of a law's output: from the terms of the problem, and from every velocity by its size, or by the root of the
-** largest `energy`.
+** largest `energy`. mj->room.work: the rates that come with it.
 */
 static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double energy) {
   double sum = mj->output_terms[edge->base.active + i], weight = edge->base.weight, even = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
-    for (int j = 0, n = node->ds->nv; j < n; j++) {
+    for (int j = 0; j < node->ds->nv; j++) {
       double entry = weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]);
-      double own = fabs(node->base.block->W[j + (ptrdiff_t)j * n]);
       sum += entry * mj->test.scale[node->base.v + j];
-      if (own > 0) even += entry / sqrt(own);
+      even += entry * mj->room.work[node->base.v + j];
     }
   }
   return fmax(ns_step_roundings(mj->base.problem.n) * sum, EVEN * energy * even);
@@ -203,7 +205,7 @@ NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTol
   ns_layout_state_residual(&mj->layout, &terms, tolerance->atol, &residual);
   ns_layout_row_residual(&mj->layout, &terms, &residual);
   ns_layout_problem_terms(&mj->base.problem, mj->output_terms);
-  double energy = largest_energy(mj);
+  double energy = largest_energy(mj, mj->room.work);
   for (int e = 0; e < mj->layout.nedges; e++)
     if (mj->edges[e].base.active >= 0) measure_edge(mj, e, tolerance, energy, y, &residual);
   return residual;

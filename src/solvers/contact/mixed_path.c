@@ -189,15 +189,16 @@ static void mixed_path_answer(const NsMixedPath *s, const NsMixedView *v, double
 static NsStatus mixed_path_turn(NsMixedPath *s, const NsMixedView *v, double weight, int most, double *z, double *w,
                                 NsSolverInfo *info) {
   int n = ns_mixed_plane_unknowns(v), pivots = 0;
-  bool near = weight > 0;
   s->weight = weight;
   mixed_path_unknowns(s, v, z);
   NsStatus status = mixed_path_matrix(s, v, n);
   if (status) return status;
-  ns_mixed_product(&v->p, z, w);
-  mixed_path_guess(s, v, z, w);
   NsPathStart start = {.rho = s->rho, .inside = inside, .max_pivots = most};
-  if (near) start.z = s->guess, start.w = s->w;
+  if (weight > 0) {
+    ns_mixed_product(&v->p, z, w);
+    mixed_path_guess(s, v, z, w);
+    start.z = s->guess, start.w = s->w;
+  }
   status = ns_sparse_path_solve(s->path, s->M, s->q, s->lower, s->upper, &start, s->y, &pivots);
   info->iterations += pivots;
   if (status == NS_OK) mixed_path_answer(s, v, z);
