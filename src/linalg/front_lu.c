@@ -81,26 +81,26 @@ static void front_rows(NsFrontLu *lu, const NsSparse *A) {
   lu->row_start[0] = 0;
 }
 
-/* Counts the neighbours of g, or stores them from `at`, by columns and rows. */
+/* Counts the groups of unknowns[begin .. end - 1] that have not been met yet as neighbours of g; stores them from `to` on, if it is not NULL. */
+static int front_meet(NsFrontLu *lu, int g, const int *unknowns, int begin, int end, int *to) {
+  int count = 0;
+  for (int p = begin; p < end; p++) {
+    int h = lu->group[unknowns[p]];
+    if (lu->mark[h] == g + 1) continue;
+    lu->mark[h] = g + 1;
+    if (to) to[count] = h;
+    count++;
+  }
+  return count;
+}
+
+/* Counts the neighbours of g, or stores them, by columns and rows. */
 static int front_neighbours(NsFrontLu *lu, const NsSparse *A, int g, int *to) {
-  const int *group = lu->group;
   int count = 0;
   lu->mark[g] = g + 1;
   for (int j = lu->first[g]; j < lu->first[g + 1]; j++) {
-    for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++) {
-      int h = group[A->row[p]];
-      if (lu->mark[h] == g + 1) continue;
-      lu->mark[h] = g + 1;
-      if (to) to[count] = h;
-      count++;
-    }
-    for (int p = lu->row_start[j]; p < lu->row_start[j + 1]; p++) {
-      int h = group[lu->row_col[p]];
-      if (lu->mark[h] == g + 1) continue;
-      lu->mark[h] = g + 1;
-      if (to) to[count] = h;
-      count++;
-    }
+    count += front_meet(lu, g, A->row, A->colptr[j], A->colptr[j + 1], to ? to + count : NULL);
+    count += front_meet(lu, g, lu->row_col, lu->row_start[j], lu->row_start[j + 1], to ? to + count : NULL);
   }
   return count;
 }

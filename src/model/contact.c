@@ -157,8 +157,7 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
 
 /* ---- ready-made geometry ---- */
 
-/* The numbers of q that shapes see: in the plane the positions with z = 0, which are written to `room`. */
-static const double *contact_places(const NsContact *contact, const double *q, double room[2 * PARTICLE]) {
+const double *ns_contact_places(const NsContact *contact, const double *q, double *room) {
   if (!ns_contact_in_plane(contact)) return q;
   for (int i = 0; i < contact->nx; i++) room[i] = i % PARTICLE < 2 ? q[i] : 0;
   return room;
@@ -172,7 +171,7 @@ static int contact_evaluate(NsContact *contact, const double *q) {
     return 0;
   }
   double room[2 * PARTICLE];
-  int failed = ns_contact_shape(contact)->gap(contact, contact_places(contact, q, room), &contact->last.gap);
+  int failed = ns_contact_shape(contact)->gap(contact, ns_contact_places(contact, q, room), &contact->last.gap);
   contact->last.known = failed == 0 && bytes <= sizeof contact->last.at;
   contact->last.frame = contact->frame;
   if (contact->last.known) memcpy(contact->last.at, q, bytes);
@@ -243,7 +242,8 @@ bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, d
   double d[TANGENTIAL][3], d_rate[TANGENTIAL][3], room[2][2 * PARTICLE];
   int width, bodies = contact_bodies(contact, &width);
   if (!shape->rate || contact_evaluate(contact, q) != 0) return false;
-  if (!shape->rate(contact, contact_places(contact, q, room[0]), contact_places(contact, w, room[1]), &rate)) return false;
+  if (!shape->rate(contact, ns_contact_places(contact, q, room[0]), ns_contact_places(contact, w, room[1]), &rate))
+    return false;
   contact_directions(contact, d);
   memcpy(d_rate[0], rate.nc, sizeof d_rate[0]);
   if (ns_contact_in_plane(contact)) d_rate[1][0] = rate.nc[1], d_rate[1][1] = -rate.nc[0], d_rate[1][2] = 0;

@@ -64,7 +64,7 @@ typedef struct NsContact {
   double R1, R2, L1, L2;                                    /* L1, L2: lengths of edges; 0: without an end */
   double corner[3], along[3], point[3], normal[3], side[3]; /* along, normal, side: unit vectors */
   NsContactFrame frame;
-  NsSurface surface; /* that which a ball goes on along beyond the second feature */
+  NsSurface surface; /* that which a ball or a capsule goes on along beyond the features */
 
   /* the last evaluation of a ready-made shape; whoever changes the numbers above, or nx, sets `known` to false */
   struct {
@@ -117,6 +117,9 @@ static inline const NsShapeClass *ns_contact_shape(const NsContact *contact) {
 static inline bool ns_contact_is_ready(const NsContact *contact) {
   return ns_contact_shape(contact)->gap != NULL;
 }
+
+/* The numbers of q that shapes see: in the plane the positions with z = 0, which are written to `room` (6). */
+const double *ns_contact_places(const NsContact *contact, const double *q, double *room);
 
 /* The number of bodies of a linked contact. */
 int ns_contact_bodies(const NsContact *contact);

@@ -86,7 +86,7 @@ static bool curvature_in_plane(const NsContact *contact, const double *q, const 
   NsContact plain = *contact;
   plain.rows = 1;
   memset(&normal, 0, sizeof normal);
-  for (int i = 0; i < nx; i++) places[i] = i % WIDTH < 2 ? q[i] : 0, ways[i] = i % WIDTH < 2 ? w[i] : 0;
+  (void)ns_contact_places(contact, q, places), (void)ns_contact_places(contact, w, ways);
   if (!ns_contact_shape(contact)->curve(&plain, places, ways, &normal)) return false;
   memset(second, 0, (size_t)(ROWS * nx * nx) * sizeof *second);
   memset(third, 0, (size_t)(ROWS * nx) * sizeof *third);

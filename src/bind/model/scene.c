@@ -286,17 +286,17 @@ static int bind_scene_contact(lua_State *L) {
   return 4;
 }
 
-/* follow(scene, slot, relation): of a ball it follows the surface of the other shape, where there is one. */
+/* follow(scene, slot, relation): the relation of a touch of a ball or a capsule follows the surface of the other shape, where there is one. */
 static int bind_scene_follow(lua_State *L) {
   const NsScene *scene = bind_scene_check(L);
   const NsSceneContact *c = bind_scene_slot(L);
   NsContact *contact = nsl_check_relation(L, 3)->relation->contact;
   if (!c->touch || !contact) return 0;
   int one = c->mirrored ? c->second : c->first, other = c->mirrored ? c->first : c->second;
-  const NsSceneShape *ball = ns_scene_shape(scene, one), *shape = ns_scene_shape(scene, other);
+  const NsSceneShape *own = ns_scene_shape(scene, one), *shape = ns_scene_shape(scene, other);
   NsTouch touch = *c->touch;
   touch.triangle = c->triangle, touch.id = c->part;
-  contact->surface = ns_surface_of(&touch, ball->solid, shape->solid, shape->mesh), contact->last.known = false;
+  contact->surface = ns_surface_of(&touch, own->solid, shape->solid, shape->mesh), contact->last.known = false;
   lua_getiuservalue(L, 1, 1);
   lua_createtable(L, 2, 0);
   lua_rawgeti(L, -2, -2 * (one + 1) - 1), lua_rawseti(L, -2, 1);

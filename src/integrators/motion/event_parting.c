@@ -48,9 +48,11 @@ NsStatus ns_ed_go_to_parting(NsEventDriven *ed, int *row, NsError *err) {
     ed->run.stepper->h_limit = length;
     NsStatus status = ns_rk_step(ed->run.stepper, &why);
     if (status == NS_OK) status = ns_ed_search(ed, row, &why);
+    if (status == NS_OK) why = (NsError){0};
     if (status != NS_ENOSOL) return *err = why, status;
     parting_step_back(ed);
   }
   *row = contact;
+  *err = (NsError){0};
   return step_behind(ed, little, err);
 }

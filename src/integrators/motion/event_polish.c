@@ -46,10 +46,15 @@ typedef struct PolishOutputs {
   double w[NS_CONE_MOST], terms[NS_CONE_DISCS];
 } PolishOutputs;
 
+/* The disc whose unit row i of a group has: a normal and a row have that of the first one. */
+static int polish_disc_of(const NsMixedGroup *group, int i) {
+  return group->cone && group->cone->discs > 1 && i >= group->cone->first[1];
+}
+
 static PolishOutputs polish_outputs(const NsMotionProblem *p, const NsMixedGroup *group, int k) {
   PolishOutputs out = {.terms = {0}};
   for (int i = 0; i < group->dim; i++) {
-    int d = group->cone && group->cone->discs > 1 && i >= group->cone->first[1];
+    int d = polish_disc_of(group, i);
     double terms;
     out.w[i] = polish_output(p, k + i, &terms);
     out.terms[d] = fmax(out.terms[d], terms);
@@ -131,8 +136,7 @@ static double polish_off(const NsMotionProblem *p, const signed char *sets) {
 /* Whether row i of a group that begins in row k is friction that slips. */
 static bool polish_slips(const NsMixedGroup *group, int k, int i, const signed char *sets) {
   if (!group->cone || i == 0 || sets[k] != SET_CLOSED) return false;
-  int d = group->cone->discs > 1 && i >= group->cone->first[1];
-  return sets[k + group->cone->first[d]] == SET_SLIPS;
+  return sets[k + group->cone->first[polish_disc_of(group, i)]] == SET_SLIPS;
 }
 
 /* Gives the forces of a group that follow from others: none of an open contact, of slip mu times the normal's. Lists the unknowns. */

@@ -55,8 +55,8 @@ static void features_follow(const NsContact *c, NsSurface *surface, FeaturesNow 
 }
 
 /*
-** The corner of a solid, of the second body or else of the first one, touches the surface of the other solid, if this is nearer than *best, which is
-** NULL, or with its gap. False: it is not, or it is within that solid.
+** *best becomes the touch of a corner, of the second body's solid or else of the first one's, with the surface of the other solid: where `any`, if
+** it is nearer than *best. False: it is not, or the corner is within that solid.
 */
 static bool features_nearer(const NsContact *c, const FeaturesNow *from, bool second, const double *corner, bool any,
                             FeaturesNow *best) {
