@@ -13,7 +13,7 @@
 ** u + sum mu_D |u_D| e_n in the dual cone K*, the two orthogonal. Equivalently the contact is open (r = 0, u_n >= 0), or closed
 ** (u_n = 0), and each disc sticks (u_D = 0) or slides (r_D = -mu_D r_n u_D / |u_D|).
 ** A disc is exact, not a polygon. W (dim == W->dim, nc == W->nb) may be nonsymmetric or singular. NsSolverInfo (box.h):
-** `residual` is ns_friction_residual, `relative` is residual / ns_friction_scale, `backward` is friction_scaled. Acary,
+** `residual` and `relative` are those of ns_friction_measure, `backward` is friction_scaled. Acary,
 ** Bremond and Huber, On solving contact problems with Coulomb friction, in Advanced Topics in Nonsmooth Dynamics, 2018.
 */
 typedef struct NsFriction {

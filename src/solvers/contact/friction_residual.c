@@ -10,12 +10,31 @@
 #include "solvers/balance.h"
 #include "solvers/residual.h"
 
-/* Squared natural residual of one contact with step length rho. */
-static double contact_residual(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
-  double x[NS_CONE_MOST], sum = 0;
-  cone->natural(cone, mu, rho, r, u, x);
-  for (int k = 0; k < cone->dim; k++) sum += (r[k] - x[k]) * (r[k] - x[k]);
+static double squared_distance(int dim, const double *r, const double *x) {
+  double sum = 0;
+  for (int k = 0; k < dim; k++) sum += (r[k] - x[k]) * (r[k] - x[k]);
   return sum;
+}
+
+/* Squared residual of one contact with step length rho. */
+typedef double ContactResidual(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u);
+
+/* By the cone's natural map. */
+static double natural_residual(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double x[NS_CONE_MOST];
+  cone->natural(cone, mu, rho, r, u, x);
+  return squared_distance(cone->dim, r, x);
+}
+
+/*
+** By this map or by the clipped one, whichever is nearer. Both are 0 for solutions alone; where a contact with a large mu sticks, the natural map
+** has the rounding of u_D times mu.
+*/
+static double least_residual(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
+  double x[NS_CONE_MOST], sum = natural_residual(cone, mu, rho, r, u);
+  if (!(sum > 0)) return sum;
+  ns_cone_clip(cone, mu, rho, r, u, x);
+  return ns_smaller(sum, squared_distance(cone->dim, r, x));
 }
 
 /* Scales forces and velocities so that no square overflows or underflows; returns the power of two that undoes it. */
@@ -27,24 +46,25 @@ static double bring_near_one(int count, double rho, const double *r, const doubl
   return ns_times_power(1, -e);
 }
 
-static double contact_norm(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
-  double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(cone->dim, rho, r, u, force, velocity);
-  return unit * sqrt(contact_residual(cone, mu, rho, force, velocity));
-}
-
-double ns_friction_residual(const NsFriction *p, const double *r, const double *u) {
+/* The norm over all contacts, with step length 1. */
+static double friction_norm(const NsFriction *p, ContactResidual *squared, const double *r, const double *u) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    sum += contact_residual(p->cone, ns_friction_mu(p, i), 1, r + k, u + k);
+    sum += squared(p->cone, ns_friction_mu(p, i), 1, r + k, u + k);
   }
   if (sum >= 1e-200 && sum <= DBL_MAX) return sqrt(sum);
   double norm = 0; /* the squares overflowed or underflowed */
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
-    norm = hypot(norm, contact_norm(p->cone, ns_friction_mu(p, i), 1, r + k, u + k));
+    double force[NS_CONE_MOST], velocity[NS_CONE_MOST], unit = bring_near_one(p->dim, 1, r + k, u + k, force, velocity);
+    norm = hypot(norm, unit * sqrt(squared(p->cone, ns_friction_mu(p, i), 1, force, velocity)));
   }
   return norm <= DBL_MAX ? norm : INFINITY;
+}
+
+double ns_friction_residual(const NsFriction *p, const double *r, const double *u) {
+  return friction_norm(p, natural_residual, r, u);
 }
 
 double ns_friction_scale(const NsFriction *p, const double *r) {
@@ -66,7 +86,7 @@ double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, 
 
 double ns_friction_near_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u) {
   double normal = ns_smaller(r[0], rho * u[0]);
-  return sqrt(ns_larger(contact_residual(cone, mu, rho, r, u), normal * normal));
+  return sqrt(ns_larger(least_residual(cone, mu, rho, r, u), normal * normal));
 }
 
 double ns_friction_own_error(double error, double terms, double forces, double data) {
@@ -111,7 +131,7 @@ static double friction_scaled(const NsFriction *p, const double *r, const double
 
 double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info) {
   ns_block_product(p->W, r, p->q, u);
-  info->residual = ns_friction_residual(p, r, u);
+  info->residual = friction_norm(p, least_residual, r, u);
   info->relative = info->residual / ns_friction_scale(p, r);
   info->backward = friction_scaled(p, r, u);
   return ns_larger(info->relative, info->backward);

@@ -17,7 +17,8 @@ double ns_friction_residual(const NsFriction *p, const double *r, const double *
 double ns_friction_scale(const NsFriction *p, const double *r);
 
 /*
-** The error of one contact: max(|r - P(r, u)| with the step rho, |min(r_n, rho u_n)|). With the first term alone, an error u_n < 0 would
+** The error of one contact: max(|r - P(r, u)| with the step rho, |min(r_n, rho u_n)|), where P is the natural map or the clipped one (cone.h),
+** whichever is nearer to r: the rounding of u_D counts once, not mu times. With the first term alone, an error u_n < 0 would
 ** count less by a factor 1 + mu^2. Computed without overflow; the second one: r and rho u are so near 1 that no square leaves the range.
 */
 double ns_friction_error(const NsConeClass *cone, const double *mu, double rho, const double *r, const double *u);
@@ -32,5 +33,5 @@ double ns_friction_near_error(const NsConeClass *cone, const double *mu, double 
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
-/* Computes u = W r + q and info->residual, relative and backward. Returns max(relative, backward). */
+/* Computes u = W r + q and info->residual (by the nearer of both maps), relative and backward. Returns max(relative, backward). */
 double ns_friction_measure(const NsFriction *p, const double *r, double *u, NsSolverInfo *info);
