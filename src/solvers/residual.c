@@ -79,28 +79,17 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
 }
 
 /*
-** faint: largest |q_i| over the terms of its row for which an answer may be lost; 1e-8: half of the digits. swallowed: largest
-** ratio at which rounding removes q_i completely.
+** faint: largest part of the terms of a row that counts as lost in them; 1e-8: half of the digits. swallowed: largest part that rounding removes
+** completely. unmet: least |w_i| over the data of a row that are not satisfied. 0.1: at the limit `faint`, rounding alone gives 1e-8.
 */
-static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON;
+static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON, unmet = 0.1;
 
-/* unmet: least |w_i| / |q_i| of a row whose q is not satisfied. 0.1: at the limit `faint`, rounding alone gives 1e-8. */
-static const double unmet = 0.1;
-
-/* noticed: least |w_i| over the largest |q_j|, in comparable units, that counts as an error. 1e-2: two digits must be right. */
+/* noticed: least |w_i| over the largest |q_j|, in comparable units or as parts of the terms of a row, that counts as an error. 1e-2: two digits must be right. */
 static const double noticed = 1e-2;
 
 /* Whether a variable is at a bound other than 0; then it is data, and the terms may come from it. */
 static bool at_bound(const NsBoxProblem *p, const double *z, int i) {
   return z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i]);
-}
-
-/* Whether terms may come from a bound: in comparable units one that is lost in the largest variable gives none. */
-static bool at_some_bound(const NsBoxProblem *p, const double *z, bool balanced) {
-  double least = balanced ? swallowed * ns_largest(p->n, z, 0) : 0;
-  for (int i = 0; i < p->n; i++)
-    if (at_bound(p, z, i) && !(fabs(z[i]) <= least)) return true;
-  return false;
 }
 
 bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho) {
@@ -116,19 +105,90 @@ bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, con
   return false;
 }
 
-bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced) {
-  bool all_swallowed = true, some_unmet = false, data = false;
-  if (balanced && ns_box_far_out(p, z, w, size, NULL)) return true;
-  for (int i = 0; i < p->n; i++) {
-    double q = fabs(p->q[i]);
-    if (size[i] - q <= DBL_EPSILON * q) continue; /* no variable is in the row: it says nothing about z */
-    if (q == 0) continue;
-    data = true;
-    if (!(q <= faint * size[i])) return false;
-    all_swallowed = all_swallowed && q <= swallowed * size[i];
-    some_unmet = some_unmet || ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]) >= unmet * q;
+/* ---- answers whose terms no data explain ---- */
+
+void ns_lost_take(NsLost *lost, NsArena *arena, ptrdiff_t nmax) {
+  NS_ARENA_VECTORS(arena, nmax, &lost->data);
+  lost->open = ns_arena_take(arena, (size_t)(nmax > 0 ? nmax : 0), sizeof *lost->open);
+  lost->reached = ns_arena_take(arena, (size_t)(nmax > 0 ? nmax : 0), sizeof *lost->reached);
+}
+
+/* The entries of column j: value[k] in row row[k], or in row k where row is NULL. */
+typedef struct LostColumn {
+  const double *value;
+  const int *row;
+  int count;
+} LostColumn;
+
+static LostColumn lost_column(const NsBoxProblem *p, const NsSparse *M, int j) {
+  if (!M) return (LostColumn){p->M + (size_t)j * (size_t)p->ldm, NULL, p->n};
+  return (LostColumn){M->value + M->colptr[j], M->row + M->colptr[j], M->colptr[j + 1] - M->colptr[j]};
+}
+
+/* Whether row i is an equation whose data are lost in its terms. */
+static inline bool lost_row(const NsLost *lost, const NsBoxProblem *p, const double *size, int i) {
+  return lost->open[i] && size[i] > p->faded && lost->data[i] <= faint * size[i];
+}
+
+/* Counts the terms of variable j as data of their rows; returns how many rows are no longer lost. */
+static int lost_reach(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *size, int j) {
+  LostColumn c = lost_column(p, M, j);
+  int found = 0;
+  for (int k = 0; k < c.count; k++) {
+    int i = c.row ? c.row[k] : k;
+    bool before = lost_row(lost, p, size, i);
+    lost->data[i] += fabs(c.value[k] * z[j]);
+    found += before && !lost_row(lost, p, size, i);
   }
-  return data && (all_swallowed || some_unmet) && !at_some_bound(p, z, balanced);
+  lost->reached[j] = true;
+  return found;
+}
+
+/* Whether variable j is in an equation with data. */
+static bool lost_explained(const NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *size,
+                           int j) {
+  LostColumn c = lost_column(p, M, j);
+  for (int k = 0; k < c.count; k++) {
+    int i = c.row ? c.row[k] : k;
+    if (lost->open[i] && lost->data[i] > faint * size[i] && c.value[k] * z[j] != 0) return true;
+  }
+  return false;
+}
+
+/* Takes the rows that are equations at z; returns in how many q is lost. */
+static int lost_open(NsLost *lost, const NsBoxProblem *p, const double *z, const double *w, const double *size) {
+  int left = 0;
+  for (int i = 0; i < p->n; i++) {
+    lost->open[i] = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]) != 0 || fabs(w[i]) <= faint * size[i];
+    lost->data[i] = fabs(p->q[i]);
+    left += lost_row(lost, p, size, i);
+  }
+  return left;
+}
+
+bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w, const double *size) {
+  int left = lost_open(lost, p, z, w, size);
+  if (left == 0) return false;
+  for (int j = 0; j < p->n; j++) {
+    lost->reached[j] = z[j] == 0;
+    if (at_bound(p, z, j)) left -= lost_reach(lost, p, M, z, size, j);
+  }
+  for (bool more = left > 0; more && left > 0;) {
+    more = false;
+    for (int j = 0; j < p->n && left > 0; j++)
+      if (!lost->reached[j] && lost_explained(lost, p, M, z, size, j)) left -= lost_reach(lost, p, M, z, size, j), more = true;
+  }
+  if (left == 0) return false;
+  double part = 0, error = 0;
+  bool some_unmet = false;
+  for (int i = 0; i < p->n; i++) {
+    double own = lost->data[i], v = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]);
+    if (!lost_row(lost, p, size, i)) continue;
+    part = ns_larger(part, own / size[i]);
+    error = ns_larger(error, v / size[i]);
+    some_unmet |= own > 0 && v >= unmet * own;
+  }
+  return part > 0 && (part <= swallowed || some_unmet || error >= noticed * part);
 }
 
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/arena.h"
+#include "linalg/sparse.h"
 #include "solvers/box/box.h"
 
 /* The point of [lower, upper] nearest to x. */
@@ -48,18 +50,26 @@ double ns_box_plain_residual(int n, const double *lower, const double *upper, co
 /* The larger of `so_far` and the largest |x_i|. */
 double ns_largest(int n, const double *x, double so_far);
 
-/*
-** Whether z is a false answer, far out along a direction d with M d = 0, where the terms of M z cancel and q no longer
-** counts. Such a point solves the problem with q = 0, and ns_box_backward accepts it for any q. True when every q_i
-** other than 0, in rows that have other terms, is at most 1e-8 of the terms of its row and either every such q_i is lost in rounding, or |w| is wrong
-** by a tenth of some q_i; false when a variable is at a bound other than 0: then the terms come from the bound
-** (with `balanced` not from one that is lost in the largest variable).
-** With `balanced` (the rows can be compared) also true when ns_box_far_out is.
-*/
-bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced);
+/* Workspace of ns_box_lost. */
+typedef struct NsLost {
+  double *data;         /* n: terms of a row that data explain */
+  bool *open, *reached; /* n: rows that are equations; variables that data explain */
+} NsLost;
+
+/* Allocates for up to nmax variables from the arena; check the arena's `failed`. */
+void ns_lost_take(NsLost *lost, NsArena *arena, ptrdiff_t nmax);
 
 /*
-** The part of ns_box_lost that compares rows: whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at
+** Whether z is a false answer, far out along a direction d with M d = 0, where the terms of M z cancel and q no longer
+** counts. Such a point solves the problem with q = 0, and ns_box_backward accepts it for any q. Data explain q, the variables
+** at bounds other than 0, and every variable in an equation (w_i = 0 but for 1e-8 of the terms) of whose terms they explain more than 1e-8. True when
+** there are equations with less, and what there is either is lost in rounding in all of them, or |w| is wrong by a tenth of it in one, or as a part
+** of the terms by a hundredth of the largest part that data are. Each row is judged by its own terms: units don't matter. M: the matrix where it is sparse; NULL: that of p.
+*/
+bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w, const double *size);
+
+/*
+** Whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at
 ** most 1e-8 of the terms; a variable at a bound other than 0 is data as q is. Rows are weighed by rho (NULL: 1).
 */
 bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho);

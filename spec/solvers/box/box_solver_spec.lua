@@ -235,6 +235,55 @@ describe("the box solver on problems with a solution that rounding may hide", fu
   end
 end)
 
+describe("the box solver on problems with a planted solution", function()
+  local planted = dofile "spec/solvers/planted.lua"
+  local count = require "campaign"(3, 0.002)
+  for _, kind in ipairs(boxes.sorted_keys(planted.kinds)) do
+    it("tells no wrong answer and no wrong proof, whatever the units: " .. kind .. " #once", function()
+      math.randomseed(202)
+      local asked, solved = 0, 0
+      for _, bound in ipairs(boxes.sorted_keys(planted.bounds)) do
+        for _, noise in ipairs(boxes.sorted_keys(planted.rounding)) do
+          for k = 1, 4 * count do
+            local p, plain, back = planted.problem(kind, bound, noise, ({ 0, 20, 240, 480 })[k % 4 + 1], math.random(2, 9))
+            local a, label = solve(p, "default"), ("%s, rounding %s, %d"):format(bound, noise, k)
+            if noise ~= "everywhere" then assert.are_not.equal("NS_ENOSOL", a.status, label) end
+            if a.status == "NS_OK" then assert.is_true(boxes.violation(plain, back(a.z)) <= 1e-10, label) end
+            asked, solved = asked + 1, solved + (a.status == "NS_OK" and 1 or 0)
+          end
+        end
+      end
+      assert.is_true(solved >= 0.97 * asked, solved .. " of " .. asked)
+    end)
+  end
+
+  -- Rows 1 to 4, 6 and 7 are multiples of one; row 5 holds, and its entries are rounding.
+  it("finds one where a row of rounding that holds has the largest part of q, and no answer far out", function()
+    local v, s = { 4, 2, -2, -4, 0, 2, -2 }, { 1, 0.5, -0.5, -1, 0, 0.5, -0.5 }
+    local M = boxes.matrix(7, function(i, j) return s[i] * v[j] end)
+    M[1][5], M[2][5], M[5][5], M[5][7] = -0x1.8p-74, 0x1p-132, -0x1p-136, 0x1p-110
+    local p = { M = M, q = { 2, 3.5, -4.5, -3, 2, 1.5, -1.5 }, lower = { 0, 0, 0, 0, 0, -inf, -inf },
+      upper = { 1, 1.5, 1, inf, inf, inf, inf } }
+    for _, method in ipairs { "default", "pivot", "interior", "newton_fb" } do
+      local a = solve(p, method)
+      for i = 1, 7 do assert.is_true(a.status ~= "NS_OK" or math.abs(a.z[i]) < 1e9, method) end
+      if method == "default" then assert.equal("NS_OK", a.status) end
+    end
+  end)
+
+  -- z = -2, 0.5, 0.5 solves it with q[1] = 1 + 2^-191.
+  it("proves nothing from a row whose settled terms cancel, however small its others are", function()
+    local p = { M = { { 0, -2, -0x1p-190 }, { 2, 0, 2 }, { 0, 0x1p-112, 0 } }, q = { 1, 3, -2 }, lower = { -inf, 0.5, 0 },
+      upper = { inf, 0.5, 0.5 } }
+    for _, method in ipairs { "default", "enumerate", "branch" } do
+      local a = solve(p, method)
+      assert.is_false(a.status == "NS_ENOSOL" or a.status == "NS_OK", method .. ": " .. a.status)
+    end
+    p.q[1], p.M[1][3] = 3, 0 -- there is none, whatever the rounding
+    assert.equal("NS_ENOSOL", solve(p, "default").status)
+  end)
+end)
+
 describe("the box solver on reference problems", function()
   for _, p in ipairs(reference) do
     it(p.name, function()

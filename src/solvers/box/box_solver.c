@@ -156,34 +156,32 @@ typedef struct BoxPiece {
   int n;
   bool whole;   /* contains all variables of the problem */
   bool touched; /* a settled variable contributes to its q */
-  bool faint;   /* what is left of such a q is little beside its terms, which are rounded: it proves nothing */
 } BoxPiece;
 
-/* faint: part of the terms of a sum up to which it proves nothing; 1e-8: half of the digits. */
-static const double faint = 1e-8;
+/* Rounding of a sum with the terms of all variables of p, over those terms. */
+static double settled_rounding(const NsBoxProblem *p) {
+  return (p->n + 2) * DBL_EPSILON;
+}
 
 /*
 ** b->q = q of the component plus the contribution of the settled variables; 0 where that is within the rounding of its terms, which would prove of a
 ** row without other terms that there is no solution.
 */
-static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z, const signed char *settled) {
-  double rounding = (p->n + 2) * DBL_EPSILON, *size = b->near, *lost = b->fresh;
-  for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]], size[r] = fabs(b->q[r]), lost[r] = 0;
+static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z) {
+  double *size = b->near;
+  for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]], size[r] = fabs(b->q[r]);
   for (int j = 0; j < p->n; j++) {
-    if (!settled[j] || z[j] == 0) continue;
+    if (!b->settled[j] || z[j] == 0) continue;
     const double *column = p->M + (size_t)j * (size_t)p->ldm;
     for (int r = 0; r < piece->n; r++) {
       double term = column[piece->index[r]] * z[j];
       b->q[r] += term;
       size[r] += fabs(term);
-      if (term != 0) lost[r] += fabs(fma(column[piece->index[r]], z[j], -term));
       piece->touched |= term != 0;
     }
   }
-  for (int r = 0; r < piece->n && piece->touched; r++) {
-    piece->faint |= lost[r] > 0 && fabs(b->q[r]) <= faint * size[r];
-    if (fabs(b->q[r]) <= rounding * size[r]) b->q[r] = 0;
-  }
+  for (int r = 0; r < piece->n && piece->touched; r++)
+    if (fabs(b->q[r]) <= settled_rounding(p) * size[r]) b->q[r] = 0;
 }
 
 /* Extracts the component as a problem in the given units; b->near becomes its guess. */
@@ -288,7 +286,7 @@ static void solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *pie
     return;
   }
   if (chain) {
-    ns_dense_search_begin(search, own, b->near, own == &b->reduced);
+    ns_dense_search_begin(search, own, b->near);
     NsOutcome early = ns_chain_run(&b->given, base);
     if (early.status == NS_OK) {
       give_answer(search, piece, z, w);
@@ -297,7 +295,7 @@ static void solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *pie
     }
   }
   search->has_ray = false;
-  ns_dense_search_begin(search, balanced(b, own), b->near, true);
+  ns_dense_search_begin(search, balanced(b, own), b->near);
   NsOutcome out = chain ? ns_chain_run(&b->balanced, base) : ns_method_run(b->options.method, &b->methods, base);
   keep_studies(b, p, piece, search->has_ray);
   search->has_ray = search->has_ray || had_ray;
@@ -351,6 +349,52 @@ static NsSolverInfo solve_single(NsBox *b, const NsBoxProblem *p, int i, const d
   return info;
 }
 
+/* Solves the component whose q is in b->q. */
+static NsSolverInfo solve_loaded(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
+                                 double *w) {
+  NsSolverInfo info;
+  if (piece->n == 1 && !b->options.method) return solve_single(b, p, piece->index[0], guess, z, w);
+  solve_box_piece(b, p, piece, guess, z, w, &info);
+  return info;
+}
+
+/* Column c of b->M (all rows): the entries of variable j in the rows of the component, then zeros; with its bounds. */
+static void cut_column(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, int all, int c, int j, double lower,
+                       double upper) {
+  double *to = b->M + (size_t)c * (size_t)all;
+  const double *from = p->M + (size_t)j * (size_t)p->ldm;
+  for (int r = 0; r < all; r++) to[r] = r < piece->n ? from[piece->index[r]] : 0;
+  b->lower[c] = lower, b->upper[c] = upper, b->near[c] = 0;
+}
+
+/* Extracts the component, whose q is loaded, with the settled variables that act on it: each may differ from its value by rounding. */
+static const NsBoxProblem *cut_rounded(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *z) {
+  int all = piece->n, c = piece->n;
+  for (int j = 0; j < p->n; j++) all += b->settled[j] && z[j] != 0;
+  for (int k = 0; k < piece->n; k++)
+    cut_column(b, p, piece, all, k, piece->index[k], p->lower[piece->index[k]], p->upper[piece->index[k]]);
+  for (int j = 0; j < p->n; j++) {
+    double slack = settled_rounding(p) * fabs(z[j]);
+    if (b->settled[j] && z[j] != 0) b->q[c] = 0, cut_column(b, p, piece, all, c++, j, -slack, slack);
+  }
+  b->reduced = (NsBoxProblem){all, b->M, all, b->q, b->lower, b->upper, 0};
+  return &b->reduced;
+}
+
+/* Whether a proof that there is no solution holds for other values of settled variables, too, that round to the given ones. */
+static bool proof_stands(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z) {
+  NsDenseSearch *search = &b->search;
+  bool had_ray = search->has_ray;
+  int found = search->found;
+  if (!piece->touched) return true;
+  load_piece(b, p, piece, z);
+  ns_dense_search_begin(search, balanced(b, cut_rounded(b, p, piece, z)), b->near);
+  NsOutcome out = ns_method_run(&ns_box_branch, &b->methods, &search->box.base);
+  search->has_ray = had_ray;
+  search->found = found;
+  return out.status == NS_ENOSOL;
+}
+
 /* Solves one component after another, when there are several or settled variables. b->known tells whose w is written. */
 static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, const double *guess, double *z, double *w) {
   NsSolverTotal total = ns_solver_total("closed form");
@@ -358,13 +402,10 @@ static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, con
   for (int k = 0; k < kept; k++) b->settled[b->keep[k]] = 0;
   memset(b->known, 0, (size_t)p->n);
   for (int c = 0; c < b->parts.count; c++) {
-    BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false, false};
-    load_piece(b, p, &piece, z, b->settled);
-    bool single = piece.n == 1 && !b->options.method;
-    NsSolverInfo own;
-    if (single) own = solve_single(b, p, piece.index[0], guess, z, w);
-    else solve_box_piece(b, p, &piece, guess, z, w, &own);
-    if (own.status == NS_ENOSOL && piece.faint) own.status = NS_ENOCONV;
+    BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false};
+    load_piece(b, p, &piece, z);
+    NsSolverInfo own = solve_loaded(b, p, &piece, guess, z, w);
+    if (own.status == NS_ENOSOL && !proof_stands(b, p, &piece, z)) own.status = NS_ENOCONV;
     ns_solver_add(&total, &own);
     for (int k = 0; k < piece.n; k++) b->known[piece.index[k]] = !piece.touched;
   }
@@ -396,7 +437,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   int kept = settle_alone(b, p, guess, z, &solvable);
   take_apart(b, p, kept);
   if (kept == p->n && b->parts.count == 1) {
-    const BoxPiece whole = {b->keep, kept, true, false, false};
+    const BoxPiece whole = {b->keep, kept, true, false};
     solve_box_piece(b, p, &whole, guess, z, w, info);
     return box_conclude(b, p, NULL, z, w, info);
   }

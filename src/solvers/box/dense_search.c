@@ -27,7 +27,7 @@ static double dense_clamped(const NsBoxProblem *p, int i, double x) {
 
 bool ns_dense_keep(NsDenseSearch *s, const double *z, const double *w, double backward) {
   const NsBoxProblem *p = s->p;
-  if (ns_box_lost(p, z, w, s->active->size, s->comparable)) return false;
+  if (ns_box_lost(&s->lost, p, NULL, z, w, s->active->size)) return false;
   if (!(backward < s->box.base.least)) return true;
   s->box.base.least = backward;
   memcpy(s->best_z, z, (size_t)p->n * sizeof *z);
@@ -129,6 +129,7 @@ NsStatus ns_dense_search_take(NsDenseSearch *s, NsArena *arena, const NsBoxOptio
   NS_ARENA_VECTORS(arena, nmax, &s->best_z, &s->best_w, &s->point, &s->v, &s->polished, &s->rho, &s->ray);
   s->set = ns_arena_take(arena, (size_t)nmax, 1);
   ns_box_scaled_take(&s->scaled, arena, nmax);
+  ns_lost_take(&s->lost, arena, nmax);
   s->box = (NsBoxSearch){.options = options, .arena = arena, .nmax = nmax, .limit = STEPS, .interior = STEPS};
   s->box.map = dense_as_map;
   s->box.start = s->box.start_inside = dense_start;
@@ -140,13 +141,12 @@ void ns_dense_search_release(NsDenseSearch *s) {
   ns_active_free(s->active);
 }
 
-void ns_dense_search_begin(NsDenseSearch *s, const NsBoxProblem *p, const double *near, bool comparable) {
+void ns_dense_search_begin(NsDenseSearch *s, const NsBoxProblem *p, const double *near) {
   s->box.n = p->n;
   s->box.base.tolerance = s->box.options->tolerance;
   s->box.base.exact = ns_smaller(s->box.options->tolerance, NS_BOX_EXACT);
   s->box.base.least = INFINITY;
   s->p = p;
   s->near = near;
-  s->comparable = comparable;
   s->fair = NULL;
 }

@@ -6,16 +6,17 @@
 
 #include "solvers/box/active.h"
 #include "solvers/box/box_search.h"
+#include "solvers/residual.h"
 #include "solvers/scale.h"
 
-/* box_solver.c sets p, near, comparable and box.cold before a search; ns_dense_search_begin sets the rest. */
+/* box_solver.c sets p, near and box.cold before a search; ns_dense_search_begin sets the rest. */
 typedef struct NsDenseSearch {
   NsBoxSearch box;
   const NsBoxProblem *p;    /* the current problem: as given, or in balanced units */
   const double *near;       /* n: the guess in the units of p */
-  bool comparable;          /* rows of p may be compared, see ns_box_lost */
   const NsBoxProblem *fair; /* p, scaled if needed; NULL: not computed yet */
   NsBoxScaled scaled;
+  NsLost lost;
   NsActive *active;             /* solves one active set; a method may use its block and LU between calls */
   double *best_z, *best_w;      /* n: the best candidate, which measures box.base.least */
   double *point, *v, *polished; /* n: workspace of the functions below */
@@ -34,7 +35,7 @@ NsStatus ns_dense_search_take(NsDenseSearch *s, NsArena *arena, const NsBoxOptio
 void ns_dense_search_release(NsDenseSearch *s);
 
 /* Begins a search for p with guess `near`, without a candidate. */
-void ns_dense_search_begin(NsDenseSearch *s, const NsBoxProblem *p, const double *near, bool comparable);
+void ns_dense_search_begin(NsDenseSearch *s, const NsBoxProblem *p, const double *near);
 
 /* Keeps z, w = M z + q (terms in s->active->size) if the backward error is the least so far; false: lost (ns_box_lost). */
 bool ns_dense_keep(NsDenseSearch *s, const double *z, const double *w, double backward);

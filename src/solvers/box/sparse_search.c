@@ -72,7 +72,7 @@ double ns_sparse_error(const NsSparseSearch *s, const double *z) {
 
 bool ns_sparse_keep(NsSparseSearch *s, const double *z, double error) {
   NsBoxProblem p = {s->box.n, NULL, 0, s->as_map.q, s->as_map.lower, s->as_map.upper, NS_FADED};
-  if (ns_box_lost(&p, z, s->v, s->size, true)) return false;
+  if (ns_box_lost(&s->lost, &p, s->M, z, s->v, s->size)) return false;
   if (!(error < s->box.base.least)) return true;
   s->box.base.least = error;
   memcpy(s->best_z, z, (size_t)s->box.n * sizeof *z);
@@ -239,6 +239,7 @@ NsStatus ns_sparse_search_take(NsSparseSearch *s, NsArena *arena, const NsSparse
   NS_ARENA_VECTORS(arena, n, &s->rho, &s->largest, &s->diagonal, &s->d, &s->e, &s->v, &s->size, &s->step, &s->inside,
                    &s->best_z);
   s->set = ns_arena_take(arena, (size_t)n, 1);
+  ns_lost_take(&s->lost, arena, n);
   s->M = M;
   s->box = (NsBoxSearch){.options = options, .n = n, .arena = arena, .nmax = n, .limit = STEPS, .interior = INTERIOR};
   s->box.map = sparse_as_map;

@@ -7,6 +7,7 @@
 #include "linalg/sparse.h"
 #include "solvers/box/active.h"
 #include "solvers/box/box_search.h"
+#include "solvers/residual.h"
 
 /* Made for one matrix; ns_sparse_search_begin gives it a problem. */
 typedef struct NsSparseSearch {
@@ -20,7 +21,8 @@ typedef struct NsSparseSearch {
   double *v, *size;                 /* n: M z + q and |M| |z| + |q| of the last product */
   double *best_z;                   /* n: the best candidate, which measures box.base.least */
   signed char *set;                 /* n: the current active set */
-  double *d, *e, *step, *inside;    /* n: workspace of the functions below */
+  NsLost lost;
+  double *d, *e, *step, *inside; /* n: workspace of the functions below */
 } NsSparseSearch;
 
 /* Borrows M (balanced by balance.h, must not change). NS_ENOMEM, NS_ETOOLARGE; release also after a failure. */
