@@ -122,7 +122,7 @@ local function tell(robot, element, text, ...)
 end
 
 -- Tells of attributes that are not known, and of elements whose name is nearly a known one: they are left out, and a
--- number that is written wrong would be the default one.
+-- number that is written wrong would be the default one. Macros of xacro are a mistake: what they stand for would lack.
 local function tell_unknown(robot, element)
   local attributes, inner = words[element.name]:match "^(.*):(.*)$"
   attributes, inner = list_of(attributes), list_of(inner)
@@ -136,6 +136,10 @@ local function tell_unknown(robot, element)
     end
   end
   for _, child in ipairs(element) do
+    if child.name:find "^xacro:" then
+      mistake(robot, child, "<%s> is a macro, which is not expanded: load what the program xacro makes of the file",
+        child.name)
+    end
     local near = not inner[child.name] and names.nearest(child.name, inner)
     if near then tell(robot, child, "<%s> is left out; the nearest that is known is <%s>", child.name, near) end
     if inner[child.name] and words[child.name] then tell_unknown(robot, child) end

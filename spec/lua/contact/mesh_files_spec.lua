@@ -32,6 +32,43 @@ describe("files of meshes", function()
     end
   end)
 
+  it("of .obj have lines that go on after a backslash, and the mark of UTF-8", function()
+    local text = "\xEF\xBB\xBFv 0 0 0\nv 1 0 \\\n 0\nv 1 1 0.5\nv 0 1 .25\nf 1 2 \\ \r\n 3 \\\n4\n"
+    assert.same({ points = points, triangles = triangles }, load(".obj", text))
+    assert.error_matches(function() load(".obj", "v 0 0 \\\n0\nv 0 0 a\n") end, ".obj: line 3: expected v x y z", 1, true)
+  end)
+
+  -- The triangles of a face add up to its area, and to its directed area: so they cover it and nothing else.
+  it("of .obj have faces whose corners turn inwards", function()
+    math.randomseed(7)
+    for round = 1, 60 do
+      local flat, text, face, area = {}, {}, "f", 0
+      for i = 1, math.random(4, 30) do
+        local angle, r = 2 * math.pi * (i - 1 + 0.8 * math.random()) / 30, 0.2 + math.random()
+        flat[i] = { r * math.cos(angle), r * math.sin(angle) }
+      end
+      flat[#flat + 1] = { 0, 0 }
+      if round % 3 == 0 then flat = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 1, 3 }, { 0, 3 } } end
+      for _ = 1, round % 5 do table.insert(flat, table.remove(flat, 1)) end
+      local a, b = math.random() * 6, math.random() * 3
+      for i, p in ipairs(flat) do
+        local q = flat[i % #flat + 1]
+        area = area + 0.5 * (p[1] * q[2] - q[1] * p[2])
+        text[i] = ("v %.17g %.17g %.17g"):format(p[1] * math.cos(a) - p[2] * math.sin(a) * math.cos(b) + round,
+          p[1] * math.sin(a) + p[2] * math.cos(a) * math.cos(b), p[2] * math.sin(b))
+        face = face .. " " .. i
+      end
+      local mesh, sum = load(".obj", table.concat(text, "\n") .. "\n" .. face), 0
+      for _, t in ipairs(mesh.triangles) do
+        local o, u, v = mesh.points[t[1]], {}, {}
+        for k = 1, 3 do u[k], v[k] = mesh.points[t[2]][k] - o[k], mesh.points[t[3]][k] - o[k] end
+        sum = sum + 0.5 * math.sqrt((u[2] * v[3] - u[3] * v[2]) ^ 2 + (u[3] * v[1] - u[1] * v[3]) ^ 2
+          + (u[1] * v[2] - u[2] * v[1]) ^ 2)
+      end
+      assert.near(area, sum, 1e-12 * round)
+    end
+  end)
+
   it("of .stl are text or binary, and equal points are one", function()
     local text, binary = { "solid x" }, { ("h"):rep(80), string.pack("<I4", 2) }
     for _, t in ipairs(triangles) do
@@ -51,7 +88,9 @@ describe("files of meshes", function()
   it("say what is wrong", function()
     for text, case in pairs {
       [".obj: line 2: expected v x y z"] = { ".obj", "v 0 0 0\nv 1 a 2\n" },
-      [".obj: line 2: expected f with numbers of at least three vertices"] = { ".obj", "v 0 0 0\nf 1 2 3\n" },
+      [".obj: line 2: there is no vertex 2 among the 1 before it"] = { ".obj", "v 0 0 0\nf 1 2 3\n" },
+      [".obj: line 2: there is no vertex 0 among the 1 before it"] = { ".obj", "v 0 0 0\nf 1 0 1\n" },
+      [".obj: line 3: expected f with numbers of at least three vertices"] = { ".obj", "v 0 0 0\nv 1 0 0\nf 1 2\n" },
       [".obj: line 4: expected v x y z"] = { ".obj", "\r\n\nv 0 0 0\nv 1 1e999 0\n" },
       [".obj: line 5: expected f with numbers of at least three vertices"] = {
         ".obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 # 1\nf 1.5 2 3\n",

@@ -243,6 +243,16 @@ describe("ns.mechanics.load", function()
     }, told_of(text))
   end)
 
+  it("refuses macros of xacro, which it does not expand", function()
+    for _, macro in ipairs { '<xacro:property name="m" value="2"/>', '<xacro:wheel side="left"/>', '<xacro:include filename="a"/>' } do
+      local text = ARM:gsub("</robot>", macro .. "\n</robot>")
+      assert.error_matches(function() told_of(text) end, "load: .*:%d+: <xacro:%a+> is a macro, which is not expanded: load what "
+        .. "the program xacro makes of the file")
+    end
+    local text = ARM:gsub('<axis xyz="0 2 0"/>', "<xacro:insert_block name=\"axis\"/>")
+    assert.error_matches(function() told_of(text) end, "<xacro:insert_block> is a macro")
+  end)
+
   it("closes a four-bar chain of any lengths: its angles are those of the closure, and it keeps its energy", function()
     -- the crank a, the coupler b, the rocker c and the ground d in the plane, angles against the vertical
     local a, b, c, d = 0.2, 0.6, 0.5, 0.55
