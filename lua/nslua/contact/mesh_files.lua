@@ -135,7 +135,9 @@ function files.obj(text, mesh)
       vertices[#vertices + 1] = point_of(mesh, x, y, z)
     elseif word == "f" then
       local corners, unknown = corners_of(rest, vertices)
-      if unknown then return ("line %d: there is no vertex %s among the %d before it"):format(count, unknown, #vertices) end
+      if unknown then
+        return ("line %d: there is no vertex %s among the %d before it"):format(count, unknown, #vertices)
+      end
       if not corners then return ("line %d: expected f with numbers of at least three vertices"):format(count) end
       add_face(mesh, corners)
     end

@@ -1,7 +1,7 @@
 -- nslua.mechanics.join: links joints of rigid bodies in space with their laws, without rows that follow from others.
 --
 --   local made = ns.mechanics.join(nsds, { weld, { hinge, stops = { low, high }, restitution = e }, ... })
---   made["hinge upper"]   made.redundant   made:reactions()
+--   made["hinge upper"]   made.redundant   made:update()   made:reactions()
 --
 -- A closed chain may have rows that follow from the others, in all positions (Bricard's linkage: 30 rows for 30
 -- velocities, and yet it moves). These are left out, so that every integrator takes the model; a warning names them.
@@ -157,15 +157,21 @@ local function roots_of(bodies)
   return roots
 end
 
--- The rows that are independent, in their order: Gram and Schmidt, twice, each row against those before it. `order`:
--- the numbers of rows in the order in which they are taken.
+-- A row without its parts along a basis, twice: Gram and Schmidt.
+local function across_all(row, basis)
+  local v = ns.vector(row)
+  for _ = 1, 2 do
+    for _, b in ipairs(basis) do v = v - b * v:dot(b) end
+  end
+  return v
+end
+
+-- The rows that are independent, in their order, each against those before it. `order`: the numbers of rows in the
+-- order in which they are taken.
 local function independent(A, order)
   local basis, kept = {}, {}
   for _, i in ipairs(order) do
-    local v = ns.vector(A[i])
-    for _ = 1, 2 do
-      for _, b in ipairs(basis) do v = v - b * v:dot(b) end
-    end
+    local v = across_all(A[i], basis)
     local length = v:norm()
     if length > DEPENDENT then
       basis[#basis + 1] = v / length
@@ -252,7 +258,10 @@ local function link_one(self, nsds, one)
     one.link = link("", law, classes.JointFrictionR(joint, axis, true))
   else
     if kept then
-      joint = ns.NewtonEulerR { h = relations.callback(kinds[one.about.kind].keeps, kept), z = one.about.z }
+      local z
+      z, one.at = relations.combined(one.about, kept)
+      local keeps = kinds[one.about.kind].keeps
+      joint = ns.NewtonEulerR { h = relations.callback(keeps, #kept), z = z, name = "rest of " .. one.name }
     end
     if #(kept or { 1 }) > 0 then one.link = link("", ns.EqualityConditionNSL(kept and #kept or one.size), joint) end
     if one.force > 0 then
@@ -288,6 +297,51 @@ local function note_kept(taken, kept, redundant)
   end
 end
 
+-- The combinations P of the rows of a joint that are kept, and where each is in the parameters z of its relation.
+local function combinations(one)
+  local z, P = one.link:relation():z(), {}
+  for k = 1, #one.kept do
+    P[k] = {}
+    for i = 1, one.size do P[k][i] = z[one.at + (k - 1) * one.size + i] end
+  end
+  return P
+end
+
+-- Chooses for joints of which rows are left out the combinations that are farthest from following from the other
+-- joints, as the bodies are now: the singular vectors of their rows across those of the joints before them. In a
+-- closed chain that moves far the first choice comes to positions where it follows from the others.
+function Joined:update()
+  if #self.redundant == 0 then return self end
+  local taken = self.taken
+  local numbers, q, bodies = places_of(taken)
+  local A, lengths = balanced(rows_at(taken, numbers, q), roots_of(bodies))
+  local whole, row = {}, 0
+  for _, one in ipairs(taken) do
+    for i = 1, one.kept and 0 or one.size do whole[#whole + 1] = row + i end
+    row = row + one.size
+  end
+  local _, basis = independent(A, whole)
+  row = 0
+  for _, one in ipairs(taken) do
+    if one.kept and #one.kept > 0 then
+      local rest = ns.zeros(one.size, #A[1])
+      for i = 1, one.size do rest[i] = across_all(A[row + i], basis) end
+      local U, s, V = ns.svd(rest)
+      if s[#one.kept] > DEPENDENT then -- else the position is singular: the last choice stays
+        local z = one.link:relation():z()
+        for k = 1, #one.kept do
+          for i = 1, one.size do z[one.at + (k - 1) * one.size + i] = U[i][k] / lengths[row + i] end
+          local v = ns.zeros(#A[1])
+          for j = 1, #v do v[j] = V[j][k] end
+          basis[#basis + 1] = v
+        end
+      end
+    end
+    row = row + one.size
+  end
+  return self
+end
+
 -- The reactions of all rows of the joints, by name: of least norm in units of equal energy. In time stepping they are
 -- the impulses of the last step, as lambda is.
 function Joined:reactions()
@@ -299,10 +353,10 @@ function Joined:reactions()
   local load = ns.zeros(6 * #bodies)
   for _, one in ipairs(taken) do
     local lambda = one.link and one.link:lambda()
-    for k = 1, one.kept and #one.kept or one.size do
-      local i = row + (one.kept and one.kept[k] or k)
-      load = load + A[i] * (lambda[k] * lengths[i])
+    for k, P in ipairs(one.kept and one.link and combinations(one) or {}) do
+      for i = 1, one.size do load = load + A[row + i] * (lambda[k] * P[i] * lengths[row + i]) end
     end
+    for k = 1, one.kept and 0 or one.size do load = load + A[row + k] * (lambda[k] * lengths[row + k]) end
     row = row + one.size
   end
   local nu, list = ns.lstsq(A:transpose(), load, DEPENDENT), {}
@@ -346,7 +400,8 @@ local function join(nsds, list)
   local made = setmetatable({ redundant = redundant, taken = taken }, Joined)
   for _, one in ipairs(taken) do link_one(made, nsds, one) end
   if #redundant > 0 then
-    warn(("nslua: join: %s left out: %s"):format(#redundant == 1 and "a row of joints follows from the others and is"
+    warn(("nslua: join: %s left out: %s; a chain that moves far needs update() of the joints between steps"):format(
+      #redundant == 1 and "a row of joints follows from the others and is"
       or #redundant .. " rows of joints follow from the others and are", table.concat(redundant, ", ")))
   end
   return made

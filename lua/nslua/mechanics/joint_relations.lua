@@ -48,6 +48,11 @@ local P1, P2, A, B, C, R, SIZE = 0, 3, 6, 9, 12, 15, 19
 -- positions beyond the stop.
 local SPAN = 11.5
 
+-- How far a row of a joint that follows from others may be from 0: an angle in rad, or a length over those of the
+-- arms, the distances of the joint from the centres of its bodies. 0.1: errors of steps are smaller, those of a chain
+-- that has come apart grow to 1.
+local APART = 0.1
+
 -- What rows need of the coordinates: P_1 - P_2, the same in axes of body 1, and (s, w).
 local function motion(q, z)
   local e0, e1, e2, e3 = q[4], q[5], q[6], q[7]
@@ -98,11 +103,29 @@ local function count(names)
   return sum
 end
 
--- The compiled callback of a list of rows, made once. `kept`: the numbers of those that count, all when it is nil.
--- `stop`: z goes on with sign and offset, y = sign y + offset.
+-- y_i = sum_k P_ik all_k, for `kept` rows y; z goes on with P after the unit of lengths. Each row of a joint is 0,
+-- also one that follows from other joints: y is not a number where one is far from it, and the chain has come apart.
+local function combine(names, kept, all, z, y)
+  local off, k, size = 0, 0, #all
+  for _, name in ipairs(names) do
+    local unit = (name == "tilt" or name == "turn") and 1 or z[SIZE + 1]
+    for _ = 1, rows[name][1] do
+      k = k + 1
+      off = off + (unit * all[k]) ^ 2
+    end
+  end
+  local together = 0 * sqrt(APART * APART - off)
+  for i = 1, kept do
+    local sum = together
+    for j = 1, size do sum = sum + z[SIZE + 1 + (i - 1) * size + j] * all[j] end
+    y[i] = sum
+  end
+end
+
+-- The compiled callback of a list of rows, made once. `kept`: how many combinations of them count, all rows when it
+-- is nil. `stop`: z goes on with sign and offset, y = sign y + offset.
 local function callback(names, kept, stop)
-  local key = ("%s %s %s"):format(table.concat(names, " "), kept and table.concat(kept, " ") or "",
-    stop and "stop" or "")
+  local key = ("%s %s %s"):format(table.concat(names, " "), kept or "", stop and "stop" or "")
   callbacks[key] = callbacks[key] or ns.compile(function(_, q, z, y)
     local d, own, s, w = motion(q, z)
     local all, k = kept and {} or y, 1
@@ -110,7 +133,7 @@ local function callback(names, kept, stop)
       rows[name][2](z, d, own, s, w, all, k)
       k = k + rows[name][1]
     end
-    for i, row in ipairs(kept or {}) do y[i] = all[row] end
+    if kept then combine(names, kept, all, z, y) end
     if stop then y[1] = z[SIZE + 1] * y[1] + z[SIZE + 2] end
   end, { native = false })
   return callbacks[key]
@@ -358,6 +381,17 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   return ns.NewtonEulerR { h = coupling(names, places, whole > 0), z = z, name = "coupling" }, bodies
 end
 
+-- The numbers z of `kept` combinations of the rows of a joint, at first the rows of these numbers; where P begins.
+local function combined(about, kept)
+  local z, size, arms = about.z:totable(), count(kinds[about.kind].keeps), 0
+  for _, from in ipairs { P1, P2 } do arms = arms + ns.vector({ table.unpack(z, from + 1, from + 3) }):norm() end
+  z[SIZE + 1] = arms > 0 and 1 / arms or 0
+  for i, row in ipairs(kept) do
+    for j = 1, size do z[SIZE + 1 + (i - 1) * size + j] = j == row and 1 or 0 end
+  end
+  return z, SIZE + 1
+end
+
 -- A motion, whose velocity is the last row; after the rows of the joint when `whole` is true.
 function classes.JointFrictionR(joint, axis, whole)
   local about = check_joint("JointFrictionR", joint)
@@ -374,6 +408,6 @@ return function(nslua)
     ns = nslua
     make_classes()
   end
-  return { classes = classes, data = data, kinds = kinds, callback = callback, product = product, turned = turned,
-    motion_name = motion_name, rounding = rounding, span = SPAN }
+  return { classes = classes, data = data, kinds = kinds, callback = callback, combined = combined, product = product,
+    turned = turned, motion_name = motion_name, rounding = rounding, span = SPAN }
 end

@@ -122,7 +122,8 @@ local function tell(robot, element, text, ...)
 end
 
 -- Tells of attributes that are not known, and of elements whose name is nearly a known one: they are left out, and a
--- number that is written wrong would be the default one. Macros of xacro are a mistake: what they stand for would lack.
+-- number that is written wrong would be the default one. Macros of xacro are a mistake: what they stand for would
+-- lack.
 local function tell_unknown(robot, element)
   local attributes, inner = words[element.name]:match "^(.*):(.*)$"
   attributes, inner = list_of(attributes), list_of(inner)
