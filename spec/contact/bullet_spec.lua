@@ -51,6 +51,30 @@ describe("a body that is added as a bullet", function()
     assert.is_true(shot(shapes[1], targets.box, { v = 123, e = 0.5, bullet = false }) > 1) -- else it does
   end)
 
+  -- A projection that turned a body as easily as its inertia allows would turn it round and round, to the other side.
+  it("does not pass for having a small inertia, however far it would go in a step", function()
+    math.randomseed(3)
+    for round = 1, require "campaign"(40, 0.02) do
+      local e, v = ns.vector(require "random_numbers".vector_within(4, 1)), 100 + 1900 * math.random()
+      e = e / e:norm()
+      local body = ns.NewtonEulerDS({ -1 - 4 * math.random(), 0.05, -0.03, e[1], e[2], e[3], e[4] }, { v, 0, 0, 0, 0, 0 }, 1,
+        1e-4 * ns.eye(3))
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.05)
+      nsds:insertDynamicalSystem(body)
+      local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0.5), reach = 0.02 }
+      space:add(nil, ns.contact.box(0.001, 1, 1))
+      space:add(body, round % 3 == 0 and ns.contact.cylinder(0.01, 0.03) or round % 3 == 1 and ns.contact.box(0.02, 0.03, 0.01)
+        or ns.contact.hull { { 0.01, 0, 0 }, { -0.01, 0.01, 0 }, { -0.01, -0.01, 0.01 }, { -0.01, 0, -0.02 } }, { bullet = 1e-3 })
+      space:update()
+      local simu = ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5))
+      for _ in simu:steps() do
+        space:update()
+        if body:q()[1] > 0.1 or body:velocity()[1] < 0.9 * v then break end
+      end
+      assert.is_true(body:velocity()[1] < 0.9 * v, ("round %d: v = %.17g"):format(round, v))
+    end
+  end)
+
   it("is fast also where forces have yet to make it so: in the first step, and by a forecast that counts them", function()
     for name, target in pairs(targets) do
       for _, from in ipairs { -0.1, -0.4, -1 } do -- 0.6 m in the first step

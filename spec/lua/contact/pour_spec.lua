@@ -3,6 +3,7 @@
 local expect = require "expect"
 local host = require "host"
 local ns = require "nslua"
+local numbers = require "random_numbers"
 
 local SIZE, H, G = 0.1, 5e-3, 9.81
 
@@ -191,6 +192,40 @@ describe("spheres that are poured", function()
     assert.near(e.total - start, e.forces + e.damping + e.impacts + e.friction + e.boundary + e.numerical, 1e-10 * start)
     assert.is_true(e.total < start)
     assert.is_true(simu:stats().linear_steps > 0 and simu:stats().linear_steps < 5)
+  end)
+
+  it("go on so in a projection of the coordinates, too: boxes, cylinders and hulls that tumble", function()
+    local linear = 0
+    for seed = 1, 8 do
+      math.randomseed(seed)
+      local uniform, nsds = numbers.uniform, ns.NonSmoothDynamicalSystem(0, 1)
+      local law = ns.NewtonImpactFrictionNSL(uniform(0, 0.8), 0, uniform(0, 0.8), 3)
+      local contacts = ns.contact.space { nsds = nsds, law = law, reach = 0.05 }
+      for _, wall in ipairs(ns.contact.walls({ -0.5, -0.5, 0 }, { 0.5, 0.5, 9 })) do contacts:add_plane(wall) end
+      contacts:add(nil, ns.contact.box(0.3, 0.3, 0.2):placed { 0, 0, 0.1 })
+      local shapes = { ns.contact.box(0.2, 0.15, 0.1), ns.contact.cylinder(0.08, 0.2),
+        ns.contact.hull { { 0.1, 0, 0 }, { -0.1, 0.1, 0 }, { -0.1, -0.1, 0 }, { 0, 0, 0.15 }, { 0, 0.1, -0.1 } } }
+      local bodies = {}
+      for i = 1, 6 do
+        local e = ns.vector(numbers.vector_within(4, 1))
+        e = e / e:norm()
+        local velocity = { uniform(-3, 3), uniform(-3, 3), uniform(-3, 0), uniform(-15, 15), uniform(-15, 15), uniform(-15, 15) }
+        bodies[i] = ns.NewtonEulerDS({ uniform(-0.3, 0.3), uniform(-0.3, 0.3), 0.3 + 0.25 * i, e[1], e[2], e[3], e[4] }, velocity,
+          1, ns.diag { 0.004, 0.003, 0.002 })
+        bodies[i]:setFExtPtr { 0, 0, -G }
+        nsds:insertDynamicalSystem(bodies[i])
+        contacts:add(bodies[i], shapes[i % 3 + 1])
+      end
+      contacts:update()
+      local simu = ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, 0.005), ns.MoreauJeanOSI(0.5))
+      for _ in simu:steps() do contacts:update() end
+      for _, body in ipairs(bodies) do
+        local q = body:q()
+        assert.is_true(q[3] > 0 and math.max(math.abs(q[1]), math.abs(q[2])) < 0.5)
+      end
+      linear = linear + simu:stats().linear_steps
+    end
+    assert.is_true(linear > 0 and linear < 10)
   end)
 
   it("fail where a force has no solution, in touch or not", function()

@@ -114,7 +114,7 @@ bool ns_mj_simplify(NsScheme *scheme) {
   bool touches = false;
   for (int e = 0; e < mj->layout.nedges; e++) {
     mj->edges[e].frozen = false;
-    touches = touches || (mj->edges[e].contact && mj->edges[e].base.active >= 0);
+    touches = touches || (mj->edges[e].ready && mj->edges[e].base.active >= 0);
   }
   if (!touches || mj->base.linear || mj->settle.combined) return false;
   scheme->class->restart(scheme);

@@ -50,9 +50,9 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge, bool bare) {
   if (!edge->base.unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
-  bool ready = bare && edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint);
-  if (ready && edge->base.nparts == ns_contact_bodies(relation->contact)) /* else one system has both bodies */
-    edge->contact = relation->contact;
+  edge->ready = edge->base.unilateral && ns_relation_pure(relation) && (m == 1 || inter->law->class->joint) &&
+                edge->base.nparts == ns_contact_bodies(relation->contact); /* else one system has both bodies */
+  if (bare && edge->ready) edge->contact = relation->contact;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
   if (ns_relation_has_D(relation) || inter->law->class->viscous) edge->base.D = ns_arena_matrix(arena, m, m);
   if (edge->base.unilateral && !edge->linear && ns_relation_still(relation)) {
@@ -86,6 +86,7 @@ static void mj_take_vectors(NsMoreauJean *mj) {
   mj->groups = ns_arena_take(arena, (size_t)m, sizeof *mj->groups);
   mj->group_edge = ns_arena_ints(arena, m);
   mj->settle.shut = ns_arena_take(arena, (size_t)m, sizeof *mj->settle.shut);
+  mj->settle.reluctance = ns_arena_take(arena, (size_t)mj->layout.nnodes, sizeof *mj->settle.reluctance);
 }
 
 static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
@@ -180,7 +181,7 @@ static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, bool closed, double 
   if (status == NS_OK && !kept && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
   if (status == NS_OK && !kept) status = form_H(mj, edge, &at, err);
   if (status != NS_OK) return status;
-  edge->frozen = mj->frozen && edge->contact;
+  edge->frozen = mj->frozen && edge->ready;
   if (edge->y_formed) memcpy(edge->y_formed, y + edge->base.row, (size_t)edge->base.m * sizeof *y);
   ns_layout_times(&mj->layout, &edge->base, false, v, u + edge->base.row);
   return edge->linear ? NS_OK : ns_relation_add_rate(relation, &at, mj->room.rate_room, u + edge->base.row, err);
@@ -293,6 +294,7 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   memset(mj->settle.shift, 0, (size_t)mj->layout.N * sizeof *mj->settle.shift);
   memset(mj->settle.ways, 0, (size_t)mj->layout.N * sizeof *mj->settle.ways);
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
+  for (int i = 0; i < mj->layout.nnodes; i++) mj->settle.reluctance[i] = 1;
   mj_take_memory(mj);
   mj->ended = mj->ended && memcmp(mj->q, mj->start.q, (size_t)mj->layout.Nx * sizeof *mj->q) == 0 &&
               memcmp(mj->v, mj->start.v, (size_t)mj->layout.N * sizeof *mj->v) == 0;

@@ -61,7 +61,8 @@ typedef struct NsMjNode {
 typedef struct NsMjEdge {
   NsEdge base;
   bool linear, at_position;
-  NsContact *contact; /* a ready-made contact, which has H only while it takes part; else NULL */
+  bool ready;         /* a ready-made contact of systems of its own */
+  NsContact *contact; /* a ready-made contact, which has H only while it takes part; else NULL: a projection has all H */
   double lever;       /* of a ready-made contact, at the start of the step: see ns_contact_lever */
   double *C;          /* m x nx */
   uint64_t key;
@@ -90,6 +91,7 @@ typedef struct NsMjShift {
   bool projected;
   bool combined;      /* combined projection: q includes the shift */
   double *shift, *nu; /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
+  double *reluctance; /* nnodes: how much heavier a body turns in a projection than it does (1: as it is) */
   double *ways;       /* Nv: the largest way on which a single multiplier has sent each coordinate */
   struct {
     double *q, *shift, *nu; /* those of the least violation, of `keep` */

@@ -5,6 +5,7 @@
 ** 0 <= y _|_ nu >= 0 for contacts. The shift W^-1 H' nu stays when v is computed again. The violation is |y|; for contacts it
 ** is |min(y, change of y by nu)|.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -104,6 +105,35 @@ static void number_positions(NsMoreauJean *mj) {
   }
 }
 
+/*
+** The most that a body turns in a shift of a projection of the coordinates alone, in rad. 0.5: the linearised turn is off by an eighth of
+** it. A small body that has gone far beyond a surface would rather turn round many times than go back, as its inertia is small.
+*/
+static const double MOST_TURN = 0.5;
+
+/* W^-1 H' of bodies that turn reluctantly. */
+static void turn_less(NsMoreauJean *mj, NsMjEdge *edge) {
+  for (int p = 0; p < edge->base.nparts; p++) {
+    double part = 1 / mj->settle.reluctance[edge->base.parts[p].node];
+    for (int i = 0; part < 1 && i < edge->base.m; i++)
+      for (int k = 3; k < 6; k++) edge->base.X[p][k + i * 6] *= part;
+  }
+}
+
+/* Whether the shift turns bodies too far; these become twice as reluctant as the turn asks for. */
+static bool turns_too_far(NsMoreauJean *mj) {
+  bool too_far = false;
+  for (int d = 0; d < mj->layout.nnodes; d++) {
+    const double *turn = mj->settle.shift + mj->nodes[d].base.v + 3;
+    if (!ns_mechanical_turns(mj->nodes[d].ds)) continue;
+    double angle = hypot(hypot(turn[0], turn[1]), turn[2]);
+    if (!(angle > MOST_TURN && angle <= DBL_MAX)) continue;
+    mj->settle.reluctance[d] *= 2 * angle / MOST_TURN;
+    too_far = true;
+  }
+  return too_far;
+}
+
 static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->settle.projected && !mj->settle.combined) memcpy(mj->settle.q_free, mj->q, (size_t)mj->layout.Nx * sizeof *mj->q);
@@ -114,7 +144,10 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   }
   mj->formed.known = false; /* the projection's matrix overwrites the step's */
   number_positions(mj);
-  for (int e = 0; e < mj->layout.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
+  for (int e = 0; e < mj->layout.nedges; e++) {
+    ns_mj_solve_parts(mj, &mj->edges[e], true);
+    turn_less(mj, &mj->edges[e]);
+  }
   *problem = &mj->base.problem;
   return ns_layout_form_matrix(&mj->layout, mj->matrix, &mj->sparse, &mj->base.problem, "the projection", err);
 }
@@ -185,6 +218,7 @@ static NsStatus project_shift(NsScheme *scheme, const double *nu, bool adds, NsE
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->settle.combined) add_multipliers(mj, nu);
   form_shift(mj, nu, mj->settle.combined && !adds, mj->settle.combined && adds);
+  if (!mj->settle.combined && turns_too_far(mj)) return NS_OK; /* the next shift goes from here */
   if (mj->settle.combined) ns_mj_move_coordinates(mj);
   for (int d = 0; d < mj->layout.nnodes && !mj->settle.combined; d++) {
     const NsMjNode *node = &mj->nodes[d];
