@@ -41,6 +41,54 @@ describe("TimeStepping: Newton", function()
     end
   end)
 
+  -- Torricelli's tank, x' = -sqrt(x): each step has x + h sqrt(x) = x_k, and its level is squared where it is below h^2.
+  describe("where a callback has no value, or an infinite derivative,", function()
+    local function level(x, h, inflow) return (math.sqrt(h * h + 4 * (x + h * inflow)) - h) ^ 2 / 4 end
+
+    it("is damped: a tank runs empty, stays so, and is filled again", function()
+      for _, compile in ipairs { false, true } do
+        for _, h in ipairs { 0.1, 0.01 } do
+          local ds = ns.FirstOrderNonLinearDS({ 1 }, function(t, x, _, f) f[1] = (t > 3.05 and 0.3 or 0) - math.sqrt(x[1]) end)
+          local simu, x = simulation { systems = { ds }, h = h, T = 6, theta = 1 }, 1
+          if compile then simu:compile { native = false } end
+          for _, t in simu:steps() do
+            x = level(x, h, t > 3.05 and 0.3 or 0)
+            assert.near(x, ds:x()[1], 1e-9 * x + 1e-17)
+            if t > 2.9 and t < 3 then assert.is_true(ds:x()[1] < 1e-300) end
+          end
+          assert.near(0.09, ds:x()[1], 1e-3)
+        end
+      end
+    end)
+
+    it("is damped: a tank that runs into another, which runs empty later", function()
+      local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, function(_, x, _, f)
+        local first, second = math.sqrt(x[1]), math.sqrt(x[2])
+        f[1], f[2] = -first, first - 0.7 * second
+      end)
+      local h = 0.1
+      local simu, x1, x2 = simulation { systems = { ds }, h = h, T = 8, theta = 1 }, 1, 0.5
+      for _ in simu:steps() do
+        x1 = level(x1, h, 0)
+        x2 = 0.49 * level(x2 / 0.49, h, math.sqrt(x1) / 0.49)
+        assert.near(x1, ds:x()[1], 1e-9 * x1 + 1e-17)
+        assert.near(x2, ds:x()[2], 1e-9 * x2 + 1e-17)
+      end
+      assert.is_true(ds:x()[2] < 1e-300)
+    end)
+
+    it("raises where a step has no solution, and at a start without a derivative", function()
+      local function tank(start, theta)
+        local ds = ns.FirstOrderNonLinearDS({ start }, function(_, x, _, f) f[1] = -math.sqrt(x[1]) end)
+        return simulation { systems = { ds }, h = 0.1, T = 3, theta = theta }, ds
+      end
+      local simu, ds = tank(1, 0.5)
+      assert.error_matches(function() simu:run() end, "dynamical system 'ds 1' computef: t=2.1 step 21 newton %d+: f%[1%] is nan")
+      assert.is_true(ds:x()[1] >= 0)
+      assert.error_matches(function() tank(0, 1):run() end, "newton 1: f%[1%]: the derivative by x%[1%] is %-inf")
+    end)
+  end)
+
   it("takes the step in parts on request", function()
     local simu, ds = blowing(8)
     simu:computeOneStep()

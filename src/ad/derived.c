@@ -179,9 +179,10 @@ int ns_derived_exactly(NsDerived *f, int by, const NsPoint *at, double *jac) {
     int failed = derived_evaluate(f, at, jac);
     if (failed) return failed;
   }
-  if (!f->jacobians_known && differentiate(f) != 0) return -1;
+  int failed = f->jacobians_known ? 0 : differentiate(f);
+  if (failed < 0) return failed;
   derived_copy(jac, f->jacobian[by], f->entries * (by == 0 ? f->n : f->m));
-  return 0;
+  return failed;
 }
 
 /* Allocates the workspace for one value. */

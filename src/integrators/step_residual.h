@@ -69,9 +69,9 @@ typedef struct NsStepBlock {
   double *delta, *work; /* n each, output: W^-1 rho; workspace */
 } NsStepBlock;
 
-/* What a scheme keeps for the test of its iterate: the arrays (N) of an NsStepBlock. */
+/* What a scheme keeps for the test of its iterate: the arrays (N) of an NsStepBlock. sizes: the scale of this iterate, when `scale` may only grow. */
 typedef struct NsStepTest {
-  double *terms, *noise, *scale, *delta;
+  double *terms, *noise, *scale, *delta, *sizes;
 } NsStepTest;
 
 /* Relative residuals below this are rounding: 10 eps. */

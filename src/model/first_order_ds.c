@@ -127,9 +127,9 @@ NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, d
   else memset(out, 0, first_order_bytes_of(ds->base.n));
   if (ds->f.value) {
     const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
-    if (ns_function_value(&ds->f, t, args, out) != 0)
-      return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': f failed at t=%g", first_order_name_of(ds), t);
-    return NS_OK;
+    NsStatus status = ns_callback_status(ns_function_value(&ds->f, t, args, out));
+    return status == NS_OK ? NS_OK
+                           : ns_fail(err, status, "dynamical system '%s': f failed at t=%g", first_order_name_of(ds), t);
   }
   ns_coef_multiply_add(&ds->A, 1, x, out);
   return NS_OK;
@@ -146,9 +146,13 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
     ns_coef_add_to(given, 1, J, ds->base.n);
     return NS_OK;
   }
-  if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
-    return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", first_order_name_of(ds), t);
-  return NS_OK;
+  NsStatus status = ds->f.jacobian ? ns_callback_status(ds->f.jacobian(ds->f.context, t, args, 0, J)) : NS_ECALLBACK;
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status, "dynamical system '%s': jacobianfx failed at t=%g", first_order_name_of(ds), t);
+}
+
+bool ns_first_order_derives(const NsFirstOrderDs *ds) {
+  return ds->f.direct && ds->f.direct->own[0] && !ns_coef_given(&ds->jacobian_f);
 }
 
 /* rhs = M^-1 rhs for a sparse M. */

@@ -67,6 +67,8 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   ts->stats.factorizations += scheme->factorizations - factorizations;
   if (status != NS_OK) return ns_ts_locate(ts, status, err);
   island->problem->again = ts->progress.newton > 1;
+  /* once slow, to the end: answers that are not unique would wander again */
+  island->problem->slow = ts->progress.newton > 1 && (island->problem->slow || full);
   status = ns_osnsp_solve(island->problem, &scheme->problem, &island->solution);
   ts->stats.solver_iterations += island->problem->info.iterations;
   return status == NS_OK ? NS_OK : island_failed(ts, island, err);
@@ -106,9 +108,14 @@ bool ns_worth_retrying(NsStatus status) {
   return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
+/* Whether a residual lets a damped step be as long as s. One that is rounding cannot fall: rows near an infinite derivative may still miss. */
+static bool decreases(double now, double before, double s) {
+  return now < (1 - 0.25 * s) * before || now <= NS_STEP_FINE;
+}
+
 /*
-** Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... with residual < (1 - s / 4) before. *converged:
-** whether it passes the test there.
+** Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... where all numbers are finite, with residual < (1 - s / 4) before.
+** *converged: whether it passes the test there. (Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.2.)
 */
 static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, bool *converged, NsError *err) {
   NsScheme *scheme = island->scheme;
@@ -123,7 +130,7 @@ static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, 
     if (status != NS_OK && (last || !ns_worth_retrying(status))) return ns_ts_locate(ts, status, err);
     if (status != NS_OK) continue;
     island->residual = scheme->class->residual(scheme, island->problem->y, &tolerance);
-    if (last || newton_merit(&island->residual) < (1 - 0.25 * s) * before) break;
+    if (last || decreases(newton_merit(&island->residual), before, s)) break;
   }
   ns_island_report(ts, island, s);
   *converged = ns_step_converged(&island->residual, &tolerance);

@@ -330,6 +330,7 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   options->max_iterations = problem->options.max_iterations;
   options->tolerance = problem->tolerance;
   options->keep = problem->again;
+  options->steady = problem->slow;
   options->method = ns_osnsp_of_contacts(problem->kind) ? problem->options.method : NULL;
   options->contacts = options->method != NULL;
   if (options->contacts && !contacts_of_one_cone(p)) {

@@ -58,6 +58,7 @@ typedef struct NsOsnsp {
   NsMixedGroup *groups;    /* groups of the last problem: ngroups */
   int ngroups;
   const NsStepProblem *wide; /* the last problem, borrowed from the integrator, when it was sparse: M is NULL; else NULL */
+  bool slow;                 /* iterations with the answers converge slowly */
   bool again;                /* the next problem belongs to the same step as the last one */
   int *edge;                 /* with several islands: the interaction of each row of the last problem; else NULL */
   NsMerged *merged;          /* with several islands: the simulation's problem, which shows the islands' problems; else NULL */

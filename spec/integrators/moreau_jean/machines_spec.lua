@@ -63,4 +63,11 @@ describe("random machines that fall on the ground", function()
       end
     end)
   end
+
+  -- Both corners of a box and both of another carry one roll. The split of their load is free: it wandered in a step.
+  it("have steps that end where the load of corners is not unique #once", function()
+    local simu, space = machine(144, ns.TimeSteppingCombinedProjection)
+    for _ in simu:steps() do space:update() end
+    assert.equal(simu:numberOfSteps(), simu:step())
+  end)
 end)

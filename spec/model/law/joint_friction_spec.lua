@@ -36,6 +36,20 @@ describe("JointFrictionNSL", function()
     end
   end)
 
+  -- u1 = 0 and T = -mu R: R (W11 - mu W12) = h a. The friction makes 0.8 of the reaction that makes it.
+  it("finds a reaction that the friction itself makes fivefold", function()
+    local M = ns.solve(ns.matrix { { 1, 1.6 }, { 1.6, 4 } }, ns.eye(2))
+    local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 10 }, M)
+    ds:setFExtPtr(M * ns.vector { -1, 0 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.1)
+    nsds:insertDynamicalSystem(ds)
+    local inter = ns.Interaction(ns.JointFrictionNSL(2, 1, 0.5, 0), ns.LagrangianLinearTIR(ns.eye(2)))
+    nsds:link(inter, ds)
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)):run()
+    assert.near(0.5, inter:lambda(1)[1], 1e-10)
+    assert.near(-0.25, inter:lambda(1)[2], 1e-10)
+  end)
+
   it("obeys its law in each step, for random couplings #once", function()
     local count, tell = campaign(20, 0.02)
     for seed = 1, count do

@@ -50,6 +50,7 @@ typedef struct PassJob {
   const NslCallback *cb;
   const NsPass *pass;
   const NslDualCall *call;
+  bool not_finite; /* the pass has failed as a derivative is not finite */
 } PassJob;
 
 static void function_find_jets(void *context, double tdot, NsJet jet, const double *seed, double *all) {
@@ -89,6 +90,7 @@ static int function_run_pass(lua_State *L) {
   const double *directions[NS_FUNCTION_ARGS] = {NULL};
   NslDualCall call = function_gather(L, job->cb, &p->at, p->jacobian, args);
   call.plain = p->plain;
+  call.not_finite = &job->not_finite;
   job->L = L, job->call = &call;
   if (p->kind == NS_PASS_BOWL || p->kind == NS_PASS_TWIST) return run_jets(job), 0;
   for (int a = 0; a < call.nargs; a++)
@@ -99,9 +101,11 @@ static int function_run_pass(lua_State *L) {
   return 0;
 }
 
+/* Positive when a derivative is not finite: there may be one elsewhere. */
 static int function_pass(void *callback, const NsPass *pass) {
   PassJob job = {.cb = callback, .pass = pass};
-  return nsl_callback_protected(callback, function_run_pass, &job);
+  int failed = nsl_callback_protected(callback, function_run_pass, &job);
+  return failed && job.not_finite ? 1 : failed;
 }
 
 /* ---- errors ---- */
@@ -145,10 +149,12 @@ static int raise_derivative(lua_State *L) {
   return lua_error(L);
 }
 
+/* Keeps the error. Positive, as function_pass. */
 static int function_refuse(void *callback, int argument, int at, double value) {
   const NslCallback *cb = callback;
   BadDerivative bad = {cb, at % cb->entries, at / cb->entries, nsl_trace_label(cb->trace->args, argument), value};
-  return nsl_callback_protected(cb, raise_derivative, &bad);
+  (void)nsl_callback_protected(cb, raise_derivative, &bad);
+  return 1;
 }
 
 static int function_raise_paths(void *callback) {

@@ -237,12 +237,13 @@ static void bind_ad_check_values(lua_State *L, const NslDualCall *job, const Nsl
 /* Raises that a derivative of output i has the value d, which is not finite. */
 static void bind_ad_not_finite(lua_State *L, const NslDualCall *job, int i, const char *which, double d) {
   const char *text = ns_word_of_number(d);
+  if (job->not_finite) *job->not_finite = true;
   lua_pushfstring(L, "%s[%d]: the %s is %s", job->outlabel, i + 1, which, text);
   bind_ad_fail(L);
 }
 
 /* Copies the partials of the pass into the Jacobians' columns. */
-static void store_partials(lua_State *L, const NslDualCall *job, const NslDualVector *out, int first, int np) {
+static void store_partials(const NslDualCall *job, const NslDualVector *out, int first, int np) {
   int offset = 0;
   for (int a = 0; a < job->nargs; a++) {
     const NslDualArg *arg = &job->args[a];
@@ -250,13 +251,21 @@ static void store_partials(lua_State *L, const NslDualCall *job, const NslDualVe
     for (int j = 0; j < arg->n; j++) {
       int k = offset + j - first;
       if (k < 0 || k >= np) continue;
-      for (int i = 0; i < job->nout; i++) {
-        double d = nsl_dual_at(out, i)[1 + k];
-        if (!isfinite(d)) bind_ad_not_finite(L, job, i, lua_pushfstring(L, "derivative by %s[%d]", arg->label, j + 1), d);
-        arg->jacobian[i + (ptrdiff_t)j * job->nout] = d;
-      }
+      for (int i = 0; i < job->nout; i++) arg->jacobian[i + (ptrdiff_t)j * job->nout] = nsl_dual_at(out, i)[1 + k];
     }
     offset += arg->n;
+  }
+}
+
+/* Raises where the Jacobians, which are complete, have an entry that is not finite. */
+static void check_partials(lua_State *L, const NslDualCall *job) {
+  for (int a = 0; a < job->nargs; a++) {
+    const NslDualArg *arg = &job->args[a];
+    for (int j = 0; j < arg->n && !arg->pass && arg->jacobian; j++)
+      for (int i = 0; i < job->nout; i++) {
+        double d = arg->jacobian[i + (ptrdiff_t)j * job->nout];
+        if (!isfinite(d)) bind_ad_not_finite(L, job, i, lua_pushfstring(L, "derivative by %s[%d]", arg->label, j + 1), d);
+      }
   }
 }
 
@@ -313,7 +322,7 @@ static void one_pass(lua_State *L, const NslDualCall *job, int room, int first, 
   bind_ad_check_values(L, job, v);
   if (job->seed) store_jets(L, job, v, np);
   else if (job->first) store_along(L, job, v);
-  else store_partials(L, job, v, first, np);
+  else store_partials(job, v, first, np);
   give_back(&taken);
   lua_settop(L, top);
 }
@@ -333,6 +342,7 @@ static int passes(lua_State *L) {
     int rest = variables - first;
     one_pass(L, job, room, first, rest < CHUNK ? rest : CHUNK);
   }
+  if (variables > 0) check_partials(L, job);
   return 0;
 }
 

@@ -45,6 +45,7 @@ typedef struct NslDualCall {
   NsJet jet;          /* with seed: the kind of numbers, each with ns_jet_size(jet) derivatives; there is one pass */
   const double *seed; /* ns_jet_size(jet) derivatives for each element of the one argument without `pass` */
   double *all;        /* ns_jet_size(jet) derivatives for each value of out; of the kind SLOPES they may be nan or infinite */
+  bool *not_finite;   /* set before a derivative that is not finite is raised; NULL: not wanted */
 } NslDualCall;
 
 /*

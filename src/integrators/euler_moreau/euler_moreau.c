@@ -33,6 +33,7 @@ static void em_take_node(NsEulerMoreau *em, NsEmNode *node) {
   node->ds = (NsFirstOrderDs *)node->base.ds;
   if (ns_first_order_linear(node->ds)) return;
   node->J = ns_arena_matrix(&em->base.arena, node->base.n, node->base.n);
+  node->J_next = ns_arena_matrix(&em->base.arena, node->base.n, node->base.n);
   em->clusters[node->base.number].changes = true;
   em->base.linear = false;
 }
@@ -57,7 +58,8 @@ static void em_take_edge(NsEulerMoreau *em, NsEmEdge *edge) {
 static void em_take_vectors(NsEulerMoreau *em) {
   NsArena *arena = &em->base.arena;
   NS_ARENA_VECTORS(arena, em->layout.N, &em->x_k, &em->known, &em->x, &em->x_from, &em->f, &em->r, &em->rho, &em->x_gamma,
-                   &em->free_step, &em->work, &em->test.terms, &em->test.noise, &em->test.scale, &em->test.delta);
+                   &em->free_step, &em->work, &em->test.terms, &em->test.noise, &em->test.scale, &em->test.delta,
+                   &em->test.sizes);
   NS_ARENA_VECTORS(arena, em->layout.M, &em->lambda, &em->guess, &em->lambda_from, &em->y, &em->work_y, &em->q);
   em->matrix = ns_arena_matrix(arena, em->layout.M, em->layout.M);
   for (int c = 0; c < em->layout.nblocks; c++) {

@@ -26,7 +26,9 @@ typedef struct NsCondensed NsCondensed;
 typedef struct NsEmNode {
   NsNode base;
   NsFirstOrderDs *ds;
-  double *J;        /* n x n: df/dx; NULL for a linear system, whose df/dx is its coefficient A */
+  double *J;      /* n x n: df/dx; NULL for a linear system, whose df/dx is its coefficient A */
+  double *J_next; /* n x n: room for the next J, which may not be finite */
+  bool J_known;
   uint64_t f_known; /* the key of the numbers with which f of the iterate x_k is already evaluated; 0: it is not */
 } NsEmNode;
 

@@ -58,16 +58,34 @@ static void add_fixed(NsEulerMoreau *em, const NsEmNode *node) {
   if (!node->J) ns_coef_add_to(&ds->A, -em->h * em->options.theta, block, cluster->base.n);
 }
 
+/*
+** Whether an infinite f_x, as that of sqrt(x) at 0, can do: entries that are infinite are those of the last f_x. Newton's method goes on with them,
+** and the residual says whether that helps. An entry that is nan, or that a script gives, is an error.
+*/
+static bool mend_slope(NsEmNode *node) {
+  int entries = node->base.n * node->base.n;
+  if (!node->J_known || !ns_first_order_derives(node->ds)) return false;
+  for (int k = 0; k < entries; k++) {
+    if (isnan(node->J_next[k])) return false;
+    if (isinf(node->J_next[k])) node->J_next[k] = node->J[k];
+  }
+  return true;
+}
+
 /* Adds - h theta f_x of a nonlinear system. */
 static NsStatus add_slope(NsEulerMoreau *em, NsEmNode *node, NsError *err) {
   if (!node->J) return NS_OK;
   NsEmCluster *cluster = &em->clusters[node->base.number];
   int n = node->base.n, at = node->base.v - cluster->base.offset;
-  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->base.v, em->exact, node->J, err);
-  if (status == NS_OK)
-    em_add_block(cluster->base.W + at + (size_t)at * (size_t)cluster->base.n, cluster->base.n, node->J, n, n, n,
-                 -em->h * em->options.theta);
-  return status;
+  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->base.v, em->exact, node->J_next, err);
+  if (status == NS_ERETRY && !em->exact && mend_slope(node)) status = NS_OK;
+  if (status != NS_OK) return status;
+  double *before = node->J;
+  node->J = node->J_next, node->J_next = before;
+  node->J_known = true;
+  em_add_block(cluster->base.W + at + (size_t)at * (size_t)cluster->base.n, cluster->base.n, node->J, n, n, n,
+               -em->h * em->options.theta);
+  return NS_OK;
 }
 
 /* Adds - h gamma K of an interaction, for each pair of its systems (they are in one cluster). */

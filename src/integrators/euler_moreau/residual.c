@@ -49,7 +49,8 @@ static double size_by_terms(const double *terms, const NsCoef *M, int j) {
 
 /*
 ** The size of every unknown: the largest of x, x_k, the free step, the multipliers' contribution W^-1 h gamma B lambda, and
-** size_by_terms. The last one gives a size to a state that stays at 0 because terms cancel.
+** size_by_terms. The last one gives a size to a state that stays at 0 because terms cancel. em->test.sizes: those of this iterate, also where iterates
+** are damped.
 */
 static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
   double *moved = em->work;
@@ -60,7 +61,7 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
     for (int j = 0, i = node->base.v; j < node->base.n; j++, i++) {
       double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
       own = fmax(own, size_by_terms(em->test.terms + node->base.v, &node->ds->M, j));
-      double size = ns_step_size(tolerance, own, moved[i]);
+      double size = em->test.sizes[i] = ns_step_size(tolerance, own, moved[i]);
       em->test.scale[i] = tolerance->damped ? fmax(em->test.scale[i], size) : size;
     }
   }
@@ -72,7 +73,7 @@ static void em_measure_noise(NsEulerMoreau *em) {
   for (int c = 0; c < em->layout.nblocks; c++) {
     const NsEmCluster *cluster = &em->clusters[c];
     ns_step_add_sizes(1, cluster->base.n, cluster->base.n, cluster->factors_of, cluster->base.n,
-                      em->test.scale + cluster->base.offset, em->test.noise + cluster->base.offset);
+                      em->test.sizes + cluster->base.offset, em->test.noise + cluster->base.offset);
   }
   for (int e = 0; e < em->layout.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
@@ -94,7 +95,8 @@ static bool has_derivative(const NsCoef *M, int i) {
 
 /*
 ** Near an infinite derivative, as of a square root at 0, W^-1 rho is small for any rho. So rho must also be small against the
-** terms of its row. Algebraic rows are not tested, as rho may be their only term.
+** terms of its row. Algebraic rows are not tested, as rho may be their only term, nor those of an unknown that is 0 with a correction below the
+** numbers that there are: a tank that runs empty squares its level in each step.
 */
 static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   double *most = em->work;
@@ -107,6 +109,7 @@ static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
       if (!ns_coef_given(&node->ds->M)) most[i] += em->test.scale[i];
       double value = ns_step_row(em->rho[i], em->test.terms[i], em->test.noise[i], most[i], n);
       residual->rho = fmax(residual->rho, fabs(em->rho[i]));
+      if (fabs(em->x[i]) + fabs(em->test.delta[i]) < DBL_MIN) continue;
       if (value > residual->equation && has_derivative(&node->ds->M, i - o)) ns_step_add_equation(residual, value, d);
     }
   }

@@ -77,6 +77,7 @@ typedef struct NsMixedOptions {
   double tolerance;   /* largest measure of an answer; 0: NS_CONTACTS_TOLERANCE, or 1e-11 for rows alone */
   int max_iterations; /* sweeps, or pivots or steps of the box solvers; 0: their defaults */
   bool keep;          /* if the tolerance is above the default: accept a guess within it as the answer, unchanged */
+  bool steady;        /* among the answers of a problem that has several, take one near to the guess, whatever rounding says */
   bool contacts;      /* the first problem and all later ones are contacts of one cone: use the chain of friction_chain.h, */
   const NsMethod *method; /* or, if not NULL, only this method of ns_friction_methods */
 } NsMixedOptions;

@@ -384,7 +384,11 @@ static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds, bool al
 }
 
 static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem *p, const NsMixedKinds *kinds) {
-  NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .keep = s->options.keep};
+  NsMixedView v = {.p = *p,
+                   .kinds = *kinds,
+                   .max_iterations = s->options.max_iterations,
+                   .keep = s->options.keep,
+                   .steady = s->options.steady};
   v.contacts = contacts_come_alone(s, p);
   v.method = s->options.method;
   v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : NS_CONTACTS_TOLERANCE;

@@ -22,8 +22,9 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* has a dense W for up to NS_MIXED_DENSE rows, even if the caller gave a sparse one */
   NsMixedKinds kinds;
   double tolerance;
-  bool keep;  /* see NsMixedOptions; true only if the tolerance is above the default */
-  bool early; /* a heap with a tolerance above the default: stop at the first answer within it */
+  bool steady; /* see NsMixedOptions */
+  bool keep;   /* see NsMixedOptions; true only if the tolerance is above the default */
+  bool early;  /* a heap with a tolerance above the default: stop at the first answer within it */
   int max_iterations;
   bool contacts;          /* the problem goes to the chain for contacts of one cone, */
   const NsMethod *method; /* or, if not NULL, to this method of friction_chain.h alone */

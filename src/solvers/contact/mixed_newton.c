@@ -25,11 +25,12 @@
 #include "solvers/residual.h"
 
 /*
-** HALVINGS: of a step, to 1/64. MEMORY: number of last merits whose largest a step must get below. PATIENCE: steps that do not
+** STEADY: index of the least delta of a steady problem (dense). In a direction in which answers are not unique a step is the rounding of F over delta:
+** with 1e-10 the answer wanders by 1e-6 of itself. HALVINGS: of a step, to 1/64. MEMORY: number of last merits whose largest a step must get below. PATIENCE: steps that do not
 ** halve the measure before an answer is accepted. Steps of one call: LARGE_STEPS for a sparse problem (each costs a
 ** factorisation, and the chain calls again), SMALL_STEPS for a dense one, POLISH_STEPS from an answer.
 */
-enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3, LARGE_STEPS = 15, SMALL_STEPS = 60, POLISH_STEPS = 5 };
+enum { STEADY = 2, HALVINGS = 7, MEMORY = 3, PATIENCE = 3, LARGE_STEPS = 15, SMALL_STEPS = 60, POLISH_STEPS = 5 };
 
 /*
 ** exact: a measure that needs no more steps (two roundings). settled: a measure that is accepted at the first step that does not halve it.
@@ -45,7 +46,7 @@ static const double exact = 4e-16, settled = 1e-14, leap = 10, proximal[] = {1e-
 */
 typedef struct NewtonWay {
   double *point, *at, *best, *best_w, least, merit, recent[MEMORY];
-  int delta, idle, taken;
+  int delta, lowest, idle, taken;
 } NewtonWay;
 
 /* Workspace for dense or for sparse problems. */
@@ -234,7 +235,7 @@ static NsStatus mixed_newton_step(NewtonRoom *newton, const NsMixedView *v, int 
     if (!status && mixed_newton_search(newton, v, bound)) break;
     if (newton->now->least <= v->tolerance || proximal[newton->now->delta] == 1) return NS_ENOCONV;
   }
-  if (newton->now->delta > 0) newton->now->delta--;
+  if (newton->now->delta > newton->now->lowest) newton->now->delta--;
   newton->now->recent[newton->now->taken++ % MEMORY] = newton->now->merit;
   newton->now->idle = mixed_newton_judge(newton, v) ? 0 : newton->now->idle + 1;
   return NS_OK;
@@ -259,7 +260,8 @@ NsStatus ns_mixed_newton_begin(NsMixedNewton *rooms, int way, const NsMixedView 
   ns_mixed_product(&v->p, z, newton->now->at);
   memcpy(newton->now->best_w, newton->now->at, bytes);
   newton->now->least = INFINITY;
-  newton->now->delta = newton->now->idle = newton->now->taken = 0;
+  newton->now->delta = newton->now->lowest = v->steady && !sparse ? STEADY : 0;
+  newton->now->idle = newton->now->taken = 0;
   mixed_newton_judge(newton, v);
   newton->now->idle = 0;
   newton->now->merit = map(v, newton->now->point, newton->now->at, NULL);

@@ -16,6 +16,12 @@ enum {
 static const double SLIP_FOUND = 4 * DBL_EPSILON, SLIP_STALLED = 1e-10;
 
 /*
+** A bound whose change is this part of the largest multiplier of the problem, both in units of equal energy (sqrt(W_kk) z_k), does not change: the
+** reaction of a joint in free fall is rounding.
+*/
+static const double SLIP_ROUNDING = 64 * DBL_EPSILON;
+
+/*
 ** Newton's method is used where 1 - mu'(u) du/dmu is at least this. Below, the coefficient at the present slip is next: from the static
 ** one on this falls to the largest coefficient that obeys the law.
 */
@@ -64,9 +70,16 @@ static void group_take_bound(NsMixedGroup *group, double bound) {
   group->lower = -bound, group->upper = bound;
 }
 
+/* The largest multiplier of the problem in units of equal energy. */
+static double slip_largest_energy(const NsMixedProblem *p, const double *z) {
+  double most = 0;
+  for (int k = 0; k < p->n; k++) most = fmax(most, sqrt(fabs(slip_matrix(p, k, k))) * fabs(z[k]));
+  return most;
+}
+
 /* The next friction of all groups, from the answer z, w: the largest change, as a part of it; NAN: a coefficient failed. */
 static double friction_next(const NsMixedProblem *p, NsMixedGroup *groups, const double *z, const double *w, bool damped) {
-  double most = 0, change;
+  double most = 0, change, rounding = SLIP_ROUNDING * slip_largest_energy(p, z);
   for (int g = 0, k = 0; g < p->ngroups; k += p->groups[g++].dim) {
     NsMixedGroup *group = &groups[g];
     if (!ns_mixed_depends(group)) continue;
@@ -76,7 +89,8 @@ static double friction_next(const NsMixedProblem *p, NsMixedGroup *groups, const
       group->slip.next = damped ? 0.5 * (next + group->mu[0]) : next;
     } else {
       double next = reaction_bound(&group->reaction, z);
-      change = next > 0 ? fabs(next - group->upper) / next : 0;
+      double off = fabs(next - group->upper);
+      change = sqrt(fabs(slip_matrix(p, k, k))) * off > rounding ? off / fmax(next, group->upper) : 0;
       group->reaction.next = damped ? 0.5 * (next + group->upper) : next;
     }
     most = fmax(most, change);
@@ -116,6 +130,7 @@ NsStatus ns_mixed_slip_solve(NsMixed *solver, const NsMixedProblem *p, NsMixedGr
     double most = friction_next(p, groups, z, w, i >= SLIP_DAMPED);
     if (isnan(most)) return info->status = NS_ECALLBACK;
     if (most <= SLIP_FOUND || (most <= SLIP_STALLED && most >= before)) break;
+    if (i == SLIP_ITERATIONS && most <= SLIP_STALLED) break;
     if (i == SLIP_ITERATIONS) return info->status = NS_ENOCONV;
     before = most;
     friction_take(p, groups);
