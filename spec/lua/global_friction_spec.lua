@@ -32,6 +32,38 @@ describe("global_friction", function()
     end
   end
 
+  -- A chain of heavy bodies between light ones, with mu from 0 to 1e9: what sticks has a velocity of rounding.
+  it("does not take the rounding of sticking velocities times a huge mu for a singular M", function()
+    math.randomseed(82)
+    local solved = 0
+    for _ = 1, 60 do
+      local M, H, v, mu = ns.zeros(12, 12), ns.zeros(12, 9), {}, {}
+      for b = 0, 3 do
+        local A = ns.matrix(random.matrix_within(3, 3, 1))
+        A = (A * A:transpose() + 0.1 * ns.eye(3)) * (b % 2 == 0 and 1e6 or 1)
+        for i = 1, 3 do
+          for j = 1, 3 do M[3 * b + i][3 * b + j] = (A[i][j] + A[j][i]) / 2 end
+        end
+      end
+      for i = 1, 12 do
+        v[i] = random.signed()
+        for j = 1, 9 do H[i][j] = (i - 1) // 3 - (j - 1) // 3 >= 0 and (i - 1) // 3 - (j - 1) // 3 <= 1 and random.signed() or 0 end
+      end
+      for k = 1, 3 do mu[k] = ({ 0, 0.3, 1e6, 1e9 })[math.random(4)] end
+      local a = global { M = M, H = H, q = M * ns.vector(v), mu = mu }
+      assert.is_true(a.status == "ok" or a.status == "iteration limit", a.status)
+      solved = solved + (a.success and 1 or 0)
+      for k = 0, a.success and 6 or -1, 3 do
+        local n, un = a.r[k + 1], a.u[k + 1]
+        assert.is_true(n >= 0 and math.min(n, math.abs(un)) < 1e-8 * a.scale and un > -1e-6)
+        local sticks = math.max(math.abs(a.u[k + 2]), math.abs(a.u[k + 3])) < 1e-6
+        local bound, force = mu[k // 3 + 1] * n, math.sqrt(a.r[k + 2]^2 + a.r[k + 3]^2)
+        assert.is_true(force <= bound + 1e-8 * a.scale and (n < 1e-8 * a.scale or sticks or force >= (1 - 1e-6) * bound))
+      end
+    end
+    assert.is_true(solved > 50)
+  end)
+
   it("solves random problems of bodies with masses of all kinds", function()
     math.randomseed(81)
     local solved, count = 0, campaign(20, 0.5)
