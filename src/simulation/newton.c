@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "simulation/merged.h"
 
 enum { MAX_HALVINGS = 10 }; /* of a damped Newton step; chosen by experience on the specs */
@@ -42,17 +43,33 @@ static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   return ns_fail(err, NS_EARG, "%s: solver '%s' takes no sparse one-step problem; use %s", kind, asked, names);
 }
 
+/*
+** What contacts have reached, where that is near to what they were asked for: text. 1e4: beyond, another tolerance is no help. With redundant contacts
+** and large friction the last digits may take more iterations than there are.
+*/
+static const char *nearly_solved(const NsIsland *island, char *text, size_t size) {
+  double reached = island->problem->info.backward, asked = island->problem->tolerance;
+  if (asked == 0) asked = NS_CONTACTS_TOLERANCE;
+  bool near = ns_osnsp_has_contacts(island->problem) && reached > asked && reached <= 1e4 * asked;
+  if (!near) return "";
+  ns_print(text, size, "; contacts are solved to %.3g of their terms, the tolerance is %.3g: a larger one may do", reached,
+           asked);
+  return text;
+}
+
 /* Writes the message for a failure of the island's one-step problem. Returns the status of the problem. */
 static NsStatus island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   ts->failure = NS_FAILED_PROBLEM;
   const NsSolverInfo *info = &island->problem->info;
   const NsInteraction *first = ns_island_first_interaction(island);
+  char near[160];
   if (info->status == NS_EARG && wrong_solver(island, err) != NS_OK) return ns_ts_locate(ts, NS_EARG, err);
   if (first)
     ns_fail(err, info->status,
-            "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g)",
+            "%s: the one-step problem has no accepted solution: %s (%d unknown%s from '%s'%s, residual %.3g%s)",
             ns_osnsp_name(island->problem->kind), ns_status_message(info->status), island->problem->m,
-            island->problem->m == 1 ? "" : "s", first->name, island->graph->ninteractions > 1 ? " on" : "", info->residual);
+            island->problem->m == 1 ? "" : "s", first->name, island->graph->ninteractions > 1 ? " on" : "", info->residual,
+            nearly_solved(island, near, sizeof near));
   else
     ns_fail(err, info->status, "the sparse equations of the states have no accepted solution: %s (residual %.3g)",
             ns_status_message(info->status), info->residual);
