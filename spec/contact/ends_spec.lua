@@ -114,8 +114,10 @@ describe("a capsule", function()
     end
     local function cloned()
       local simu = slides()
-      local copy = simu:clone()
-      return copy, finish(simu)
+      local copy, other = simu:clone(), simu:clone()
+      local expected, near = finish(other), finish(simu)
+      for k = 1, 3 do assert.near(near[k], expected[k], 1e-9) end -- the manager of the original links what is new
+      return copy, expected
     end
     local copy, expected = cloned()
     collectgarbage()

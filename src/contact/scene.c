@@ -16,6 +16,8 @@
 /* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles the time of a heap at rest. */
 static const double scene_skin = 0.2;
 
+enum { SCENE_COORDINATES = 7 }; /* the most that a shape has */
+
 struct NsScene {
   int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
   double reach, widest_reach,
@@ -28,7 +30,11 @@ struct NsScene {
   double *places;     /* of the balls of `round`, now; 3 each */
   NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
   int nround, *meshes, nmeshes, mesh_capacity;
-  long searches;
+  long searches, looks;
+  bool looking, changed; /* of a look: it is one; there is a change */
+  NsSceneFrame *frame;   /* NULL: nobody follows */
+  double *from;          /* 7 for each shape: its coordinates at the last ns_scene_way, of the first `nfrom` */
+  int nfrom;
   NsGrid grid;
   NsNarrow narrow;
 };
@@ -53,6 +59,7 @@ void ns_scene_free(NsScene *scene) {
   ns_free(scene->places);
   ns_free(scene->poses);
   ns_free(scene->meshes);
+  ns_free(scene->from);
   ns_narrow_free(&scene->narrow);
   ns_grid_free(&scene->grid);
   ns_free(scene);
@@ -77,7 +84,9 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
     if (longer) s->places = longer;
     NsPose *poses = ns_resize(s->poses, (size_t)s->shape_capacity, sizeof *poses);
     if (poses) s->poses = poses;
-    if (!round || !longer || !poses) return s->shape_capacity = before, NS_ENOMEM;
+    double *from = ns_resize(s->from, SCENE_COORDINATES * (size_t)s->shape_capacity, sizeof *from);
+    if (from) s->from = from;
+    if (!round || !longer || !poses || !from) return s->shape_capacity = before, NS_ENOMEM;
   }
   if (shape->mesh && scene_grow(&s->meshes, s->nmeshes, &s->mesh_capacity, sizeof *s->meshes) != NS_OK) return NS_ENOMEM;
   NsSceneBall *balls = ns_alloc((size_t)shape->nballs, sizeof *balls);
@@ -175,10 +184,69 @@ static int scene_slot(NsScene *s, NsSceneContact c) {
   return *entry;
 }
 
+/* How near contacts of the shapes i and j (-1: a half-space) matter to a look. */
+static double scene_near(const NsScene *s, int i, int j) {
+  double size = s->shapes[i].n > 0 ? s->shapes[i].around : INFINITY;
+  if (j >= 0 && s->shapes[j].n > 0) size = fmin(size, s->shapes[j].around);
+  return isfinite(size) ? fmin(NS_SCENE_NEAR * size, s->reach) : 0;
+}
+
+/* The features of a touch between two shapes where they are now; false: there is no gap. */
+static bool scene_features(const NsScene *s, const NsTouch *t, int one, int other, NsFeatures *f) {
+  const NsSceneShape *a = &s->shapes[one], *b = &s->shapes[other];
+  NsPose first = ns_pose(a->q, a->n, s->space == 2), second = ns_pose(b->q, b->n, s->space == 2);
+  *f = (NsFeatures){.R1 = t->R1, .R2 = t->R2, .L1 = t->L1, .L2 = t->L2};
+  ns_place(&first, t->corner, f->corner), ns_turn(&first, t->along, f->along);
+  ns_place(&second, t->point, f->point), ns_turn(&second, t->normal, f->normal), ns_turn(&second, t->side, f->side);
+  return ns_features_gap(t->kind, f) == 0;
+}
+
+/* Parts of the size within which a touch and the frame of a follower have one gap, and are at one place; of two places of a body one normal, as a cosine. */
+static const double same_gap = 1e-9, same_place = 1e-3, same_normal = 1 - 1e-6;
+
+/* Whether the follower of the linked contact c has come to the touch, whose features are those of the shapes `one` and `other`. */
+static bool scene_stands_for(const NsScene *s, const NsSceneContact *c, int one, const NsFeatures *f) {
+  double q[2 * SCENE_COORDINATES], point[3], normal[3], way[3], gap, size = s->shapes[c->first].around;
+  const NsSceneShape *a = &s->shapes[c->first], *b = &s->shapes[c->second];
+  memcpy(q, a->q, (size_t)a->n * sizeof *q);
+  if (b->n > 0) memcpy(q + a->n, b->q, (size_t)b->n * sizeof *q);
+  if (!s->frame(c->follower, q, point, normal, &gap)) return false;
+  bool mirrored = one != c->first;
+  ns_sub3(point, mirrored ? f->p2 : f->p1, way);
+  return fabs(gap - f->gap) <= same_gap * size && ns_length3(way) <= same_place * size &&
+         (mirrored ? -1 : 1) * ns_dot3(normal, f->n) >= same_normal;
+}
+
+/* Whether a linked contact of the shapes `one` and `other` has followed a surface to the touch. */
+static bool scene_is_followed(const NsScene *s, const NsTouch *t, int one, int other) {
+  NsFeatures f;
+  if (!s->frame || !scene_features(s, t, one, other, &f)) return false;
+  for (const NsSceneContact *c = s->slots; c < s->slots + s->nslots; c++) {
+    bool pair = (c->first == one && c->second == other) || (c->first == other && c->second == one);
+    if (pair && c->linked && c->follower && scene_stands_for(s, c, one, &f)) return true;
+  }
+  return false;
+}
+
+/*
+** A contact that a look has found: a change where it is near, not linked, and has not been offered by the last search. With a touch: the features are of
+** the shapes `one` and `other`.
+*/
+static void scene_look_at(NsScene *s, const NsSceneContact *c, double gap, const NsTouch *t, int one, int other) {
+  int slot = s->table_size > 0 ? *scene_entry(s, c) : -1;
+  NsSceneContact *known = slot >= 0 ? &s->slots[slot] : NULL;
+  if (known) known->looked = s->looks;
+  if (s->changed || (known && (known->linked || known->seen == s->searches))) return;
+  s->changed = gap <= scene_near(s, c->first, c->second) && !(t && scene_is_followed(s, t, one, other));
+}
+
 /* Notes a contact that is near, unless it is linked. */
-static NsStatus scene_note(NsScene *s, int first, int second, int part) {
-  int slot = scene_slot(s, (NsSceneContact){.first = first, .second = second, .part = (uint64_t)part});
+static NsStatus scene_note(NsScene *s, int first, int second, int part, double gap) {
+  NsSceneContact c = {.first = first, .second = second, .part = (uint64_t)part};
+  if (s->looking) return scene_look_at(s, &c, gap, NULL, 0, 0), NS_OK;
+  int slot = scene_slot(s, c);
   if (slot < 0) return NS_ENOMEM;
+  s->slots[slot].seen = s->searches;
   if (!s->slots[slot].linked) s->found[s->nfound++] = slot;
   return NS_OK;
 }
@@ -279,6 +347,10 @@ static NsStatus scene_note_touches(NsScene *s, int i, int j) {
     NsSceneContact c = {.first = t->swapped ? j : i, .second = t->swapped ? i : j, .triangle = t->triangle, .part = t->id};
     bool world = s->shapes[c.first].n == 0;
     if (world) c.first = c.second, c.second = t->swapped ? j : i;
+    if (s->looking) {
+      scene_look_at(s, &c, t->gap, t, t->swapped ? j : i, t->swapped ? i : j);
+      continue;
+    }
     int slot = scene_slot(s, c);
     if (slot < 0) return NS_ENOMEM;
     NsSceneContact *contact = &s->slots[slot];
@@ -383,8 +455,9 @@ static NsStatus scene_capsules(NsScene *s, int i, int j) {
     const NsSceneShape *one = k == 0 ? a : b, *other = k == 0 ? b : a;
     if (one->half > 0 && !(other->half > 0)) continue;
     for (int end = 0; end < one->nballs; end++, part++) {
-      if (scene_cap_gap(one, one->balls[end].at[0], other) > scene_reach(s, i, j)) continue;
-      if (scene_note(s, i, j, part) != NS_OK) return NS_ENOMEM;
+      double gap = scene_cap_gap(one, one->balls[end].at[0], other);
+      if (gap > scene_reach(s, i, j)) continue;
+      if (scene_note(s, i, j, part, gap) != NS_OK) return NS_ENOMEM;
     }
   }
   return NS_OK;
@@ -451,7 +524,8 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
          far = a->around + (solids ? 2 : 1) * scene_reach(s, i, j) + b->around;
   if (x * x + y * y + z * z > far * far || a->q == b->q) return NS_OK;
   if (solids) return scene_solids(s, pair);
-  return a->half > 0 || b->half > 0 ? scene_capsules(s, i, j) : scene_note(s, i, j, 0);
+  if (a->half > 0 || b->half > 0) return scene_capsules(s, i, j);
+  return scene_note(s, i, j, 0, sqrt(x * x + y * y + z * z) - a->around - b->around);
 }
 
 /* ---- half-spaces ---- */
@@ -466,7 +540,8 @@ static NsStatus scene_halves(NsScene *s, int i) {
       double distance = (at[0] - p[0]) * n[0] + (at[1] - p[1]) * n[1] + (at[2] - p[2]) * n[2];
       double sine = scene_sine(s, shape, &shape->balls[k], n);
       distance -= shape->balls[k].radius + shape->balls[k].ring * sine;
-      if (scene_touches(&shape->balls[k], sine) && distance <= s->reach + shape->lead && scene_note(s, i, -1 - l, k) != NS_OK)
+      if (scene_touches(&shape->balls[k], sine) && distance <= s->reach + shape->lead &&
+          scene_note(s, i, -1 - l, k, distance) != NS_OK)
         return NS_ENOMEM;
     }
   }
@@ -512,9 +587,10 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
   return status;
 }
 
-NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
+/* Goes through the pairs that may be near. */
+static NsStatus scene_visit(NsScene *s, int *bad) {
   NsStatus status = NS_OK;
-  s->nfound = 0, s->searches++;
+  s->nfound = 0;
   if (scene_read_places(s)) status = scene_rebuild(s, bad);
   const int *pair = s->grid.pairs, *end = pair + 2 * (ptrdiff_t)s->grid.npairs;
   for (int k = 0; status == NS_OK && k < s->nround; k++) {
@@ -524,5 +600,51 @@ NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
   }
   for (int i = 0; status == NS_OK && i < s->nshapes; i++)
     if (!(s->shapes[i].around > 0)) status = scene_halves(s, i);
+  return status;
+}
+
+NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
+  s->searches++;
+  NsStatus status = scene_visit(s, bad);
   return *found = s->found, *nfound = s->nfound, status;
+}
+
+/* ---- looks between two searches ---- */
+
+/* Whether a linked contact has gone that is near. */
+static bool scene_has_gone(const NsScene *s, const NsSceneContact *c) {
+  NsFeatures f;
+  int one = c->mirrored ? c->second : c->first, other = c->mirrored ? c->first : c->second;
+  if (!c->linked || c->follower || c->looked == s->looks) return false;
+  if (!c->touch) return scene_gave_way(s, c);
+  return scene_features(s, c->touch, one, other, &f) && f.gap <= scene_near(s, c->first, c->second);
+}
+
+void ns_scene_ask(NsScene *s, NsSceneFrame *frame) {
+  s->frame = frame;
+}
+
+NsStatus ns_scene_look(NsScene *s, bool *changed, int *bad) {
+  *changed = false;
+  if (s->space == 2) return NS_OK;
+  s->looking = true, s->changed = false, s->looks++;
+  NsStatus status = scene_visit(s, bad);
+  s->looking = false;
+  for (int slot = 0; slot < s->nslots && status == NS_OK && !s->changed; slot++)
+    s->changed = scene_has_gone(s, &s->slots[slot]);
+  return *changed = s->changed, status;
+}
+
+double ns_scene_way(NsScene *s) {
+  double most = 0;
+  for (int i = 0; i < s->nshapes; i++) {
+    const NsSceneShape *shape = &s->shapes[i];
+    double *from = s->from + SCENE_COORDINATES * (ptrdiff_t)i, move[SCENE_COORDINATES] = {0};
+    for (int k = 0; k < shape->n && i < s->nfrom; k++) move[k] = shape->q[k] - from[k];
+    if (shape->n > 0) memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
+    if (!(shape->around > 0) || s->space == 2) continue;
+    double turn = sqrt(ns_dot3(move + 3, move + 3) + move[6] * move[6]); /* of the quaternion: half of the angle */
+    most = fmax(most, ns_length3(move) / shape->around + 2 * turn);
+  }
+  return s->nfrom = s->nshapes, most;
 }

@@ -52,9 +52,12 @@ typedef struct NsSceneContact {
   int triangle;  /* of a mesh; else 0 */
   uint64_t part; /* the number of the contact among the contacts of the two, from 0, or the features of its touch */
   bool linked;
-  bool mirrored;     /* the features of the touch belong to `second`, and then to `first` */
-  NsTouch *touch;    /* NULL: there are no features */
-  long seen;         /* the search that has found the touch last */
+  bool mirrored;  /* the features of the touch belong to `second`, and then to `first` */
+  NsTouch *touch; /* NULL: there are no features */
+  long seen;      /* the search that has found it last */
+  long looked;    /* the look that has found the touch last */
+  const void *
+      follower; /* a relation that follows the surface of one of the two beyond the features, borrowed; NULL: it stays with these */
   long parted;       /* how many searches there had been when it was last unlinked, or made */
   const double *gap; /* of a linked contact: its present gap, borrowed */
   const void *owner; /* for the caller */
@@ -92,6 +95,24 @@ void ns_scene_set_lead(NsScene *scene, int shape, double lead);
 ** finite place, or one that is too far from the origin; NS_ENOMEM.
 */
 NsStatus ns_scene_search(NsScene *scene, const int **found, int *nfound, int *bad);
+
+/*
+** How scenes ask a follower for its present frame: the coordinates q are those of the first shape and of the second one; the point on the first shape,
+** the normal that points to it, and the gap. False: there is none.
+*/
+typedef bool NsSceneFrame(const void *follower, const double *q, double *point, double *normal, double *gap);
+void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
+
+/*
+** Whether a search at the present places would link a contact, or find a linked one with a touch no more, that is nearer than NS_SCENE_NEAR of the size
+** (`around`) of its smaller moving body, and than the reach. Nothing changes but the list of near pairs. Contacts that the last search has found and the caller has not
+** linked are left out, and those that a linked contact stands for that has followed a surface there. In the plane there are none: features there go on around the outlines. Statuses as those of ns_scene_search.
+*/
+#define NS_SCENE_NEAR 0.05
+NsStatus ns_scene_look(NsScene *scene, bool *changed, int *bad);
+
+/* The largest way of a point of a body since the last call, in sizes of this body; at the first call 0. */
+double ns_scene_way(NsScene *scene);
 
 /* The slots of the linked contacts whose gap is above `most` and twice what their shapes lead, in the order of slots. NS_ENOMEM. */
 NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);

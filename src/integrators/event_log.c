@@ -44,7 +44,7 @@ NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
   }
   log->events[log->count] = *event;
   log->events[log->count++].slope = log->slope;
-  if (log->stops && log->stops(log->context, event)) log->stopped = true;
+  if (log->stops && log->stops(log->context, event)) log->stopped = true, log->stop = event->t;
   return NS_OK;
 }
 

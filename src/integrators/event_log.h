@@ -48,7 +48,7 @@ typedef struct NsEvent {
 
 /*
 ** The events of a run. Events from index `kept` on belong to a step that may be computed again. A zeroed log is empty. A drive
-** that has handled an event for which `stops` is true ends its step there: `stopped`.
+** that has handled an event for which `stops` is true, or has come to where links change, ends its step there: `stopped`, at stop.
 */
 typedef struct NsEventLog {
   NsEvent *events;
@@ -56,7 +56,8 @@ typedef struct NsEventLog {
   long slope;                                               /* that events get which are added now */
   bool (*stops)(const void *context, const NsEvent *event); /* NULL: no event ends a step */
   const void *context;
-  bool stopped;
+  bool stopped, relinks; /* relinks: links change there */
+  double stop;
 } NsEventLog;
 
 const char *ns_event_name(NsEventKind kind);

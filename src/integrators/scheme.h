@@ -200,6 +200,7 @@ typedef struct NsDrive {
   NsEnergyAccount *account;          /* NULL: no account is kept */
   const NsDenseSink *sink;           /* NULL: nobody records the dense output of the step */
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
+  const NsLinker *linker;            /* NULL: links do not change within the step */
 } NsDrive;
 
 /* What NsSchemeTangent.vjp differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the layout. */

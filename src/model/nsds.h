@@ -6,6 +6,17 @@
 
 #include "model/interaction.h"
 
+/*
+** Who links contacts that come and go, for a motion that goes from event to event: it asks within its steps. The functions read the coordinates of the
+** systems.
+*/
+typedef struct NsLinker {
+  void *context;
+  double (*way)(void *context); /* of bodies since the last call, in sizes of them: see ns_scene_way */
+  NsStatus (*look)(void *context, bool *changed, NsError *err); /* whether a contact that is near has come or gone */
+  NsStatus (*link)(void *context, double t, NsError *err);      /* links and unlinks contacts */
+} NsLinker;
+
 /* The graph. Systems and interactions are borrowed and stand in the order of insertion; interactions may be removed. */
 typedef struct NsNsds {
   double t0, T;
@@ -13,17 +24,18 @@ typedef struct NsNsds {
   NsInteraction **interactions;
   int nds, ninteractions;
   int ds_capacity, interaction_capacity;
-  uint64_t version; /* counts the changes of the graph */
-  uint64_t links;   /* counts those of them that are a new system, a link or its end */
-  uint64_t resets;  /* counts the returns to the initial states */
-  uint64_t values;  /* counts the coefficients and vectors z that scripts have replaced in it */
-  bool busy;        /* a step is being computed: nothing in the graph may change */
-  bool acting;      /* between two intervals of a step a script acts or records: the graph may change, but not step */
-  bool observed;    /* a script records a row: it may read everything, but not change the graph */
-  long simulations; /* number of simulations made of this graph; they are numbered from 1 */
-  NsOrigin origin;  /* what links contacts that come and go */
-  double now;       /* time of the states: the end of the last step, or that of a load or reset */
-  long driver;      /* number of the simulation that last stepped, reset or loaded the state; 0: none */
+  uint64_t version;       /* counts the changes of the graph */
+  uint64_t links;         /* counts those of them that are a new system, a link or its end */
+  uint64_t resets;        /* counts the returns to the initial states */
+  uint64_t values;        /* counts the coefficients and vectors z that scripts have replaced in it */
+  bool busy;              /* a step is being computed: nothing in the graph may change */
+  bool acting;            /* between two intervals of a step a script acts or records: the graph may change, but not step */
+  bool observed;          /* a script records a row: it may read everything, but not change the graph */
+  long simulations;       /* number of simulations made of this graph; they are numbered from 1 */
+  NsOrigin origin;        /* what links contacts that come and go */
+  const NsLinker *linker; /* borrowed; NULL: nobody links within steps */
+  double now;             /* time of the states: the end of the last step, or that of a load or reset */
+  long driver;            /* number of the simulation that last stepped, reset or loaded the state; 0: none */
 } NsNsds;
 
 /* What scripts ask of it; which of it belongs to the identity of a model, simulation/identity.c tells itself. */

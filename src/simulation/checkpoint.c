@@ -53,6 +53,8 @@ static void put_links(NsText *text, const NsNsds *nsds) {
 
 NsStatus ns_ts_save(NsTimeStepping *ts, const char *path, const char *note, size_t note_size, NsError *err) {
   NsText identity = {0}, state = {0}, links = {0};
+  if (ts->part.divided && ts->user.count == 0 && ts->computed)
+    return ns_fail(err, NS_EARG, "contacts have divided the step at t=%.10g: call nextStep first", ts->part.from);
   if (ts->part.divided && ts->user.count == 0)
     return ns_fail(err, NS_EARG, "the step is divided at t=%.10g by an event that has been removed; compute its rest first",
                    ts->part.from);

@@ -98,10 +98,12 @@ static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step
   double end = i == ts->part.stopping ? ts->part.aim : ts->part.stop;
   NsStep part;
   if (end < step->t) part = *step, part.t = end, part.h = end - part.t_k, step = &part;
-  ts->log.stopped = ts->islands.of[i].saved = false;
+  ts->log.stopped = ts->log.relinks = ts->islands.of[i].saved = false;
   NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], step, err);
   if (status != NS_OK || !ts->log.stopped) return status;
-  double t = ts->log.events[ts->log.count - 1].t;
+  double t = ts->log.stop;
+  if (!(t <= ts->part.stop)) return NS_OK;
+  ts->part.relinks = ts->log.relinks || (ts->part.relinks && t == ts->part.stop);
   if (t < ts->part.stop) ts->part.stop = t, ts->part.stopping = i, ts->part.aim = step->t;
   return NS_OK;
 }

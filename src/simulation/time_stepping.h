@@ -114,7 +114,9 @@ typedef struct NsStepPart {
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */
   double from;
-  double stop;  /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
+  double
+      stop; /* an event of a law that the user acts on, or a change of links, has ended the last step here; INFINITY: none has */
+  bool relinks; /* links change there */
   int stopping; /* the island of that event; -1: none */
   double aim;   /* to where this island was going: on the same way again it stops at the same time */
 } NsStepPart;

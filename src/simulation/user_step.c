@@ -356,16 +356,35 @@ static NsStatus happen_accounted(NsTimeStepping *ts, const UserRoom *room, NsErr
   return status;
 }
 
-/* The interval ends at the located event, or begins there: it occurs. */
-static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserRoom *room, NsError *err) {
+/* The step is divided at t, where the interval ends or begins. */
+static void divide_step(NsTimeStepping *ts, double t) {
   ts->log.kept = ts->log.count;
   ts->energy_k = ts->energy;
-  ts->user.of[event].pending = true;
   ts->part.from = t;
   ts->computed = false;
   ts->part.divided = true;
   ts->part.restart = false;
+}
+
+/* The located event occurs at t. */
+static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserRoom *room, NsError *err) {
+  divide_step(ts, t);
+  ts->user.of[event].pending = true;
   return happen_accounted(ts, room, err);
+}
+
+/* Contacts have come or gone at t: whoever links them does. */
+static NsStatus relink(NsTimeStepping *ts, double t, NsError *err) {
+  const NsLinker *linker = ts->nsds->linker;
+  divide_step(ts, t);
+  ts->progress = (NsProgress){t, t, ts->k + 1, 0};
+  ts->nsds->busy = false;
+  ts->nsds->acting = true;
+  NsStatus status = linker->link(linker->context, t, err);
+  ts->nsds->acting = false;
+  ts->nsds->busy = true;
+  if (status != NS_OK) return status;
+  return ts->part.relinks = false, renew(ts, false, err);
 }
 
 /*
@@ -485,8 +504,26 @@ static NsStep rest_of_step(const NsTimeStepping *ts) {
   return (NsStep){ts->part.from, end, ts->part.divided || parted ? end - ts->part.from : whole, ts->part.restart, whole, jumps};
 }
 
+/* The changes of links in a step of the grid: the time of the last one, and how many have followed the one before at once. */
+typedef struct Relinks {
+  double last;
+  int crowded;
+} Relinks;
+
+/* NS_EMAXITER where links change again and again, as when nobody follows what is found. */
+static NsStatus check_relinks(const NsTimeStepping *ts, Relinks *relinks, NsError *err) {
+  enum { MOST = 64 }; /* features that are equally near to rounding change a few times at once */
+  double t = ts->part.from, close = fmax(CROWDED * ns_time_grid_step(ts->grid, ts->k), 256 * ns_ts_rounding(t));
+  relinks->crowded = t - relinks->last <= close ? relinks->crowded + 1 : 0;
+  relinks->last = t;
+  if (relinks->crowded <= MOST) return NS_OK;
+  return ns_fail(err, NS_EMAXITER, "%s: contacts come and go again and again near t=%.10g (step %ld)", ts->class->name, t,
+                 ts->k + 1);
+}
+
 /* One interval: to the next event of the user, which occurs, or to the end of the step: *done. *counted: it was no clock's. */
-static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *done, bool *counted, NsError *err) {
+static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, Relinks *relinked, bool *done, bool *counted,
+                              NsError *err) {
   NsStep step = rest_of_step(ts);
   double t = INFINITY;
   int event = -1;
@@ -496,13 +533,15 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   if (status == NS_OK) status = keep_state(ts, err);
   if (status != NS_OK) return status;
   status = compute_interval(ts, &step, room, &t, &event, err);
-  bool start = status == NS_OK && t == step.t_k;
+  bool start = status == NS_OK && t == step.t_k, relinks = !start && ts->part.relinks && ts->part.stop <= t;
   if (!start) t = fmin(t, ts->part.stop);
   if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
   if (status != NS_OK || start) forget_step(ts);
   t = fmin(t, step.t);
-  *done = event < 0 || !(t < end_of_step(ts));
-  *counted = event >= 0 && !ns_user_event_ticks(&ts->user.of[event]);
+  *done = (event < 0 && !relinks) || !(t < end_of_step(ts));
+  *counted = relinks || (event >= 0 && !ns_user_event_ticks(&ts->user.of[event]));
+  if (status == NS_OK && relinks && !*done) status = relink(ts, t, err);
+  if (status == NS_OK && relinks && !*done) status = check_relinks(ts, relinked, err);
   return status == NS_OK && event >= 0 ? reach_event(ts, event, t, room, err) : status;
 }
 
@@ -521,11 +560,13 @@ static NsStatus take_intervals(NsTimeStepping *ts, const UserRoom *room, NsError
   long events = 0;
   bool pending = false, counted = false, done = !(ts->part.from < end_of_step(ts));
   int first = -1;
+  Relinks relinked = {-INFINITY, 0};
+  if (ts->part.divided && ts->part.relinks) status = relink(ts, ts->part.from, err); /* it has failed there */
   mark_clocks(ts, ts->part.from, &first);
   for (int e = 0; e < ts->user.count; e++) pending = pending || ts->user.of[e].pending;
-  if (pending) status = happen_accounted(ts, room, err);
+  if (pending && status == NS_OK) status = happen_accounted(ts, room, err);
   while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) {
-    status = take_interval(ts, room, &done, &counted, err);
+    status = take_interval(ts, room, &relinked, &done, &counted, err);
     if (status == NS_OK && !done && counted) status = check_many(ts, ++events, err);
   }
   ts->part.cut = status == NS_OK && !done;
@@ -552,6 +593,7 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->part.divided) ts->part.from = ns_time_grid_at(ts->grid, ts->k);
   double end = end_of_step(ts);
   bool told = ts->recorder && ts->drives, idle = ts->part.from < end;
+  idle = idle && !(ts->drives && ts->nsds->linker && !ts->sensitivities);
   if (n > 0) idle = idle && ns_user_events_tick(&ts->user) && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
   if (!idle || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;

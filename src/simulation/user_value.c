@@ -145,6 +145,7 @@ NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, b
   if (t != step.t) step.h = t - step.t_k;
   step.t = t;
   ts->part.stop = INFINITY;
+  ts->part.relinks = false;
   ts->part.stopping = -1;
   ns_step_dense_want_defects(&ts->dense, pieces && any_at_zero(ts));
   NsStatus status = NS_OK;

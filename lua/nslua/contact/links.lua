@@ -16,6 +16,20 @@ function links.register(graph, manager)
   return manager
 end
 
+-- Has the contacts of the graph's managers in space linked within the steps of simulations that go from event to
+-- event. It is called when a manager links contacts.
+function links.watch(support, manager)
+  if manager.watched or manager.space == 2 then return end
+  local scenes, watched = {}, {}
+  manager.watched = true
+  for _, m in ipairs(managers[manager.nsds]) do
+    if m.watched then watched[#watched + 1], scenes[#scenes + 1] = m, m.scene end
+  end
+  support.watch(manager.nsds, scenes, function()
+    for _, m in ipairs(watched) do m:update(m.reached) end
+  end)
+end
+
 -- The key of a generator of the script, as bytes.
 function links.key(key) return type(key):sub(1, 1) .. tostring(key) end
 

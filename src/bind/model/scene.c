@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bind/array/vector.h"
+#include "bind/call/callback.h"
 #include "bind/lua/open.h"
 #include "bind/model/model.h"
 #include "bind/model/solid.h"
@@ -32,11 +34,20 @@ static int bind_scene_gc(lua_State *L) {
   return 0;
 }
 
+/* An NsSceneFrame. The contact is copied: relations keep the frame of a step. */
+static bool scene_frame(const void *follower, const double *q, double *point, double *normal, double *gap) {
+  NsContact contact = *(const NsContact *)follower;
+  if (ns_contact_shape(&contact)->gap(&contact, q, gap) != 0) return false;
+  memcpy(point, contact.frame.pc1, sizeof contact.frame.pc1), memcpy(normal, contact.frame.nc, sizeof contact.frame.nc);
+  return true;
+}
+
 /* scene(space, reach). */
 static int bind_scene_new(lua_State *L) {
   int space = (int)luaL_checkinteger(L, 1);
   NslScene *self = nsl_new(L, &scene_type, sizeof *self, 1);
   nsl_check_status(L, ns_scene_new(&self->scene, space, luaL_checknumber(L, 2)), "scene");
+  ns_scene_ask(self->scene, scene_frame);
   lua_newtable(L);
   lua_setiuservalue(L, -2, 1);
   return 1;
@@ -297,6 +308,7 @@ static int bind_scene_follow(lua_State *L) {
   NsTouch touch = *c->touch;
   touch.triangle = c->triangle, touch.id = c->part;
   contact->surface = ns_surface_of(&touch, own->solid, shape->solid, shape->mesh), contact->last.known = false;
+  bind_scene_slot(L)->follower = contact->surface.solid || contact->surface.mesh ? contact : NULL;
   lua_getiuservalue(L, 1, 1);
   lua_createtable(L, 2, 0);
   lua_rawgeti(L, -2, -2 * (one + 1) - 1), lua_rawseti(L, -2, 1);
@@ -327,26 +339,97 @@ static int bind_scene_unlink(lua_State *L) {
   return 0;
 }
 
+/* ---- links within steps ---- */
+
+/* Links the contacts of a graph within steps. User value 1: a list of its scenes, of which there are n, and behind them the function that links. */
+typedef struct NslLinker {
+  NsLinker linker;
+  NslHost *host;
+  int n;
+  NslScene *scenes[];
+} NslLinker;
+
+static double linker_way(void *context) {
+  const NslLinker *self = context;
+  double most = 0;
+  for (int k = 0; k < self->n; k++)
+    if (self->scenes[k]->scene) most = fmax(most, ns_scene_way(self->scenes[k]->scene));
+  return most;
+}
+
+static NsStatus linker_look(void *context, bool *changed, NsError *err) {
+  const NslLinker *self = context;
+  int bad = 0;
+  *changed = false;
+  for (int k = 0; k < self->n && !*changed; k++) {
+    NsStatus status = self->scenes[k]->scene ? ns_scene_look(self->scenes[k]->scene, changed, &bad) : NS_OK;
+    if (status != NS_OK) return ns_fail(err, status, "contacts: %s", ns_status_message(status));
+  }
+  return NS_OK;
+}
+
+/* The call of the function at a time. */
+typedef struct LinkerCall {
+  const NslLinker *self;
+  double t;
+} LinkerCall;
+
+static void linker_push(lua_State *L, void *argument) {
+  const LinkerCall *call = argument;
+  nsl_push_object(L, call->self);
+  lua_getiuservalue(L, -1, 1);
+  lua_rawgeti(L, -1, call->self->n + 1);
+}
+
+static int linker_call(lua_State *L) {
+  linker_push(L, lua_touserdata(L, 1));
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+static void linker_word(const void *argument, char *text, size_t size) {
+  const LinkerCall *call = argument;
+  ns_print(text, size, "contacts within a step: t=%.10g", call->t);
+}
+
+static NsStatus linker_link(void *context, double t, NsError *err) {
+  LinkerCall call = {context, t};
+  NslWorded worded = {linker_word, linker_call, linker_push, &call};
+  return nsl_call_worded(call.self->host->L, &worded) ? NS_OK : ns_fail(err, NS_ECALLBACK, "contacts within a step failed");
+}
+
+/* watch(nsds, scenes, f): f() links the contacts of the scenes within the steps of simulations that go from event to event. */
+static int bind_scene_watch(lua_State *L) {
+  NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  luaL_checktype(L, 2, LUA_TTABLE), luaL_checktype(L, 3, LUA_TFUNCTION);
+  lua_settop(L, 3);
+  int n = (int)lua_rawlen(L, 2);
+  NslLinker *self = lua_newuserdatauv(L, sizeof *self + (size_t)n * sizeof(NslScene *), 1);
+  *self = (NslLinker){.linker = {self, linker_way, linker_look, linker_link}, .host = nsl_host(L), .n = n};
+  lua_createtable(L, n + 1, 0);
+  for (int k = 1; k <= n; k++) {
+    lua_rawgeti(L, 2, k);
+    self->scenes[k - 1] = nsl_check(L, -1, &scene_type);
+    lua_rawseti(L, 5, k);
+  }
+  lua_pushvalue(L, 3), lua_rawseti(L, 5, n + 1);
+  lua_setiuservalue(L, 4, 1);
+  nsl_remember_object(L, 4);
+  lua_getiuservalue(L, 1, 1);
+  lua_pushvalue(L, 4), lua_setfield(L, -2, "linker");
+  return nsds->linker = &self->linker, 0;
+}
+
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
-                                       {"shape", bind_scene_shape},
-                                       {"half", bind_scene_half},
-                                       {"lead", bind_scene_lead},
-                                       {"leads", bind_scene_leads},
-                                       {"mark", bind_scene_mark},
-                                       {"origin", bind_scene_origin},
-                                       {"recall", bind_scene_recall},
-                                       {"search", bind_scene_search},
-                                       {"far", bind_scene_far},
-                                       {"lost", bind_scene_lost},
-                                       {"contact", bind_scene_contact},
-                                       {"apart", bind_scene_apart},
-                                       {"link", bind_scene_link},
-                                       {"unlink", bind_scene_unlink},
-                                       {"follow", bind_scene_follow},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"scene", bind_scene_new},       {"shape", bind_scene_shape},   {"half", bind_scene_half},
+      {"lead", bind_scene_lead},       {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
+      {"origin", bind_scene_origin},   {"recall", bind_scene_recall}, {"search", bind_scene_search},
+      {"far", bind_scene_far},         {"watch", bind_scene_watch},   {"lost", bind_scene_lost},
+      {"contact", bind_scene_contact}, {"apart", bind_scene_apart},   {"link", bind_scene_link},
+      {"unlink", bind_scene_unlink},   {"follow", bind_scene_follow}, {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

@@ -22,6 +22,7 @@ void ns_hybrid_start(NsHybrid *run, const NsStep *step, const NsDrive *drive) {
   run->log->slope = 0;
   run->sink = drive->sink;
   run->sensitivity = drive->sensitivity;
+  run->linker = drive->linker;
   run->t = run->t_k = step->t_k;
   run->t_next = step->t;
   run->t_data = step->jumps ? step->t : run->base.nsds->T;

@@ -110,6 +110,7 @@ struct NsHybrid {
   NsEventLog *log;
   const NsDenseSink *sink;    /* NULL: nobody asks */
   NsSensitivity *sensitivity; /* NULL: nobody asks */
+  const NsLinker *linker;     /* NULL: links do not change within the step */
 
   /* the stepper between events */
   const NsStepperClass *method;

@@ -27,6 +27,7 @@
 
 #include "integrators/motion/event_active.h"
 #include "integrators/motion/event_kink.h"
+#include "integrators/motion/event_links.h"
 #include "integrators/motion/event_modes.h"
 #include "integrators/motion/event_parting.h"
 #include "integrators/motion/event_sensitivity.h"
@@ -120,6 +121,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   int unknowns = ed->run.n + WORKS + m;
   ns_hybrid_take(&ed->run, unknowns, ed->run.n + 2 * m);
   NS_ARENA_VECTORS(arena, unknowns, &ed->slope, &scales->pace);
+  ed->aside = ns_arena_doubles(arena, ed->Nq);
   NS_ARENA_VECTORS(arena, ed->Nv, &ed->p, &ed->acceleration, &ed->account.impulse, &scales->even, &scales->even_free,
                    &scales->even_all, &scales->even_noise, &scales->even_rate);
   ed->mode = ns_motion_mode_new(arena, m);
@@ -450,17 +452,20 @@ static NsStatus motion_events_advance(NsHybrid *run, int *row, NsError *err) {
   run->stepper->h_limit = run->longest;
   NsStatus status = ns_rk_step(run->stepper, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
-  return status == NS_ENOSOL ? ns_ed_go_to_parting(ed, row, err) : status;
+  bool parts = status == NS_ENOSOL;
+  if (parts) status = ns_ed_go_to_parting(ed, row, err);
+  if (status != NS_OK || (parts && *row >= 0)) return status; /* just behind that place the contacts that act do not agree */
+  return ns_ed_look_at_links(ed, row, err);
 }
 
 static NsStatus motion_events_renew(NsHybrid *run, int *row, bool *ends, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)run;
   NsStatus status = NS_OK;
-  (void)ends;
+  *ends = run->log->stopped;
   if (run->t < run->t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
   if (status != NS_OK) return status;
   *row = slowed_down(ed);
-  if (*row >= 0 || run->t >= run->t_next) return NS_OK;
+  if (*row >= 0 || *ends || run->t >= run->t_next) return NS_OK;
   run->longest = motion_longest_step(ed);
   status = measure_motion(ed, err);
   if (status != NS_OK) return status;
@@ -513,8 +518,11 @@ static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
 
 /* Counts the event of a row. Fails when there are too many, or when rounding alone makes one follow another without progress of time. */
 static NsStatus count_event(NsEventDriven *ed, int row, NsError *err) {
-  /* Limit of such events, besides 1 for each row (a force that begins where nothing holds has 233); spacings of time that are no progress. */
-  enum { STUCK = 400, RESOLUTION = 4 };
+  /*
+  ** Limit of such events, besides 1 for each row (a force that begins where nothing holds has 233); spacings of time that are no progress: steps up
+  ** to an event that occurs at once have some tens.
+  */
+  enum { STUCK = 400, RESOLUTION = 256 };
   const NsHybrid *run = &ed->run;
   NsMotionProgress *progress = &ed->progress;
   bool goes_on = run->t - progress->t > RESOLUTION * DBL_EPSILON * fmax(fabs(run->t), run->t_next - run->t_k);

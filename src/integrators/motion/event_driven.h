@@ -71,6 +71,7 @@ struct NsEventDriven {
   double *pole_matrix;   /* m x m: workspace of event_pole.c */
   NsMotionSearch search;
   double *slope, *p; /* unknowns, Nv: workspace */
+  double *aside;     /* Nq: workspace of event_links.c */
 };
 
 /* The scheme's functions that do not depend on its steps. start, finish: of the NsHybridClass. */
