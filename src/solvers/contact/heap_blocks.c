@@ -35,17 +35,20 @@ typedef struct BlockSearch {
 } BlockSearch;
 
 /* Makes memory for so many groups, blocks and numbers, and a part more, unless there is enough. */
-static NsStatus heap_reserve_blocks(NsHeapBlocks *heap, int groups, int blocks, ptrdiff_t numbers) {
-  if (groups <= heap->most_groups && blocks <= heap->most_blocks && numbers <= heap->most_numbers) return NS_OK;
+static NsStatus heap_reserve_blocks(NsHeapBlocks *heap, int rows, int groups, int blocks, ptrdiff_t numbers) {
+  bool enough = rows <= heap->most_rows && groups <= heap->most_groups;
+  if (enough && blocks <= heap->most_blocks && numbers <= heap->most_numbers) return NS_OK;
   ns_heap_blocks_release(heap);
   ptrdiff_t most = groups + groups / 4 + 1, most_blocks = blocks + (ptrdiff_t)blocks / 4, most_numbers = numbers + numbers / 4;
-  NS_ARENA_INTS(&heap->arena, most, &heap->first, &heap->start);
+  NS_ARENA_INTS(&heap->arena, most, &heap->first, &heap->start, &heap->later);
+  heap->earlier = ns_arena_doubles(&heap->arena, rows + (ptrdiff_t)rows / 4);
   heap->contact = ns_arena_take(&heap->arena, (size_t)most, sizeof *heap->contact);
   heap->col = ns_arena_ints(&heap->arena, most_blocks);
   heap->at = ns_arena_take(&heap->arena, (size_t)most_blocks, sizeof *heap->at);
   heap->value = ns_arena_doubles(&heap->arena, most_numbers);
   if (heap->arena.failed) return NS_ENOMEM;
-  heap->most_groups = (int)most - 1, heap->most_blocks = (int)most_blocks, heap->most_numbers = most_numbers;
+  heap->most_rows = rows + rows / 4, heap->most_groups = (int)most - 1, heap->most_blocks = (int)most_blocks,
+  heap->most_numbers = most_numbers;
   return NS_OK;
 }
 
@@ -95,6 +98,9 @@ static void heap_fill_blocks(NsHeapBlocks *heap, const NsMixedProblem *p, const 
           p->sparse->value[k];
     }
   }
+  for (int g = 0; g < p->ngroups; g++)
+    for (heap->later[g] = heap->start[g] + 1; heap->later[g] < heap->start[g + 1] && heap->col[heap->later[g]] < g;)
+      heap->later[g]++;
 }
 
 static void prepare_contacts(const NsHeapBlocks *heap) {
@@ -172,7 +178,7 @@ NsStatus ns_heap_blocks_make(NsHeapBlocks *heap, const NsMixedView *v) {
       for (int i = 0; i < p->groups[g].dim; i++) s.group[row++] = g;
     heap_count_blocks(p, &s);
     for (int g = 0; g < groups; g++) blocks += s.end[g], numbers += s.stop[g];
-    status = heap_reserve_blocks(heap, groups, blocks, numbers);
+    status = heap_reserve_blocks(heap, p->n, groups, blocks, numbers);
   }
   if (!status && ns_pool_threads() > 1) status = look_for_symmetry(p->sparse, &symmetric);
   if (!status) {
@@ -219,16 +225,24 @@ void ns_heap_product(const NsHeapBlocks *heap, const double *z, double *w) {
   }
 }
 
-static void heap_relax(const NsHeapBlocks *heap, int g, double *z) {
+/* Solves group g with the others fixed; on the way back, earlier groups are still as they were on the way there. */
+static void heap_relax(const NsHeapBlocks *heap, int g, bool backwards, double *z) {
   const NsMixedView *v = heap->v;
   const NsMixedGroup *group = &v->p.groups[g];
-  int row = heap->first[g], from = heap->start[g];
-  double b[NS_CONE_MOST];
-  double hold = heap->weight / v->rho[g];
-  for (int i = 0; i < group->dim; i++) b[i] = v->p.q[row + i] - (hold > 0 ? hold * heap->centre[row + i] : 0);
-  add_blocks(heap, group->dim, from + (group->cone != NULL), heap->start[g + 1], z, b);
-  if (group->cone) group->cone->solve(&heap->contact[g], b, z + row);
-  else z[row] = ns_box_clamp(z[row] - v->rho[g] / (1 + heap->weight) * b[0], group->lower, group->upper);
+  int row = heap->first[g], own = heap->start[g];
+  double b[NS_CONE_MOST], *earlier = heap->earlier + row, hold = heap->weight / v->rho[g];
+  if (!backwards) {
+    for (int i = 0; i < group->dim; i++) earlier[i] = v->p.q[row + i] - (hold > 0 ? hold * heap->centre[row + i] : 0);
+    add_blocks(heap, group->dim, own + 1, heap->later[g], z, earlier);
+  }
+  for (int i = 0; i < group->dim; i++) b[i] = earlier[i];
+  add_blocks(heap, group->dim, heap->later[g], heap->start[g + 1], z, b);
+  if (group->cone) {
+    group->cone->solve(&heap->contact[g], b, z + row);
+  } else {
+    add_blocks(heap, group->dim, own, own + 1, z, b);
+    z[row] = ns_box_clamp(z[row] - v->rho[g] / (1 + heap->weight) * b[0], group->lower, group->upper);
+  }
 }
 
 /* The square of the change of group g, in the units of z w. */
@@ -255,7 +269,7 @@ static void relax_piece(const HeapSweep *s, const NsHeapPiece *piece, bool backw
   for (int k = piece->from; k < piece->to; k++) {
     int g = heap->member[k], row = heap->first[g];
     if (!backwards) memcpy(s->before + row, s->z + row, (size_t)(heap->first[g + 1] - row) * sizeof *s->z);
-    heap_relax(heap, g, s->z);
+    heap_relax(heap, g, backwards, s->z);
     if (backwards) heap->moved[g] = heap_moved(heap, g, s->before, s->z);
   }
 }
@@ -289,8 +303,8 @@ double ns_heap_sweep(const NsHeapBlocks *heap, double *before, double *z) {
     return sum;
   }
   memcpy(before, z, (size_t)heap->v->p.n * sizeof *z);
-  for (int g = 0; g < count; g++) heap_relax(heap, g, z);
-  for (int g = count - 1; g >= 0; g--) heap_relax(heap, g, z);
+  for (int g = 0; g < count; g++) heap_relax(heap, g, false, z);
+  for (int g = count - 1; g >= 0; g--) heap_relax(heap, g, true, z);
   for (int g = 0; g < count; g++) sum += heap_moved(heap, g, before, z);
   return sum;
 }

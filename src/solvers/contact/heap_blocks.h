@@ -8,19 +8,21 @@
 #include "solvers/contact/mixed_measure.h"
 
 /*
-** Group g has the rows first[g] .. first[g + 1] - 1, and the blocks start[g] .. start[g + 1] - 1 of W, the own one first. Block b belongs to
-** the column group col[b]; its numbers (rows x columns, column-major) are value[at[b]] and the next ones.
+** Group g has the rows first[g] .. first[g + 1] - 1, and the blocks start[g] .. start[g + 1] - 1 of W, the own one first, then those of earlier
+** groups, from later[g] on those of later ones. Block b belongs to the column group col[b]; its numbers (rows x columns, column-major) are
+** value[at[b]] and the next ones.
 */
 typedef struct NsHeapBlocks {
   NsArena arena, levels; /* levels: of member, moved and piece */
-  int most_groups, most_blocks;
+  int most_rows, most_groups, most_blocks;
   ptrdiff_t most_numbers; /* for which there is memory, from problem to problem */
   const NsMixedView *v;   /* borrowed */
-  int *first, *start, *col;
+  int *first, *start, *later, *col;
   ptrdiff_t *at, numbers; /* numbers: all of W */
   double *value;
   double weight;          /* of ns_heap_blocks_hold; the own blocks of `value` contain it */
   const double *centre;   /* n, borrowed */
+  double *earlier;        /* n: q and the part of the earlier groups in w, as a sweep there has left it for the way back */
   NsConeContact *contact; /* of each group that is one, prepared for exact local solutions */
   int pieces, *member;    /* for several threads: 0: there are none; the groups, level by level */
   struct NsHeapPiece *piece;
