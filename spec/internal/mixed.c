@@ -156,7 +156,7 @@ static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
 static NsStatus solve_held(MixedCall *c, const NsMixedView *v, int most, const Given *g, NsSolverInfo *info) {
   double measure = ns_mixed_measure(v, g->z, g->w);
   NsStatus status = ns_heap_held_new(&c->held);
-  return status ? status : ns_heap_held_solve(c->held, v, most, g->z, g->w, &measure, info);
+  return status ? status : ns_heap_held_solve(c->held, c->work, v, most, g->z, g->w, &measure, info);
 }
 
 /*
@@ -166,19 +166,9 @@ static NsStatus solve_held(MixedCall *c, const NsMixedView *v, int most, const G
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure", "newton",   "plane", "embed", "sweeps", "interior",         "associated",
                                         "system",  "proximal", "heap",  "held",  "path",   "path_from_bounds", NULL};
-  static const NsMethod *const owners[] = {NULL,
-                                           &ns_mixed_newton,
-                                           &ns_mixed_plane,
-                                           &ns_mixed_embed,
-                                           &ns_mixed_sweeps,
-                                           &ns_mixed_interior,
-                                           &ns_mixed_interior,
-                                           NULL,
-                                           &ns_mixed_interior,
-                                           &ns_heap_race,
-                                           NULL,
-                                           &ns_mixed_path,
-                                           &ns_mixed_path};
+  static const NsMethod *const owners[] = {
+      NULL, &ns_mixed_newton,   &ns_mixed_plane, &ns_mixed_embed,  &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
+      NULL, &ns_mixed_interior, &ns_heap_race,   &ns_mixed_newton, &ns_mixed_path,   &ns_mixed_path};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);

@@ -34,6 +34,7 @@ struct NsFrontLu {
   bool *coupled, *now;              /* groups, as analysed and in a matrix */
   bool analysed;
   int count;                        /* coupled groups */
+  int *whole;                       /* the order of all groups */
   int *order, *position;            /* group at a position; position of a group, -1: it is not coupled */
   int *parent, *head, *next, *mark; /* by position; mark: workspace */
   int *start;                       /* of the neighbours that come after a position, in list */
@@ -116,6 +117,12 @@ static NsStatus front_pattern(NsFrontLu *lu, const NsSparse *A) {
   return NS_OK;
 }
 
+/* AMD's order of all groups: a part of them has no more fill in it than all. */
+static NsStatus front_amd(NsFrontLu *lu) {
+  bool bad = lu->groups > 0 && amd_order(lu->groups, lu->ptr, lu->adj, lu->whole, NULL, NULL) < AMD_OK;
+  return bad ? NS_ENOMEM : NS_OK;
+}
+
 NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const int *first) {
   *out = NULL;
   if (A->rows != A->cols || first[groups] != A->cols) return NS_ESIZE;
@@ -123,8 +130,8 @@ NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const i
   if (!lu) return NS_ENOMEM;
   int nnz = ns_sparse_nnz(A);
   lu->n = A->cols, lu->groups = groups;
-  NS_ARENA_INTS(&lu->arena, groups + 1, &lu->first, &lu->ptr, &lu->order, &lu->position, &lu->parent, &lu->head, &lu->next,
-                &lu->mark, &lu->start, &lu->place);
+  NS_ARENA_INTS(&lu->arena, groups + 1, &lu->first, &lu->ptr, &lu->whole, &lu->order, &lu->position, &lu->parent, &lu->head,
+                &lu->next, &lu->mark, &lu->start, &lu->place);
   NS_ARENA_INTS(&lu->arena, nnz, &lu->row_col, &lu->entry);
   NS_ARENA_INTS(&lu->arena, lu->n + 1, &lu->row_start, &lu->group);
   lu->coupled = ns_arena_take(&lu->arena, (size_t)groups, sizeof *lu->coupled);
@@ -137,6 +144,7 @@ NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const i
     memcpy(lu->first, first, (size_t)(groups + 1) * sizeof *first);
     front_rows(lu, A);
     status = front_pattern(lu, A);
+    if (!status) status = front_amd(lu);
   }
   if (status) ns_front_lu_free(lu);
   else *out = lu;
@@ -145,28 +153,14 @@ NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const i
 
 /* ---- the order ---- */
 
-/* AMD's order of the coupled groups. */
-static NsStatus front_order(NsFrontLu *lu) {
-  NsArena room = {0};
-  int count = 0;
-  for (int g = 0; g < lu->groups; g++) lu->position[g] = lu->coupled[g] ? count++ : -1;
-  lu->count = count;
-  int *ptr = ns_arena_ints(&room, count + 1), *adj = ns_arena_ints(&room, lu->ptr[lu->groups]),
-      *perm = ns_arena_ints(&room, count);
-  int *of = ns_arena_ints(&room, count);
-  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
-  for (int g = 0, k = 0, at = 0; !status && g < lu->groups; g++) {
-    if (!lu->coupled[g]) continue;
-    for (int p = lu->ptr[g]; p < lu->ptr[g + 1]; p++)
-      if (lu->position[lu->adj[p]] >= 0) adj[at++] = lu->position[lu->adj[p]];
-    of[k++] = g;
-    ptr[k] = at;
+/* The order of the coupled groups. */
+static void front_order(NsFrontLu *lu) {
+  lu->count = 0;
+  for (int k = 0; k < lu->groups; k++) {
+    int g = lu->whole[k];
+    lu->position[g] = lu->coupled[g] ? lu->count : -1;
+    if (lu->coupled[g]) lu->order[lu->count++] = g;
   }
-  if (!status && count > 0 && amd_order(count, ptr, adj, perm, NULL, NULL) < AMD_OK) status = NS_ENOMEM;
-  for (int k = 0; !status && k < count; k++) lu->order[k] = of[perm[k]];
-  for (int k = 0; !status && k < count; k++) lu->position[lu->order[k]] = k;
-  ns_arena_release(&room);
-  return status;
 }
 
 /* The elimination tree, by positions; -1: a root. */
@@ -334,11 +328,10 @@ NsStatus ns_front_lu_analyse(NsFrontLu *lu, const bool *coupled) {
   lu->analysed = false;
   if (coupled) memcpy(lu->coupled, coupled, bytes);
   for (int g = 0; !coupled && g < lu->groups; g++) lu->coupled[g] = true;
-  NsStatus status = front_order(lu);
-  if (status) return status;
+  front_order(lu);
   front_tree(lu);
   front_postorder(lu, lu->start, lu->place);
-  status = front_structure(lu);
+  NsStatus status = front_structure(lu);
   if (status) return status;
   front_merge(lu);
   status = front_sizes(lu);

@@ -16,15 +16,18 @@
 */
 typedef struct NsFrontLu NsFrontLu;
 
-/* Keeps the pattern of A, whose group g has the unknowns first[g] .. first[g + 1] - 1. NS_ESIZE when A is not square, NS_ENOMEM. */
+/*
+** Keeps the pattern of A, whose group g has the unknowns first[g] .. first[g + 1] - 1, and orders the groups. NS_ESIZE when A is not square,
+** NS_ENOMEM.
+*/
 NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const int *first);
 
 /* NULL is ignored. */
 void ns_front_lu_free(NsFrontLu *lu);
 
 /*
-** Orders the groups that are coupled (by index; NULL: all) and finds their fronts, unless that has been done for the same ones. The result does
-** not depend on earlier ones. NS_ENOMEM, NS_ETOOLARGE.
+** Finds the fronts of the groups that are coupled (by index; NULL: all), unless that has been done for the same ones. The result does not depend
+** on earlier ones. Memory grows only where fronts need more than any before. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_front_lu_analyse(NsFrontLu *lu, const bool *coupled);
 

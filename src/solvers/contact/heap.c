@@ -360,8 +360,8 @@ static NsStatus heap_hold(NsHeapRace *race, const NsMixedView *v, double *z, dou
   NsSolverInfo own = {0};
   double reached = *measure;
   memcpy(race->start, z, (size_t)v->p.n * sizeof *z);
-  NsStatus status = ns_heap_held_solve(race->holding, v, (int)ns_larger(spent / step, HOLD_LEAST), race->start, w, &reached,
-                                       &own);
+  NsStatus status = ns_heap_held_solve(race->holding, race->newton, v, (int)ns_larger(spent / step, HOLD_LEAST), race->start, w,
+                                       &reached, &own);
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   info->iterations += own.iterations;
   race->hold_due = spent + hold_again * own.iterations * step;

@@ -40,20 +40,15 @@ struct NsHeapHeld {
   double *q;
   double *centre, *last, *best; /* last: the answer for the weights before; best: the point of the least measure */
   double *weight, *before, *error;
-  NsMixedNewton *newton;
+  NsMixedNewton *newton; /* borrowed */
 };
 
 NsStatus ns_heap_held_new(NsHeapHeld **out) {
-  NsHeapHeld *s = *out = ns_alloc(1, sizeof *s);
-  void *newton = NULL;
-  NsStatus status = s ? ns_mixed_newton.reserve(&newton, NULL) : NS_ENOMEM;
-  if (s) s->newton = newton;
-  return status;
+  return (*out = ns_alloc(1, sizeof **out)) ? NS_OK : NS_ENOMEM;
 }
 
 void ns_heap_held_free(NsHeapHeld *s) {
   if (!s) return;
-  ns_mixed_newton.release(s->newton);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -151,11 +146,12 @@ static NsStatus heap_held_round(NsHeapHeld *s, const NsMixedView *v, HeldSearch 
   return NS_OK;
 }
 
-NsStatus ns_heap_held_solve(NsHeapHeld *s, const NsMixedView *v, int most, double *z, double *w, double *measure,
-                            NsSolverInfo *info) {
+NsStatus ns_heap_held_solve(NsHeapHeld *s, NsMixedNewton *newton, const NsMixedView *v, int most, double *z, double *w,
+                            double *measure, NsSolverInfo *info) {
   size_t bytes = (size_t)v->p.n * sizeof *z;
   NsStatus status = heap_held_room(s, v->p.n, v->p.ngroups, ns_sparse_nnz(v->p.sparse));
   if (status) return status;
+  s->newton = newton;
   HeldSearch h = {.least = ns_mixed_errors(v, z, w, s->error)};
   h.last = h.marked = h.least;
   for (int g = 0; g < v->p.ngroups; g++) s->before[g] = first;
