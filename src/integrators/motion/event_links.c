@@ -100,7 +100,7 @@ static NsStatus links_go_to(NsEventDriven *ed, double t, double last, NsError *e
 
 NsStatus ns_ed_look_at_links(NsEventDriven *ed, int *row, NsError *err) {
   const NsStepperState *step = &ed->run.stepper->state;
-  double a, b, end = step->t;
+  double a = step->t_old, b = INFINITY, end = step->t;
   long count = 0;
   if (!ed->run.linker) return NS_OK;
   NsStatus status = ns_hybrid_interpolate(&ed->run, ed, err);
