@@ -77,6 +77,35 @@ describe("parameters of a run", function()
     end
   end)
 
+  it("move numbers of systems that nothing joins, together or as one number that all of them keep", function()
+    for method, osi in pairs { TimeStepping = ns.MoreauJeanOSI(0.5), EventDriven = ns.RungeKuttaOSI(1e-10) } do
+      local nsds, masses, kept, own = ns.NonSmoothDynamicalSystem(0, 0.5), { 1, 2, 4 }, ns.vector { -3 }, {}
+      for k, m in ipairs(masses) do
+        own[k] = ns.LagrangianLinearTIDS({ 10 }, { 0 }, { { m } })
+        own[k + 3] = ns.LagrangianLinearTIDS({ 10 }, { 0 }, { { m } })
+        own[k]:setFExtPtr { -3 }
+        own[k + 3]:setFExtPtr(kept)
+        nsds:insertDynamicalSystem(own[k])
+        nsds:insertDynamicalSystem(own[k + 3])
+      end
+      local simu = ns[method](nsds, ns.TimeDiscretisation(0, 0.1), osi)
+      local forces = { { own[3], "fExt", 1 }, { own[1], "fExt", 1 } }
+      local sol = simu:run { sensitivities = { { together = forces, weights = { 2, -1 }, name = "F" }, { own[5], "fExt", 1 } } }
+      local S = sol.S[#sol]
+      for k, weight in ipairs { -1, 0, 2 } do
+        local v, shared = 4 * k - 2, 4 * k
+        assert.near(weight * 0.5 / masses[k], S[v][1], 1e-12)
+        assert.near(weight * 0.125 / masses[k], S[v - 1][1], 1e-12)
+        assert.near(0.5 / masses[k], S[shared][2], 1e-12)
+        assert.near(0.125 / masses[k], S[shared - 1][2], 1e-12)
+        assert.equal(0, S[shared][1])
+        assert.equal(0, S[v][2])
+        assert.equal(-3, own[k]:fExt()[1])
+        assert.equal(-3, own[k + 3]:fExt()[1])
+      end
+    end
+  end)
+
   it("that move together are refused with the reason", function()
     local function refused(together, weights, nsds)
       return (message(listed, { { together = together, weights = weights, name = "R1" } }, nsds):gsub("^run: sensitivities: ", ""))

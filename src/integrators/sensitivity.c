@@ -15,13 +15,24 @@
 
 /* ---- making ---- */
 
+/* The parameters of an island: those of the run, or its own, where numbers that act have copies in other islands. */
+static const NsParameter *island_parameters(NsSensitivity *s, const NsNsds *graph, const NsParameter *parameters, int p) {
+  bool copies = false;
+  for (int j = 0; j < p && !s->arena.failed; j++) copies = copies || (s->acts[j] && parameters[j].ncopies > 1);
+  NsParameter *own = copies ? ns_arena_take(&s->arena, (size_t)p, sizeof *own) : NULL;
+  for (int j = 0; j < p && own; j++) {
+    own[j] = parameters[j];
+    if (s->acts[j]) (void)ns_parameter_own(&s->arena, &own[j], graph); /* a failure stays in the arena */
+  }
+  return own ? own : parameters;
+}
+
 NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsParameter *parameters, int p,
                             const NsSensitivityOptions *options) {
   NsSensitivity *s = *out = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
   NsArena *arena = &s->arena;
   for (int d = 0; d < graph->nds; d++) s->nx += graph->ds[d]->n;
-  s->parameters = parameters;
   s->options = options;
   s->p = p;
   int n = s->n = s->nx;
@@ -42,6 +53,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
     s->acts[j] = parameters[j].number && ns_parameter_of(&parameters[j], graph);
     s->driven = s->driven || s->acts[j];
   }
+  s->parameters = island_parameters(s, graph, parameters, p);
   if (!arena->failed && (!options->adjoint || ns_run_tape_new(s) == NS_OK)) return NS_OK;
   ns_sensitivity_free(s);
   *out = NULL;

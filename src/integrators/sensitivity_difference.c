@@ -27,17 +27,38 @@ static const double SAME_EVENT = 1e-6;
 
 /* ---- differences ---- */
 
+/* Gives `count` copies of a number its value, as versions that they have never had. */
+static void set_copies(NsParameterCopy *copies, int count, double value, uint64_t away) {
+  for (int k = 0; k < count; k++) {
+    NsParameterCopy *copy = &copies[k];
+    *copy->number = value;
+    if (copy->version) *copy->version += away - copy->away;
+    copy->away = away;
+  }
+}
+
+static void restore_copies(NsParameterCopy *copies, int count, double value) {
+  for (int k = 0; k < count; k++) {
+    NsParameterCopy *copy = &copies[k];
+    if (copy->away == 0) continue;
+    *copy->number = value;
+    if (copy->version) *copy->version -= copy->away;
+    copy->away = 0;
+  }
+}
+
+/* Whether a difference displaces the copies of a number in all islands. */
+static bool displaces_all(const NsParameter *parameter) {
+  return !parameter->own || ns_parameter_aside(parameter);
+}
+
 void ns_sensitivity_set(NsSensitivity *s, const NsParameter *parameter, double value, uint64_t seen) {
   bool begins = *parameter->number == 0;
   *parameter->number = value;
   uint64_t away = (UINT64_C(1) << 40) + ++s->changes;
   if (parameter->version) *parameter->version = seen + away;
-  for (int k = 0; k < parameter->ncopies; k++) {
-    NsParameterCopy *copy = &parameter->copies[k];
-    *copy->number = value;
-    if (copy->version) *copy->version += away - copy->away;
-    copy->away = away;
-  }
+  if (displaces_all(parameter)) set_copies(parameter->copies, parameter->ncopies, value, away);
+  else set_copies(parameter->own, parameter->nown, value, away);
   for (int k = 0; k < parameter->nmoves; k++) {
     NsParameterMove *move = &parameter->moves[k];
     if (begins) move->at = *move->of.number, move->seen = move->of.version ? *move->of.version : 0;
@@ -49,13 +70,8 @@ void ns_sensitivity_restore(const NsParameter *parameter, double value, uint64_t
   bool moved = *parameter->number != value;
   *parameter->number = value;
   if (parameter->version) *parameter->version = seen;
-  for (int k = 0; k < parameter->ncopies; k++) {
-    NsParameterCopy *copy = &parameter->copies[k];
-    if (copy->away == 0) continue;
-    *copy->number = value;
-    if (copy->version) *copy->version -= copy->away;
-    copy->away = 0;
-  }
+  restore_copies(parameter->own, parameter->nown, value);
+  if (displaces_all(parameter)) restore_copies(parameter->copies, parameter->ncopies, value);
   for (int k = 0; k < parameter->nmoves && moved; k++)
     ns_sensitivity_restore(&parameter->moves[k].of, parameter->moves[k].at, parameter->moves[k].seen);
 }

@@ -129,7 +129,34 @@ static bool place_owned(const NsParameter *parameter, const void *object) {
   return owned;
 }
 
+/* Whether an object is a system or a relation of a graph. */
+static bool place_in_graph(const void *object, const NsNsds *graph) {
+  bool found = false;
+  for (int d = 0; d < graph->nds && !found; d++) found = object == graph->ds[d];
+  for (int e = 0; e < graph->ninteractions && !found; e++) found = object == graph->interactions[e]->relation;
+  return found;
+}
+
+NsStatus ns_parameter_own(NsArena *arena, NsParameter *parameter, const NsNsds *graph) {
+  parameter->own = NULL, parameter->nown = 0;
+  for (int pass = 0; pass < 2 && parameter->ncopies > 0; pass++) {
+    if (pass > 0) parameter->own = ns_arena_take(arena, (size_t)parameter->nown + 1, sizeof *parameter->own);
+    if (pass > 0 && !parameter->own) return NS_ENOMEM;
+    parameter->nown = 0;
+    for (int k = 0; k < parameter->ncopies; k++) {
+      const NsParameterCopy *copy = &parameter->copies[k];
+      if (copy->owner && !place_in_graph(copy->owner, graph)) continue;
+      if (pass > 0) parameter->own[parameter->nown] = *copy;
+      parameter->nown++;
+    }
+  }
+  return NS_OK;
+}
+
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph) {
+  for (int k = 0; k < parameter->nmoves; k++)
+    if (ns_parameter_of(&parameter->moves[k].of, graph)) return true;
+  if (parameter->nmoves > 0) return false;
   for (int d = 0; d < graph->nds; d++)
     if (place_owned(parameter, graph->ds[d]) || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
   for (int i = 0; i < graph->ninteractions; i++) {

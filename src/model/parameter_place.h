@@ -22,6 +22,8 @@ typedef struct NsParameter {
   int nmoves;
   struct NsParameterCopy *copies; /* ncopies other places of the number */
   int ncopies;
+  struct NsParameterCopy *own; /* of the parameter of an island: nown of these, those that its equations read; NULL: all */
+  int nown;
 } NsParameter;
 
 /*
@@ -49,6 +51,12 @@ static inline bool ns_parameter_aside(const NsParameter *parameter) {
 
 /* Copies a parameter, with memory from the arena where it has numbers that move, or copies. NS_ENOMEM. */
 NsStatus ns_parameter_copy(NsArena *arena, NsParameter *to, const NsParameter *from);
+
+/*
+** Finds the copies of the number that belong to a graph, with memory from the arena; others are displaced only where a function of the script has
+** read the number by itself. So a number that N islands have costs as much as N numbers. NS_ENOMEM.
+*/
+NsStatus ns_parameter_own(NsArena *arena, NsParameter *parameter, const NsNsds *graph);
 
 /* What a number is: an entry of a coefficient that is in use (not of the Jacobian of a callback), of a law, or of vectors z. */
 typedef enum NsNumber {

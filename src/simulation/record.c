@@ -27,10 +27,23 @@ static NsStatus record_put(NsRecord *r, const double *observed, const double *S,
   return NS_OK;
 }
 
-/* The index of an interaction in the present graph; -1: it is not linked. */
-static int place_in_graph(const NsNsds *nsds, const NsInteraction *inter) {
-  for (int i = 0; i < nsds->ninteractions; i++)
-    if (nsds->interactions[i] == inter) return i;
+/* A walk through the present graph beside the interactions of the solution, most of which come in the same order. */
+typedef struct GraphWalk {
+  const NsNsds *nsds;
+  int next, row; /* the interaction that comes next, and its first row */
+} GraphWalk;
+
+/* The first row of an interaction in the present graph, which is searched from where the walk is; -1: it is not linked. */
+static int row_in_graph(GraphWalk *walk, const NsInteraction *inter) {
+  const NsNsds *nsds = walk->nsds;
+  if (inter->owner != nsds) return -1;
+  for (int k = 0; k < nsds->ninteractions; k++) {
+    if (walk->next == nsds->ninteractions) walk->next = walk->row = 0;
+    const NsInteraction *present = nsds->interactions[walk->next++];
+    int row = walk->row;
+    walk->row += present->m;
+    if (present == inter) return row;
+  }
   return -1;
 }
 
@@ -47,7 +60,7 @@ static void row_of_state(NsRecord *r) {
   double *y = at + r->solution->m;
   for (int i = 0; i < r->solution->ninteractions; i++) {
     const NsInteraction *inter = r->solution->interactions[i];
-    bool linked = place_in_graph(nsds, inter) >= 0;
+    bool linked = inter->owner == nsds;
     int m = inter->m;
     for (int k = 0; k < m; k++) *at++ = linked ? inter->lambda[k] : NAN, *y++ = linked ? inter->y[k] : NAN;
   }
@@ -244,17 +257,16 @@ static NsStatus record_user_row(void *context, bool after, NsError *err) {
 /* record->row from the values of the dense output, whose columns belong to the present graph. */
 static void row_of_side(NsRecord *r, double t, const double *values) {
   const NsNsds *nsds = r->ts->nsds;
-  int nx = r->solution->nx, present = 0;
+  int nx = r->solution->nx, present = r->ts->dense.m;
+  GraphWalk walk = {.nsds = nsds};
   double *lambda = r->row + 1 + nx, *y = lambda + r->solution->m;
   r->row[0] = t;
   memcpy(r->row + 1, values, (size_t)nx * sizeof *values);
-  for (int e = 0; e < nsds->ninteractions; e++) present += nsds->interactions[e]->m;
   for (int i = 0; i < r->solution->ninteractions; i++) {
-    int place = place_in_graph(nsds, r->solution->interactions[i]), first = 0;
-    for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
+    int first = row_in_graph(&walk, r->solution->interactions[i]);
     for (int k = 0; k < r->solution->interactions[i]->m; k++) {
-      *lambda++ = place >= 0 ? values[nx + first + k] : NAN;
-      *y++ = place >= 0 ? values[nx + present + first + k] : NAN;
+      *lambda++ = first >= 0 ? values[nx + first + k] : NAN;
+      *y++ = first >= 0 ? values[nx + present + first + k] : NAN;
     }
   }
   *y = 0;
@@ -286,12 +298,12 @@ static NsStatus keep_pieces(NsRecord *r, NsError *err) {
     for (int c = 0; c < dense->ncols; c++) column[c] = c < dense->nx ? c : -1;
     int half = dense->m, slopes = dense->nx + 2 * dense->m;
     for (int c = slopes; c < dense->ncols; c++) column[c] = r->solution->nx + 2 * r->solution->m + c - slopes;
+    GraphWalk walk = {.nsds = nsds};
     for (int i = 0, own = 0; i < r->solution->ninteractions; own += r->solution->interactions[i++]->m) {
-      int place = place_in_graph(nsds, r->solution->interactions[i]), first = dense->nx;
-      for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
-      for (int k = 0; k < r->solution->interactions[i]->m && place >= 0; k++) {
-        column[first + k] = dense->nx + own + k;
-        column[first + half + k] = dense->nx + r->solution->m + own + k;
+      int first = row_in_graph(&walk, r->solution->interactions[i]);
+      for (int k = 0; k < r->solution->interactions[i]->m && first >= 0; k++) {
+        column[dense->nx + first + k] = dense->nx + own + k;
+        column[dense->nx + first + half + k] = dense->nx + r->solution->m + own + k;
       }
     }
     status = ns_solution_pieces_begin(&r->solution->pieces, dense, column);
