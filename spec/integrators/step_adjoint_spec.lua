@@ -145,6 +145,16 @@ describe("the adjoint of time steps", function()
     end
   end)
 
+  it("repeats steps some times, not as often as there are steps, when there is room for few states", function()
+    for steps, most in pairs { [100] = 4, [400] = 5 } do
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { -1, -0.1 } }))
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1 / steps), ns.EulerMoreauOSI(0.5))
+      local _, _, _, told = simu:gradient { terminal = function(x) return x[1] end, parameters = { "x0" }, memory = 1 }
+      assert.is_true(told.again > steps and told.again < most * steps, told.again .. " steps again")
+    end
+  end)
+
   it("calls a cost that can not be traced", function()
     local function branching(t, x) return x[1] > 0 and cost(t, x) or 0 end
     local back = gradient(tanks(ns.compile), { cost = branching })

@@ -89,22 +89,22 @@ static int core_adjoint_steps_add(lua_State *L) {
 }
 
 /*
-** steps_back(simulation, t, from, rows): from row `from` of the run, whose times are t, to the first one; the last row is where the adjoint pass
+** steps_back(simulation, t, from, rows): from row `from` of the run, whose times are t (a vector), to the first one; the last row is where the adjoint pass
 ** begins. rows: what each row adds to mu, row after row; nil: nothing. Returns the row where the record begins: what is before it must be
 ** recorded again; 0: the adjoint pass is at its end.
 */
 static int core_adjoint_steps_back(lua_State *L) {
   NsSensitivities *s = nsl_check_recorded(L);
   NslTimeStepping *self = lua_touserdata(L, 1);
-  lua_Integer last = luaL_len(L, 2), k = luaL_checkinteger(L, 3);
+  const NslVector *t = nsl_check_vector(L, 2);
+  lua_Integer last = t->n, k = luaL_checkinteger(L, 3);
   const double *rows = lua_isnoneornil(L, 4) ? NULL : nsl_check_vector(L, 4)->data;
   bool reached = true;
   NsStatus status = NS_OK;
-  double *t = lua_newuserdatauv(L, (size_t)(last + 1) * sizeof *t, 0);
-  for (lua_Integer i = 1; i <= last; i++) lua_geti(L, 2, i), t[i] = lua_tonumber(L, -1), lua_pop(L, 1);
   NslModelCall call = nsl_begin_model_call(L, self, false);
   for (; k >= 1 && status == NS_OK && reached; k--) {
-    if (k < last && (rows || k == 1)) status = ns_sensitivities_adjoint_steps(s, self->ts->nsds, t[k], &reached, &call.err);
+    double at = t->data[(k - 1) * t->stride];
+    if (k < last && (rows || k == 1)) status = ns_sensitivities_adjoint_steps(s, self->ts->nsds, at, &reached, &call.err);
     if (status == NS_OK && reached && rows) status = ns_sensitivities_steps_add(s, rows + (k - 1) * s->nx, &call.err);
     if (!reached) break;
   }
