@@ -153,6 +153,21 @@ typedef struct NsSchemeSettle {
   bool (*enlarge)(NsScheme *scheme, double tolerance, bool absolute);
 } NsSchemeSettle;
 
+/* Other ways of a step than to begin it and to solve it once; each NULL: never. */
+typedef struct NsSchemeWays {
+  /*
+  ** Whether the step that has begun has the data of the last one, to the bit, and the workspace still has its solution, which is the iterate then:
+  ** there is nothing to solve.
+  */
+  bool (*repeats)(NsScheme *scheme);
+
+  /* Whether the solved step must be solved a second time, in another way; then that solve has already begun. */
+  bool (*again)(NsScheme *scheme);
+
+  /* Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as it is. */
+  bool (*simplify)(NsScheme *scheme);
+} NsSchemeWays;
+
 /* The start of a run with multipliers: a step that is so short that the change of the states is negligible. */
 typedef struct NsSchemeStart {
   /* order: the number n of states. moved: dx (n) = iterate - x_k, 0 for algebraic states. name_of: the system of state i. */
@@ -393,8 +408,8 @@ struct NsSchemeClass {
 
   /* ---- optional functions ---- */
 
-  /* Whether the solved step must be solved a second time, in another way; then that solve has already begun. NULL: never. */
-  bool (*again)(NsScheme *scheme);
+  /* How often a step is solved. */
+  NsSchemeWays ways;
 
   /*
   ** Replaces all functions from begin to complete: goes from event to event to the end of the step. NULL: the step is solved by
@@ -404,12 +419,6 @@ struct NsSchemeClass {
 
   /* The projection; NULL: the scheme has none. */
   const NsSchemeSettle *settle;
-
-  /*
-  ** Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as
-  ** it is. NULL: never.
-  */
-  bool (*simplify)(NsScheme *scheme);
 
   /* Solves a nonlinear step, which has begun, after Newton's method failed. NS_ENOCONV when this fails, too. NULL: none. */
   NsStatus (*rescue)(NsScheme *scheme, NsRescue *rescue, NsError *err);

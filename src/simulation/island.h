@@ -8,6 +8,17 @@
 #include "simulation/local_error.h"
 #include "simulation/one_step_problem.h"
 
+/*
+** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol and |h(x, lambda) - y|_i <= rtol * (terms of row
+** i) + atol, see step_residual.h; or all |rho_i| and |h - y|_i <= `absolute`.
+*/
+typedef struct NsNewtonOptions {
+  int max_iterations;
+  double rtol, atol; /* atol: in the units of each unknown and output; 0 by default */
+  double absolute;   /* in the units of each row; 0: not used */
+  int max_substeps;  /* a step that fails is computed in 2, 4, ... parts, up to this many; 1: never */
+} NsNewtonOptions;
+
 /* The workspaces of an island for steps of one length: in a linear model their factors stay. */
 typedef struct NsGear {
   double h;  /* 0: not used yet */
@@ -34,6 +45,12 @@ typedef struct NsIsland {
   long shifts;
 
   NsLocalError *error; /* the workspace of adaptive steps; NULL: the steps have the length of the grid */
+
+  /* what the last step was solved with, and what that cost; repeatable: without damping and other ways out */
+  NsNewtonOptions newton;
+  NsBoxOptions asked;
+  long solver_iterations;
+  bool repeatable;
 
   /* the last step */
   const double *solution; /* of its problem, all unknowns */

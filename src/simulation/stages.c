@@ -4,21 +4,47 @@
 */
 #include "simulation/stages.h"
 
+#include <string.h>
+
 #include "integrators/step_adjoint.h"
 #include "integrators/step_tangent.h"
 #include "simulation/newton.h"
 
-static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+/* Whether the step that has begun is the last one over again, and nobody looks on while it is solved. */
+static bool island_repeats(const NsTimeStepping *ts, NsIsland *island) {
+  const NsSchemeClass *class = island->scheme->class;
+  bool same = island->repeatable && memcmp(&island->newton, &ts->newton, sizeof ts->newton) == 0 &&
+              memcmp(&island->asked, &island->problem->options, sizeof island->asked) == 0;
+  island->newton = ts->newton;
+  island->asked = island->problem->options;
+  return same && !ts->listener && !ts->class->settle && !ts->sensitivities && class->ways.repeats &&
+         class->ways.repeats(island->scheme);
+}
+
+static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, bool *repeats, NsError *err) {
   NsStatus status = island->scheme->class->begin(island->scheme, step, err);
-  ns_osnsp_read_bounds(island->problem, island->graph);
+  *repeats = status == NS_OK && island_repeats(ts, island);
+  if (!*repeats) ns_osnsp_read_bounds(island->problem, island->graph);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
+/* The counts of a step that is not solved again. */
+static NsStatus repeat_stage(NsTimeStepping *ts, const NsIsland *island) {
+  ts->stats.newton_iterations += island->newton_iterations;
+  ts->stats.solver_iterations += island->solver_iterations;
+  ts->progress.newton = island->newton_iterations;
+  return NS_OK;
 }
 
 /* Solves the step, and solves it a second time if the scheme asks for it, as after a switch. */
 static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;
+  long damped = ts->stats.damped_steps, iterations = ts->stats.solver_iterations;
   NsStatus status = ns_island_solve(ts, island, err);
-  if (status == NS_OK && scheme->class->again && scheme->class->again(scheme)) status = ns_island_solve(ts, island, err);
+  island->solver_iterations = ts->stats.solver_iterations - iterations;
+  island->repeatable = status == NS_OK && ts->stats.damped_steps == damped;
+  if (status == NS_OK && scheme->class->ways.again && scheme->class->ways.again(scheme))
+    status = ns_island_solve(ts, island, err);
   return status;
 }
 
@@ -64,9 +90,10 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
+  bool repeats = false;
   NsStatus status = bounds_stage(ts, island, step, err);
-  if (status == NS_OK) status = begin_stage(ts, island, step, err);
-  if (status == NS_OK) status = solve_stage(ts, island, err);
+  if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, err);
+  if (status == NS_OK) status = repeats ? repeat_stage(ts, island) : solve_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
@@ -147,14 +174,16 @@ static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *e
 
 /* The simpler step, if the scheme has one for it. */
 static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
+  bool repeats;
   NsError again = {NS_OK, ""};
-  if (!island->scheme->class->simplify || ts->sensitivities || island->error || !ns_worth_retrying(failed)) return failed;
+  if (!island->scheme->class->ways.simplify || ts->sensitivities || island->error || !ns_worth_retrying(failed)) return failed;
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   NsStatus status = bounds_stage(ts, island, step, &again);
-  if (status == NS_OK) status = begin_stage(ts, island, step, &again);
-  if (status == NS_OK && !island->scheme->class->simplify(island->scheme)) return failed;
+  if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, &again);
+  if (status == NS_OK && !island->scheme->class->ways.simplify(island->scheme)) return failed;
   if (status == NS_OK) status = solve_stage(ts, island, &again);
   if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);
+  island->repeatable = false;
   if (status == NS_OK) return ts->stats.linear_steps++, NS_OK;
   if (ns_worth_retrying(status)) return failed;
   if (err) *err = again;

@@ -10,17 +10,6 @@
 #include "simulation/time_grid.h"
 #include "simulation/user_events.h"
 
-/*
-** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol and |h(x, lambda) - y|_i <= rtol * (terms of row
-** i) + atol, see step_residual.h; or all |rho_i| and |h - y|_i <= `absolute`.
-*/
-typedef struct NsNewtonOptions {
-  int max_iterations;
-  double rtol, atol; /* atol: in the units of each unknown and output; 0 by default */
-  double absolute;   /* in the units of each row; 0: not used */
-  int max_substeps;  /* a step that fails is computed in 2, 4, ... parts, up to this many; 1: never */
-} NsNewtonOptions;
-
 typedef struct NsTimeStepping NsTimeStepping;
 
 /* A kind of simulation that scripts make. */

@@ -393,7 +393,7 @@ const char ns_scheme_euler_moreau_text[] = "EulerMoreauOSI";
   .name = ns_scheme_euler_moreau_text, .bytes = sizeof(NsEulerMoreauOptions), .defaults = &em_defaults.base,                   \
   .fields = em_fields, .arguments = em_arguments, .words = em_words, .family = NS_FIRST_ORDER, .polishes = true,               \
   .create = em_create, .destroy = em_destroy, .restart = em_restart, .complete = em_complete, .commit = em_commit,             \
-  .again = em_again, .rescue = em_rescue, .start = &em_consistent, .order = ns_em_order, .tangent = &ns_em_tangent
+  .ways = {.again = em_again}, .rescue = em_rescue, .start = &em_consistent, .order = ns_em_order, .tangent = &ns_em_tangent
 
 const NsSchemeClass ns_scheme_euler_moreau = {EM_CLASS,
                                               .begin = em_begin,

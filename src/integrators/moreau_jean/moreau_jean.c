@@ -75,12 +75,14 @@ static bool has_friction(const NsNsds *nsds) {
 static void mj_take_vectors(NsMoreauJean *mj) {
   NsArena *arena = &mj->base.arena;
   int m = mj->layout.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_ARENA_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->q, &mj->settle.q_free, &mj->settle.best.q);
-  NS_ARENA_VECTORS(arena, mj->layout.N, &mj->start.v, &mj->start.F, &mj->v, &mj->from.v, &mj->F, &mj->p, &mj->rho,
-                   &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift, &mj->settle.ways, &mj->settle.best.shift,
-                   &mj->test.delta, &mj->test.terms, &mj->test.noise, &mj->test.scale);
-  NS_ARENA_VECTORS(arena, m, &mj->start.y, &mj->start.u, &mj->lambda, &mj->from.lambda, &mj->y, &mj->u, &mj->room.qvec,
-                   &mj->room.guess, &mj->settle.nu, &mj->settle.best.nu, &mj->output_terms);
+  NS_ARENA_VECTORS(arena, mj->layout.Nx, &mj->start.q, &mj->last.start.q, &mj->q, &mj->settle.q_free, &mj->settle.best.q);
+  NS_ARENA_VECTORS(arena, mj->layout.N, &mj->start.v, &mj->start.F, &mj->last.start.v, &mj->last.start.F, &mj->v, &mj->from.v,
+                   &mj->F, &mj->p, &mj->rho, &mj->room.work, &mj->room.free_step, &mj->held, &mj->settle.shift,
+                   &mj->settle.ways, &mj->settle.best.shift, &mj->test.delta, &mj->test.terms, &mj->test.noise,
+                   &mj->test.scale);
+  NS_ARENA_VECTORS(arena, m, &mj->last.start.y, &mj->last.start.u, &mj->last.start.lambda, &mj->last.start.restitution,
+                   &mj->start.lambda, &mj->start.restitution, &mj->start.y, &mj->start.u, &mj->lambda, &mj->from.lambda, &mj->y,
+                   &mj->u, &mj->room.qvec, &mj->room.guess, &mj->settle.nu, &mj->settle.best.nu, &mj->output_terms);
   mj->room.rate_room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   mj->matrix = ns_arena_matrix(arena, rows, rows);
   mj->groups = ns_arena_take(arena, (size_t)m, sizeof *mj->groups);
@@ -239,7 +241,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
     NsMjEdge *edge = &mj->edges[e];
     size_t row = (size_t)edge->base.row, bytes = (size_t)edge->base.m * sizeof *mj->y;
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
-    if (mj->ended && edge->contact && edge->base.active < 0)
+    if (mj->last.ended && edge->contact && edge->base.active < 0)
       memcpy(mj->start.y + row, mj->y + row, bytes), memcpy(mj->start.u + row, mj->u + row, bytes);
     else if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
       status = mj_output(mj, edge, false, mj->t_k, mj->start.q, mj->start.v, mj->lambda, mj->start.y, mj->start.u, err);
@@ -284,7 +286,11 @@ static void mj_weigh(NsMoreauJean *mj) {
 
 static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  mj->options = *(const NsMoreauJeanOptions *)scheme->integrator;
+  const NsMoreauJeanOptions *options = (const NsMoreauJeanOptions *)scheme->integrator;
+  bool same = mj->h == step->h && mj->layout.part == ns_step_part(step) && memcmp(&mj->options, options, sizeof *options) == 0;
+  NsMjStart last = mj->start;
+  mj->start = mj->last.start, mj->last.start = last;
+  mj->options = *options;
   mj->base.linear = mj->linear || mj->options.linearly_implicit;
   mj->t_k = step->t_k;
   mj->t = step->t;
@@ -296,14 +302,15 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   memset(mj->settle.nu, 0, (size_t)mj->layout.M * sizeof *mj->settle.nu);
   for (int i = 0; i < mj->layout.nnodes; i++) mj->settle.reluctance[i] = 1;
   mj_take_memory(mj);
-  mj->ended = mj->ended && memcmp(mj->q, mj->start.q, (size_t)mj->layout.Nx * sizeof *mj->q) == 0 &&
-              memcmp(mj->v, mj->start.v, (size_t)mj->layout.N * sizeof *mj->v) == 0;
+  mj->last.ended = mj->last.ended && memcmp(mj->q, mj->start.q, (size_t)mj->layout.Nx * sizeof *mj->q) == 0 &&
+                   memcmp(mj->v, mj->start.v, (size_t)mj->layout.N * sizeof *mj->v) == 0;
   mj_weigh(mj);
   NsStatus status = ns_layout_update(&mj->layout, mj->t, err);
   if (status == NS_OK) start_iterate(mj);
   if (status == NS_OK) status = evaluate_start(mj, err);
   if (status == NS_OK) mj_predict(mj);
-  mj->ended = false;
+  ns_mj_note_start(mj, same && status == NS_OK);
+  mj->last.ended = false;
   return status;
 }
 
@@ -562,7 +569,7 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   for (int e = 0; e < mj->layout.nedges && status == NS_OK && !scheme->linear; e++)
     if (mj->edges[e].base.active < 0)
       status = mj_output(mj, &mj->edges[e], false, mj->t, mj->q, mj->v, mj->lambda, mj->y, mj->u, err);
-  mj->ended = status == NS_OK;
+  mj->last.ended = status == NS_OK;
   mj->frozen = false;
   bool reactions = false; /* left for `commit` */
   for (int d = 0; d < mj->layout.nnodes && scheme->linear && !reactions; d++) reactions = mj->nodes[d].ds->boundary != NULL;
@@ -663,6 +670,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
-                                             .simplify = ns_mj_simplify,
+                                             .ways = {.repeats = ns_mj_repeats, .simplify = ns_mj_simplify},
                                              .order = mj_order,
                                              .tangent = &ns_mj_tangent};

@@ -76,9 +76,19 @@ typedef struct NsMjEdge {
 
 /* The start of the step. */
 typedef struct NsMjStart {
-  double *q, *v, *F; /* Nq, Nv, Nv */
-  double *y, *u;     /* m */
+  double *q, *v, *F;            /* Nq, Nv, Nv */
+  double *y, *u;                /* m */
+  double *lambda, *restitution; /* m: the last multipliers, and the coefficients of the laws; see ns_mj_repeats */
 } NsMjStart;
+
+/*
+** The step before. ended: q, v, y and u are of its end, and of contacts that took no part there they are from their frames. guessed: it began with
+** extrapolated velocities. still: the present step has the same start, to the bit.
+*/
+typedef struct NsMjLast {
+  NsMjStart start;
+  bool ended, guessed, still;
+} NsMjLast;
 
 /* Where the problem was formed. */
 typedef struct NsMjFrom {
@@ -125,8 +135,7 @@ struct NsMoreauJean {
   NsMoreauJeanOptions options; /* the options when the step began */
   double t_k, t, h;
   NsMjStart start;
-  bool
-      ended; /* q, v, y and u are of the end of the last step, and of contacts that took no part there they are from their frames */
+  NsMjLast last;
   bool decided, again; /* decided: the active contacts are chosen; again: `shut` is set already */
   bool predicts;       /* all laws are unilateral, so a step may be without impulses */
   bool frozen;         /* ready-made contacts that take part keep the H that they get first: see ns_mj_simplify */
@@ -184,6 +193,13 @@ bool ns_mj_decide(NsMoreauJean *mj);
 ** other interactions stay implicit: a step that they make fail, fails. See NsSchemeClass.
 */
 bool ns_mj_simplify(NsScheme *scheme);
+
+/*
+** Bodies that rest, or open contacts of bodies that do not move, have the same step again and again. note: at the end of `begin`, whether the step
+** has the start of the last one (mj->last.still), and no data of the model or options have changed that it reads. repeats: see NsSchemeClass.
+*/
+void ns_mj_note_start(NsMoreauJean *mj, bool same);
+bool ns_mj_repeats(NsScheme *scheme);
 
 /* Adds the energies of the step to the account, which stays as it is on failure. */
 NsStatus ns_mj_account(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err);

@@ -17,10 +17,9 @@ static void mixed_system_forget(NsMixedSystem *s) {
   ns_sparse_lu_free(s->lu);
   ns_front_lu_free(s->fronts);
   ns_sparse_free(s->J);
-  ns_sparse_free(s->W);
   s->lu = NULL;
   s->fronts = NULL;
-  s->J = s->W = NULL;
+  s->J = NULL;
 }
 
 void ns_mixed_system_release(NsMixedSystem *s) {
@@ -33,54 +32,52 @@ static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ns_mixed_system_release(s);
   int wanted = n + n / 2;
-  NS_ARENA_INTS(&s->arena, wanted + 1, &s->group, &s->first, &s->mark);
+  NS_ARENA_INTS(&s->arena, wanted + 1, &s->group, &s->first, &s->column);
   NS_ARENA_VECTORS(&s->arena, wanted, &s->right, &s->left, &s->size);
   if (s->arena.failed) return ns_mixed_system_release(s), NS_ENOMEM;
   s->capacity = wanted;
   return NS_OK;
 }
 
-/*
-** Counts the entries of column j: rows of its own group and of groups with an entry. Stores them from `count` unless rows is
-** NULL.
-*/
-static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows, int *cols) {
-  for (int k = p->sparse->colptr[j] - 1; k < p->sparse->colptr[j + 1]; k++) {
-    int i = k < p->sparse->colptr[j] ? j : p->sparse->row[k], g = s->group[i];
-    if (s->mark[g] == j + 1) continue;
-    s->mark[g] = j + 1;
-    for (int r = 0; r < p->groups[g].dim; r++, count++)
-      if (rows) rows[count] = s->first[g] + r, cols[count] = j;
-  }
+static int column_add_group(const NsMixedSystem *s, int g, int count) {
+  for (int i = s->first[g]; i < s->first[g + 1]; i++) s->column[count++] = i;
   return count;
 }
 
-static ptrdiff_t pattern(const NsMixedSystem *s, const NsMixedProblem *p, int *rows, int *cols) {
+/* Writes the rows of column j of J to s->column, those of its own group and of the groups with an entry of W, in their order. Returns their number. */
+static int column_of_blocks(const NsMixedSystem *s, const NsSparse *W, int j) {
+  int count = 0, last = -1, own = s->group[j];
+  for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) {
+    int g = s->group[W->row[k]];
+    if (last < own && own < g) count = column_add_group(s, last = own, count);
+    if (g != last) count = column_add_group(s, last = g, count);
+  }
+  return last < own ? column_add_group(s, own, count) : count;
+}
+
+static NsStatus form_pattern(const NsMixedSystem *s, const NsSparse *W, NsSparse **out) {
   ptrdiff_t count = 0;
-  memset(s->mark, 0, (size_t)p->n * sizeof *s->mark);
-  for (int j = 0; j < p->n; j++) count = column_pattern(s, p, j, count, rows, cols);
-  return count;
-}
-
-static NsStatus form(const NsMixedSystem *s, const NsMixedProblem *p, NsSparse **out) {
-  NsArena room = {0};
-  ptrdiff_t count = pattern(s, p, NULL, NULL);
-  int *rows = ns_arena_ints(&room, count), *cols = ns_arena_ints(&room, count);
-  double *zeros = ns_arena_doubles(&room, count);
-  NsStatus status = room.failed ? NS_ENOMEM : NS_OK;
-  if (!status) {
-    pattern(s, p, rows, cols);
-    status = ns_sparse_from_triplets(out, p->n, p->n, count, rows, cols, zeros);
+  for (int j = 0; j < W->cols; j++) count += column_of_blocks(s, W, j);
+  NsStatus status = ns_sparse_new(out, W->cols, W->cols, count);
+  for (int j = 0; j < W->cols && !status; j++) {
+    int *from = (*out)->colptr + j, rows = column_of_blocks(s, W, j);
+    memcpy((*out)->row + *from, s->column, (size_t)rows * sizeof *s->column);
+    from[1] = *from + rows;
   }
-  ns_arena_release(&room);
   return status;
 }
 
-/* Whether the last problem had the same pattern and groups. */
+/* Whether J has the groups and the pattern of a problem. */
 static bool mixed_system_knows(const NsMixedSystem *s, const NsMixedProblem *p) {
-  if (!s->J || !ns_sparse_same_pattern(s->W, p->sparse) || s->groups != p->ngroups) return false;
+  const NsSparse *J = s->J;
+  if (!J || J->cols != p->n || s->groups != p->ngroups) return false;
   for (int g = 0; g < p->ngroups; g++)
     if (s->first[g + 1] - s->first[g] != p->groups[g].dim) return false;
+  for (int j = 0; j < p->n; j++) {
+    int rows = column_of_blocks(s, p->sparse, j);
+    if (rows != J->colptr[j + 1] - J->colptr[j]) return false;
+    if (memcmp(J->row + J->colptr[j], s->column, (size_t)rows * sizeof *s->column) != 0) return false;
+  }
   return true;
 }
 
@@ -97,8 +94,7 @@ NsStatus ns_mixed_system_begin(NsMixedSystem *s, const NsMixedProblem *p) {
     s->first[g + 1] = s->first[g] + p->groups[g].dim;
     for (int i = s->first[g]; i < s->first[g + 1]; i++) s->group[i] = g;
   }
-  status = ns_sparse_copy(&s->W, p->sparse);
-  if (!status) status = form(s, p, &s->J);
+  status = form_pattern(s, p->sparse, &s->J);
   if (!status) status = ns_front_lu_new(&s->fronts, s->J, p->ngroups, s->first);
   if (!status) status = ns_front_lu_analyse(s->fronts, NULL);
   s->small = !status && ns_front_lu_flops(s->fronts) < few_flops;

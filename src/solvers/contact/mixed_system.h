@@ -13,16 +13,16 @@
 typedef struct NsMixedSystem {
   NsArena arena;
   int capacity, groups;
-  int *group, *first, *mark;   /* group of a row, first row of a group; workspace */
+  int *group, *first, *column; /* group of a row, first row of a group; the rows of a column of J */
   double *right, *left, *size; /* of a solution: right side, residual, terms */
-  NsSparse *W, *J;             /* the pattern of the problem, and J */
+  NsSparse *J;
   NsFrontLu *fronts;
   NsSparseLu *lu; /* NULL: it has not been needed */
   bool small;     /* J is factored by lu alone */
   bool pivoted;   /* the last factors are those of lu */
 } NsMixedSystem;
 
-/* Makes the pattern for p, and analyses it if it has changed. NS_ENOMEM, NS_ETOOLARGE. */
+/* Makes the pattern for p, whose W has its rows in their order, and analyses it if it has changed. NS_ENOMEM, NS_ETOOLARGE. */
 NsStatus ns_mixed_system_begin(NsMixedSystem *system, const NsMixedProblem *p);
 
 /*
