@@ -12,7 +12,7 @@ GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 BUILD_NEEDS = gcc libc6-dev liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev libcminpack-dev libedit-dev zlib1g-dev
 NEEDS       = $(BUILD_NEEDS) lua5.4 lua-busted tmux locales $(GNUPLOT)
 LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
-BENCH_NEEDS = python3-siconos python3-scipy
+BENCH_NEEDS = python3-siconos python3-scipy libmujoco-dev
 # Optional: for films, and for the specs that look at pages in a browser.
 EXTRAS      = $(GNUPLOT) ffmpeg chromium python3
 # For the module nslua.sundials: 1 GB with its dependencies, therefore only installed by `make sundials`.

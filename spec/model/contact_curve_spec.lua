@@ -141,8 +141,10 @@ describe("contacts in the plane", function()
     refuses("setpc1: pc1: expected a third number of 0 in the plane, got 2.0", function()
       ns.Lagrangian2d2DR():setpc1 { 0, 0, 2 }
     end)
-    local corner = ns.Lagrangian2d2DR { shape = "corner_plane", corner = { 1, 0, 0 }, point = { 0, 0, 0 }, normal = { 0, 1, 0 } }
-    refuses("corner_plane: expected a shape in the plane, got 3 of", linked, corner, law, body(3))
+    for _, shape in ipairs { "corner_plane", "line_line", "triangle" } do
+      refuses(("Lagrangian2d2DR: shape: expected 'sphere_plane' or 'sphere_sphere', got '%s'"):format(shape),
+        ns.Lagrangian2d2DR, { shape = shape })
+    end
     local disk = ns.Lagrangian2d2DR { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 1, 0 } }
     refuses("a Lagrangian2d2DR goes with a law of size 2, got 3", linked, disk, two, body(3))
     refuses("sphere_plane: expected 3 coordinates of a body in the plane, got 6 of", linked, disk, law, body(3), body(3))

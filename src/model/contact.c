@@ -12,9 +12,13 @@
 /* Coordinates; rows that are velocities of points. */
 enum { PARTICLE = 3, BODY = 7, TANGENTIAL = 3 };
 
-int ns_contact_find_shape(const char *name) {
+bool ns_contact_takes(const NsContact *contact, int shape) {
+  return ns_shape_classes[shape]->gap && !(ns_contact_in_plane(contact) && ns_shape_classes[shape]->turns);
+}
+
+int ns_contact_find_shape(const NsContact *contact, const char *name) {
   int shape = 0;
-  while (shape < NS_SHAPES && (!ns_shape_classes[shape]->gap || strcmp(ns_shape_classes[shape]->name, name) != 0)) shape++;
+  while (shape < NS_SHAPES && !(ns_contact_takes(contact, shape) && strcmp(ns_shape_classes[shape]->name, name) == 0)) shape++;
   return shape;
 }
 
@@ -22,8 +26,6 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
   int bodies = ns_contact_shape(contact)->bodies;
   bool turns = ns_contact_shape(contact)->turns || contact->rows > TANGENTIAL;
   if (ns_contact_in_plane(contact)) {
-    *what = "a shape in the plane";
-    if (turns) return false;
     *what = bodies == 2 ? "6 coordinates of two bodies in the plane" : "3 coordinates of a body in the plane";
     return nx == PARTICLE * bodies;
   }

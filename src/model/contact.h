@@ -128,8 +128,11 @@ static inline bool ns_contact_in_plane(const NsContact *contact) {
   return contact->rows == NS_CONTACT_PLANE_ROWS;
 }
 
-/* The index of the ready-made shape with this name; NS_SHAPES: there is none. */
-int ns_contact_find_shape(const char *name);
+/* Whether a shape is ready-made and fits the rows: in the plane none whose bodies need quaternions. */
+bool ns_contact_takes(const NsContact *contact, int shape);
+
+/* The index of the ready-made shape with this name that the contact takes; NS_SHAPES: there is none. */
+int ns_contact_find_shape(const NsContact *contact, const char *name);
 
 /* Whether the contact can have nx coordinates. *what: a text for messages that says which numbers of coordinates it takes. */
 bool ns_contact_fits(const NsContact *contact, int nx, const char **what);

@@ -143,11 +143,11 @@ static void check_in_plane(lua_State *L, const NsContact *contact, const char *w
     luaL_error(L, "%s: %s: expected a third number of 0 in the plane, got %f", who, what, v[2]);
 }
 
-/* Pushes the names of the ready-made shapes: "'a', 'b' or 'c'". */
-static const char *push_shapes(lua_State *L) {
+/* Pushes the names of the shapes that the contact takes: "'a', 'b' or 'c'". */
+static const char *push_shapes(lua_State *L, const NsContact *contact) {
   const char *text = lua_pushstring(L, "");
   for (int i = NS_SHAPES - 1, found = 0; i >= 0; i--) {
-    if (!ns_shape_classes[i]->gap) continue;
+    if (!ns_contact_takes(contact, i)) continue;
     text = lua_pushfstring(L, "'%s'%s%s", ns_shape_classes[i]->name, found == 0 ? "" : found == 1 ? " or " : ", ", text);
     lua_replace(L, -2);
     found++;
@@ -156,11 +156,11 @@ static const char *push_shapes(lua_State *L) {
 }
 
 /* The index of the shape at idx. */
-static int check_contact_shape(lua_State *L, int idx, const char *who) {
+static int check_contact_shape(lua_State *L, const NsContact *contact, int idx, const char *who) {
   bool text = lua_type(L, idx) == LUA_TSTRING;
-  int shape = text ? ns_contact_find_shape(lua_tostring(L, idx)) : NS_SHAPES;
+  int shape = text ? ns_contact_find_shape(contact, lua_tostring(L, idx)) : NS_SHAPES;
   if (shape < NS_SHAPES) return shape;
-  const char *known = push_shapes(L);
+  const char *known = push_shapes(L, contact);
   if (text) return luaL_error(L, "%s: shape: expected %s, got '%s'", who, known, lua_tostring(L, idx));
   return nsl_bad(L, who, "shape", known, idx);
 }
@@ -189,7 +189,7 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   NsContact *contact = self->relation->contact;
   const char *who = self->callee.head.type->name;
   if (!contact || lua_getfield(L, options, "shape") == LUA_TNIL) return;
-  int shape = check_contact_shape(L, lua_gettop(L), who);
+  int shape = check_contact_shape(L, contact, lua_gettop(L), who);
   if (lua_getfield(L, options, "h") != LUA_TNIL) luaL_error(L, "%s: expected h or shape, got both", who);
   check_shape_numbers(L, options, who, shape);
   contact->shape = shape, contact->last.known = false;

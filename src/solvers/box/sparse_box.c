@@ -15,6 +15,12 @@
 #include "solvers/residual.h"
 #include "solvers/box/sparse_chain.h"
 
+/*
+** FEW: variables up to which a component that the sparse methods do not solve goes to the dense ones, which are those for matrices of any kind. 32: a
+** failure of theirs takes some ten milliseconds.
+*/
+enum { FEW = 32 };
+
 /* A component of more than one variable: its balanced matrix and its solver. */
 typedef struct SparsePiece {
   NsSparse *M;
@@ -33,6 +39,8 @@ struct NsSparseBox {
   SparsePiece *piece; /* by components */
   int pieces;
   double *q, *lower, *upper, *guess, *z, *w; /* of the current component, scaled */
+  NsBox *dense;                              /* for components of few variables; NULL: there are none */
+  double *M, *dense_z, *dense_w;             /* a matrix of FEW variables at most, and its solution */
 };
 
 static void take_piece_room(NsSparseBox *s) {
@@ -120,6 +128,19 @@ static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
   return status;
 }
 
+/* Makes the solver for components of few variables, unless a method was chosen. */
+static NsStatus make_dense_box(NsSparseBox *s) {
+  int most = 0;
+  for (int c = 0; c < s->parts.count; c++) {
+    int size = ns_components_size(&s->parts, c);
+    if (size <= FEW && size > most) most = size;
+  }
+  if (most < 2 || s->options.method) return NS_OK;
+  s->M = ns_arena_matrix(&s->arena, most, most);
+  NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w);
+  return s->arena.failed ? NS_ENOMEM : ns_box_new(&s->dense, most);
+}
+
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
@@ -133,6 +154,7 @@ NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOpti
   if (!status) {
     find_parts(s, M);
     status = make_pieces(s, M);
+    if (!status) status = make_dense_box(s);
   }
   if (status) ns_sparse_box_free(s);
   else *out = s;
@@ -145,6 +167,7 @@ void ns_sparse_box_free(NsSparseBox *s) {
     ns_sparse_chain_free(s->piece[c].chain);
     ns_sparse_free(s->piece[c].M);
   }
+  ns_box_free(s->dense);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -171,6 +194,22 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
   return sum == 0 ? NS_OK : NS_ENAN;
 }
 
+/* Solves a scaled component of few variables by the dense methods, when those have an answer or a proof that there is none. */
+static void solve_densely(NsSparseBox *s, const NsSparse *M, bool guess, NsSolverInfo *info) {
+  int n = M->cols;
+  NsSolverInfo own;
+  memset(s->M, 0, (size_t)n * (size_t)n * sizeof *s->M);
+  for (int j = 0; j < n; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) s->M[M->row[k] + (size_t)j * (size_t)n] = M->value[k];
+  const NsBoxProblem p = {n, s->M, n, s->q, s->lower, s->upper, NS_FADED};
+  *ns_box_options(s->dense) = s->options;
+  NsStatus status = ns_box_solve(s->dense, &p, guess ? s->guess : NULL, s->dense_z, s->dense_w, &own);
+  if (status != NS_OK && status != NS_ENOSOL) return;
+  memcpy(s->z, s->dense_z, (size_t)n * sizeof *s->z);
+  memcpy(s->w, s->dense_w, (size_t)n * sizeof *s->w);
+  *info = own;
+}
+
 static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
   const int *member = s->parts.member + s->parts.start[c];
   int size = ns_components_size(&s->parts, c);
@@ -186,6 +225,7 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
+  if (info.status && info.status != NS_EINTR && s->dense && size <= FEW) solve_densely(s, s->piece[c].M, p->guess, &info);
   for (int k = 0; k < size; k++) {
     int i = member[k];
     z[i] = s->z[k] == s->lower[k]   ? p->lower[i]
