@@ -75,6 +75,53 @@ describe("a body that is added as a bullet", function()
     end
   end)
 
+  -- A linear step takes the touching points of q + h v: where a body turns by radians they are anywhere.
+  it("that turns by radians in a step is told where Newton's method has no limit: no linear step gains energy", function()
+    local numbers, told = require "random_numbers", 0
+    local shapes = { ns.contact.box(0.02, 0.03, 0.01), ns.contact.cylinder(0.01, 0.03) }
+    for _, kind in ipairs { "TimeSteppingDirectProjection", "TimeStepping" } do
+      math.randomseed(5)
+      for round = 1, require "campaign"(24, 0.5) do
+        local e, w = ns.vector(numbers.vector_within(4, 1)), numbers.vector_within(3, 3e4)
+        e = e / e:norm()
+        local inertia, v = 1e-4, 100
+        local body = ns.NewtonEulerDS({ -0.35, 0, 0, e[1], e[2], e[3], e[4] }, { v, 0, 0, w[1], w[2], w[3] }, 1,
+          inertia * ns.eye(3))
+        local nsds = ns.NonSmoothDynamicalSystem(0, 0.01)
+        nsds:insertDynamicalSystem(body)
+        local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0.5), reach = 0.02 }
+        space:add(nil, ns.contact.box(0.001, 50, 50))
+        space:add(body, shapes[round % 2 + 1], { bullet = 1e-3 })
+        space:update()
+        local simu = ns[kind](nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5))
+        local function energy()
+          local u = body:velocity()
+          return u[1] ^ 2 + u[2] ^ 2 + u[3] ^ 2 + inertia * (u[4] ^ 2 + u[5] ^ 2 + u[6] ^ 2)
+        end
+        local before, linear, good, said = energy(), 0, true, nil
+        while good and simu:hasNextEvent() do
+          good, said = pcall(simu.computeOneStep, simu)
+          if good then
+            simu:nextStep()
+            space:update()
+            if simu:stats().linear_steps > linear then
+              linear = simu:stats().linear_steps
+              local after = energy()
+              assert.is_true(after < 1.05 * before, ("%s, round %d: %.17g of the energy"):format(kind, round, after / before))
+            end
+          end
+        end
+        if not good then
+          told = told + 1
+          assert.matches("Newton did not converge, and the step is too long for a linear one: 'ds 1' turns by [%d.]+ rad in it, "
+            .. "so that the way of the gap of '[^']+' is off by [%d.]+ of its arm %(t=0%.00%d step %d newton %d+%) %(a smaller h, "
+            .. "setMaxSubsteps%(n%)", said)
+        end
+      end
+    end
+    assert.is_true(told > 0)
+  end)
+
   it("is fast also where forces have yet to make it so: in the first step, and by a forecast that counts them", function()
     for name, target in pairs(targets) do
       for _, from in ipairs { -0.1, -0.4, -1 } do -- 0.6 m in the first step

@@ -182,6 +182,11 @@ static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsS
   if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, &again);
   if (status == NS_OK && !island->scheme->class->ways.simplify(island->scheme)) return failed;
   if (status == NS_OK) status = solve_stage(ts, island, &again);
+  if (status == NS_OK && island->scheme->class->ways.still_simple(island->scheme, &again) != NS_OK) {
+    ts->failure = NS_FAILED_NEWTON;
+    if (err) *err = again;
+    return ns_ts_locate(ts, NS_ENOCONV, err);
+  }
   if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);
   island->repeatable = false;
   if (status == NS_OK) return ts->stats.linear_steps++, NS_OK;

@@ -670,6 +670,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
-                                             .ways = {.repeats = ns_mj_repeats, .simplify = ns_mj_simplify},
+                                             .ways = {ns_mj_repeats, NULL, ns_mj_simplify, ns_mj_still_simple},
                                              .order = mj_order,
                                              .tangent = &ns_mj_tangent};
