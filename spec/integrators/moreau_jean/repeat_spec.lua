@@ -72,6 +72,18 @@ describe("a step that repeats the last one", function()
     end
   end)
 
+  it("has the impulses of a solution where a script writes others each time", function()
+    for _, linear in ipairs { false, true } do
+      local w = at_rest(linear)
+      local impulses = w.simu:nsds():interaction(1):lambda(1)
+      for _ = 1, 3 do
+        for i = 1, 3 do impulses[i] = 0 end
+        step(w.simu)
+        assert.near(10 * m * h, impulses[1], 1e-12)
+      end
+    end
+  end)
+
   local changes = {
     friction = { true, function(w) w.law:setMu(0.1) end },
     force = { true, function(w) w.balls[1]:setFExtPtr { 0, 0, 1 } end },

@@ -287,7 +287,8 @@ static void mj_weigh(NsMoreauJean *mj) {
 static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   const NsMoreauJeanOptions *options = (const NsMoreauJeanOptions *)scheme->integrator;
-  bool same = mj->h == step->h && mj->layout.part == ns_step_part(step) && memcmp(&mj->options, options, sizeof *options) == 0;
+  bool same = mj->h == step->h && mj->layout.part == ns_step_part(step) &&
+              memcmp(&mj->options, options, sizeof *options) == 0 && ns_mj_knows_lambda(mj);
   NsMjStart last = mj->start;
   mj->start = mj->last.start, mj->last.start = last;
   mj->options = *options;

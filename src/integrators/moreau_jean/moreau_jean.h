@@ -203,6 +203,9 @@ NsStatus ns_mj_still_simple(const NsScheme *scheme, NsError *err);
 void ns_mj_note_start(NsMoreauJean *mj, bool same);
 bool ns_mj_repeats(NsScheme *scheme);
 
+/* Whether the multipliers of the last step are those of the memories, before `begin` takes them: a script may have written others. */
+bool ns_mj_knows_lambda(const NsMoreauJean *mj);
+
 /* Adds the energies of the step to the account, which stays as it is on failure. */
 NsStatus ns_mj_account(NsMoreauJean *mj, NsEnergyAccount *account, NsError *err);
 

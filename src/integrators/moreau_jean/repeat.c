@@ -24,6 +24,15 @@ static bool repeats_law(const NsMoreauJean *mj, const NsMjEdge *edge, const NsMi
   return own.discs ? same_numbers(own.discs, own.mu, group->mu) : own.lower == group->lower && own.upper == group->upper;
 }
 
+bool ns_mj_knows_lambda(const NsMoreauJean *mj) {
+  bool same = true;
+  for (int e = 0; e < mj->layout.nedges && same; e++) {
+    const NsEdge *edge = &mj->edges[e].base;
+    same = same_numbers(edge->m, mj->lambda + edge->row, edge->inter->lambda_k);
+  }
+  return same;
+}
+
 void ns_mj_note_start(NsMoreauJean *mj, bool same) {
   NsMjStart *start = &mj->start;
   const NsMjStart *last = &mj->last.start;
