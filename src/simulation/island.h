@@ -46,11 +46,11 @@ typedef struct NsIsland {
 
   NsLocalError *error; /* the workspace of adaptive steps; NULL: the steps have the length of the grid */
 
-  /* what the last step was solved with, and what that cost; repeatable: without damping and other ways out */
+  /* what the last step was solved with, and what that cost; repeatable: its scheme, if without damping and other ways out, else NULL */
   NsNewtonOptions newton;
   NsBoxOptions asked;
   long solver_iterations;
-  bool repeatable;
+  const NsScheme *repeatable;
 
   /* the last step */
   const double *solution; /* of its problem, all unknowns */

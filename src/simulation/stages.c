@@ -13,7 +13,7 @@
 /* Whether the step that has begun is the last one over again, and nobody looks on while it is solved. */
 static bool island_repeats(const NsTimeStepping *ts, NsIsland *island) {
   const NsSchemeClass *class = island->scheme->class;
-  bool same = island->repeatable && memcmp(&island->newton, &ts->newton, sizeof ts->newton) == 0 &&
+  bool same = island->repeatable == island->scheme && memcmp(&island->newton, &ts->newton, sizeof ts->newton) == 0 &&
               memcmp(&island->asked, &island->problem->options, sizeof island->asked) == 0;
   island->newton = ts->newton;
   island->asked = island->problem->options;
@@ -42,7 +42,7 @@ static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) 
   long damped = ts->stats.damped_steps, iterations = ts->stats.solver_iterations;
   NsStatus status = ns_island_solve(ts, island, err);
   island->solver_iterations = ts->stats.solver_iterations - iterations;
-  island->repeatable = status == NS_OK && ts->stats.damped_steps == damped;
+  island->repeatable = status == NS_OK && ts->stats.damped_steps == damped ? scheme : NULL;
   if (status == NS_OK && scheme->class->ways.again && scheme->class->ways.again(scheme))
     status = ns_island_solve(ts, island, err);
   return status;
@@ -188,7 +188,7 @@ static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsS
     return ns_ts_locate(ts, NS_ENOCONV, err);
   }
   if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);
-  island->repeatable = false;
+  island->repeatable = NULL;
   if (status == NS_OK) return ts->stats.linear_steps++, NS_OK;
   if (ns_worth_retrying(status)) return failed;
   if (err) *err = again;
