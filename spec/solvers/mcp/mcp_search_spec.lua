@@ -42,4 +42,20 @@ describe("the search for a complementary point", function()
     local r = ns.numerics.mcp { F = function(z, out) out[1], out[2] = z[1] - z[2] - 1, z[2] - z[1] - 1 end, z0 = { 0, 0 } }
     assert.is_false(r.success)
   end)
+
+  it("judges violations by their own rows where entries that are rounding spoil the scales", function()
+    local function scaled(z) return { z[1] * 2.0 ^ -2, z[2] * 2.0 ^ -60, z[3] * 2.0 ^ -39 } end
+    local function F(z)
+      local y = scaled(z)
+      local a, b = 4 + 2.24e-44 * y[1] + 2 * y[2], 2 - 2 * y[1] + 2 * y[3] + 2 * (1 / (y[1] + 1) - 1)
+      local c = -4 - 2.52e-29 * y[1] - 2 * y[2] - 1.04e-53 * y[3] - (1 / (y[2] + 3) - 1)
+      return { a * 2.0 ^ -9, b * 2.0 ^ -13, c * 2.0 ^ -33 }
+    end
+    local lower, upper = { 0, -2 * 2.0 ^ 60, -1.5 * 2.0 ^ 39 }, { 1.5 * 2.0 ^ 2, 2.0 ^ 60, 2.0 ^ 39 }
+    for _, solver in ipairs { "default", "semismooth" } do
+      local r = ns.numerics.mcp { F = F, lower = lower, upper = upper, solver = solver }
+      local w = F(r.z)[2] * 2.0 ^ 13
+      assert.is_true(not r.success or math.abs(w) < 1e-6 or w > 0 and r.z[2] == lower[2] or w < 0 and r.z[2] == upper[2])
+    end
+  end)
 end)

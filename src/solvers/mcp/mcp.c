@@ -96,7 +96,7 @@ struct NsMcp {
 static NsStatus mcp_take_arrays(NsMcpSearch *m) {
   NS_ARENA_VECTORS(&m->arena, m->n, &m->lower, &m->upper, &m->user_z, &m->start, &m->z, &m->F, &m->trial_z, &m->trial_F,
                    &m->last_z, &m->psi, &m->at_z, &m->at_f, &m->rho, &m->size, &m->row, &m->direction, &m->gradient, &m->q,
-                   &m->best_z, &m->best_F);
+                   &m->best_z, &m->best_F, &m->first);
   ns_equilibrium_take(&m->scales, &m->arena, m->n);
   return m->arena.failed ? NS_ENOMEM : NS_OK;
 }
@@ -148,6 +148,7 @@ static void scale_problem(NsMcpSearch *m) {
   ns_equilibrate(&m->scales, m->jac.dense, m->jac.J, m->z, m->F);
   for (int i = 0; i < m->n; i++) {
     int c = m->scales.column[i];
+    m->first[i] = 0;
     m->lower[i] = ldexp(m->p->lower[i], -c);
     m->upper[i] = ldexp(m->p->upper[i], -c);
     m->z[i] = m->best_z[i] = m->last_z[i] = ldexp(m->z[i], -c);

@@ -122,9 +122,14 @@ static bool mcp_lost(NsMcpSearch *m) {
   return ns_box_far_out(&p, m->z, m->F, m->size, m->rho);
 }
 
+/* `part` of the first size of row i; 1 at most, which it is where the scales fit. */
+static inline double mcp_negligible(const NsMcpSearch *m, int i, double part) {
+  return part * fmin(m->first[i], 1);
+}
+
 /*
-** Computes the backward error at the iterate; a violation up to `none` counts as 0. Keeps the iterate if it is an
-** answer or has the least residual so far. Returns whether it is an answer.
+** Computes the backward error at the iterate; a violation up to `none` of the first size of its row counts as 0. Keeps the iterate
+** if it is an answer or has the least residual so far. Returns whether it is an answer.
 */
 static bool mcp_measure(NsMcpSearch *m, double none) {
   double scale = 0, residual = mcp_natural_residual(m);
@@ -134,8 +139,9 @@ static bool mcp_measure(NsMcpSearch *m, double none) {
     double v = ns_box_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
     m->q[i] = m->F[i] - m->q[i];
     m->size[i] += fabs(m->q[i]);
+    if (m->first[i] == 0) m->first[i] = m->size[i];
     scale = fmax(scale, ldexp(m->size[i], -m->scales.row[i]));
-    if (v > none) m->backward = fmax(m->backward, v / m->size[i]);
+    if (v > mcp_negligible(m, i, none)) m->backward = fmax(m->backward, v / m->size[i]);
   }
   if (m->backward <= m->options.tolerance && mcp_lost(m)) m->backward = INFINITY;
   bool answer = m->backward <= m->options.tolerance, better = m->backward < m->search.least;
@@ -281,7 +287,7 @@ static bool mcp_stands(NsMcpSearch *m) {
 static bool is_near(const NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++) {
     double v = ns_box_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
-    if (v > NS_MCP_NO_VIOLATION && v > m->options.tolerance * m->size[i]) return false;
+    if (v > mcp_negligible(m, i, NS_MCP_NO_VIOLATION) && v > m->options.tolerance * m->size[i]) return false;
   }
   return true;
 }

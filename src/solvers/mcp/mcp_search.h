@@ -11,9 +11,9 @@
 #include "solvers/mcp/mcp_jacobian.h"
 
 /*
-** A violation below this fraction of the scales at the start counts as 0, after NEAR such iterations (mcp_search.c) without an
-** answer, where the iterate does not run away: where F vanishes to second order, no relative measure converges. About eps^2: a
-** double zero at 0 is found to 1e-15 of the start.
+** A violation below this fraction of the first size of its row (1 at most: the scales at the start) counts as 0, after NEAR such
+** iterations (mcp_search.c) without an answer, where the iterate does not run away: where F vanishes to second order, no relative
+** measure converges. About eps^2: a double zero at 0 is found to 1e-15 of the start.
 */
 #define NS_MCP_NO_VIOLATION 0x1p-100
 
@@ -49,8 +49,8 @@ struct NsMcpSearch {
   double *psi, *at_z, *at_f;                  /* the map and its derivatives at z */
   double *rho, *size, *row;                   /* row weights; sizes; workspace */
   double *direction, *gradient, *q;           /* q: workspace */
-  double *best_z, *best_F;
-  double best_residual, best_scale; /* of best_z */
+  double *best_z, *best_F, *first;            /* first: the size of each row where it first was not 0 */
+  double best_residual, best_scale;           /* of best_z */
   double theta, window[NS_MCP_WINDOW];
   double backward;
   uint64_t random;
