@@ -3,7 +3,7 @@
 ** A scene: which contacts are near. Near pairs come from the grid with a margin beyond the reach; its list stays until a shape has moved by half of
 ** that margin.
 */
-#include "contact/scene.h"
+#include "contact/scene_parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,38 +11,14 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "contact/grid.h"
 
 /* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles the time of a heap at rest. */
 static const double scene_skin = 0.2;
 
-enum { SCENE_COORDINATES = 7 }; /* the most that a shape has */
-
-struct NsScene {
-  int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
-  double reach, widest_reach,
-      skin; /* widest_reach, skin: of the pairs in the grid, and their margin beyond it; below 0: there are none yet */
-  NsSceneShape *shapes;
-  NsSceneHalf *halves;
-  NsSceneContact *slots;
-  int *table;         /* slots by their contact, hashed; -1: none */
-  int *found, *round; /* round: the shapes that touch others, in the order of the grid's balls */
-  double *places;     /* of the balls of `round`, now; 3 each */
-  NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
-  int nround, *meshes, nmeshes, mesh_capacity;
-  long searches, looks;
-  bool looking, changed; /* of a look: it is one; there is a change */
-  NsSceneFrame *frame;   /* NULL: nobody follows */
-  double *from;          /* 7 for each shape: its coordinates at the last ns_scene_way, of the first `nfrom` */
-  int nfrom;
-  NsGrid grid;
-  NsNarrow narrow;
-};
-
 NsStatus ns_scene_new(NsScene **scene, int space, double reach) {
   NsScene *s = *scene = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
-  s->space = space, s->reach = reach, s->skin = -1;
+  s->space = space, s->reach = reach, s->skin = -1, s->wider = 1;
   return NS_OK;
 }
 
@@ -84,7 +60,7 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
     if (longer) s->places = longer;
     NsPose *poses = ns_resize(s->poses, (size_t)s->shape_capacity, sizeof *poses);
     if (poses) s->poses = poses;
-    double *from = ns_resize(s->from, SCENE_COORDINATES * (size_t)s->shape_capacity, sizeof *from);
+    double *from = ns_resize(s->from, SCENE_FROM * (size_t)s->shape_capacity, sizeof *from);
     if (from) s->from = from;
     if (!round || !longer || !poses || !from) return s->shape_capacity = before, NS_ENOMEM;
   }
@@ -94,6 +70,7 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
   if (shape->nballs > 0) memcpy(balls, shape->balls, (size_t)shape->nballs * sizeof *balls);
   s->shapes[s->nshapes] = *shape;
   s->shapes[s->nshapes].balls = balls;
+  memset(s->from + SCENE_FROM * (ptrdiff_t)s->nshapes, 0, SCENE_FROM * sizeof *s->from);
   if (shape->around > 0) s->round[s->nround++] = s->nshapes;
   if (shape->mesh) s->meshes[s->nmeshes++] = s->nshapes;
   s->nshapes++, s->skin = -1;
@@ -184,11 +161,27 @@ static int scene_slot(NsScene *s, NsSceneContact c) {
   return *entry;
 }
 
-/* How near contacts of the shapes i and j (-1: a half-space) matter to a look. */
-static double scene_near(const NsScene *s, int i, int j) {
+/* The size of the smaller moving one of the shapes i and j (-1: a half-space); 0: none moves. */
+static double scene_size(const NsScene *s, int i, int j) {
   double size = s->shapes[i].n > 0 ? s->shapes[i].around : INFINITY;
   if (j >= 0 && s->shapes[j].n > 0) size = fmin(size, s->shapes[j].around);
-  return isfinite(size) ? fmin(NS_SCENE_NEAR * size, s->reach) : 0;
+  return isfinite(size) ? size : 0;
+}
+
+/* How near contacts of the shapes i and j (-1: a half-space) matter to a look. */
+static double scene_near(const NsScene *s, int i, int j) {
+  return fmin(NS_SCENE_NEAR * scene_size(s, i, j), s->reach);
+}
+
+static double scene_way(const NsScene *s, int i) {
+  return i >= 0 ? s->from[SCENE_FROM * (ptrdiff_t)i + SCENE_COORDINATES] : 0;
+}
+
+/* Notes that the shapes i and j (-1: a half-space) are at least `apart`: no contact of theirs matters before they have gone this way. */
+static void scene_note_apart(NsScene *s, int i, int j, double apart) {
+  double ways = scene_way(s, i) + scene_way(s, j), size = scene_size(s, i, j);
+  if (s->striding && ways > 0 && size > 0)
+    s->stride = fmin(s->stride, fmax(apart - scene_near(s, i, j), NS_SCENE_LOOK * size) / ways);
 }
 
 /* The features of a touch between two shapes where they are now; false: there is no gap. */
@@ -463,10 +456,18 @@ static NsStatus scene_capsules(NsScene *s, int i, int j) {
   return NS_OK;
 }
 
-/* A ball of a body around its origin, or, in the plane, a capsule: these touch each other without features. */
-static bool scene_is_ball(const NsSceneShape *a) {
-  const double *c = a->centre;
-  return a->n > 0 && (a->nballs == 1 || a->half > 0) && c[0] == 0 && c[1] == 0 && c[2] == 0;
+/* The least gap of the touches of the narrow phase that is below `most`. */
+static double scene_least_gap(const NsScene *s, double most) {
+  for (int k = 0; k < s->narrow.n; k++) most = fmin(most, s->narrow.touches[k].gap);
+  return most;
+}
+
+/* Notes how far two solids are apart, whose touches are known. */
+static NsStatus scene_measure(NsScene *s, int i, int j, NsPlaced a, NsPlaced b) {
+  double apart = scene_least_gap(s, INFINITY), pa[3], pb[3], n[3];
+  NsStatus status = NS_OK;
+  if (apart > scene_near(s, i, j)) status = ns_narrow_distance(&s->narrow, a, b, &apart, pa, pb, n);
+  return scene_note_apart(s, i, j, apart), status;
 }
 
 /* Two solids; a ball of a shape without one has no features. */
@@ -475,7 +476,8 @@ static NsStatus scene_solids(NsScene *s, const int *pair) {
   NsPlaced a = {s->shapes[i].solid, &s->poses[pair[0]]}, b = {s->shapes[j].solid, &s->poses[pair[1]]};
   if (!a.solid || !b.solid) return NS_OK;
   NsStatus status = ns_narrow_touches(&s->narrow, a, b, 2 * scene_reach(s, i, j));
-  return status == NS_OK ? scene_note_touches(s, i, j) : status;
+  if (status == NS_OK) status = scene_note_touches(s, i, j);
+  return status == NS_OK && s->striding ? scene_measure(s, i, j, a, b) : status;
 }
 
 /* A shape k of `round` and a mesh. */
@@ -490,6 +492,7 @@ static NsStatus scene_triangle(void *context, int triangle) {
   NsPlaced body = {s->shapes[s->round[m->k]].solid, &s->poses[m->k]};
   NsStatus status = ns_mesh_touches(s->shapes[m->mesh].mesh, triangle, &s->narrow, body,
                                     2 * scene_reach(s, m->mesh, s->round[m->k]));
+  if (s->striding) scene_note_apart(s, s->round[m->k], m->mesh, scene_least_gap(s, 2 * s->reach));
   return status == NS_OK ? scene_note_touches(s, m->mesh, s->round[m->k]) : status;
 }
 
@@ -509,6 +512,7 @@ static NsStatus scene_meshes(NsScene *s, int k) {
     SceneMeet meet = {s, k, s->meshes[l]};
     int first = s->nfound;
     double far = shape->around + 2 * scene_reach(s, meet.mesh, s->round[k]);
+    scene_note_apart(s, s->round[k], meet.mesh, 2 * s->reach);
     status = ns_mesh_near(s->shapes[meet.mesh].mesh, s->places + 3 * (ptrdiff_t)k, far, scene_triangle, &meet);
     if (s->space == 3) scene_sort(s, first);
   }
@@ -519,13 +523,17 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
   int i = s->round[pair[0]], j = s->round[pair[1]];
   const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
   const double *p = &s->places[3 * (ptrdiff_t)pair[0]], *q = &s->places[3 * (ptrdiff_t)pair[1]];
-  bool solids = (a->solid || b->solid) && !(scene_is_ball(a) && scene_is_ball(b));
+  bool solids = (a->solid || b->solid) && !(ns_scene_is_ball(a) && ns_scene_is_ball(b));
   double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2],
          far = a->around + (solids ? 2 : 1) * scene_reach(s, i, j) + b->around;
-  if (x * x + y * y + z * z > far * far || a->q == b->q) return NS_OK;
+  bool away = x * x + y * y + z * z > far * far;
+  if (a->q == b->q || (away && !s->striding)) return NS_OK;
+  double apart = sqrt(x * x + y * y + z * z) - a->around - b->around;
+  if (away || !solids) scene_note_apart(s, i, j, apart);
+  if (away) return NS_OK;
   if (solids) return scene_solids(s, pair);
   if (a->half > 0 || b->half > 0) return scene_capsules(s, i, j);
-  return scene_note(s, i, j, 0, sqrt(x * x + y * y + z * z) - a->around - b->around);
+  return scene_note(s, i, j, 0, apart);
 }
 
 /* ---- half-spaces ---- */
@@ -540,6 +548,7 @@ static NsStatus scene_halves(NsScene *s, int i) {
       double distance = (at[0] - p[0]) * n[0] + (at[1] - p[1]) * n[1] + (at[2] - p[2]) * n[2];
       double sine = scene_sine(s, shape, &shape->balls[k], n);
       distance -= shape->balls[k].radius + shape->balls[k].ring * sine;
+      scene_note_apart(s, i, -1, distance);
       if (scene_touches(&shape->balls[k], sine) && distance <= s->reach + shape->lead &&
           scene_note(s, i, -1 - l, k, distance) != NS_OK)
         return NS_ENOMEM;
@@ -571,9 +580,24 @@ static bool scene_read_places(NsScene *s) {
   return moved;
 }
 
+/* Notes how far shapes may go before the grid lacks pairs that matter: half of its margin and of the reach. */
+static void scene_note_margin(NsScene *s) {
+  for (int k = 0; k < s->nround; k++) {
+    double way = scene_way(s, s->round[k]), moved[3];
+    ns_sub3(s->places + 3 * (ptrdiff_t)k, s->grid.places + 3 * (ptrdiff_t)k, moved);
+    if (way > 0) s->stride = fmin(s->stride, (s->skin / 2 - ns_length3(moved) + s->reach / 2) / way);
+  }
+}
+
+/* Looks along a way that leaves the grid's margin again and again take a wider one, where few pairs are near. */
+static void scene_widen(NsScene *s) {
+  enum { FEW = 4 };
+  if (s->striding && s->skin >= 0 && s->grid.npairs <= FEW * s->nround) s->wider *= 2;
+}
+
 static NsStatus scene_rebuild(NsScene *s, int *bad) {
   double widest = 0;
-  s->skin = -1;
+  scene_widen(s), s->skin = -1;
   if (ns_grid_resize(&s->grid, s->nround) != NS_OK) return NS_ENOMEM;
   for (int k = 0; k < s->nround; k++) {
     const NsSceneShape *shape = &s->shapes[s->round[k]];
@@ -581,9 +605,9 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
     widest = fmax(widest, shape->around);
   }
   if (s->nround > 0) memcpy(s->grid.places, s->places, 3 * (size_t)s->nround * sizeof *s->places);
-  NsStatus status = ns_grid_search(&s->grid, 2 * s->reach + scene_skin * widest, bad);
+  NsStatus status = ns_grid_search(&s->grid, 2 * s->reach + s->wider * scene_skin * widest, bad);
   if (status == NS_ENAN) *bad = s->round[*bad];
-  if (status == NS_OK) s->widest_reach = s->reach, s->skin = scene_skin * widest;
+  if (status == NS_OK) s->widest_reach = s->reach, s->skin = s->wider * scene_skin * widest;
   return status;
 }
 
@@ -592,6 +616,7 @@ static NsStatus scene_visit(NsScene *s, int *bad) {
   NsStatus status = NS_OK;
   s->nfound = 0;
   if (scene_read_places(s)) status = scene_rebuild(s, bad);
+  if (s->striding && status == NS_OK) scene_note_margin(s);
   const int *pair = s->grid.pairs, *end = pair + 2 * (ptrdiff_t)s->grid.npairs;
   for (int k = 0; status == NS_OK && k < s->nround; k++) {
     for (; status == NS_OK && pair < end && pair[0] == k; pair += 2) status = scene_pair(s, pair);
@@ -624,27 +649,19 @@ void ns_scene_ask(NsScene *s, NsSceneFrame *frame) {
   s->frame = frame;
 }
 
-NsStatus ns_scene_look(NsScene *s, bool *changed, int *bad) {
+NsStatus ns_scene_look(NsScene *s, bool *changed, double *stride, int *bad) {
   *changed = false;
   if (s->space == 2) return NS_OK;
   s->looking = true, s->changed = false, s->looks++;
+  s->striding = stride != NULL, s->stride = 1;
   NsStatus status = scene_visit(s, bad);
-  s->looking = false;
+  s->looking = s->striding = false;
   for (int slot = 0; slot < s->nslots && status == NS_OK && !s->changed; slot++)
     s->changed = scene_has_gone(s, &s->slots[slot]);
+  if (stride) *stride = fmin(*stride, s->stride);
   return *changed = s->changed, status;
 }
 
-double ns_scene_way(NsScene *s) {
-  double most = 0;
-  for (int i = 0; i < s->nshapes; i++) {
-    const NsSceneShape *shape = &s->shapes[i];
-    double *from = s->from + SCENE_COORDINATES * (ptrdiff_t)i, move[SCENE_COORDINATES] = {0};
-    for (int k = 0; k < shape->n && i < s->nfrom; k++) move[k] = shape->q[k] - from[k];
-    if (shape->n > 0) memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
-    if (!(shape->around > 0) || s->space == 2) continue;
-    double turn = sqrt(ns_dot3(move + 3, move + 3) + move[6] * move[6]); /* of the quaternion: half of the angle */
-    most = fmax(most, ns_length3(move) / shape->around + 2 * turn);
-  }
-  return s->nfrom = s->nshapes, most;
+void ns_scene_forget_pairs(NsScene *s) {
+  if (s->space == 3) s->skin = -1, s->wider = 1;
 }

@@ -109,10 +109,23 @@ void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
 ** linked are left out, and those that a linked contact stands for that has followed a surface there. In the plane there are none: features there go on around the outlines. Statuses as those of ns_scene_search.
 */
 #define NS_SCENE_NEAR 0.05
-NsStatus ns_scene_look(NsScene *scene, bool *changed, int *bad);
+/* The way between two looks, in sizes of the smaller moving body: less than half of what counts as near, so that no contact closes unseen. */
+#define NS_SCENE_LOOK 0.02
+/*
+** stride: NULL, or what becomes at most the part of the way told to ns_scene_way that bodies may go before the next look: those that
+** are far from all others may go far (conservative advancement: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
+*/
+NsStatus ns_scene_look(NsScene *scene, bool *changed, double *stride, int *bad);
 
-/* The largest way of a point of a body since the last call, in sizes of this body; at the first call 0. */
-double ns_scene_way(NsScene *scene);
+/*
+** ns_scene_start: a way of the bodies starts where they are. ns_scene_way, at the end of each of its `parts`, which take equal times:
+** the longest way that a point of a body goes if it goes in all parts as far as in the longest one so far, in sizes of the smallest body.
+*/
+void ns_scene_start(NsScene *scene);
+double ns_scene_way(NsScene *scene, double parts);
+
+/* The near pairs are found anew at the next search or look: strides depend on them. */
+void ns_scene_forget_pairs(NsScene *scene);
 
 /* The slots of the linked contacts whose gap is above `most` and twice what their shapes lead, in the order of slots. NS_ENOMEM. */
 NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);

@@ -12,9 +12,12 @@
 */
 typedef struct NsLinker {
   void *context;
-  double (*way)(void *context); /* of bodies since the last call, in sizes of them: see ns_scene_way */
-  NsStatus (*look)(void *context, bool *changed, NsError *err); /* whether a contact that is near has come or gone */
-  NsStatus (*link)(void *context, double t, NsError *err);      /* links and unlinks contacts */
+  void (*start)(void *context);               /* a way of the bodies starts here: see ns_scene_start */
+  double (*way)(void *context, double parts); /* a part of it ends: see ns_scene_way */
+  void (*forget)(void *context);              /* what looks have kept: see ns_scene_forget_pairs */
+  NsStatus (*look)(void *context, bool *changed, double *stride,
+                   NsError *err); /* whether a contact that is near has come or gone: see ns_scene_look */
+  NsStatus (*link)(void *context, double t, NsError *err); /* links and unlinks contacts */
 } NsLinker;
 
 /* The graph. Systems and interactions are borrowed and stand in the order of insertion; interactions may be removed. */

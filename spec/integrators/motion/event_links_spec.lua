@@ -165,6 +165,18 @@ describe("links within steps", function()
     assert.is_true(asked > 0 and asked < 40, asked)
   end)
 
+  it("stops fast bodies at a thin plate that they pass between two of many looks", function()
+    for _, v in ipairs { 20, 100, 200 } do
+      for k = 1, 3 do
+        for _, shape in ipairs { c.box(0.02, 0.03, 0.02), c.sphere(0.01) } do
+          local thrown = throw { shape = shape, world = c.box(1, 1, 0.004), law = half, h = 0.1, T = 0.3, reach = 0.01,
+            q = { 0.013 * k, 0.02, 1 + 0.037 * k, 1, 0, 0, 0 }, v = { 0, 0, -v, 1, 2, 0.5 } }
+          assert.is_true(thrown[3] > 0, ("%s at %g m/s"):format(tostring(shape), v))
+        end
+      end
+    end
+  end)
+
   it("tells where contacts that are found are not linked", function()
     local simu, _, contacts = set_up { shape = c.box(0.2, 0.2, 0.2), world = block(), law = rough,
       q = { 0, 0, 0.5, 1, 0, 0, 0 }, v = { 0, 0, 0, 0, 0, 0 }, h = 1, T = 1, reach = 0.1 }

@@ -349,23 +349,36 @@ typedef struct NslLinker {
   NslScene *scenes[];
 } NslLinker;
 
-static double linker_way(void *context) {
+static void linker_start(void *context) {
+  const NslLinker *self = context;
+  for (int k = 0; k < self->n; k++)
+    if (self->scenes[k]->scene) ns_scene_start(self->scenes[k]->scene);
+}
+
+static double linker_way(void *context, double parts) {
   const NslLinker *self = context;
   double most = 0;
   for (int k = 0; k < self->n; k++)
-    if (self->scenes[k]->scene) most = fmax(most, ns_scene_way(self->scenes[k]->scene));
+    if (self->scenes[k]->scene) most = fmax(most, ns_scene_way(self->scenes[k]->scene, parts));
   return most;
 }
 
-static NsStatus linker_look(void *context, bool *changed, NsError *err) {
+static void linker_forget(void *context) {
+  const NslLinker *self = context;
+  for (int k = 0; k < self->n; k++)
+    if (self->scenes[k]->scene) ns_scene_forget_pairs(self->scenes[k]->scene);
+}
+
+static NsStatus linker_look(void *context, bool *changed, double *stride, NsError *err) {
   const NslLinker *self = context;
   int bad = 0;
-  *changed = false;
-  for (int k = 0; k < self->n && !*changed; k++) {
-    NsStatus status = self->scenes[k]->scene ? ns_scene_look(self->scenes[k]->scene, changed, &bad) : NS_OK;
-    if (status != NS_OK) return ns_fail(err, status, "contacts: %s", ns_status_message(status));
+  bool any = false;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < self->n && (stride || !any) && status == NS_OK; k++) {
+    if (self->scenes[k]->scene) status = ns_scene_look(self->scenes[k]->scene, changed, stride, &bad), any = any || *changed;
   }
-  return NS_OK;
+  *changed = any;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "contacts: %s", ns_status_message(status));
 }
 
 /* The call of the function at a time. */
@@ -405,7 +418,8 @@ static int bind_scene_watch(lua_State *L) {
   lua_settop(L, 3);
   int n = (int)lua_rawlen(L, 2);
   NslLinker *self = lua_newuserdatauv(L, sizeof *self + (size_t)n * sizeof(NslScene *), 1);
-  *self = (NslLinker){.linker = {self, linker_way, linker_look, linker_link}, .host = nsl_host(L), .n = n};
+  *self = (NslLinker){
+      .linker = {self, linker_start, linker_way, linker_forget, linker_look, linker_link}, .host = nsl_host(L), .n = n};
   lua_createtable(L, n + 1, 0);
   for (int k = 1; k <= n; k++) {
     lua_rawgeti(L, 2, k);

@@ -9,12 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/scene.h"
 #include "ode/control.h"
 
-enum { MAX_LOOKS = 256, QUARTERS = 4 };
-
-/* The way between two looks, in sizes of the body: less than half of what counts as near (NS_SCENE_NEAR), so that no contact closes unseen. */
-static const double LOOK = 0.02;
+enum { MAX_LOOKS = 1024, QUARTERS = 4 }; /* a step with more looks ends at the last one */
 
 /* Parts of the step: to which bisection finds the change; how far behind it the repeated step may have to end at first, to show it. */
 static const double FOUND = 1e-14, BEHIND = 1e-13;
@@ -37,51 +35,62 @@ static void links_give_back(NsEventDriven *ed) {
   }
 }
 
-static double links_way(NsEventDriven *ed, const double *u) {
+/* Whether links change at u. stride: NULL, or see NsLinker. */
+static NsStatus links_look(NsEventDriven *ed, const double *u, bool *changed, double *stride, NsError *err) {
   links_lend(ed, u);
-  double way = ed->run.linker->way(ed->run.linker->context);
-  return links_give_back(ed), way;
-}
-
-/* Whether links change at u. */
-static NsStatus links_look(NsEventDriven *ed, const double *u, bool *changed, NsError *err) {
-  links_lend(ed, u);
-  NsStatus status = ed->run.linker->look(ed->run.linker->context, changed, err);
+  NsStatus status = ed->run.linker->look(ed->run.linker->context, changed, stride, err);
   return links_give_back(ed), status;
 }
 
-static NsStatus links_look_at(NsEventDriven *ed, double t, bool *changed, NsError *err) {
+/* The states at t, in the step. */
+static const double *links_states(NsEventDriven *ed, double t) {
   const NsStepperState *step = &ed->run.stepper->state;
-  if (t >= step->t) return links_look(ed, step->y, changed, err);
-  ns_hybrid_at(&ed->run, t, ed->run.sample);
-  return links_look(ed, ed->run.sample, changed, err);
+  if (t <= step->t_old || t >= step->t) return t >= step->t ? step->y : step->y_old;
+  return ns_hybrid_at(&ed->run, t, ed->run.sample), ed->run.sample;
 }
 
-/* The number of looks along the step, by the ways in its quarters. */
-static int links_count(NsEventDriven *ed) {
+/* Tells the linker the ways of the bodies along the step. Returns the longest one: see ns_scene_way. */
+static double links_measure(NsEventDriven *ed) {
   const NsStepperState *step = &ed->run.stepper->state;
+  const NsLinker *linker = ed->run.linker;
   double way = 0;
-  (void)links_way(ed, step->y_old);
+  links_lend(ed, step->y_old);
+  linker->start(linker->context);
+  links_give_back(ed);
   for (int k = 1; k <= QUARTERS; k++) {
-    ns_hybrid_at(&ed->run, step->t_old + (step->t - step->t_old) * k / QUARTERS, ed->run.sample);
-    way += links_way(ed, k < QUARTERS ? ed->run.sample : step->y);
+    double t = k < QUARTERS ? step->t_old + (step->t - step->t_old) * k / QUARTERS : step->t;
+    links_lend(ed, links_states(ed, t));
+    way = linker->way(linker->context, QUARTERS);
+    links_give_back(ed);
   }
-  double looks = ceil(way / LOOK);
-  return looks < MAX_LOOKS ? (int)fmax(1, looks) : MAX_LOOKS;
+  return way;
 }
 
-/* The first change is in (*a, *b]; none: *b = INFINITY. */
+/* Looks along the step, up to *b: the first change is in (*a, *b], if there is one. */
+static NsStatus links_stride(NsEventDriven *ed, double *a, double *b, bool *changed, NsError *err) {
+  const NsStepperState *step = &ed->run.stepper->state;
+  const NsLinker *linker = ed->run.linker;
+  double length = step->t - step->t_old, stride = 1;
+  linker->forget(linker->context);
+  NsStatus status = links_look(ed, step->y_old, changed, &stride, err);
+  *changed = false; /* what is near there counts from the next look on */
+  for (int k = 0; k < MAX_LOOKS && *b < step->t && !*changed && status == NS_OK; k++) {
+    *a = *b, *b = fmin(fmax(*b + stride * length, nextafter(*b, INFINITY)), step->t);
+    stride = 1;
+    status = links_look(ed, links_states(ed, *b), changed, &stride, err);
+  }
+  return linker->forget(linker->context), status;
+}
+
+/* The first change is in (*a, *b]; none up to *a: *b = INFINITY. */
 static NsStatus links_bracket(NsEventDriven *ed, double *a, double *b, NsError *err) {
   const NsStepperState *step = &ed->run.stepper->state;
-  int looks = links_count(ed);
   bool changed = false;
   NsStatus status = NS_OK;
   *a = *b = step->t_old;
-  for (int k = 1; k <= looks && !changed && status == NS_OK; k++) {
-    *a = *b, *b = k < looks ? step->t_old + (step->t - step->t_old) * k / looks : step->t;
-    status = links_look_at(ed, *b, &changed, err);
-  }
-  if (!changed) *b = INFINITY;
+  if (links_measure(ed) > NS_SCENE_LOOK) status = links_stride(ed, a, b, &changed, err);
+  else *b = step->t, status = links_look(ed, step->y, &changed, NULL, err);
+  if (!changed) *a = *b, *b = INFINITY;
   return status;
 }
 
@@ -92,7 +101,7 @@ static NsStatus links_go_to(NsEventDriven *ed, double t, double last, NsError *e
   NsStatus status = NS_OK;
   for (; !changed && status == NS_OK; t = fmin(t + behind, last), behind *= 8) {
     status = ns_rk_retake(ed->run.stepper, t, err);
-    if (status == NS_OK) status = links_look(ed, ed->run.stepper->state.y, &changed, err);
+    if (status == NS_OK) status = links_look(ed, ed->run.stepper->state.y, &changed, NULL, err);
     changed = changed || t >= last;
   }
   return status;
@@ -105,6 +114,7 @@ NsStatus ns_ed_look_at_links(NsEventDriven *ed, int *row, NsError *err) {
   if (!ed->run.linker) return NS_OK;
   NsStatus status = ns_hybrid_interpolate(&ed->run, ed, err);
   if (status == NS_OK) status = links_bracket(ed, &a, &b, err);
+  if (status == NS_OK && !(b < INFINITY) && a < end) *row = -1, status = ns_rk_retake(ed->run.stepper, a, err);
   if (status == NS_OK && !(b < INFINITY)) /* what is evaluated is that at the end of the step, as before the looks */
     status = ns_ode_rate(&ed->run.stepper->problem, step->t, step->y, ed->slope, &count, err);
   if (status != NS_OK || !(b < INFINITY)) return status;
@@ -112,7 +122,7 @@ NsStatus ns_ed_look_at_links(NsEventDriven *ed, int *row, NsError *err) {
   while (b - a > least && status == NS_OK) {
     bool changed;
     double middle = a + (b - a) / 2;
-    status = links_look_at(ed, middle, &changed, err);
+    status = links_look(ed, links_states(ed, middle), &changed, NULL, err);
     *(changed ? &b : &a) = middle;
   }
   if (status == NS_OK) status = links_go_to(ed, b, last, err);

@@ -1,0 +1,38 @@
+/*
+** scene_parts.h
+** What a scene is made of. Private to contact/.
+*/
+#pragma once
+
+#include "contact/grid.h"
+#include "contact/scene.h"
+
+enum { SCENE_COORDINATES = 7, SCENE_FROM = SCENE_COORDINATES + 1 }; /* the most that a shape has; and its way */
+
+struct NsScene {
+  int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
+  double reach, widest_reach,
+      skin; /* widest_reach, skin: of the pairs in the grid, and their margin beyond it; below 0: there are none yet */
+  NsSceneShape *shapes;
+  NsSceneHalf *halves;
+  NsSceneContact *slots;
+  int *table;         /* slots by their contact, hashed; -1: none */
+  int *found, *round; /* round: the shapes that touch others, in the order of the grid's balls */
+  double *places;     /* of the balls of `round`, now; 3 each */
+  NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
+  int nround, *meshes, nmeshes, mesh_capacity;
+  long searches, looks;
+  bool looking, changed; /* of a look: it is one; there is a change */
+  NsSceneFrame *frame;   /* NULL: nobody follows */
+  double *from;          /* 8 for each shape: its coordinates at the last ns_scene_way, and the longest way since the first */
+  bool striding;         /* of a look: the stride is asked for */
+  double stride, wider;  /* stride: so far; wider: the margin of the pairs in the grid, in ones of scene_skin */
+  NsGrid grid;
+  NsNarrow narrow;
+};
+
+/* A ball of a body around its origin, or, in the plane, a capsule: these touch each other without features. */
+static inline bool ns_scene_is_ball(const NsSceneShape *a) {
+  const double *c = a->centre;
+  return a->n > 0 && (a->nballs == 1 || a->half > 0) && c[0] == 0 && c[1] == 0 && c[2] == 0;
+}

@@ -1,0 +1,38 @@
+/*
+** scene_way.c
+** The ways that the bodies of a scene go.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "contact/scene_parts.h"
+
+/* The way between the coordinates p and q of a shape. */
+static double scene_way_between(const NsSceneShape *shape, const double *p, const double *q) {
+  double move[SCENE_COORDINATES] = {0};
+  for (int k = 0; k < shape->n; k++) move[k] = q[k] - p[k];
+  double turn = ns_scene_is_ball(shape) ? 0 : sqrt(ns_dot3(move + 3, move + 3) + move[6] * move[6]); /* half of the angle */
+  return ns_length3(move) + 2 * turn * shape->around;
+}
+
+void ns_scene_start(NsScene *s) {
+  for (int i = 0; i < s->nshapes; i++) {
+    const NsSceneShape *shape = &s->shapes[i];
+    double *from = s->from + SCENE_FROM * (ptrdiff_t)i;
+    if (shape->n > 0) memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
+    from[SCENE_COORDINATES] = 0;
+  }
+}
+
+double ns_scene_way(NsScene *s, double parts) {
+  double most = 0, least = INFINITY;
+  for (int i = 0; i < s->nshapes; i++) {
+    const NsSceneShape *shape = &s->shapes[i];
+    double *from = s->from + SCENE_FROM * (ptrdiff_t)i, *way = &from[SCENE_COORDINATES];
+    if (shape->n == 0 || !(shape->around > 0) || s->space == 2) continue;
+    *way = fmax(*way, parts * scene_way_between(shape, from, shape->q));
+    memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
+    most = fmax(most, *way), least = fmin(least, shape->around);
+  }
+  return most > 0 ? most / least : 0;
+}
