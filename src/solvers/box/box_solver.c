@@ -369,8 +369,9 @@ static void cut_column(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, i
 
 /* Extracts the component, whose q is loaded, with the settled variables that act on it: each may differ from its value by rounding. */
 static const NsBoxProblem *cut_rounded(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *z) {
-  int all = piece->n, c = piece->n;
+  int all = piece->n;
   for (int j = 0; j < p->n; j++) all += b->settled[j] && z[j] != 0;
+  int c = piece->n;
   for (int k = 0; k < piece->n; k++)
     cut_column(b, p, piece, all, k, piece->index[k], p->lower[piece->index[k]], p->upper[piece->index[k]]);
   for (int j = 0; j < p->n; j++) {
