@@ -57,8 +57,12 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   bool told = ts->dense_known && (ts->recorder || ts->user.count > 0);
   const NsDenseSink *sink = told ? &ts->dense.of[island - ts->islands.of].sink : NULL;
   NsSensitivity *sensitivity = ts->sensitivities ? ts->sensitivities->of[island - ts->islands.of] : NULL;
-  NsDrive drive = {{solve_event, island->problem},       &ts->log, ts->accounting ? &ts->energy : NULL, sink, sensitivity,
-                   sensitivity ? NULL : ts->nsds->linker};
+  NsDrive drive = {{solve_event, island->problem},
+                   &ts->log,
+                   ts->accounting ? &ts->energy : NULL,
+                   sink,
+                   sensitivity,
+                   sensitivity || ts->part.repeats ? NULL : ts->nsds->linker};
   island->newton_iterations = 0;
   island->residual = (NsStepResidual){0};
   ns_osnsp_read_bounds(island->problem, island->graph);

@@ -106,6 +106,7 @@ typedef struct NsStepPart {
   double
       stop; /* an event of a law that the user acts on, or a change of links, has ended the last step here; INFINITY: none has */
   bool relinks; /* links change there */
+  bool repeats; /* up to a time that is known: nobody looks for changes of links again */
   int stopping; /* the island of that event; -1: none */
   double aim;   /* to where this island was going: on the same way again it stops at the same time */
 } NsStepPart;

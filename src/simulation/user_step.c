@@ -60,7 +60,9 @@ static NsStatus complete_dense(NsTimeStepping *ts, const NsStep *step, NsError *
   NsInterval interval = {.step = *step};
   if (!ts->recorder || ts->islands.count == 1 || !(step->t > step->t_k)) return NS_OK;
   if (!ns_step_dense_has_sides(&ts->dense) || ns_step_dense_is_smooth(&ts->dense)) return NS_OK;
-  return ns_ts_go_to(ts, &interval, step->t, true, err);
+  ts->part.repeats = true;
+  NsStatus status = ns_ts_go_to(ts, &interval, step->t, true, err);
+  return ts->part.repeats = false, status;
 }
 
 /* ---- at an event ---- */

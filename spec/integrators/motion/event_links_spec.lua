@@ -16,6 +16,13 @@ local function set_up(o)
   local contacts = c.space { nsds = nsds, law = o.law, reach = o.reach or 0.4 }
   contacts:add(ds, o.shape)
   contacts:add(nil, o.world)
+  if o.more then
+    local other = ns.NewtonEulerDS(o.more.q, { 0, 0, 0, 0, 0, 0 }, 1, ns.diag(inertia))
+    other:setFExtPtr { 0, 0, -9.81 }
+    nsds:insertDynamicalSystem(other)
+    contacts:add(other, o.more.shape)
+    contacts:add(nil, o.more.world)
+  end
   contacts:update()
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, o.h), ns.RungeKuttaOSI(1e-9, 1e-11)), ds, contacts
 end
@@ -175,6 +182,19 @@ describe("links within steps", function()
         end
       end
     end
+  end)
+
+  it("goes the same way in a loop and a run, where several bodies move apart from each other", function()
+    local function slide(runs)
+      local simu, ds, contacts = set_up { shape = c.box(0.3, 0.2, 0.16), world = block(), law = rough, T = 0.3, h = 0.1,
+        q = { 0.4, 0.1, 0.08, cos(0.3), 0, 0, sin(0.3) }, v = { 1.2, 0.3, 0, 0, 0, 0 },
+        more = { shape = c.sphere(0.1), world = c.box(1, 1, 1):placed { 50, 0, 0 }, q = { 50, 0, 0.6, 1, 0, 0, 0 } } }
+      if runs then simu:run() else for _ in simu:steps() do contacts:update() end end
+      return place(ds)
+    end
+    local expected = slide(false)
+    assert.is_true(expected[1] > 0.6)
+    assert_same(expected, slide(true), 1e-7)
   end)
 
   it("tells where contacts that are found are not linked", function()
