@@ -52,15 +52,14 @@ typedef struct NsSceneContact {
   int triangle;  /* of a mesh; else 0 */
   uint64_t part; /* the number of the contact among the contacts of the two, from 0, or the features of its touch */
   bool linked;
-  bool mirrored;  /* the features of the touch belong to `second`, and then to `first` */
-  NsTouch *touch; /* NULL: there are no features */
-  long seen;      /* the search that has found it last */
-  long looked;    /* the look that has found the touch last */
-  const void *
-      follower; /* a relation that follows the surface of one of the two beyond the features, borrowed; NULL: it stays with these */
-  long parted;       /* how many searches there had been when it was last unlinked, or made */
-  const double *gap; /* of a linked contact: its present gap, borrowed */
-  const void *owner; /* for the caller */
+  bool mirrored;        /* the features of the touch belong to `second`, and then to `first` */
+  NsTouch *touch;       /* NULL: there are no features */
+  long seen;            /* the search that has found it last */
+  long looked;          /* the look that has found the touch last */
+  const void *follower; /* a relation that follows the surface of one of the two beyond the features, borrowed; NULL: none */
+  long parted;          /* how many searches there had been when it was last unlinked, or made */
+  const double *gap;    /* of a linked contact: its present gap, borrowed */
+  const void *owner;    /* for the caller */
 } NsSceneContact;
 
 /* What a contact is, without what it is now, in numbers of full width: as its bytes it is kept in files. kind: -1 without a touch. */
@@ -103,17 +102,17 @@ NsStatus ns_scene_search(NsScene *scene, const int **found, int *nfound, int *ba
 typedef bool NsSceneFrame(const void *follower, const double *q, double *point, double *normal, double *gap);
 void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
 
-/*
-** Whether a search at the present places would link a contact, or find a linked one with a touch no more, that is nearer than NS_SCENE_NEAR of the size
-** (`around`) of its smaller moving body, and than the reach. Nothing changes but the list of near pairs. Contacts that the last search has found and the caller has not
-** linked are left out, and those that a linked contact stands for that has followed a surface there. In the plane there are none: features there go on around the outlines. Statuses as those of ns_scene_search.
-*/
+/* In sizes (`around`) of the smaller moving body: how near a contact matters to a look, if it is within the reach, too; the way between two looks, which is less than half of that, so that no contact closes unseen. */
 #define NS_SCENE_NEAR 0.05
-/* The way between two looks, in sizes of the smaller moving body: less than half of what counts as near, so that no contact closes unseen. */
 #define NS_SCENE_LOOK 0.02
+
 /*
+** *changed: whether a search at the present places would link a contact that is near (NS_SCENE_NEAR), or would no longer find the touch of a linked one
+** that is. Two kinds of contacts do not count: those that the last search has found and the caller has not linked, and those at a place to which a
+** linked contact has followed a surface. False in the plane, where features go on around the outlines. Only the list of near pairs is changed.
 ** stride: NULL, or what becomes at most the part of the way told to ns_scene_way that bodies may go before the next look: those that
 ** are far from all others may go far (conservative advancement: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
+** Statuses as those of ns_scene_search.
 */
 NsStatus ns_scene_look(NsScene *scene, bool *changed, double *stride, int *bad);
 

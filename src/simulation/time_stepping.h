@@ -103,8 +103,7 @@ typedef struct NsStepPart {
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */
   double from;
-  double
-      stop; /* an event of a law that the user acts on, or a change of links, has ended the last step here; INFINITY: none has */
+  double stop;  /* where an event that the user acts on, or a change of links, has ended the last step; INFINITY: none has */
   bool relinks; /* links change there */
   bool repeats; /* up to a time that is known: nobody looks for changes of links again */
   int stopping; /* the island of that event; -1: none */

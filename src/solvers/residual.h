@@ -60,17 +60,18 @@ typedef struct NsLost {
 void ns_lost_take(NsLost *lost, NsArena *arena, ptrdiff_t nmax);
 
 /*
-** Whether z is a false answer, far out along a direction d with M d = 0, where the terms of M z cancel and q no longer
-** counts. Such a point solves the problem with q = 0, and ns_box_backward accepts it for any q. Data explain q, the variables
-** at bounds other than 0, and every variable in an equation (w_i = 0 but for 1e-8 of the terms) of whose terms they explain more than 1e-8. True when
-** there are equations with less, and what there is either is lost in rounding in all of them, or |w| is wrong by a tenth of it in one, or as a part
-** of the terms by a hundredth of the largest part that data are. Each row is judged by its own terms: units don't matter. M: the matrix where it is sparse; NULL: that of p.
+** Whether z is a false answer: far out along a direction d with M d = 0, the terms of M z cancel, and q no longer counts. Such a point solves the
+** problem with q = 0, and ns_box_backward accepts it for any q. The terms of a true answer come from data: q, variables at bounds other than 0, and
+** each variable in an equation (w_i = 0 but for 1e-8 of the terms) of whose terms more than 1e-8 are data. The others are the lost equations. z is
+** false where there are some with data, and these data are all lost in rounding, or |w| is wrong by a tenth of the data in one of them, or, as a part
+** of the terms, by a hundredth of the largest part that data are. Each row is judged by its own terms: units don't matter.
+** M: the matrix where it is sparse; NULL: that of p.
 */
 bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w, const double *size);
 
 /*
-** Whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at
-** most 1e-8 of the terms; a variable at a bound other than 0 is data as q is. Rows are weighed by rho (NULL: 1).
+** Whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at most 1e-8 of the terms; a variable at a bound other than 0 is data as q
+** is. Rows are weighed by rho (NULL: 1).
 */
 bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho);
 

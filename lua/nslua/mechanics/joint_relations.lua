@@ -72,13 +72,17 @@ end
 
 local function along(v, z, axis) return v[1] * z[axis + 1] + v[2] * z[axis + 2] + v[3] * z[axis + 3] end
 
+-- How many rows each has, and the function that writes them; turns: they are angles, else lengths.
 local rows = {
   point = { 3, function(z, d, _, _, _, y, k) y[k], y[k + 1], y[k + 2] = d[1], d[2], d[3] end },
   across = { 2, function(z, _, d, _, _, y, k) y[k], y[k + 1] = along(d, z, B), along(d, z, C) end },
-  turn = { 3, function(_, _, _, _, w, y, k) y[k], y[k + 1], y[k + 2] = 2 * w[1], 2 * w[2], 2 * w[3] end },
-  tilt = { 2, function(z, _, _, _, w, y, k) y[k], y[k + 1] = 2 * along(w, z, B), 2 * along(w, z, C) end },
+  turn = { 3, function(_, _, _, _, w, y, k) y[k], y[k + 1], y[k + 2] = 2 * w[1], 2 * w[2], 2 * w[3] end,
+    turns = true },
+  tilt = { 2, function(z, _, _, _, w, y, k) y[k], y[k + 1] = 2 * along(w, z, B), 2 * along(w, z, C) end,
+    turns = true },
   way = { 1, function(z, _, d, _, _, y, k) y[k] = along(d, z, A) end },
-  angle = { 1, function(z, _, _, s, w, y, k) y[k] = 2 * atan(along(w, z, A), s) end },
+  angle = { 1, function(z, _, _, s, w, y, k) y[k] = 2 * atan(along(w, z, A), s) end,
+    turns = true },
 }
 
 -- The kinds of joints: what they keep, the motions that they leave, and how many of their first rows are the
@@ -108,7 +112,7 @@ end
 local function combine(names, kept, all, z, y)
   local off, k, size = 0, 0, #all
   for _, name in ipairs(names) do
-    local unit = (name == "tilt" or name == "turn") and 1 or z[SIZE + 1]
+    local unit = rows[name].turns and 1 or z[SIZE + 1]
     for _ = 1, rows[name][1] do
       k = k + 1
       off = off + (unit * all[k]) ^ 2

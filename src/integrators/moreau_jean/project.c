@@ -124,8 +124,8 @@ static void turn_less(NsMoreauJean *mj, NsMjEdge *edge) {
 static bool turns_too_far(NsMoreauJean *mj) {
   bool too_far = false;
   for (int d = 0; d < mj->layout.nnodes; d++) {
-    const double *turn = mj->settle.shift + mj->nodes[d].base.v + 3;
     if (!ns_mechanical_turns(mj->nodes[d].ds)) continue;
+    const double *turn = mj->settle.shift + mj->nodes[d].base.v + 3;
     double angle = hypot(hypot(turn[0], turn[1]), turn[2]);
     if (!(angle > MOST_TURN && angle <= DBL_MAX)) continue;
     mj->settle.reluctance[d] *= 2 * angle / MOST_TURN;
