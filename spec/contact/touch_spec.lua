@@ -63,6 +63,30 @@ describe("touches", function()
     assert.equal("", (touching(box, { 2.6, 2.6, 0.505, 1, 0, 0, 0 }, floor)))
   end)
 
+  -- The face that looks most at the floor need not have the corner, or the edge, that a pointed hull stands on.
+  it("of a hull on a face have its two lowest corners", function()
+    math.randomseed(21)
+    local missed = 0
+    for _ = 1, campaign(200, 1) do
+      local points, heights = {}, {}
+      for i = 1, math.random(4, 14) do points[i] = { numbers.normal(), numbers.normal(), numbers.normal() } end
+      local hull, q = c.hull(points), random_place(1)
+      local w, x, y, z = q[4], q[5], q[6], q[7]
+      local square = w * w + x * x + y * y + z * z
+      for i, p in ipairs(hull:corners()) do
+        heights[i] = (2 * ((x * z - w * y) * p[1] + (y * z + w * x) * p[2]) + (w * w - x * x - y * y + z * z) * p[3]) / square
+      end
+      table.sort(heights)
+      q[3] = numbers.uniform(0.1, 1) * 0.003 - heights[1]
+      local _, gaps = touching(hull, q, c.box(40, 40, 9):placed { 0, 0, -4.5 }, 0.1)
+      table.sort(gaps)
+      for i = 1, heights[2] + q[3] < 0.1 and 2 or 1 do
+        if not gaps[i] or math.abs(gaps[i] - heights[i] - q[3]) > 1e-12 then missed = missed + 1 end
+      end
+    end
+    assert.equal(0, missed)
+  end)
+
   it("of a turned box on an equal one are at most five, and the same ones after rounding", function()
     local low = box:placed { 0, 0, -0.5 }
     local angle = math.pi / 8

@@ -129,6 +129,53 @@ describe("contacts in the plane", function()
     end
   end)
 
+  it("move bodies the same way when computeh of a script sets them", function()
+    local function beside(q, R, n) return { q[1] + R * n[1], q[2] + R * n[2], 0 } end
+    local Disk, Disks = ns.class(ns.Lagrangian2d2DR, "disk"), ns.class(ns.Lagrangian2d2DR, "disks")
+    function Disk:computeh(_, q, y)
+      y[1] = 0.6 * q[1] + 0.8 * q[2] - 0.3
+      self:setpc1(beside(q, -0.3, { 0.6, 0.8 }))
+      self:setpc2(beside(q, -0.3 - y[1], { 0.6, 0.8 }))
+      self:setnc { 0.6, 0.8, 0 }
+    end
+    function Disks:computeh(_, q, y)
+      local distance = ((q[1] - q[4]) ^ 2 + (q[2] - q[5]) ^ 2) ^ 0.5
+      local n = { (q[1] - q[4]) / distance, (q[2] - q[5]) / distance }
+      y[1] = distance - 0.5
+      self:setpc1(beside(q, -0.3, n))
+      self:setpc2 { q[4] + 0.2 * n[1], q[5] + 0.2 * n[2], 0 }
+      self:setnc { n[1], n[2], 0 }
+    end
+    local function thrown(make, own)
+      local first = ns.LagrangianLinearTIDS({ 0, 0.5, 0 }, { 0.5, 0, 3 }, ns.diag { 1, 1, 0.05 })
+      local second = ns.LagrangianLinearTIDS({ 0.1, 1.2, 0 }, { 0, 0, -2 }, ns.diag { 2, 2, 0.04 })
+      first:setFExtPtr { 0, -10, 0 }
+      second:setFExtPtr { 0, -20, 0 }
+      local nsds = graph(1, first, second)
+      local law = ns.NewtonImpactFrictionNSL(0.3, 0, 0.4, 2)
+      local line = { shape = "sphere_plane", R = 0.3, point = { 0, 0, 0 }, normal = { 0.6, 0.8, 0 } }
+      nsds:link(ns.Interaction(law, own and Disk() or ns.Lagrangian2d2DR(line)), first)
+      local pair = { shape = "sphere_sphere", R1 = 0.3, R2 = 0.2 }
+      local touch = ns.Interaction(law, own and Disks() or ns.Lagrangian2d2DR(pair))
+      nsds:link(touch, first, second)
+      local hit = 0
+      for _ in make(nsds):steps() do hit = math.max(hit, touch:lambda(1)[1]) end
+      assert.is_true(hit > 0)
+      return { first:q(), first:velocity(), second:q(), second:velocity() }
+    end
+    for _, make in ipairs {
+      function(nsds) return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.MoreauJeanOSI(0.5)) end,
+      function(nsds) return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-10, 1e-10)) end } do
+      local theirs, mine = thrown(make, false), thrown(make, true)
+      for k = 1, 4 do
+        for i = 1, 3 do assert.near(theirs[k][i], mine[k][i], 1e-8) end
+      end
+    end
+    assert.error_matches(function()
+      linked(Disk(), ns.NewtonImpactFrictionNSL(0, 0, 0, 2), ns.LagrangianDS({ 0, 0, 0, 0 }, { 0, 0, 0, 0 }))
+    end, "relation 'disk': computeh: expected 3 coordinates of a body in the plane, or 6 of two, got 4 of dynamical system 'ds 1'")
+  end)
+
   it("refuse shapes and places outside of the plane", function()
     local law, two = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2), ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3)
     local function refuses(text, f, ...)

@@ -275,6 +275,33 @@ NsStatus ns_narrow_prism_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, i
   return status;
 }
 
+/* Whether the corner i of y is among the touches from `first` on. */
+static bool touch_listed(const NsNarrow *w, int first, const NsSide *y, int i) {
+  for (int k = first; k < w->n; k++) {
+    const NsTouch *t = &w->touches[k];
+    if (t->kind == NS_TOUCH_POINT_FACE && t->swapped == y->second && (int)(t->id >> 40 & 0xfffff) == i) return true;
+  }
+  return false;
+}
+
+/*
+** The corners of y over the face f of x that are lower than the second lowest touch from `first` on: a pointed solid may stand on a
+** corner, or an edge, that is not of the face that looks most against f.
+*/
+static NsStatus touch_lower(NsNarrow *w, int first, const NsSide *x, int f, const NsSide *y, double reach, double size) {
+  double least = reach, second = reach;
+  for (int k = first; k < w->n; k++) {
+    second = fmin(second, fmax(least, w->touches[k].gap));
+    least = fmin(least, w->touches[k].gap);
+  }
+  NsStatus status = NS_OK;
+  for (int i = 0; i < y->s->nvertices && status == NS_OK; i++) {
+    if (!ns_side_covers(x, f, ns_side_vertex(y, i), rim * size) || touch_listed(w, first, y, i)) continue;
+    status = touch_point_face(w, x, f, y, i, second - tie * size);
+  }
+  return status;
+}
+
 /* The part of y that is over the face f of x. */
 static NsStatus touch_face(NsNarrow *w, const NsSide *x, int f, const NsSide *y, double reach, double size) {
   const NsSolidFace *face = &x->s->faces[f];
@@ -310,6 +337,7 @@ static NsStatus touch_face(NsNarrow *w, const NsSide *x, int f, const NsSide *y,
       status = touch_corner(w, y, against, x, loop[after], reach, size);
     }
   }
+  if (status == NS_OK && against >= 0) status = touch_lower(w, first, x, f, y, reach, size);
   touch_reduce(w, first, x, f, size);
   return status;
 }

@@ -26,8 +26,10 @@ bool ns_contact_fits(const NsContact *contact, int nx, const char **what) {
   int bodies = ns_contact_shape(contact)->bodies;
   bool turns = ns_contact_shape(contact)->turns || contact->rows > TANGENTIAL;
   if (ns_contact_in_plane(contact)) {
-    *what = bodies == 2 ? "6 coordinates of two bodies in the plane" : "3 coordinates of a body in the plane";
-    return nx == PARTICLE * bodies;
+    *what = bodies == 0   ? "3 coordinates of a body in the plane, or 6 of two"
+            : bodies == 2 ? "6 coordinates of two bodies in the plane"
+                          : "3 coordinates of a body in the plane";
+    return (bodies != 2 && nx == PARTICLE) || (bodies != 1 && nx == 2 * PARTICLE);
   }
   if (bodies == 0 && turns) *what = "7 coordinates (14 of two bodies)";
   else if (bodies == 2 && turns) *what = "14 coordinates of two bodies";
