@@ -173,7 +173,7 @@ return function(ns, core)
   function contact.manager(options)
     options = check_options("manager", options)
     check_law("manager", options.law, "2", { [2] = true })
-    return links.register(graph, setmetatable({
+    return links.register(setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       scene = support.scene(2, options.reach),
       lines = {},
@@ -251,6 +251,14 @@ return function(ns, core)
   function shared_methods:filter(filter)
     if type(filter) ~= "function" then fail("filter", "filter", "a function", filter, 2) end
     self.asks = filter
+  end
+
+  -- The manager of a clone of the simulation, or of the simulation of which this one's is a clone.
+  function shared_methods:in_clone(simulation)
+    local good, nsds = where.try(function() return simulation:nsds() end)
+    local other = good and links.of(self, nsds)
+    if not other then fail("in_clone", "simulation", "a clone of that of this manager", simulation, 2) end
+    return other
   end
 
   -- contacts(first, second) returns the relations of two bodies (second = nil: of one and the world) that are near,
@@ -409,9 +417,6 @@ return function(ns, core)
   local function update(self, reach)
     local nsds, scene, slots = self.nsds, self.scene, self.slots
     reach = reach == nil and self.reach or positive("update", "reach", reach)
-    if graph.mark(nsds) ~= self.known.graph then
-      error("update: the manager is that of another simulation: a clone has contacts, but no manager", 3)
-    end
     local version, resets = graph.version(nsds)
     if version ~= self.known.version then
       keep_active(self, function(c) return graph.linked(nsds, c.interaction) end)

@@ -34,6 +34,10 @@ core.on("lost path", function(...) return require "nslua.compile".lose(...) end)
 core.on("contacts", function(...)
   return require "nslua.contact.links".relink(core.graph_support, core.contact_support, ...)
 end)
+core.on("managers", function(...)
+  local links = package.loaded["nslua.contact.links"]
+  if links then links.clone(core.graph_support, core.contact_support, ...) end
+end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 
 local ns = {}

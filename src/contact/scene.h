@@ -76,6 +76,12 @@ typedef struct NsScene NsScene;
 NsStatus ns_scene_new(NsScene **scene, int space, double reach);
 void ns_scene_free(NsScene *scene);
 
+/*
+** A scene of the shapes and contacts of another one, none of them linked; contacts keep their slots. shapes: those of `from`, of bodies that may be others.
+** *to is to be freed also after a failure. NS_ENOMEM.
+*/
+NsStatus ns_scene_copy(NsScene **to, const NsScene *from, const NsSceneShape *shapes);
+
 /* Adds a shape, whose balls are copied, or a half-space. NS_ENOMEM. */
 NsStatus ns_scene_add(NsScene *scene, const NsSceneShape *shape);
 NsStatus ns_scene_add_half(NsScene *scene, const NsSceneHalf *half);

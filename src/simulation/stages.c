@@ -62,7 +62,7 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
                    ts->accounting ? &ts->energy : NULL,
                    sink,
                    sensitivity,
-                   sensitivity || ts->part.repeats ? NULL : ts->nsds->linker};
+                   ts->part.repeats ? NULL : ts->nsds->linker};
   island->newton_iterations = 0;
   island->residual = (NsStepResidual){0};
   ns_osnsp_read_bounds(island->problem, island->graph);

@@ -1,5 +1,6 @@
--- nslua.contact.links: which contacts managers have linked, in checkpoints. A file has for each manager its shapes
--- and by how much they lead, and for each interaction what it is to its manager; none for those of the script.
+-- nslua.contact.links: which contacts managers have linked, in checkpoints and in clones. A file has for each manager
+-- its shapes and by how much they lead, and for each interaction what it is to its manager; none for those of the
+-- script.
 
 local exact = require "nslua.core".number_support.exact
 
@@ -7,28 +8,119 @@ local links = {}
 
 local managers = setmetatable({}, { __mode = "k" }) -- graphs -> their managers in the order of making
 
-function links.register(graph, manager)
+function links.register(manager)
   local list = managers[manager.nsds] or {}
   managers[manager.nsds] = list
   list[#list + 1] = manager
   manager.number = #list
-  manager.known = { graph = graph.mark(manager.nsds) } -- what it knows of the graph, beside the links
+  manager.known = {} -- what it knows of the graph, beside the links
+  manager.kin = {} -- the same table in all clones of it
   return manager
 end
 
--- Has the contacts of the graph's managers in space linked within the steps of simulations that go from event to
--- event. It is called when a manager links contacts.
-function links.watch(support, manager)
-  if manager.watched or manager.space == 2 then return end
+-- Has the contacts of the graph's managers that are watched linked within the steps of simulations that go from event
+-- to event.
+local function watch(support, nsds)
   local scenes, watched = {}, {}
-  manager.watched = true
-  for _, m in ipairs(managers[manager.nsds]) do
+  for _, m in ipairs(managers[nsds]) do
     if m.watched then watched[#watched + 1], scenes[#scenes + 1] = m, m.scene end
   end
-  support.watch(manager.nsds, scenes, function()
+  if #watched == 0 then return end
+  support.watch(nsds, scenes, function()
     for _, m in ipairs(watched) do m:update(m.reached) end
   end)
 end
+
+-- Those of a manager in space are, from the first time on that it links contacts.
+function links.watch(support, manager)
+  if manager.watched or manager.space == 2 then return end
+  manager.watched = true
+  watch(support, manager.nsds)
+end
+
+-- ---- clones ----
+
+-- A value with clones in the place of their originals, also in plain tables, so many levels down.
+local function copied(map, value, levels)
+  if map[value] ~= nil then return map[value] end
+  if type(value) ~= "table" or levels == 0 or getmetatable(value) then return value end
+  local to = {}
+  for k, v in pairs(value) do to[map[k] or k] = copied(map, v, levels - 1) end
+  return to
+end
+
+-- The contacts of `made`, by their slots, that are linked in the graph of the manager: others are made anew.
+local function copied_contacts(map, made)
+  local to = {}
+  for slot, c in pairs(made) do
+    local interaction = map[c.interaction]
+    if interaction then
+      to[slot] = { slot = slot, interaction = interaction, y = interaction:y(0), first = map[c.first],
+        second = c.second and map[c.second] }
+    end
+  end
+  return to
+end
+
+-- A generator of the script, with the interactions that are linked.
+local function copied_own(map, own)
+  local to = copied(map, own, 1)
+  to.made, to.linked = {}, {}
+  for key, interaction in pairs(own.made) do to.made[key] = map[interaction] end
+  for _, interaction in ipairs(own.linked) do
+    local clone = map[interaction]
+    if clone then to.linked[#to.linked + 1], to.linked[clone] = clone, true end
+  end
+  return to
+end
+
+-- The manager of the clone of a graph that is to it what m is to the original.
+local function clone_of(graph, support, m, map)
+  local to, places = setmetatable({}, getmetatable(m)), {}
+  map[m.law] = map[m.law] or graph.clone(m.law)
+  for k, v in pairs(m) do to[k] = copied(map, v, 2) end
+  for at, shape in ipairs(to.added) do places[at], shape.known = shape.ds and shape.ds:q() or false, nil end
+  to.scene, to.slots, to.gone, to.relations, to.own, to.kin = support.copy(m.scene, places), {}, {}, {}, {}, m.kin
+  for name, relation in pairs(m.relations) do to.relations[name] = map[relation] end
+  to.active, to.made = {}, copied_contacts(map, m.made)
+  for _, c in ipairs(m.active) do
+    local own = to.made[c.slot]
+    if own then
+      to.active[#to.active + 1] = own
+      support.link(to.scene, own.slot, own.y, own.interaction:relation())
+    end
+  end
+  for i, own in ipairs(m.own) do to.own[i] = copied_own(map, own) end
+  local _, before = graph.version(m.nsds)
+  local _, now = graph.version(to.nsds)
+  to.known.version, to.known.resets = nil, m.known.resets == before and now or m.known.resets and -1
+  return to
+end
+
+-- Gives the clone of a graph clones of its managers. map: objects and managers -> their clones.
+function links.clone(graph, support, nsds, map)
+  local list = managers[nsds]
+  if not list then return end
+  local clones = {}
+  for i, m in ipairs(list) do
+    clones[i] = clone_of(graph, support, m, map)
+    map[m] = clones[i]
+  end
+  for i, m in ipairs(list) do -- functions of the script may have captured any manager
+    clones[i].asks = m.asks and graph.relinked(m.asks, map)
+    for k, own in ipairs(m.own) do clones[i].own[k].contacts = graph.relinked(own.contacts, map) end
+  end
+  managers[map[nsds]] = clones
+  watch(support, map[nsds])
+end
+
+-- The manager of another graph that is a clone of m, or of which m is one; nil: there is none.
+function links.of(m, nsds)
+  local other = (managers[nsds] or {})[m.number]
+  return other and other.kin == m.kin and other or nil
+end
+
+-- ---- checkpoints ----
 
 -- The key of a generator of the script, as bytes.
 function links.key(key) return type(key):sub(1, 1) .. tostring(key) end

@@ -174,7 +174,7 @@ return function(ns, contact, parts)
     options = parts.check_options("space", options)
     local law = options.law
     local size = parts.check_law("space", law, "1, 3 or 5", class_of_rows)
-    return links.register(parts.graph, setmetatable({
+    return links.register(setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua

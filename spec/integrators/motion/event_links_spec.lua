@@ -154,6 +154,54 @@ describe("links within steps", function()
     assert.same(expected, place(ds))
   end)
 
+  local slides = { shape = c.box(0.3, 0.2, 0.16), law = rough, q = { 0.4, 0.1, 0.08, cos(0.3), 0, 0, sin(0.3) },
+    v = { 1.2, 0.3, 0, 0, 0, 0 }, h = 0.1, T = 0.3 }
+
+  it("go the same way in clones, also where the clone is one of a step that has failed", function()
+    slides.world = block()
+    local expected = throw(slides)
+    for steps = 0, 2 do
+      local simu, ds, contacts = set_up(slides)
+      for k in simu:steps() do
+        contacts:update()
+        if k == steps then break end
+      end
+      if steps > 0 then simu:nextStep() end
+      local copies = { simu:clone() }
+      copies[2] = copies[1]:clone()
+      for _, copy in ipairs(copies) do
+        copy:run()
+        assert.same(expected, place(copy:nsds():dynamicalSystem(1)), steps)
+      end
+      simu:run()
+      assert.same(expected, place(ds))
+    end
+    local simu, _, contacts = set_up(slides)
+    local good = false
+    contacts:filter(function() return good or error("not yet", 0) end)
+    assert.is_false(pcall(simu.computeOneStep, simu))
+    local copy = simu:clone()
+    assert.is_false(pcall(copy.computeOneStep, copy))
+    good = true
+    copy:run()
+    assert_same(expected, place(copy:nsds():dynamicalSystem(1)), 1e-7)
+  end)
+
+  it("are told where a run with derivatives meets a change of them", function()
+    slides.world = block()
+    local simu, ds = set_up(slides)
+    for _, run in ipairs {
+      function() simu:run { sensitivities = { { ds, "velocity0", 1 } } } end,
+      function() simu:gradient { terminal = function(x) return x[1] end, parameters = { { ds, "velocity0", 1 } } } end,
+    } do
+      local ok, message = pcall(run)
+      assert.is_false(ok)
+      assert.matches("EventDriven: contacts come or go at t=0%.%d+: derivatives hold where links of contacts stay; let the run end "
+        .. "before", message)
+      simu:reset()
+    end
+  end)
+
   local function falls(filter)
     local simu, ds, contacts = set_up { shape = c.box(0.2, 0.2, 0.2), world = block(), law = rough,
       q = { 0, 0, 0.5, 1, 0, 0, 0 }, v = { 0, 0, 0, 0, 0, 0 }, h = 1, T = 1, reach = 0.1 }

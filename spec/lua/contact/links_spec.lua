@@ -101,6 +101,103 @@ local function names(simu)
   return table.concat(list, "\n")
 end
 
+-- The bodies and managers of a clone.
+local function bodies_of(twin, bodies)
+  local its = {}
+  for i in ipairs(bodies) do its[i] = twin:nsds():dynamicalSystem(i) end
+  return its
+end
+
+local function in_clone(managers, twin)
+  local its = {}
+  for i, m in ipairs(managers) do its[i] = m:in_clone(twin) end
+  return its
+end
+
+describe("contacts that come and go, in clones", function()
+  -- Goes on to the end; the contacts that were linked at any time, by their names.
+  local function finish(simu, managers, bodies)
+    local seen, list = {}, {}
+    go(simu, managers, nil, seen)
+    for _, name in pairs(seen) do list[#list + 1] = name end
+    table.sort(list)
+    return bits(simu, bodies), table.concat(list, "\n")
+  end
+
+  for name, last in pairs { space = 40, plane = 60 } do
+    it("have managers of their own, and give the same bits, in the model " .. name, function()
+      local simu, managers, bodies = made(name)
+      go(simu, managers, last)
+      simu:nextStep()
+      local twin = simu:clone()
+      local second = twin:clone()
+      local before, linked = bits(simu, bodies), names(simu)
+      local first, met = finish(twin, in_clone(managers, twin), bodies_of(twin, bodies))
+      assert.equal(before, bits(simu, bodies))
+      assert.equal(linked, names(simu))
+      local again, met_again = finish(second, in_clone(managers, second), bodies_of(second, bodies))
+      assert.equal(first, again)
+      assert.equal(met, met_again)
+      local own, met_by_it = finish(simu, managers, bodies)
+      assert.equal(own, first)
+      assert.equal(met_by_it, met)
+    end)
+
+    it("are updated by the action of a clone, in the model " .. name, function()
+      local simu, managers, bodies = made(name)
+      simu:every { period = 5e-3, act = function()
+        for _, m in ipairs(managers) do m:update() end
+      end }
+      local twin = simu:clone():clone()
+      local before = bits(simu, bodies)
+      twin:run()
+      assert.equal(before, bits(simu, bodies))
+      simu:run()
+      assert.equal(bits(simu, bodies), bits(twin, bodies_of(twin, bodies)))
+    end)
+  end
+
+  it("find the bodies of the clone where a filter has captured those of the original", function()
+    local simu, managers, bodies = made "space"
+    local ghost = bodies[1]
+    managers[1]:filter(function(first, second) return first ~= ghost and second ~= ghost end)
+    local twin = simu:clone()
+    local its = bodies_of(twin, bodies)
+    go(twin, in_clone(managers, twin))
+    assert.is_true(its[1]:q()[3] < -1, "it falls through the floor")
+    assert.is_true(its[2]:q()[3] > 0)
+    go(simu, managers)
+    assert.equal(bits(simu, bodies), bits(twin, its))
+  end)
+
+  it("forget the contacts of the run before after a reset, and take new bodies", function()
+    local simu, managers, bodies = made "plane"
+    go(simu, managers, 60)
+    local twin = simu:clone()
+    local its = in_clone(managers, twin)
+    twin:reset()
+    local first, met = finish(twin, its, bodies_of(twin, bodies))
+    simu:reset()
+    local own, met_by_it = finish(simu, managers, bodies)
+    assert.equal(own, first)
+    assert.equal(met_by_it, met)
+    assert.error_matches(function() its[1]:add_disk(bodies_of(twin, bodies)[2], 1) end, "has a disk already", 1, true)
+    its[1]:add_disk(bodies_of(twin, bodies)[5], 1)
+    assert.no_error(function() managers[1]:add_disk(bodies[5], 1) end)
+  end)
+
+  it("are told from those of another simulation", function()
+    local simu, managers = made "space"
+    local other = made "space"
+    assert.equal(managers[1], managers[1]:in_clone(simu))
+    assert.equal(managers[1], managers[1]:in_clone(simu:clone()):in_clone(simu))
+    for _, wrong in ipairs { other, 3 } do
+      assert.error_matches(function() managers[1]:in_clone(wrong) end,
+        "in_clone: simulation: expected a clone of that of this manager, got " .. (wrong == 3 and "3" or "TimeStepping"), 1, true)
+    end
+  end)
+end)
+
 describe("contacts that come and go, in checkpoints", function()
   local directory = host.new_directory()
   local file = directory .. "/state"
@@ -181,34 +278,28 @@ describe("contacts that come and go, in checkpoints", function()
     assert.matches("nan", rows "/rows.csv", 1, true)
   end)
 
-  it("are not those of a clone's action", function()
-    for _, model in ipairs { "space", "plane" } do
-      local simu, managers = made(model)
-      simu:every { period = 5e-3, act = function() managers[1]:update() end }
-      local twin = simu:clone()
-      assert.error_matches(function() twin:run() end,
-        "update: the manager is that of another simulation: a clone has contacts, but no manager", 1, true)
-    end
-  end)
-
-  it("are taken up again in the same run, and in a clone only where the same are linked", function()
+  it("are taken up again in the same run and in clones", function()
     local simu, managers, bodies = made "space"
     go(simu, managers, 40)
     simu:save_state(file)
     local twin = simu:clone()
+    local its = bodies_of(twin, bodies)
     twin:load_state(file)
     go(simu, managers, 70)
     local later = names(simu)
     local first = bits(simu, bodies)
     simu:save_state(directory .. "/later")
-    assert.error_matches(function() twin:load_state(directory .. "/later") end,
-      "has contacts of contact manager 1 (in space, reach 0.02, NewtonImpactFrictionNSL, 19 shapes, 4 planes, 0 pairs), which is "
-        .. "not here", 1, true)
+    twin:load_state(directory .. "/later")
+    assert.equal(later, names(twin))
+    assert.equal(first, bits(twin, its))
     simu:load_state(file)
     assert.not_equal(later, names(simu))
     go(simu, managers, 70)
     assert.equal(first, bits(simu, bodies))
     assert.equal(later, names(simu))
+    twin:load_state(file)
+    go(twin, in_clone(managers, twin), 70)
+    assert.equal(first, bits(twin, its))
   end)
 
   -- A file that the changed model refuses: links and states stay, and the run goes on as one that has not been asked.

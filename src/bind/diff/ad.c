@@ -396,7 +396,7 @@ static bool bind_ad_attempt(lua_State *L, const NslDualCall *job, int entry, int
   lua_pushlightuserdata(L, (void *)job);
   lua_pushvalue(L, entry);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  return nsl_swap_call(L, lua_tothread(L, packed), last - first + 3) == LUA_OK;
+  return nsl_swap_call(L, lua_tothread(L, packed), last - first + 3, 0) == LUA_OK;
 }
 
 /* Attempts the call with the list `all`; after success stores in the entry this list and its places needed so far. */

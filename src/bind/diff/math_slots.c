@@ -69,10 +69,11 @@ static void add_place(lua_State *L, Walk *w, int holder, int key) {
   lua_settop(L, top - 1);
 }
 
-/* Whether the userdata on top has a replacement: then it is popped, and its place is in the list. */
+/* Whether the userdata or table on top has a replacement: then it is popped, and its place is in the list. */
 static bool add_object(lua_State *L, Walk *w, int holder, int key) {
   int top = lua_gettop(L);
-  bool found = w->replace && lua_type(L, top) == LUA_TUSERDATA && w->replace(L, w->map, top);
+  bool object = lua_type(L, top) == LUA_TUSERDATA || lua_type(L, top) == LUA_TTABLE;
+  bool found = object && w->replace && w->replace(L, w->map, top);
   if (found) append_place(L, w, holder, key, top, lua_gettop(L));
   lua_settop(L, found ? top - 1 : top);
   return found;
@@ -320,7 +321,7 @@ static void swap_out(lua_State *packed, const unsigned char *done) {
     if (done[i]) math_slots_exchange(packed, i, REPLACEMENT, ORIGINAL);
 }
 
-int nsl_swap_call(lua_State *L, lua_State *packed, int nargs) {
+int nsl_swap_call(lua_State *L, lua_State *packed, int nargs, int nresults) {
   unsigned char few[FEW_PLACES], *done = few;
   int places = nsl_swap_packed_count(packed);
   if (places > FEW_PLACES) {
@@ -328,7 +329,7 @@ int nsl_swap_call(lua_State *L, lua_State *packed, int nargs) {
     lua_insert(L, -nargs - 2);
   }
   swap_in(packed, done);
-  int status = lua_pcall(L, nargs, 0, 0);
+  int status = lua_pcall(L, nargs, nresults, 0);
   swap_out(packed, done);
   return status;
 }

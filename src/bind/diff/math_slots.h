@@ -19,7 +19,7 @@
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far);
 
 /*
-** Pushes a list, of the same form, of the places that hold a userdata for which `replace` pushes a replacement (and returns true). map: a
+** Pushes a list, of the same form, of the places that hold a userdata or a table for which `replace` pushes a replacement (and returns true). map: a
 ** table for its use.
 */
 void nsl_swap_find_objects(lua_State *L, int map, bool (*replace)(lua_State *L, int map, int value), int first, int last);
@@ -44,7 +44,7 @@ int nsl_swap_packed_count(lua_State *packed);
 void nsl_swap_renew(lua_State *L, lua_State *packed, int map, bool (*replace)(lua_State *L, int map, int value));
 
 /*
-** Calls a function as lua_pcall does, with no results; during the call each place holds its replacement. A place that is
-** written during the call keeps the new value.
+** Calls a function as lua_pcall does; during the call each place holds its replacement. A place that is written during the call keeps the
+** new value. The results may stand above a value that is not theirs.
 */
-int nsl_swap_call(lua_State *L, lua_State *packed, int nargs);
+int nsl_swap_call(lua_State *L, lua_State *packed, int nargs, int nresults);

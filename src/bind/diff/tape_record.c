@@ -186,7 +186,7 @@ static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, boo
   lua_pushcfunction(L, trace_call);
   lua_pushlightuserdata(L, job);
   for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-  int status = nsl_swap_call(L, lua_tothread(L, list + 1), last - first + 2);
+  int status = nsl_swap_call(L, lua_tothread(L, list + 1), last - first + 2, 0);
   nsl_watch_end(L, watch);
   before.last = job->here.last > job->tracer->last ? job->here.last : job->tracer->last;
   *job->tracer = before;

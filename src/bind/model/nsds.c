@@ -7,6 +7,7 @@
 #include "bind/lua/open.h"
 #include "bind/array/field.h"
 #include "bind/model/model.h"
+#include "bind/model/relink.h"
 #include "model/contact.h"
 
 static const NslType nsds_type = {.name = "NonSmoothDynamicalSystem"};
@@ -303,12 +304,6 @@ static int graph_version(lua_State *L) {
   return lua_pushinteger(L, (lua_Integer)nsds->version), lua_pushinteger(L, (lua_Integer)nsds->resets), 2;
 }
 
-/* mark(nsds): tells graphs apart, also in a clone's action, which finds the clone's graph in the place of the original's. */
-static int graph_mark(lua_State *L) {
-  const void *nsds = nsl_check_nsds(L, 1)->nsds;
-  return lua_pushlightuserdata(L, (void *)(uintptr_t)nsds), 1;
-}
-
 /* clear(interaction): takes away what is left from when it was linked. */
 static int graph_clear(lua_State *L) {
   return ns_interaction_reset(nsl_check_interaction(L, 1)->interaction), 0;
@@ -380,6 +375,11 @@ static int graph_is_contact(lua_State *L) {
   return lua_pushboolean(L, contact), 1;
 }
 
+/* clone(law): a law like this one. */
+static int graph_clone(lua_State *L) {
+  return nsl_clone_law(L, 1), 1;
+}
+
 /* now(nsds): the time of its states. */
 static int graph_now(lua_State *L) {
   return lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->now), 1;
@@ -393,10 +393,19 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {{"version", graph_version},       {"linked", graph_linked},   {"clear", graph_clear},
-                                   {"touch", graph_touch},           {"unlink", graph_unlink},   {"origin", graph_origin},
-                                   {"origins", graph_origins},       {"arrange", graph_arrange}, {"mark", graph_mark},
-                                   {"is_contact", graph_is_contact}, {"now", graph_now},         {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version},
+                                   {"linked", graph_linked},
+                                   {"clear", graph_clear},
+                                   {"touch", graph_touch},
+                                   {"unlink", graph_unlink},
+                                   {"origin", graph_origin},
+                                   {"origins", graph_origins},
+                                   {"arrange", graph_arrange},
+                                   {"clone", graph_clone},
+                                   {"is_contact", graph_is_contact},
+                                   {"now", graph_now},
+                                   {"relinked", nsl_relinked_function},
+                                   {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);

@@ -9,6 +9,7 @@
 #include "bind/model/ds.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "bind/diff/math_slots.h"
 #include "model/counterpart.h"
 
 /* Stack indices of tables. clones: clone by object; vectors: clone by address of a plain vector of parameters. */
@@ -174,7 +175,7 @@ bool nsl_push_relinked(lua_State *L, int map, int value) {
   const NslVector *v = nsl_test_vector(L, value);
   if (!v) {
     lua_pushvalue(L, value);
-    if (nsl_head(L, value) && lua_rawget(L, map) != LUA_TNIL) return true;
+    if ((nsl_head(L, value) || lua_istable(L, value)) && lua_rawget(L, map) != LUA_TNIL) return true;
     lua_pop(L, 1);
     const NslMatrix *m = nsl_test_matrix(L, value);
     return m && !m->head.owner && push_shared_clone(L, map, value);
@@ -185,6 +186,31 @@ bool nsl_push_relinked(lua_State *L, int map, int value) {
   if (!clone) return false;
   push_relinked(L, maps, NULL, "a vector of an action", value);
   return true;
+}
+
+/* A function of the script in a clone: upvalue 1, called with the places of upvalue 2 (nsl_swap_pack). */
+static int relink_call(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  if (nsl_swap_call(L, lua_tothread(L, lua_upvalueindex(2)), lua_gettop(L) - 1, 1) != LUA_OK) return lua_error(L);
+  return 1;
+}
+
+int nsl_relinked_function(lua_State *L) {
+  lua_settop(L, 2);
+  if (lua_tocfunction(L, 1) == relink_call) {
+    lua_getupvalue(L, 1, 1), lua_getupvalue(L, 1, 2);
+    nsl_swap_renew(L, lua_tothread(L, 4), 2, nsl_push_relinked);
+    lua_remove(L, 4);
+  } else {
+    nsl_swap_find_objects(L, 2, nsl_push_relinked, 1, 1);
+    if (nsl_swap_count(L, 3) == 0) return lua_settop(L, 1), 1;
+    nsl_swap_pack(L, 3);
+    lua_pushvalue(L, 1);
+    lua_replace(L, 3);
+  }
+  lua_pushcclosure(L, relink_call, 2);
+  return 1;
 }
 
 /* ---- fields and coefficients ---- */

@@ -15,7 +15,10 @@
 void nsl_relink(lua_State *L, int map);
 
 /*
-** After nsl_relink: pushes the counterpart of the value at a stack index, and returns true: the clone of an object, the view of a clone, the
-** vector that the clone shares as z or as a coefficient in the place of a plain vector. False, with nothing pushed: there is none.
+** After nsl_relink: pushes the counterpart of the value at a stack index, and returns true: the clone of an object, or of a table in the map, the view of a
+** clone, the vector that the clone shares as z or as a coefficient in the place of a plain vector. False, with nothing pushed: there is none.
 */
 bool nsl_push_relinked(lua_State *L, int map, int value);
+
+/* relinked(f, map): after nsl_relink: the function f of the script, as a function of one result that finds the clone's objects where it has captured others. */
+int nsl_relinked_function(lua_State *L);

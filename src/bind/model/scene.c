@@ -42,15 +42,21 @@ static bool scene_frame(const void *follower, const double *q, double *point, do
   return true;
 }
 
+/* Pushes a scene that has none of the engine yet. */
+static NslScene *scene_push(lua_State *L) {
+  NslScene *self = nsl_new(L, &scene_type, sizeof *self, 1);
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, 1);
+  return self;
+}
+
 /* scene(space, reach). */
 static int bind_scene_new(lua_State *L) {
   int space = (int)luaL_checkinteger(L, 1);
-  NslScene *self = nsl_new(L, &scene_type, sizeof *self, 1);
-  nsl_check_status(L, ns_scene_new(&self->scene, space, luaL_checknumber(L, 2)), "scene");
-  ns_scene_ask(self->scene, scene_frame);
-  lua_newtable(L);
-  lua_setiuservalue(L, -2, 1);
-  return 1;
+  double reach = luaL_checknumber(L, 2);
+  NslScene *self = scene_push(L);
+  nsl_check_status(L, ns_scene_new(&self->scene, space, reach), "scene");
+  return ns_scene_ask(self->scene, scene_frame), 1;
 }
 
 /* Keeps the value at idx as long as the scene, under a key; the value that had it goes. */
@@ -116,6 +122,34 @@ static int bind_scene_shape(lua_State *L) {
   int number = ns_scene_shapes(scene);
   scene_keep(L, 2, -2 * number), scene_keep(L, 6, -2 * number - 1);
   return lua_pushinteger(L, number), 1;
+}
+
+/*
+** copy(scene, places): a scene with the same contacts in the same slots, none of which is linked. places: by the numbers of the shapes, the coordinates of
+** the bodies that have them there; false of the world.
+*/
+static int bind_scene_copy(lua_State *L) {
+  NsScene *from = bind_scene_check(L);
+  int n = ns_scene_shapes(from);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_settop(L, 2);
+  NsSceneShape *shapes = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *shapes, 0);
+  lua_getiuservalue(L, 1, 1);
+  NslScene *self = scene_push(L);
+  lua_replace(L, 1);
+  for (int i = 0; i < n; i++, lua_settop(L, 4)) {
+    shapes[i] = *ns_scene_shape(from, i);
+    if (lua_rawgeti(L, 2, i + 1) == LUA_TUSERDATA) {
+      const NslVector *q = nsl_check_vector(L, 5);
+      luaL_argcheck(L, q->n == shapes[i].n, 2, "coordinates of another body");
+      shapes[i].q = q->data, shapes[i].owner = q;
+      scene_keep(L, 5, -2 * (lua_Integer)(i + 1));
+    }
+    lua_rawgeti(L, 4, -2 * (lua_Integer)(i + 1) - 1);
+    scene_keep(L, 6, -2 * (lua_Integer)(i + 1) - 1);
+  }
+  nsl_check_status(L, ns_scene_copy(&self->scene, from, shapes), "scene");
+  return lua_settop(L, 1), 1;
 }
 
 /* The shape whose number, from 1, is at index 2; from 0. */
@@ -297,6 +331,11 @@ static int bind_scene_contact(lua_State *L) {
   return 4;
 }
 
+/* Notes what follows a surface beyond the features of the contact, if it does. */
+static void scene_follow(NsSceneContact *c, const NsContact *contact) {
+  c->follower = c->touch && contact && (contact->surface.solid || contact->surface.mesh) ? contact : NULL;
+}
+
 /* follow(scene, slot, relation): the relation of a touch of a ball or a capsule follows the surface of the other shape, where there is one. */
 static int bind_scene_follow(lua_State *L) {
   const NsScene *scene = bind_scene_check(L);
@@ -308,7 +347,7 @@ static int bind_scene_follow(lua_State *L) {
   NsTouch touch = *c->touch;
   touch.triangle = c->triangle, touch.id = c->part;
   contact->surface = ns_surface_of(&touch, own->solid, shape->solid, shape->mesh), contact->last.known = false;
-  bind_scene_slot(L)->follower = contact->surface.solid || contact->surface.mesh ? contact : NULL;
+  scene_follow(bind_scene_slot(L), contact);
   lua_getiuservalue(L, 1, 1);
   lua_createtable(L, 2, 0);
   lua_rawgeti(L, -2, -2 * (one + 1) - 1), lua_rawseti(L, -2, 1);
@@ -322,10 +361,14 @@ static int bind_scene_apart(lua_State *L) {
   return lua_pushinteger(L, ns_scene_apart(bind_scene_check(L), (int)lua_tointeger(L, 2) - 1)), 1;
 }
 
-/* link(scene, slot, y): the contact is linked; y: the vector whose first number is its gap. unlink(scene, slot). */
+/*
+** link(scene, slot, y [, relation]): the contact is linked; y: the vector whose first number is its gap; relation: of a clone, which follows what that of
+** the original does. unlink(scene, slot).
+*/
 static int bind_scene_link(lua_State *L) {
   NsSceneContact *c = bind_scene_slot(L);
   const NslVector *y = nsl_check_vector(L, 3);
+  if (!lua_isnoneornil(L, 4)) scene_follow(c, nsl_check_relation(L, 4)->relation->contact);
   scene_keep(L, 3, lua_tointeger(L, 2));
   c->gap = y->data, c->owner = y, c->linked = true;
   return 0;
@@ -437,13 +480,25 @@ static int bind_scene_watch(lua_State *L) {
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"scene", bind_scene_new},       {"shape", bind_scene_shape},   {"half", bind_scene_half},
-      {"lead", bind_scene_lead},       {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
-      {"origin", bind_scene_origin},   {"recall", bind_scene_recall}, {"search", bind_scene_search},
-      {"far", bind_scene_far},         {"watch", bind_scene_watch},   {"lost", bind_scene_lost},
-      {"contact", bind_scene_contact}, {"apart", bind_scene_apart},   {"link", bind_scene_link},
-      {"unlink", bind_scene_unlink},   {"follow", bind_scene_follow}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
+                                       {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},
+                                       {"lead", bind_scene_lead},
+                                       {"leads", bind_scene_leads},
+                                       {"mark", bind_scene_mark},
+                                       {"origin", bind_scene_origin},
+                                       {"recall", bind_scene_recall},
+                                       {"search", bind_scene_search},
+                                       {"far", bind_scene_far},
+                                       {"watch", bind_scene_watch},
+                                       {"lost", bind_scene_lost},
+                                       {"contact", bind_scene_contact},
+                                       {"apart", bind_scene_apart},
+                                       {"link", bind_scene_link},
+                                       {"unlink", bind_scene_unlink},
+                                       {"follow", bind_scene_follow},
+                                       {"copy", bind_scene_copy},
+                                       {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

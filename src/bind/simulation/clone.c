@@ -95,6 +95,7 @@ static void copy_division(const NsTimeStepping *from, NsTimeStepping *to) {
   to->part.divided = from->part.divided;
   to->part.restart = from->part.restart;
   to->part.cut = from->part.cut;
+  to->part.relinks = from->part.relinks;
   to->part.from = from->part.from;
 }
 
@@ -115,6 +116,13 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   to->newton = from->newton;
   to->projection = from->projection;
   to->adaptive = from->adaptive;
+}
+
+/* Contact managers of the graph at `from` get clones, which the map at `map` has, too. */
+static void clone_managers(lua_State *L, int map, int from) {
+  if (!nsl_push_hook(L, "managers")) return;
+  lua_pushvalue(L, from), lua_pushvalue(L, map);
+  lua_call(L, 2, 0);
 }
 
 static int clone(lua_State *L) {
@@ -145,6 +153,7 @@ static int clone(lua_State *L) {
   NslTimeStepping *copy = nsl_check_simulation(L, -1);
   nsl_clone_user_events(L, 1, -1, 2);
   nsl_relink(L, 2);
+  clone_managers(L, 2, 3);
   nsl_relink_user_events(L, 1, -1, 2);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;

@@ -214,8 +214,9 @@ static int support_address(lua_State *L) {
   return lua_pushinteger(L, address_of(v->data)), lua_pushinteger(L, v->stride), 2;
 }
 
-/* Pushes replace(value), unless it is nil; map: { replace }. */
+/* Pushes replace(value) of a userdata, unless it is nil; map: { replace }. */
 static bool replaced_object(lua_State *L, int map, int value) {
+  if (!lua_isuserdata(L, value)) return false;
   lua_rawgeti(L, map, 1);
   lua_pushvalue(L, value);
   lua_call(L, 1, 1);
@@ -243,7 +244,7 @@ static int support_swapped(lua_State *L) {
   lua_settop(L, 3);
   nsl_swap_renew(L, lua_tothread(L, 1), 2, replaced_object);
   lua_pushvalue(L, 3);
-  return nsl_swap_call(L, lua_tothread(L, 4), 0) == LUA_OK ? 0 : lua_error(L);
+  return nsl_swap_call(L, lua_tothread(L, 4), 0, 0) == LUA_OK ? 0 : lua_error(L);
 }
 
 /* draws(simulation [, draws]): the generators of random numbers as a string; they become `draws`. */

@@ -137,7 +137,7 @@ static int call_swapped(lua_State *L) {
   if (!packed) return lua_settop(L, USER_CALL), f(L);
   lua_pushcfunction(L, f);
   lua_pushvalue(L, USER_CALL);
-  return nsl_swap_call(L, packed, 1) == LUA_OK ? 0 : lua_error(L);
+  return nsl_swap_call(L, packed, 1, 0) == LUA_OK ? 0 : lua_error(L);
 }
 
 static const char *user_noun(const NsUserEvent *event) {

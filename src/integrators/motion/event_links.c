@@ -125,6 +125,12 @@ NsStatus ns_ed_look_at_links(NsEventDriven *ed, int *row, NsError *err) {
     status = links_look(ed, links_states(ed, middle), &changed, NULL, err);
     *(changed ? &b : &a) = middle;
   }
+  if (status == NS_OK && ed->run.sensitivity)
+    return ns_fail(
+        err, NS_EARG,
+        "EventDriven: contacts come or go at t=%.10g: derivatives hold where links of contacts stay; let the run end "
+        "before",
+        b);
   if (status == NS_OK) status = links_go_to(ed, b, last, err);
   if (step->t < end) *row = -1;
   ed->run.log->stopped = ed->run.log->relinks = true, ed->run.log->stop = step->t;
