@@ -113,13 +113,69 @@ describe("a body that is added as a bullet", function()
         end
         if not good then
           told = told + 1
-          assert.matches("Newton did not converge, and the step is too long for a linear one: 'ds 1' turns by [%d.]+ rad in it, "
-            .. "so that the way of the gap of '[^']+' is off by [%d.]+ of its arm %(t=0%.00%d step %d newton %d+%) %(a smaller h, "
-            .. "setMaxSubsteps%(n%)", said)
+          local long = "the step is too long for its contacts"
+          if not said:find(long, 1, true) then long = "Newton did not converge, and the step is too long for a linear one" end
+          assert.matches(long .. ": 'ds 1' turns by [%d.]+ rad in it, so that the way of the gap of '[^']+' is off by "
+            .. "[%d.]+ of its arm %(t=0%.00%d step %d newton %d+%) %(a smaller h, or setMaxSubsteps%(n%)%)$", said)
         end
       end
     end
     assert.is_true(told > 0)
+  end)
+
+  -- Newton's method may converge there, too: in 13 of 14 such throws the rebound was off by 4 to 77 % from that of short steps.
+  it("that turns by radians in a step and strikes is told, and goes on in shorter parts of the step", function()
+    local numbers = require "random_numbers"
+    local told = 0
+    for round = 1, require "campaign"(12, 1) do
+      local function thrown(parts)
+        math.randomseed(40 + round)
+        local e, w = ns.vector(numbers.vector_within(4, 1)), numbers.vector_within(3, 4e3)
+        e = e / e:norm()
+        local q = { -0.35, 0, 0, e[1], e[2], e[3], e[4] }
+        local body = ns.NewtonEulerDS(q, { 100, 0, 0, w[1], w[2], w[3] }, 1, 1e-4 * ns.eye(3))
+        local nsds = ns.NonSmoothDynamicalSystem(0, 0.01)
+        nsds:insertDynamicalSystem(body)
+        local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactNSL(0.5), reach = 0.02 }
+        space:add(nil, ns.contact.box(0.001, 50, 50))
+        space:add(body, ns.contact.hull { { 0.01, 0, 0 }, { -0.01, 0.01, 0 }, { -0.01, -0.01, 0.01 }, { -0.01, 0, -0.02 } },
+          { bullet = 1e-3 })
+        space:update()
+        local simu = ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5))
+        if parts then simu:setMaxSubsteps(parts) end
+        local good, said = pcall(function()
+          for _ in simu:steps() do space:update() end
+        end)
+        return good, said, simu:stats().substeps
+      end
+      local good, said = thrown()
+      if not good and said:find("the step is too long for its contacts", 1, true) then
+        told = told + 1
+        local went, why, parts = thrown(64)
+        assert.is_true(went, why)
+        assert.is_true(parts > 0)
+      end
+    end
+    assert.is_true(told > 0)
+  end)
+
+  it("may turn by radians in a step where its touching points stay: free, as a ball, and flat on a face", function()
+    local top = ns.contact.hull { { 0, 0, -0.02 }, { 0.02, 0, 0.02 }, { -0.02, 0.02, 0.02 }, { -0.02, -0.02, 0.02 } }
+    for _, shape in ipairs { ns.contact.sphere(0.02), ns.contact.box(0.04, 0.04, 0.04), ns.contact.cylinder(0.02, 0.04), top } do
+      for _, high in ipairs { 0, 1 } do
+        local w = (high == 1 or shape.kind == "sphere") and { 3e3, -2e3, 4e3 } or { 0, 0, 5e3 }
+        local body = ns.NewtonEulerDS({ 0, 0, 0.02 + high, 1, 0, 0, 0 }, { 0, 0, -high, w[1], w[2], w[3] }, 1, 1e-4 * ns.eye(3))
+        body:setFExtPtr { 0, 0, -9.81 }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 0.02)
+        nsds:insertDynamicalSystem(body)
+        local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.1, 3), reach = 0.02 }
+        space:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+        space:add(body, shape)
+        space:update()
+        for _ in ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1e-3), ns.MoreauJeanOSI(0.5)):steps() do space:update() end
+        assert.near(0.02 + (high == 0 and 0 or 1 - 0.02 - 9.81 * 0.0002), body:q()[3], 1e-9)
+      end
+    end
   end)
 
   it("is fast also where forces have yet to make it so: in the first step, and by a forecast that counts them", function()

@@ -167,8 +167,8 @@ typedef struct NsSchemeWays {
   /* Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as it is. */
   bool (*simplify)(NsScheme *scheme);
 
-  /* NS_ENOCONV when the solution of a step that was made simpler lies beyond what that is good for. NULL where `simplify` is. */
-  NsStatus (*still_simple)(const NsScheme *scheme, NsError *err);
+  /* NS_ENOCONV when bodies turn so far in the solved step, also in a simpler one, that its touching points have no meaning. */
+  NsStatus (*plausible)(const NsScheme *scheme, NsError *err);
 } NsSchemeWays;
 
 /* The start of a run with multipliers: a step that is so short that the change of the states is negligible. */

@@ -86,6 +86,15 @@ static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, const N
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
+/* Fails where the solution of contacts has no meaning. */
+static NsStatus plausible_stage(NsTimeStepping *ts, const NsIsland *island, NsError *err) {
+  const NsScheme *scheme = island->scheme;
+  NsStatus status = scheme->class->ways.plausible ? scheme->class->ways.plausible(scheme, err) : NS_OK;
+  if (status == NS_OK) return NS_OK;
+  ts->failure = NS_FAILED_LENGTH;
+  return ns_ts_locate(ts, status, err);
+}
+
 NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   NsStatus same = check_numbers(ts, err);
   if (same != NS_OK) return same;
@@ -98,6 +107,7 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   NsStatus status = bounds_stage(ts, island, step, err);
   if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, err);
   if (status == NS_OK) status = repeats ? repeat_stage(ts, island) : solve_stage(ts, island, err);
+  if (status == NS_OK && !repeats && !island->scheme->linear) status = plausible_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
@@ -186,10 +196,9 @@ static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsS
   if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, &again);
   if (status == NS_OK && !island->scheme->class->ways.simplify(island->scheme)) return failed;
   if (status == NS_OK) status = solve_stage(ts, island, &again);
-  if (status == NS_OK && island->scheme->class->ways.still_simple(island->scheme, &again) != NS_OK) {
-    ts->failure = NS_FAILED_NEWTON;
+  if (status == NS_OK && (status = plausible_stage(ts, island, &again)) != NS_OK) {
     if (err) *err = again;
-    return ns_ts_locate(ts, NS_ENOCONV, err);
+    return status;
   }
   if (status == NS_OK && ts->class->settle) status = ts->class->settle(ts, island, &again);
   island->repeatable = NULL;
@@ -202,7 +211,7 @@ static NsStatus simplified_stage(NsTimeStepping *ts, NsIsland *island, const NsS
 NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
   NsError again = {NS_OK, ""};
   bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
-  if (failed == NS_ERETRY) return failed;
+  if (failed == NS_ERETRY || ts->failure == NS_FAILED_LENGTH) return failed;
   if (!can || !ns_worth_retrying(failed)) return simplified_stage(ts, island, step, failed, err);
   ts->progress = (NsProgress){step->t_k, step->t, ts->k + 1, 0};
   NsStatus status = bounds_stage(ts, island, step, &again);

@@ -72,8 +72,8 @@ typedef struct NsNewtonReport {
 
 typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
 
-/* What failed in a step; it decides which advice a message gives. */
-typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTON } NsFailure;
+/* What failed in a step; it decides which advice a message gives. LENGTH: a solution has no meaning, so that no other way of the step has one. */
+typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTON, NS_FAILED_LENGTH } NsFailure;
 
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {

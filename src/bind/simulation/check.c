@@ -156,6 +156,10 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
   if (err->status == NS_OK || err->status == NS_ECALLBACK || err->status == NS_ERETRY || err->status == NS_ENOMEM ||
       failure == NS_FAILED_ELSEWHERE)
     return;
+  if (failure == NS_FAILED_LENGTH) {
+    check_append(err, " (a smaller h, or setMaxSubsteps(n))");
+    return;
+  }
   if (failure == NS_FAILED_NEWTON)
     check_append(err, " (a smaller h, setMaxSubsteps(n) or, for a switch inside a callback, a law may help)");
   if (!nsl_each_callee(L, simulation, NSL_TS_NSDS, gives_no_jacobian, NULL))

@@ -671,6 +671,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
-                                             .ways = {ns_mj_repeats, NULL, ns_mj_simplify, ns_mj_still_simple},
+                                             .ways = {ns_mj_repeats, NULL, ns_mj_simplify, ns_mj_plausible},
                                              .order = mj_order,
                                              .tangent = &ns_mj_tangent};

@@ -190,11 +190,11 @@ bool ns_mj_decide(NsMoreauJean *mj);
 
 /*
 ** With ready-made contacts that took part, whose normals and touching points change with q: the step gets their H at q_k + h v_k. Forces and
-** other interactions stay implicit: a step that they make fail, fails. still_simple: this H is near to that of
-** the start, beside the sizes of the bodies. See NsSchemeWays.
+** other interactions stay implicit: a step that they make fail, fails. plausible: this H, or that of the
+** solution of contacts with an impulse, is near to that of the start, beside the sizes of the bodies. See NsSchemeWays.
 */
 bool ns_mj_simplify(NsScheme *scheme);
-NsStatus ns_mj_still_simple(const NsScheme *scheme, NsError *err);
+NsStatus ns_mj_plausible(const NsScheme *scheme, NsError *err);
 
 /*
 ** Bodies that rest, or open contacts of bodies that do not move, have the same step again and again. note: at the end of `begin`, whether the step
