@@ -225,6 +225,9 @@ $(BUILD)/obj/bind/lua/versions.o: $(BUILD)/katex.h
 # Here loops of a constant length are written out.
 $(BUILD)/obj/integrators/euler_moreau/single.o: CFLAGS_ALL += $(if $(filter -O2,$(OPT)),-O3)
 
+# Here loops over the entries of a matrix are vectorised.
+$(BUILD)/obj/solvers/balance.o: CFLAGS_ALL += $(if $(filter -O2,$(OPT)),-O3)
+
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)

@@ -187,15 +187,26 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M) {
 
 /* ---- dense ---- */
 
-/* The exponents of the entries; NS_NO_EXPONENT for zeros. */
-static void balance_exponents(const double *M, int ldm, int n, int *to) {
-  for (int j = 0; j < n; j++) {
-    const double *column = M + (size_t)j * (size_t)ldm;
-    for (int i = 0; i < n; i++) {
-      double x = column[i];
-      *to++ = x != 0 ? ns_binary_exponent(x) : NS_NO_EXPONENT;
-    }
+/* The exponents of numbers; NS_NO_EXPONENT for zeros. */
+static void exponents_of(const double *x, ptrdiff_t count, int *to) {
+  uint64_t small = 0; /* of a number below 2^-1022 that is not 0: some digit */
+  for (ptrdiff_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, &x[i], sizeof bits);
+    uint64_t biased = bits >> 52 & 0x7ff;
+    int e = (int)biased - 1022;
+    small |= bits << 12 & (biased - 1);
+    to[i] = e == -1022 ? NS_NO_EXPONENT : e;
   }
+  for (ptrdiff_t i = 0; i < count && small != 0; i++)
+    if (x[i] != 0) to[i] = ns_binary_exponent(x[i]);
+}
+
+/* The same for the entries of a matrix. */
+static void balance_exponents(const double *M, int ldm, int n, int *to) {
+  bool whole = ldm == n;
+  ptrdiff_t rows = whole ? (ptrdiff_t)n * n : n;
+  for (int j = 0; j < (whole ? 1 : n); j++) exponents_of(M + (ptrdiff_t)j * ldm, rows, to + j * rows);
 }
 
 /* Connected sets of rows (0 .. n - 1) and columns (n ..): b->parent is the set of each node, b->offset its exponent. */
@@ -228,16 +239,31 @@ static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   s->rows[to] += s->rows[from];
 }
 
+/* What tie_dense does to a matrix without zeros in its first row and column; false where there are some. */
+static bool tie_full(NsBalance *b, const int *E, int n) {
+  const int *first = E;
+  for (int i = 0; i < n; i++)
+    if (first[i] == NS_NO_EXPONENT || E[(ptrdiff_t)i * n] == NS_NO_EXPONENT) return false;
+  for (int i = 0; i < n; i++) {
+    b->parent[i] = b->parent[n + i] = n;
+    b->offset[i] = -first[i];
+    b->offset[n + i] = E[(ptrdiff_t)i * n] - first[0];
+  }
+  return true;
+}
+
 /* Joins all connected rows and columns; each entry that joins two sets becomes 1. */
 static void tie_dense(NsBalance *b, Sets *s, const int *E, int n) {
   b->n = n;
   *s = (Sets){b->ring, b->ring + 2 * n, b->ring + 4 * n};
+  if (tie_full(b, E, n)) return;
   for (int i = 0; i < 2 * n; i++) b->offset[i] = 0;
   split_sets(s, b);
-  for (int j = 0; j < n; j++)
-    for (int i = 0; i < n && s->rows[b->parent[n + j]] < n; i++) {
-      int e = E[i + (ptrdiff_t)j * n];
-      if (e != NS_NO_EXPONENT && b->parent[i] != b->parent[n + j]) unite(b, s, i, n + j, -e);
+  for (int j = 0; j < n; j++, E += n)
+    for (int i = 0; i < n; i++) {
+      if (E[i] == NS_NO_EXPONENT || b->parent[i] == b->parent[n + j]) continue;
+      unite(b, s, i, n + j, -E[i]);
+      if (s->rows[b->parent[i]] == n) break;
     }
 }
 
@@ -254,14 +280,44 @@ static int tied_exponent(const NsBalance *b, const int *E, int i, int j) {
   return E[i + (ptrdiff_t)j * b->n] + b->offset[i] - b->offset[b->n + j];
 }
 
-static bool is_wide(const NsBalance *b, const int *E) {
-  for (int j = 0; j < b->n; j++)
-    for (int i = 0; i < b->n; i++) {
-      if (E[i + (ptrdiff_t)j * b->n] == NS_NO_EXPONENT) continue;
-      int e = tied_exponent(b, E, i, j);
-      if (e < ROUNDING || e > -ROUNDING) return true;
+/* Sums the exponents of each row in the units of the sets, and counts its entries. False when an entry is rounding beside 1, or 1 beside it. */
+static bool sum_rows(const NsBalance *b, const int *E, int *restrict sum, int *restrict count) {
+  int n = b->n, wide = 0;
+  const int *offset = b->offset;
+  for (int i = 0; i < n; i++) sum[i] = count[i] = 0;
+  for (int j = 0; j < n && !wide; j++, E += n) {
+    int shift = offset[n + j];
+    for (int i = 0; i < n; i++) {
+      int there = E[i] != NS_NO_EXPONENT, e = (E[i] + offset[i] - shift) & -there;
+      sum[i] += e;
+      count[i] += there;
+      wide |= (e < ROUNDING) | (e > -ROUNDING);
     }
-  return false;
+  }
+  return !wide;
+}
+
+/* floor_mean of small numbers, whose division is faster. */
+static inline int narrow_mean(int sum, int count) {
+  int twice = 2 * sum + count, by = 2 * count;
+  return twice >= 0 ? twice / by : -((-twice + by - 1) / by);
+}
+
+/* Sets row and col to means, unless sum_rows refuses; then no scaled entry loses digits. */
+static bool narrow_means(NsBalance *b, const int *E) {
+  int n = b->n, *restrict row = b->row, *sum = b->count + n;
+  if (!sum_rows(b, E, sum, b->count)) return false;
+  for (int i = 0; i < n; i++) row[i] = b->offset[i] - (b->count[i] ? narrow_mean(sum[i], b->count[i]) : 0);
+  for (int j = 0; j < n; j++, E += n) {
+    int total = 0, count = 0;
+    for (int i = 0; i < n; i++) {
+      int there = E[i] != NS_NO_EXPONENT;
+      total += (E[i] + row[i]) & -there;
+      count += there;
+    }
+    b->col[j] = count ? -narrow_mean(total, count) : -b->offset[n + j];
+  }
+  return true;
 }
 
 /* NONE_YET: a column has no row. ABSENT: cost of a zero of the diagonal, for columns that have no other row. NEVER: of the other zeros. */
@@ -464,13 +520,11 @@ bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
   balance_exponents(M, ldm, n, E);
   Sets s;
   tie_dense(b, &s, E, n);
-  if (is_wide(b, E)) tie_matched(b, &s, E);
-  for (int i = 0; i < n; i++) {
-    b->row_tree[i] = b->parent[i];
-    b->row[i] = b->offset[i];
-    b->col_tree[i] = b->parent[n + i];
-    b->col[i] = -b->offset[n + i];
-  }
+  bool narrow = narrow_means(b, E);
+  if (!narrow) tie_matched(b, &s, E);
+  for (int i = 0; i < n; i++) b->row_tree[i] = b->parent[i], b->col_tree[i] = b->parent[n + i];
+  if (narrow) return true;
+  for (int i = 0; i < n; i++) b->row[i] = b->offset[i], b->col[i] = -b->offset[n + i];
   row_means(b, E, n);
   return column_means(b, E, n);
 }
@@ -491,8 +545,10 @@ void ns_units_find(NsUnits *u, const NsUnitsData *d, const int *member, int n) {
     *of_z = ns_larger_exponent(*of_z, d->lower[i], -d->col[i]);
     *of_z = ns_larger_exponent(*of_z, d->upper[i], -d->col[i]);
   }
-  for (int k = 0; k < 2 * n; k++) u->bare[k] = u->most[k] == NS_NO_EXPONENT;
-  for (int k = 0; k < n && d->guess; k++) {
+  bool guessed = false; /* the size of some tree is that of the guess */
+  for (int k = 0; k < n && d->guess; k++) guessed |= u->most[d->col_tree[member ? member[k] : k]] == NS_NO_EXPONENT;
+  for (int k = 0; k < 2 * n && guessed; k++) u->bare[k] = u->most[k] == NS_NO_EXPONENT;
+  for (int k = 0; k < n && guessed; k++) {
     int i = member ? member[k] : k, tree = d->col_tree[i];
     if (u->bare[tree]) u->most[tree] = ns_larger_exponent(u->most[tree], d->guess[i], -d->col[i]);
   }
