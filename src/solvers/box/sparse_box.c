@@ -16,10 +16,10 @@
 #include "solvers/box/sparse_chain.h"
 
 /*
-** FEW: variables up to which a component that the sparse methods do not solve goes to the dense ones, which are those for matrices of any kind. 32: a
-** failure of theirs takes some ten milliseconds.
+** FEW: variables up to which a component that the sparse methods do not solve goes to the dense ones, which are those for matrices of any kind. 128: a
+** failure of theirs takes as long as the failures before it, some 30 ms.
 */
-enum { FEW = 32 };
+enum { FEW = 128 };
 
 /* A component of more than one variable: its balanced matrix and its solver. */
 typedef struct SparsePiece {
@@ -39,8 +39,9 @@ struct NsSparseBox {
   SparsePiece *piece; /* by components */
   int pieces;
   double *q, *lower, *upper, *guess, *z, *w; /* of the current component, scaled */
-  NsBox *dense;                              /* for components of few variables; NULL: there are none */
+  NsBox *dense;                              /* for components of few variables; NULL: none needed it yet */
   double *M, *dense_z, *dense_w;             /* a matrix of FEW variables at most, and its solution */
+  double *fresh, *size, *data; /* its product with z, computed afresh, the terms of that, and those of them that are data */
 };
 
 static void take_piece_room(NsSparseBox *s) {
@@ -128,19 +129,6 @@ static NsStatus make_pieces(NsSparseBox *s, const NsSparse *M) {
   return status;
 }
 
-/* Makes the solver for components of few variables, unless a method was chosen. */
-static NsStatus make_dense_box(NsSparseBox *s) {
-  int most = 0;
-  for (int c = 0; c < s->parts.count; c++) {
-    int size = ns_components_size(&s->parts, c);
-    if (size <= FEW && size > most) most = size;
-  }
-  if (most < 2 || s->options.method) return NS_OK;
-  s->M = ns_arena_matrix(&s->arena, most, most);
-  NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w);
-  return s->arena.failed ? NS_ENOMEM : ns_box_new(&s->dense, most);
-}
-
 NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOptions *options) {
   *out = NULL;
   if (M->rows != M->cols) return NS_ESIZE;
@@ -154,7 +142,6 @@ NsStatus ns_sparse_box_new(NsSparseBox **out, const NsSparse *M, const NsBoxOpti
   if (!status) {
     find_parts(s, M);
     status = make_pieces(s, M);
-    if (!status) status = make_dense_box(s);
   }
   if (status) ns_sparse_box_free(s);
   else *out = s;
@@ -194,17 +181,60 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
   return sum == 0 ? NS_OK : NS_ENAN;
 }
 
-/* Solves a scaled component of few variables by the dense methods, when those have an answer or a proof that there is none. */
+/* Makes the solver for all components of few variables, when the first one needs it. */
+static NsStatus make_dense_box(NsSparseBox *s) {
+  int most = 0;
+  for (int c = 0; c < s->parts.count; c++) {
+    int size = ns_components_size(&s->parts, c);
+    if (size <= FEW && size > most) most = size;
+  }
+  if (!s->M) s->M = ns_arena_matrix(&s->arena, most, most);
+  if (!s->size) NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w, &s->fresh, &s->size, &s->data);
+  return s->M && s->dense_z && s->dense_w && s->fresh && s->size && s->data ? ns_box_new(&s->dense, most) : NS_ENOMEM;
+}
+
+/*
+** drowned: largest part of the terms of a row that data may be in an answer far out, 1e-8: half of the digits. missed: least error over the data of a
+** row that counts there, 1e-6: six digits must be right.
+*/
+static const double drowned = 1e-8, missed = 1e-6;
+
+/* Whether the dense answer is wrong by a part of the data of a row, q and variables at bounds, that are lost in its terms. */
+static bool misses_data(NsSparseBox *s, const NsSparse *M, const NsBoxProblem *p) {
+  const double *z = s->dense_z;
+  ns_box_product(p, z, s->fresh, s->size);
+  for (int i = 0; i < p->n; i++) s->data[i] = fabs(p->q[i]);
+  for (int j = 0; j < p->n; j++)
+    for (int k = M->colptr[j]; k < M->colptr[j + 1] && (z[j] == p->lower[j] || z[j] == p->upper[j]); k++)
+      s->data[M->row[k]] += fabs(M->value[k] * z[j]);
+  for (int i = 0; i < p->n; i++) {
+    double own = s->data[i], violation = ns_box_violation(z[i], s->fresh[i], p->lower[i], p->upper[i]);
+    if (own > 0 && own <= drowned * s->size[i] && violation >= missed * own) return true;
+  }
+  return false;
+}
+
+/*
+** Solves a scaled component of few variables by the dense methods, when those have an answer or a proof that there is none. An answer far out that
+** misses the data does not count.
+*/
 static void solve_densely(NsSparseBox *s, const NsSparse *M, bool guess, NsSolverInfo *info) {
   int n = M->cols;
   NsSolverInfo own;
+  NsStatus status = s->dense ? NS_OK : make_dense_box(s);
+  if (status) {
+    info->status = status;
+    return;
+  }
   memset(s->M, 0, (size_t)n * (size_t)n * sizeof *s->M);
   for (int j = 0; j < n; j++)
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) s->M[M->row[k] + (size_t)j * (size_t)n] = M->value[k];
   const NsBoxProblem p = {n, s->M, n, s->q, s->lower, s->upper, NS_FADED};
   *ns_box_options(s->dense) = s->options;
-  NsStatus status = ns_box_solve(s->dense, &p, guess ? s->guess : NULL, s->dense_z, s->dense_w, &own);
+  status = ns_box_solve(s->dense, &p, guess ? s->guess : NULL, s->dense_z, s->dense_w, &own);
+  if (status == NS_EINTR) info->status = status;
   if (status != NS_OK && status != NS_ENOSOL) return;
+  if (status == NS_OK && misses_data(s, M, &p)) return;
   memcpy(s->z, s->dense_z, (size_t)n * sizeof *s->z);
   memcpy(s->w, s->dense_w, (size_t)n * sizeof *s->w);
   *info = own;
@@ -225,7 +255,8 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
-  if (info.status && info.status != NS_EINTR && s->dense && size <= FEW) solve_densely(s, s->piece[c].M, p->guess, &info);
+  bool open = info.status != NS_OK && info.status != NS_EINTR && !s->options.method;
+  if (open && size <= FEW) solve_densely(s, s->piece[c].M, p->guess, &info);
   for (int k = 0; k < size; k++) {
     int i = member[k];
     z[i] = s->z[k] == s->lower[k]   ? p->lower[i]

@@ -28,7 +28,7 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s);
 ** natural residual with rho = 1 / M_ii). Each connected component of M is solved separately (sparse_chain.h; one variable in
 ** closed form), scaled by powers of two to balanced rows and columns (balance.h) and data of size 1. So its answer does not
 ** depend on the other components or on the units, to the bit. Components of few variables that no sparse method solves go to the dense
-** methods (box_solver.h). The solve fails when a component fails; iterations are summed,
+** methods (box_solver.h), which the first of them allocates. The solve fails when a component fails; iterations are summed,
 ** measures are the worst.
 */
 NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lower, const double *upper, const double *guess,
