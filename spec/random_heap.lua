@@ -127,6 +127,28 @@ function random_heap.arch(blocks, mu, ratio)
   return fc3d(at, contacts, 10, mu)
 end
 
+-- A tower of boxes, whose masses differ by the ratio and which are shifted at random: four contacts under each.
+function random_heap.tower(boxes, mu, ratio)
+  local at, shift = {}, {}
+  for body = 1, boxes do
+    at[body] = { mass = ratio ^ math.random() }
+    shift[body] = { 0.1 * (math.random() - 0.5), 0.1 * (math.random() - 0.5) }
+  end
+  for contact = 1, 4 * boxes do
+    local above, corner = (contact + 3) // 4, contact % 4
+    for side, body in pairs { [1] = above, [-1] = above > 1 and above - 1 or nil } do
+      local x, y = 0.8 * (corner // 2) - 0.4 - shift[body][1], 0.8 * (corner % 2) - 0.4 - shift[body][2]
+      local rows = {}
+      for r, f in ipairs { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } } do
+        local turned = cross({ x, y, -0.5 * side }, f)
+        rows[r] = { side * f[1], side * f[2], side * f[3], side * turned[1], side * turned[2], side * turned[3] }
+      end
+      table.insert(at[body], { contact, rows })
+    end
+  end
+  return fc3d(at, 4 * boxes, 6, mu)
+end
+
 -- The largest violation of Coulomb's law, from its definition; forces and velocities are of the order of 1.
 function random_heap.breach(p, z)
   local w, worst = p.W * z + p.q, 0

@@ -89,6 +89,23 @@ describe("arches of blocks", function()
   end)
 end)
 
+describe("towers of boxes", function()
+  local ns = require "nslua"
+
+  -- Where most contacts stick Newton's method takes a few steps from a point at which all are pressed: 900 to 1,800 before.
+  it("are solved by Newton's method from a pressed point", function()
+    for _, kind in ipairs { { 36, 0.7, 1e4 }, { 50, 0.8, 1 }, { 70, 0.9, 1 } } do
+      math.randomseed(71)
+      local p = random_heap.tower(table.unpack(kind))
+      p.tolerance = 1e-8
+      local a = ns.numerics.fc3d(p)
+      assert.is_true(a.success and a.scaled <= 1e-8)
+      assert.equal("newton", a.solver)
+      assert.is_true(a.iterations <= 450, a.iterations)
+    end
+  end)
+end)
+
 describe("heaps of rotating spheres", function()
   local ns = require "nslua"
   local campaign = require "campaign"

@@ -147,8 +147,8 @@ static void begin_shares(NsFrictionSearch *s) {
   s->limit = v->max_iterations > 0 ? v->max_iterations : small ? SMALL_SWEEPS : LARGE_SWEEPS;
   s->sweeps = small ? ns_larger(FIRST_LEAST, ns_smaller(s->cost, FIRST_MOST)) : FIRST_MOST;
   s->steps = FIRST_MOST;
-  s->spent = s->climbed = s->tried = 0;
-  s->swept = s->stalls = 0;
+  s->spent = s->climbed = s->tried = s->pressed = 0;
+  s->swept = s->stalls = s->presses = 0;
   s->round = -1;
 }
 

@@ -26,6 +26,7 @@
 #include "linalg/sparse_lu.h"
 #include "solvers/contact/friction_nsgs.h"
 #include "solvers/contact/friction_residual.h"
+#include "solvers/contact/mixed_newton.h"
 #include "solvers/residual.h"
 
 /* Modes of a contact: open, or closed, with a bit MODE_SLIDES << k for each disc k that slides. */
@@ -42,16 +43,26 @@ enum { DENSE_ORDER = 360, HALVINGS = 6, RECENT = 3, POLISH_STEPS = 3, STEPS = 20
 static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 
 /*
-** SHARE_LEAST, SHARE_MOST: limits of the steps of a round; fewer do not pay for the first factorisation. PRESSED_ROUND: the
-** first round that starts from large normal forces; PRESSED_LEAST: least number of steps for this. PRESSED, UNEVEN: unknowns
+** SHARE_LEAST, SHARE_MOST: limits of the steps of a round; fewer do not pay for the first factorisation. FIRST_PRESS, PRESS_STEPS,
+** AGAIN: steps from the first pressed point, from each other one, and from each when all have failed; then STEPS. Towers and chains,
+** in which most contacts stick, take 1 to 5 steps from the first one, and hundreds from zero. PRESSED, UNEVEN: unknowns
 ** up to which all even and all uneven starts are tried at the end. VARIANTS: uneven starts per force; VARIANTS (1 + 90 / n)
 ** for n unknowns. STAGE_SWEEPS, STAGE_STEPS: for each friction coefficient of the continuation.
 */
-enum { SHARE_LEAST = 5, SHARE_MOST = 40, PRESSED_ROUND = 3, PRESSED_LEAST = 20, PRESSED = 600, UNEVEN = 300, VARIANTS = 5 };
-enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
+enum {
+  SHARE_LEAST = 5,
+  SHARE_MOST = 40,
+  FIRST_PRESS = 5,
+  PRESS_STEPS = 25,
+  AGAIN = 80,
+  PRESSED = 600,
+  UNEVEN = 300,
+  VARIANTS = 5
+};
+enum { STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
 
-/* Normal forces of the starts, in units of the largest impulse that stops a contact alone. */
-static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
+/* soon: the work of the others, over that of the steps from the first pressed point, after which these are taken. */
+static const double soon = 0.5;
 
 /* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T dim x dim, column-major. */
 typedef struct Row {
@@ -439,27 +450,29 @@ static void press(const NsFriction *p, double most, int variant, double *r) {
 ** most contacts seem open, and Newton does not close contacts with large friction, which wedge, again.
 */
 static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, double times, int variant, int steps) {
-  const NsFriction *p = f->mixed.blocks;
-  double size = 0;
-  for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, p->rho[k / p->dim] * fabs(p->q[k]));
-  press(p, times * size, variant, f->mixed.z);
+  press(f->mixed.blocks, times * ns_mixed_stop(&f->mixed.v), variant, f->mixed.z);
   return alart_curnier_steps(w, f, steps);
 }
 
-/* From the fourth round on, Newton from one such point per round, with as much work as was done so far. */
+/* Newton from one such point after another, each in its turn, with at most as much work in all as the other methods have done. */
 static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
-  double share = f->spent / f->cost;
-  int k = f->round - PRESSED_ROUND;
-  if (k < 0 || k >= PRESSES || share < PRESSED_LEAST) return alart_curnier_passed(f);
-  return alart_curnier_pressed(w, f, pressed[k], 0, share < STEPS ? (int)share : STEPS);
+  NsOutcome out = alart_curnier_passed(f);
+  while (out.status != NS_OK && f->presses < 3 * NS_PRESSES && !ns_interrupted()) {
+    int k = f->presses, steps = k == 0 ? FIRST_PRESS : k < NS_PRESSES ? PRESS_STEPS : k < 2 * NS_PRESSES ? AGAIN : STEPS;
+    if (f->pressed + (k == 0 ? soon : 1) * steps * f->cost > f->spent) break;
+    f->presses++;
+    out = alart_curnier_pressed(w, f, ns_pressed[k % NS_PRESSES], 0, steps);
+    f->pressed += out.iterations * f->cost;
+  }
+  return out;
 }
 
 /* Newton from all such points, then from uneven ones, more of them the smaller the problem is. */
 static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *f) {
   int n = f->mixed.v.p.n, variants = n <= UNEVEN ? VARIANTS + VARIANTS * 90 / n : 0;
   NsOutcome out = alart_curnier_passed(f);
-  for (int k = 0; out.status != NS_OK && n <= PRESSED && k < PRESSES * (1 + variants) && !ns_interrupted(); k++)
-    out = alart_curnier_pressed(w, f, pressed[k % PRESSES], k / PRESSES, STEPS);
+  for (int k = 0; out.status != NS_OK && n <= PRESSED && k < NS_PRESSES * (1 + variants) && !ns_interrupted(); k++)
+    out = alart_curnier_pressed(w, f, ns_pressed[k % NS_PRESSES], k / NS_PRESSES, STEPS);
   return out;
 }
 
@@ -502,9 +515,9 @@ static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
 }
 
 /*
-** Modes. 0: max_iterations steps (0: 200) from the guess. SHARE: the steps of one round, from the best candidate. PRESSED: as
-** much work as all before, from a point where every contact has a large normal force. LONG: 200 steps from the last point of
-** the first-order method, or from the best candidate. ROUGHENED: continuation from small friction coefficients. ALL_PRESSED:
+** Modes. 0: max_iterations steps (0: 200) from the guess. SHARE: the steps of one round, from the best candidate. PRESSED: steps
+** from points where every contact has a large normal force. LONG: 200 steps from the last point of the first-order method, or
+** from the best candidate. ROUGHENED: continuation from small friction coefficients. ALL_PRESSED:
 ** from many points with large forces.
 */
 const NsMethod ns_friction_newton = {.name = "newton",

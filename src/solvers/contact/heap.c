@@ -15,7 +15,9 @@
 ** lead to states about which they wander much longer.
 ** The unit of work is one such sweep. The rate of the last half of the sweeps, by their least measure, predicts how many are missing; the
 ** symbolic factorisation tells what a step of Newton's method costs. Newton goes a way of its own from the guess, which solves most small
-** assemblies in 10 to 40 steps where sweeps take thousands; its first turn comes early, when sweeps need much more. Between these turns it
+** assemblies in 10 to 40 steps where sweeps take thousands; its first turn comes early, when sweeps need much more. With a fine tolerance it tries
+** before each of these turns a few steps from a point at which all contacts are pressed: towers, arches and chains, in which most contacts stick, take
+** 1 to 8 from there, and hundreds from elsewhere. Between these turns it
 ** takes some steps from the point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as
 ** all its steps, so that a method that does not help costs about as much as the other one. With a coarse tolerance most of its steps are of
 ** another kind: they hold forces about the point of the sweeps as much as the tolerance allows (heap_held.h), and take 5 to 20 where sweeps
@@ -58,14 +60,15 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
                     close = 10;
 
 /*
-** Newton's ways. LONG_TURN: the steps of a turn from the guess; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
+** Newton's ways; that of pressed points is the one from the sweeps. FIRST_PRESS, PRESS_TURN: steps from the first pressed point and from each later
+** one: of 80 assemblies of 40 to 300 contacts 26 take at most 8 from the first one, few take 9 to 30. LONG_TURN: the steps of a turn from the guess; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
 ** newton_from: the work of the others, in steps of Newton, before its first turn; LATE: likewise with a coarse tolerance; newton_least: what
 ** sweeps must miss for a turn. Its steps count spaced_flops for each operation of a factorisation and spaced_entries for each number of W, in
 ** operations of a sweep: as much as with KLU. They have become several times faster where there are many contacts, but turns that come sooner
 ** for this lose time on walls and packings (up to 3.5 times). front_cost, entry_cost: likewise what they take, for 1,000 spheres.
 */
 enum { FROM_SWEEPS, FROM_GUESS };
-enum { LONG_TURN = 40, LATE = 20 };
+enum { FIRST_PRESS = 8, PRESS_TURN = 12, LONG_TURN = 40, LATE = 20 };
 static const double newton_from = 5, newton_least = 15, spaced_flops = 0.75, spaced_entries = 45, front_cost = 0.07,
                     entry_cost = 12;
 
@@ -135,6 +138,7 @@ struct NsHeapRace {
   double cost, due;  /* what a step of Newton counts (0: not known yet); work of the others at which its turn is due */
   double tried;      /* the work of Newton's steps */
   bool begun, ended; /* Newton's way from the guess */
+  int presses;       /* pressed points that have been tried */
   bool near_next;    /* the next turn is from the point of the sweeps */
   HeapRate rate;     /* of the sweeps */
   HeapClimb climb;
@@ -150,6 +154,7 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->nearest = INFINITY;
   race->cost = race->due = race->tried = race->hold_cost = race->hold_due = 0;
   race->begun = race->ended = race->near_next = false;
+  race->presses = 0;
   race->halved = 0;
   race->least = INFINITY;
   race->held = held;
@@ -310,22 +315,47 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v) {
   return heap_spent(race) >= race->due && missing > newton_least * race->cost;
 }
 
-/* Newton's turn: steps of its way from the guess, or some from z, whose measure is *measure. Keeps the better point in z. */
+/* Whether Newton has another pressed point to try. */
+static bool press_left(const NsHeapRace *race, const NsMixedView *v) {
+  return v->tolerance < coarse && race->presses < NS_PRESSES;
+}
+
+/* Steps of Newton from `from` (NULL: where this way has ended), to race->start. */
+static NsStatus heap_steps(NsHeapRace *race, const NsMixedView *v, int way, const double *from, int steps, NsSolverInfo *own) {
+  NsStatus status = from ? ns_mixed_newton_begin(race->newton, way, v, from) : NS_OK;
+  own->iterations = 0;
+  return status ? status : ns_mixed_newton_continue(race->newton, way, v, steps, race->start, race->before, own);
+}
+
+/* Steps from the next pressed point. They are few and do not count, so that no other turn comes later by them. */
+static NsStatus heap_press(NsHeapRace *race, const NsMixedView *v, NsSolverInfo *own) {
+  memcpy(race->start, race->guess, (size_t)v->p.n * sizeof *race->start);
+  ns_mixed_press(v, ns_pressed[race->presses], race->start);
+  return heap_steps(race, v, FROM_SWEEPS, race->start, race->presses++ > 0 ? PRESS_TURN : FIRST_PRESS, own);
+}
+
+/*
+** Newton's turn: steps from a pressed point, then of its way from the guess; or some from z, whose measure is *measure. Keeps the better point
+** in z.
+*/
 static NsStatus heap_newton(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
   NsSolverInfo own = {0};
-  bool from_z = race->near_next && *measure <= near;
-  if (race->ended && !from_z) return NS_OK;
-  NsStatus status = NS_OK;
-  int way = from_z ? FROM_SWEEPS : FROM_GUESS, steps = from_z ? TURN : LONG_TURN;
-  if (from_z || !race->begun) status = ns_mixed_newton_begin(race->newton, way, v, from_z ? z : race->guess);
-  race->begun = race->begun || !from_z;
-  if (!status) status = ns_mixed_newton_continue(race->newton, way, v, steps, race->start, race->before, &own);
-  if (status == NS_EINTR || status == NS_ENOMEM) return status;
-  double reached = ns_mixed_measure(v, race->start, race->before);
+  bool from_z = race->near_next && *measure <= near, presses = !from_z && press_left(race, v);
+  if (race->ended && !from_z && !presses) return NS_OK;
+  NsStatus status = presses ? heap_press(race, v, &own) : NS_ENOCONV;
   info->iterations += own.iterations;
-  race->tried += own.iterations * race->cost;
-  if (!from_z && status != NS_EMAXITER) race->ended = true;
-  race->near_next = !from_z || race->ended;
+  if (status == NS_EINTR || status == NS_ENOMEM) return status;
+  if (status != NS_OK && (from_z || !race->ended)) {
+    const double *from = from_z ? z : race->begun ? NULL : race->guess;
+    status = heap_steps(race, v, from_z ? FROM_SWEEPS : FROM_GUESS, from, from_z ? TURN : LONG_TURN, &own);
+    info->iterations += own.iterations;
+    if (status == NS_EINTR || status == NS_ENOMEM) return status;
+    race->tried += own.iterations * race->cost;
+    race->begun = race->begun || !from_z;
+    race->ended = race->ended || (!from_z && status != NS_EMAXITER);
+  }
+  double reached = ns_mixed_measure(v, race->start, race->before);
+  race->near_next = !from_z || (race->ended && !press_left(race, v));
   race->due = race->tried + (v->tolerance >= coarse ? (race->near_next ? LATE : LONG_TURN) * race->cost : 0);
   if (from_z && reached < 0.1 * *measure) race->near_next = true, race->due = heap_spent(race); /* it is on its way */
   if (reached > v->tolerance && !(from_z && reached < *measure)) return NS_OK;

@@ -299,6 +299,26 @@ double ns_mixed_newton_flops(NsMixedNewton *rooms, const NsMixedView *v) {
   return ns_mixed_system_flops(&newton->system);
 }
 
+/* ---- pressed points ---- */
+
+/* In this order they solve most assemblies early. */
+const double ns_pressed[NS_PRESSES] = {1, 1000, 10, 100, 0.1, 0.01};
+
+double ns_mixed_stop(const NsMixedView *v) {
+  double most = 0;
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
+    const NsConeClass *cone = v->p.groups[g].cone;
+    for (int i = 0; cone && i < cone->first[1]; i++) most = ns_larger(most, v->rho[g] * fabs(v->p.q[row + i]));
+  }
+  return most;
+}
+
+void ns_mixed_press(const NsMixedView *v, double times, double *z) {
+  double force = times * ns_mixed_stop(v);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    for (int i = 0; v->p.groups[g].cone && i < v->p.groups[g].dim; i++) z[row + i] = i == 0 ? force : 0;
+}
+
 /* ---- the method ---- */
 
 static NsStatus mixed_newton_reserve(void **work, NsSearch *search) {

@@ -34,3 +34,16 @@ NsStatus ns_mixed_newton_continue(NsMixedNewton *newton, int way, const NsMixedV
 
 /* The operations of one factorisation for the sparse v; its pattern is analysed unless it is the last one. 0: out of memory. */
 double ns_mixed_newton_flops(NsMixedNewton *newton, const NsMixedView *v);
+
+/*
+** Points at which all contacts are closed, from which Newton starts beside the guess: from zero most contacts seem open. Their normal forces, in
+** units of the largest impulse that stops a contact alone.
+*/
+enum { NS_PRESSES = 6 };
+extern const double ns_pressed[NS_PRESSES];
+
+/* The largest impulse that stops a contact alone. */
+double ns_mixed_stop(const NsMixedView *v);
+
+/* The forces of contacts in z become normal ones of this size times ns_mixed_stop; rows stay as they are. */
+void ns_mixed_press(const NsMixedView *v, double times, double *z);
