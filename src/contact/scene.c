@@ -177,6 +177,11 @@ static double scene_way(const NsScene *s, int i) {
   return i >= 0 ? s->from[SCENE_FROM * (ptrdiff_t)i + SCENE_COORDINATES] : 0;
 }
 
+/* Whether neither of the shapes i and j (below 0: a half-space) goes on the way along which looks are: nothing comes or goes between them. */
+static bool scene_is_still(const NsScene *s, int i, int j) {
+  return s->looking && !(scene_way(s, i) > 0) && !(scene_way(s, j) > 0);
+}
+
 /* Notes that the shapes i and j (-1: a half-space) are at least `apart`: no contact of theirs matters before they have gone this way. */
 static void scene_note_apart(NsScene *s, int i, int j, double apart) {
   double ways = scene_way(s, i) + scene_way(s, j), size = scene_size(s, i, j);
@@ -508,6 +513,7 @@ static void scene_sort(NsScene *s, int first) {
 static NsStatus scene_meshes(NsScene *s, int k) {
   const NsSceneShape *shape = &s->shapes[s->round[k]];
   NsStatus status = NS_OK;
+  if (scene_is_still(s, s->round[k], -1)) return NS_OK;
   for (int l = 0; l < s->nmeshes && status == NS_OK && shape->solid && shape->n > 0; l++) {
     SceneMeet meet = {s, k, s->meshes[l]};
     int first = s->nfound;
@@ -522,12 +528,13 @@ static NsStatus scene_meshes(NsScene *s, int k) {
 static NsStatus scene_pair(NsScene *s, const int *pair) {
   int i = s->round[pair[0]], j = s->round[pair[1]];
   const NsSceneShape *a = &s->shapes[i], *b = &s->shapes[j];
+  if (a->q == b->q || scene_is_still(s, i, j)) return NS_OK;
   const double *p = &s->places[3 * (ptrdiff_t)pair[0]], *q = &s->places[3 * (ptrdiff_t)pair[1]];
   bool solids = (a->solid || b->solid) && !(ns_scene_is_ball(a) && ns_scene_is_ball(b));
   double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2],
          far = a->around + (solids ? 2 : 1) * scene_reach(s, i, j) + b->around;
   bool away = x * x + y * y + z * z > far * far;
-  if (a->q == b->q || (away && !s->striding)) return NS_OK;
+  if (away && !s->striding) return NS_OK;
   double apart = sqrt(x * x + y * y + z * z) - a->around - b->around;
   if (away || !solids) scene_note_apart(s, i, j, apart);
   if (away) return NS_OK;
@@ -540,6 +547,7 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
 
 static NsStatus scene_halves(NsScene *s, int i) {
   const NsSceneShape *shape = &s->shapes[i];
+  if (scene_is_still(s, i, -1)) return NS_OK;
   for (int k = 0; k < shape->nballs && s->nhalves > 0 && shape->n > 0; k++) {
     double at[3];
     scene_place(s, shape, shape->balls[k].at, at);
@@ -611,14 +619,28 @@ static NsStatus scene_rebuild(NsScene *s, int *bad) {
   return status;
 }
 
+/* What comes and goes between the shape going[g], of the `count` ones that go on the way, and all others. */
+static NsStatus scene_visit_one(NsScene *s, const int *going, int count, int g) {
+  NsStatus status = NS_OK;
+  for (int l = 0, next = 0; l < s->nround && status == NS_OK; l++) {
+    bool before = next < count && going[next] == l && next++ <= g; /* that one has met it, or is it */
+    if (!before) status = scene_pair(s, (const int[]){l < going[g] ? l : going[g], l < going[g] ? going[g] : l});
+  }
+  if (status == NS_OK) status = scene_halves(s, s->round[going[g]]);
+  return status == NS_OK ? scene_meshes(s, going[g]) : status;
+}
+
 /* Goes through the pairs that may be near. */
 static NsStatus scene_visit(NsScene *s, int *bad) {
   NsStatus status = NS_OK;
+  int going[SCENE_FEW], count = s->looking ? ns_scene_going(s, going) : SCENE_FEW + 1;
+  bool few = count <= SCENE_FEW, moved = scene_read_places(s);
   s->nfound = 0;
-  if (scene_read_places(s)) status = scene_rebuild(s, bad);
-  if (s->striding && status == NS_OK) scene_note_margin(s);
+  for (int g = 0; few && g < count && status == NS_OK; g++) status = scene_visit_one(s, going, count, g);
+  if (!few && moved) status = scene_rebuild(s, bad);
+  if (!few && s->striding && status == NS_OK) scene_note_margin(s);
   const int *pair = s->grid.pairs, *end = pair + 2 * (ptrdiff_t)s->grid.npairs;
-  for (int k = 0; status == NS_OK && k < s->nround; k++) {
+  for (int k = few ? s->nround : 0; status == NS_OK && k < s->nround; k++) {
     for (; status == NS_OK && pair < end && pair[0] == k; pair += 2) status = scene_pair(s, pair);
     if (status == NS_OK) status = scene_halves(s, s->round[k]);
     if (status == NS_OK) status = scene_meshes(s, k);
@@ -641,6 +663,7 @@ static bool scene_has_gone(const NsScene *s, const NsSceneContact *c) {
   NsFeatures f;
   int one = c->mirrored ? c->second : c->first, other = c->mirrored ? c->first : c->second;
   if (!c->linked || c->follower || c->looked == s->looks) return false;
+  if (scene_is_still(s, c->first, c->second)) return false;
   if (!c->touch) return scene_gave_way(s, c);
   return scene_features(s, c->touch, one, other, &f) && f.gap <= scene_near(s, c->first, c->second);
 }
@@ -655,13 +678,9 @@ NsStatus ns_scene_look(NsScene *s, bool *changed, double *stride, int *bad) {
   s->looking = true, s->changed = false, s->looks++;
   s->striding = stride != NULL, s->stride = 1;
   NsStatus status = scene_visit(s, bad);
-  s->looking = s->striding = false;
   for (int slot = 0; slot < s->nslots && status == NS_OK && !s->changed; slot++)
     s->changed = scene_has_gone(s, &s->slots[slot]);
+  s->looking = s->striding = false;
   if (stride) *stride = fmin(*stride, s->stride);
   return *changed = s->changed, status;
-}
-
-void ns_scene_forget_pairs(NsScene *s) {
-  if (s->space == 3) s->skin = -1, s->wider = 1;
 }

@@ -36,3 +36,10 @@ static inline bool ns_scene_is_ball(const NsSceneShape *a) {
   const double *c = a->centre;
   return a->n > 0 && (a->nballs == 1 || a->half > 0) && c[0] == 0 && c[1] == 0 && c[2] == 0;
 }
+
+/*
+** How many shapes of `round` go on the way along which looks are; SCENE_FEW + 1: more than SCENE_FEW, up to which they are in `going`. To find what is
+** near few of them among all others takes longer than to ask each: bodies that no contacts join go on a way of their own each.
+*/
+enum { SCENE_FEW = 16 };
+int ns_scene_going(const NsScene *scene, int *going);

@@ -29,10 +29,25 @@ double ns_scene_way(NsScene *s, double parts) {
   for (int i = 0; i < s->nshapes; i++) {
     const NsSceneShape *shape = &s->shapes[i];
     double *from = s->from + SCENE_FROM * (ptrdiff_t)i, *way = &from[SCENE_COORDINATES];
-    if (shape->n == 0 || !(shape->around > 0) || s->space == 2) continue;
+    if (shape->n == 0 || s->space == 2) continue;
     *way = fmax(*way, parts * scene_way_between(shape, from, shape->q));
     memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
-    most = fmax(most, *way), least = fmin(least, shape->around);
+    if (shape->around > 0) most = fmax(most, *way), least = fmin(least, shape->around);
   }
   return most > 0 ? most / least : 0;
+}
+
+int ns_scene_going(const NsScene *s, int *going) {
+  int count = 0;
+  for (int k = 0; k < s->nround && count <= SCENE_FEW; k++) {
+    if (!(s->from[SCENE_FROM * (ptrdiff_t)s->round[k] + SCENE_COORDINATES] > 0)) continue;
+    if (count < SCENE_FEW) going[count] = k;
+    count++;
+  }
+  return count;
+}
+
+void ns_scene_forget_pairs(NsScene *s) {
+  int going[SCENE_FEW];
+  if (s->space == 3 && ns_scene_going(s, going) > SCENE_FEW) s->skin = -1, s->wider = 1;
 }

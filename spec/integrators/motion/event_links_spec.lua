@@ -232,6 +232,30 @@ describe("links within steps", function()
     end
   end)
 
+  it("stops each of many fast bodies at a thin plate as it does one that is alone", function()
+    local plate = c.box(50, 1, 0.004)
+    local function thrown(first, last)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.2)
+      local contacts, bodies = c.space { nsds = nsds, law = half, reach = 0.01 }, {}
+      for k = first, last do
+        local ds = ns.NewtonEulerDS({ k, 0.02, 1 + 0.037 * k, 1, 0, 0, 0 }, { 0, 0, -60, 1, 2, 0.5 }, 1, ns.diag(inertia))
+        nsds:insertDynamicalSystem(ds)
+        contacts:add(ds, c.box(0.02, 0.03, 0.02))
+        bodies[#bodies + 1] = ds
+      end
+      contacts:add(nil, plate)
+      contacts:update()
+      ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI(1e-9, 1e-11)):run()
+      return bodies
+    end
+    local all = thrown(-10, 10)
+    for k = -10, 10 do
+      local alone = place(thrown(k, k)[1])
+      assert.is_true(alone[3] > 0)
+      assert_same(alone, place(all[k + 11]), 1e-7, k)
+    end
+  end)
+
   it("goes the same way in a loop and a run, where several bodies move apart from each other", function()
     local function slide(runs)
       local simu, ds, contacts = set_up { shape = c.box(0.3, 0.2, 0.16), world = block(), law = rough, T = 0.3, h = 0.1,
