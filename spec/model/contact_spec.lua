@@ -474,6 +474,8 @@ describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
       link(friction, relation_of("sphere_plane", 5), one))
     assert.equal("link: a NewtonEuler3DR goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system " ..
       "'flat' is neither", link(friction, relation_of("sphere_plane", 3), flat))
+    assert.equal("link: a NewtonEuler3DR goes with laws of contacts in space, and a NewtonImpactRollingFrictionNSL of size 3 is " ..
+      "one of the plane", link(ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 3), relation_of("sphere_plane", 3), one))
     assert.equal("relation 'NewtonEuler3DR': computeh is missing (or set C)", link(friction, ns.NewtonEuler3DR(), one))
     assert.equal(0, nsds:numberOfInteractions())
   end)

@@ -76,6 +76,10 @@ unsigned ns_law_needs(const NsLaw *law) {
   return law->class->needs_more ? needs | law->class->needs_more(law) : needs;
 }
 
+bool ns_law_in_plane(const NsLaw *law) {
+  return (ns_law_needs(law) & NS_NEEDS_CONE_2D) != 0;
+}
+
 bool ns_law_has_friction(const NsLaw *law, int i) {
   return law->class->joint ? i > 0 : (ns_law_needs(law) & NS_NEEDS_BOX) != 0;
 }

@@ -235,6 +235,9 @@ const char *ns_law_name(const NsLaw *law);
 /* The needs of the law, NS_NEEDS_... */
 unsigned ns_law_needs(const NsLaw *law);
 
+/* Whether the law has friction along one tangent, as contacts in the plane have. */
+bool ns_law_in_plane(const NsLaw *law);
+
 /* Whether row i of the law is friction: a tangent of a contact, or a relay. Its work counts as work of friction. */
 bool ns_law_has_friction(const NsLaw *law, int i);
 

@@ -143,7 +143,7 @@ static NsStatus check_bodies_in_plane(const NsRelation *relation, Linked to, NsE
   return NS_OK;
 }
 
-/* NS_EARG when a contact has more than two systems, or one that is neither a rigid body nor a particle (3 coordinates). */
+/* NS_EARG when a contact has more than two systems, or one that is neither a rigid body nor a particle (3 coordinates), or a law of the plane in space. */
 static NsStatus check_bodies(const NsInteraction *inter, Linked to, NsError *err) {
   if (!inter->relation->contact) return NS_OK;
   if (to.n > 2)
@@ -156,6 +156,9 @@ static NsStatus check_bodies(const NsInteraction *inter, Linked to, NsError *err
                      "link: a %s goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system '%s' is "
                      "neither",
                      ns_relation_class_name(inter->relation), to.ds[i]->name);
+  if (ns_law_in_plane(inter->law))
+    return ns_fail(err, NS_EARG, "link: a %s goes with laws of contacts in space, and a %s of size %d is one of the plane",
+                   ns_relation_class_name(inter->relation), ns_law_name(inter->law), inter->m);
   return NS_OK;
 }
 

@@ -174,6 +174,9 @@ return function(ns, contact, parts)
     options = parts.check_options("space", options)
     local law = options.law
     local size = parts.check_law("space", law, "1, 3 or 5", class_of_rows)
+    if parts.graph.is_in_plane(law) then
+      fail("space", "law", "a law of contacts in space, with two tangents", law, 2)
+    end
     return links.register(setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},

@@ -370,6 +370,8 @@ describe("contact.space", function()
       { "space: law: expected a nonsmooth law of size 1, 3 or 5, got nil", c.space, { nsds = nsds } },
       { "space: law: expected a nonsmooth law of size 1, 3 or 5, got size 2", c.space,
         { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2) } },
+      { "space: law: expected a law of contacts in space, with two tangents, got NewtonImpactRollingFrictionNSL of size 3", c.space,
+        { nsds = nsds, law = ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 3) } },
       { "space: reach: expected a positive number, got %-1", c.space, { nsds = nsds, law = law, reach = -1 } },
       { "add_sphere: ds: expected a NewtonEulerDS or a particle, got 7", space.add_sphere, space, 7, 1 },
       { "add_sphere: R: expected a positive number, got 0", space.add_sphere, space, rigid, 0 },

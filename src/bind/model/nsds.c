@@ -375,6 +375,11 @@ static int graph_is_contact(lua_State *L) {
   return lua_pushboolean(L, contact), 1;
 }
 
+/* is_in_plane(law): whether its friction has one tangent. */
+static int graph_is_in_plane(lua_State *L) {
+  return lua_pushboolean(L, ns_law_in_plane(nsl_check_law(L, 1)->law)), 1;
+}
+
 /* clone(law): a law like this one. */
 static int graph_clone(lua_State *L) {
   return nsl_clone_law(L, 1), 1;
@@ -403,6 +408,7 @@ void nsl_open_nsds(lua_State *L) {
                                    {"arrange", graph_arrange},
                                    {"clone", graph_clone},
                                    {"is_contact", graph_is_contact},
+                                   {"is_in_plane", graph_is_in_plane},
                                    {"now", graph_now},
                                    {"relinked", nsl_relinked_function},
                                    {NULL, NULL}};
