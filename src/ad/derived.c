@@ -14,13 +14,23 @@ void ns_derived_reset(NsDerived *f) {
   f->plain_known = f->jacobians_known = f->no_duals = false;
 }
 
+/* Allocates the memory of a point at its first use. */
+static int derived_take_point(NsDerived *f) {
+  if (f->plain) return 0;
+  f->x = ns_arena_doubles(f->arena, f->n);
+  f->lambda = ns_arena_doubles(f->arena, f->m);
+  f->z = ns_arena_doubles(f->arena, f->nz);
+  f->plain = ns_arena_doubles(f->arena, f->n > f->m ? f->n : f->m);
+  if (!f->arena->failed) return 0;
+  f->arena->failed = false;
+  f->plain = NULL;
+  return f->owner->no_memory(f->callback);
+}
+
 void ns_derived_size(NsDerived *f, NsArena *arena, int n, int m, int nz) {
   f->arena = arena;
   f->n = n, f->m = m, f->nz = nz;
-  f->x = ns_arena_doubles(arena, n);
-  f->lambda = ns_arena_doubles(arena, m);
-  f->z = ns_arena_doubles(arena, nz);
-  f->plain = ns_arena_doubles(arena, n > m ? n : m);
+  f->x = f->lambda = f->z = f->plain = NULL;
   f->jacobian[0] = f->jacobian[1] = f->low = NULL;
   ns_derived_reset(f);
 }
@@ -44,6 +54,7 @@ static int derived_evaluate(NsDerived *f, const NsPoint *at, double *out) {
   int failed = f->owner->call(f->callback, at, out);
   if (failed) return failed;
   if (f->matrix) return 0;
+  if (derived_take_point(f) != 0) return -1;
   f->t = at->t;
   derived_copy(f->x, at->x, f->n);
   if (at->lambda) derived_copy(f->lambda, at->lambda, f->m);
@@ -194,7 +205,7 @@ static int take_low(NsDerived *f) {
 }
 
 static int evaluate_matrix(NsDerived *f, const NsPoint *at) {
-  if (take_low(f) != 0) return -1;
+  if (take_low(f) != 0 || derived_take_point(f) != 0) return -1;
   int failed = f->owner->call(f->callback, at, f->low);
   if (failed) return failed;
   f->plain_known = f->jacobians_known = false;
@@ -322,9 +333,8 @@ static int derived_exact(void *context, double t, const double *const *args, int
 int ns_derived_differences(NsDerived *f, int by, const NsPoint *at, double *out) {
   int rows = f->entries, cols = by == 0 ? f->n : f->m;
   const double *base = by == 0 ? at->x : at->lambda;
-  double *moved = by == 0 ? f->x : f->lambda;
-  if (take_low(f) != 0) return -1;
-  double *low = f->low;
+  if (take_low(f) != 0 || derived_take_point(f) != 0) return -1;
+  double *low = f->low, *moved = by == 0 ? f->x : f->lambda;
   for (int j = 0; j < cols; j++) {
     double step = 6e-6 * fmax(fabs(base[j]), 1);
     NsPoint there = *at;

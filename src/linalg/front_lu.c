@@ -30,8 +30,9 @@ struct NsFrontLu {
   NsArena arena;
   int n, groups;
   int *first, *group, *ptr, *adj; /* first unknown of a group, group of an unknown; neighbours of groups, in either direction */
-  int *row_start, *row_col, *entry; /* rows of A: columns, and places among its entries */
-  bool *coupled, *now;              /* groups, as analysed and in a matrix */
+  int *row_start, *row_col,
+      *entry;          /* of a group: the columns with entries in its rows, and the first one of these among all of A */
+  bool *coupled, *now; /* groups, as analysed and in a matrix */
   bool analysed;
   int count;                        /* coupled groups */
   int *whole;                       /* the order of all groups */
@@ -44,10 +45,10 @@ struct NsFrontLu {
   int fronts;
   double flops;
   double *factor, *stack, *y; /* y: n */
-  ptrdiff_t factor_room, stack_room;
-  int *map, map_room; /* rows of a contribution in the parent's front */
-  lapack_int *swap;   /* n */
-  const NsSparse *A;  /* borrowed */
+  ptrdiff_t factor_need, factor_room, stack_need, stack_room;
+  int *map, map_need, map_room; /* rows of a contribution in the parent's front */
+  lapack_int *swap;             /* n */
+  const NsSparse *A;            /* borrowed */
 };
 
 /*
@@ -69,17 +70,28 @@ void ns_front_lu_free(NsFrontLu *lu) {
 
 /* ---- the pattern ---- */
 
-static void front_rows(NsFrontLu *lu, const NsSparse *A) {
-  int n = A->cols, nnz = ns_sparse_nnz(A);
-  for (int p = 0; p < nnz; p++) lu->row_start[A->row[p] + 1]++;
-  for (int i = 0; i < n; i++) lu->row_start[i + 1] += lu->row_start[i];
-  for (int j = 0; j < n; j++)
+/* Whether entry p of column j is the first one in the rows of its group. */
+static bool front_begins(const NsFrontLu *lu, const NsSparse *A, int j, int p) {
+  return p == A->colptr[j] || lu->group[A->row[p]] != lu->group[A->row[p - 1]];
+}
+
+static NsStatus front_rows(NsFrontLu *lu, const NsSparse *A) {
+  int *start = lu->row_start, count = 0;
+  for (int j = 0; j < A->cols; j++)
+    for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++)
+      if (front_begins(lu, A, j, p)) start[lu->group[A->row[p]] + 1]++, count++;
+  NS_ARENA_INTS(&lu->arena, count, &lu->row_col, &lu->entry);
+  if (lu->arena.failed) return NS_ENOMEM;
+  for (int g = 0; g < lu->groups; g++) start[g + 1] += start[g];
+  for (int j = 0; j < A->cols; j++)
     for (int p = A->colptr[j]; p < A->colptr[j + 1]; p++) {
-      int k = lu->row_start[A->row[p]]++;
+      if (!front_begins(lu, A, j, p)) continue;
+      int k = start[lu->group[A->row[p]]]++;
       lu->row_col[k] = j, lu->entry[k] = p;
     }
-  for (int i = n; i > 0; i--) lu->row_start[i] = lu->row_start[i - 1];
-  lu->row_start[0] = 0;
+  for (int g = lu->groups; g > 0; g--) start[g] = start[g - 1];
+  start[0] = 0;
+  return NS_OK;
 }
 
 /* Counts the groups of unknowns[begin .. end - 1] that have not been met yet as neighbours of g; stores them from `to` on, if it is not NULL. */
@@ -99,16 +111,12 @@ static int front_meet(NsFrontLu *lu, int g, const int *unknowns, int begin, int 
 static int front_neighbours(NsFrontLu *lu, const NsSparse *A, int g, int *to) {
   int count = 0;
   lu->mark[g] = g + 1;
-  for (int j = lu->first[g]; j < lu->first[g + 1]; j++) {
+  for (int j = lu->first[g]; j < lu->first[g + 1]; j++)
     count += front_meet(lu, g, A->row, A->colptr[j], A->colptr[j + 1], to ? to + count : NULL);
-    count += front_meet(lu, g, lu->row_col, lu->row_start[j], lu->row_start[j + 1], to ? to + count : NULL);
-  }
-  return count;
+  return count + front_meet(lu, g, lu->row_col, lu->row_start[g], lu->row_start[g + 1], to ? to + count : NULL);
 }
 
 static NsStatus front_pattern(NsFrontLu *lu, const NsSparse *A) {
-  for (int g = 0; g < lu->groups; g++)
-    for (int j = lu->first[g]; j < lu->first[g + 1]; j++) lu->group[j] = g;
   for (int g = 0; g < lu->groups; g++) lu->ptr[g + 1] = lu->ptr[g] + front_neighbours(lu, A, g, NULL);
   lu->adj = ns_arena_ints(&lu->arena, lu->ptr[lu->groups]);
   if (lu->arena.failed) return NS_ENOMEM;
@@ -128,12 +136,10 @@ NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const i
   if (A->rows != A->cols || first[groups] != A->cols) return NS_ESIZE;
   NsFrontLu *lu = ns_alloc(1, sizeof *lu);
   if (!lu) return NS_ENOMEM;
-  int nnz = ns_sparse_nnz(A);
   lu->n = A->cols, lu->groups = groups;
   NS_ARENA_INTS(&lu->arena, groups + 1, &lu->first, &lu->ptr, &lu->whole, &lu->order, &lu->position, &lu->parent, &lu->head,
-                &lu->next, &lu->mark, &lu->start, &lu->place);
-  NS_ARENA_INTS(&lu->arena, nnz, &lu->row_col, &lu->entry);
-  NS_ARENA_INTS(&lu->arena, lu->n + 1, &lu->row_start, &lu->group);
+                &lu->next, &lu->mark, &lu->start, &lu->place, &lu->row_start);
+  lu->group = ns_arena_ints(&lu->arena, lu->n);
   lu->coupled = ns_arena_take(&lu->arena, (size_t)groups, sizeof *lu->coupled);
   lu->now = ns_arena_take(&lu->arena, (size_t)groups, sizeof *lu->now);
   lu->front = ns_arena_take(&lu->arena, (size_t)groups, sizeof *lu->front);
@@ -142,8 +148,10 @@ NsStatus ns_front_lu_new(NsFrontLu **out, const NsSparse *A, int groups, const i
   NsStatus status = lu->arena.failed ? NS_ENOMEM : NS_OK;
   if (!status) {
     memcpy(lu->first, first, (size_t)(groups + 1) * sizeof *first);
-    front_rows(lu, A);
-    status = front_pattern(lu, A);
+    for (int g = 0; g < groups; g++)
+      for (int j = first[g]; j < first[g + 1]; j++) lu->group[j] = g;
+    status = front_rows(lu, A);
+    if (!status) status = front_pattern(lu, A);
     if (!status) status = front_amd(lu);
   }
   if (status) ns_front_lu_free(lu);
@@ -284,37 +292,42 @@ static NsStatus front_room(double **numbers, ptrdiff_t *room, ptrdiff_t need) {
   return NS_OK;
 }
 
-/* Sizes, places and parents of the fronts, the operations and the largest stack. */
-static NsStatus front_sizes(NsFrontLu *lu) {
-  ptrdiff_t used = 0, stack = 0, most = 0;
-  int widest = 0, first = 0;
+/* Sizes, places and parents of the fronts, the operations and the memory that they need. */
+static void front_sizes(NsFrontLu *lu) {
+  ptrdiff_t stack = 0;
+  int first = 0;
   lu->flops = 0;
+  lu->factor_need = lu->stack_need = lu->map_need = 0;
   for (int f = 0; f < lu->fronts; f++) {
     NsFront *s = &lu->front[f];
     for (int k = s->from; k < s->to; k++) s->pivots += front_width(lu, k);
     for (int k = 0; k < s->count; k++) s->rest += front_width(lu, lu->list[s->border + k]);
     s->parent = lu->parent[s->to - 1] < 0 ? -1 : lu->mark[lu->parent[s->to - 1]];
-    s->at = used, s->first = first;
+    s->at = lu->factor_need, s->first = first;
     first += s->pivots;
     double p = s->pivots, r = s->rest;
     lu->flops += 2 * p * p * p / 3 + 2 * p * p * r + 2 * p * r * r;
-    used += (ptrdiff_t)s->pivots * (s->pivots + 2 * (ptrdiff_t)s->rest);
-    widest = ns_max(widest, s->rest);
+    lu->factor_need += (ptrdiff_t)s->pivots * (s->pivots + 2 * (ptrdiff_t)s->rest);
+    lu->map_need = ns_max(lu->map_need, s->rest);
   }
   for (int f = 0; f < lu->fronts; f++) lu->head[f] = -1;
   for (int f = 0; f < lu->fronts; f++) {
     NsFront *s = &lu->front[f];
     ptrdiff_t own = (ptrdiff_t)s->rest * s->rest;
     stack += own;
-    if (stack > most) most = stack;
+    if (stack > lu->stack_need) lu->stack_need = stack;
     for (int c = lu->head[f]; c >= 0; c = lu->next[c]) stack -= (ptrdiff_t)lu->front[c].rest * lu->front[c].rest;
     if (s->parent >= 0) lu->next[f] = lu->head[s->parent], lu->head[s->parent] = f;
   }
-  NsStatus status = front_room(&lu->factor, &lu->factor_room, used);
-  if (!status) status = front_room(&lu->stack, &lu->stack_room, most);
-  if (!status && widest > lu->map_room) {
-    int *map = ns_resize(lu->map, (size_t)widest, sizeof *map);
-    if (map) lu->map = map, lu->map_room = widest;
+}
+
+/* Makes memory for the factors: an analysis alone, which tells the operations, takes none. */
+static NsStatus front_take(NsFrontLu *lu) {
+  NsStatus status = front_room(&lu->factor, &lu->factor_room, lu->factor_need);
+  if (!status) status = front_room(&lu->stack, &lu->stack_room, lu->stack_need);
+  if (!status && lu->map_need > lu->map_room) {
+    int *map = ns_resize(lu->map, (size_t)lu->map_need, sizeof *map);
+    if (map) lu->map = map, lu->map_room = lu->map_need;
     else status = NS_ENOMEM;
   }
   return status;
@@ -334,9 +347,9 @@ NsStatus ns_front_lu_analyse(NsFrontLu *lu, const bool *coupled) {
   NsStatus status = front_structure(lu);
   if (status) return status;
   front_merge(lu);
-  status = front_sizes(lu);
-  lu->analysed = status == NS_OK;
-  return status;
+  front_sizes(lu);
+  lu->analysed = true;
+  return NS_OK;
 }
 
 double ns_front_lu_flops(const NsFrontLu *lu) {
@@ -365,32 +378,33 @@ static void front_place(NsFrontLu *lu, const NsFront *s) {
     lu->place[lu->order[lu->list[s->border + k]]] = at, at += front_width(lu, lu->list[s->border + k]);
 }
 
-/* Adds the entries of A in the columns of the pivots, and those of their rows in the border. Entries of a group follow each other. */
-static void front_load(NsFrontLu *lu, const NsSparse *A, const NsFront *s, FrontParts t) {
-  const int *group = lu->group;
-  int local = 0;
-  for (int k = s->from; k < s->to; k++)
-    for (int own = lu->order[k], j = lu->first[own]; j < lu->first[own + 1]; j++, local++) {
-      double *column = t.columns + (ptrdiff_t)t.high * local;
-      for (int p = A->colptr[j], end = A->colptr[j + 1]; p < end;) {
-        int g = group[A->row[p]], last = lu->first[g + 1];
-        if (lu->position[g] < s->from) {
-          while (p < end && A->row[p] < last) p++;
-          continue;
-        }
-        double *to = column + lu->place[g] - lu->first[g];
-        for (; p < end && A->row[p] < last; p++) to[A->row[p]] += A->value[p];
-      }
-      for (int q = lu->row_start[j], end = lu->row_start[j + 1]; q < end;) {
-        int g = group[lu->row_col[q]], last = lu->first[g + 1];
-        if (lu->position[g] < s->to) {
-          while (q < end && lu->row_col[q] < last) q++;
-          continue;
-        }
-        double *to = t.rows + local + (ptrdiff_t)t.pivots * (lu->place[g] - lu->first[g] - t.pivots);
-        for (; q < end && lu->row_col[q] < last; q++) to[(ptrdiff_t)t.pivots * lu->row_col[q]] += A->value[lu->entry[q]];
-      }
-    }
+/* Adds the entries of A in column j, a pivot's. Entries of a group follow each other. */
+static void front_load_column(const NsFrontLu *lu, const NsSparse *A, const NsFront *s, int j, double *column) {
+  for (int p = A->colptr[j], end = A->colptr[j + 1]; p < end;) {
+    int g = lu->group[A->row[p]], last = lu->first[g + 1];
+    double *to = lu->position[g] < s->from ? NULL : column + lu->place[g] - lu->first[g];
+    for (; p < end && A->row[p] < last; p++)
+      if (to) to[A->row[p]] += A->value[p];
+  }
+}
+
+/* Adds those in the rows of a group of pivots that are in the border. */
+static void front_load_rows(const NsFrontLu *lu, const NsSparse *A, const NsFront *s, int own, FrontParts t) {
+  for (int q = lu->row_start[own]; q < lu->row_start[own + 1]; q++) {
+    int j = lu->row_col[q], g = lu->group[j], end = A->colptr[j + 1];
+    if (lu->position[g] < s->to) continue;
+    double *to = t.rows + (ptrdiff_t)t.pivots * (lu->place[g] - t.pivots + j - lu->first[g]) + lu->place[own] - lu->first[own];
+    for (int p = lu->entry[q]; p < end && A->row[p] < lu->first[own + 1]; p++) to[A->row[p]] += A->value[p];
+  }
+}
+
+static void front_load(const NsFrontLu *lu, const NsSparse *A, const NsFront *s, FrontParts t) {
+  double *column = t.columns;
+  for (int k = s->from; k < s->to; k++) {
+    int own = lu->order[k];
+    for (int j = lu->first[own]; j < lu->first[own + 1]; j++, column += t.high) front_load_column(lu, A, s, j, column);
+    front_load_rows(lu, A, s, own, t);
+  }
 }
 
 /* Adds the contribution of a child. */
@@ -441,6 +455,7 @@ static void front_find_coupled(NsFrontLu *lu, const NsSparse *A) {
 NsStatus ns_front_lu_factor(NsFrontLu *lu, const NsSparse *A) {
   front_find_coupled(lu, A);
   NsStatus status = ns_front_lu_analyse(lu, lu->now);
+  if (!status) status = front_take(lu);
   double *top = lu->stack;
   lu->A = A;
   for (int f = 0; !status && f < lu->fronts; f++) {

@@ -183,9 +183,9 @@ NsStatus ns_sparse_copy(NsSparse **out, const NsSparse *A) {
   return NS_OK;
 }
 
-NsStatus ns_sparse_transpose_again(NsSparse **out, const NsSparse *A) {
+NsStatus ns_sparse_transpose(NsSparse **out, const NsSparse *A) {
   int nnz = ns_sparse_nnz(A);
-  NsStatus status = ns_sparse_renew(out, A->cols, A->rows, nnz);
+  NsStatus status = ns_sparse_new(out, A->cols, A->rows, nnz);
   if (status) return status;
   NsSparse *T = *out;
   memset(T->colptr, 0, ((size_t)T->cols + 1) * sizeof *T->colptr);
@@ -200,10 +200,6 @@ NsStatus ns_sparse_transpose_again(NsSparse **out, const NsSparse *A) {
   }
   rewind_starts(T->colptr, T->cols);
   return NS_OK;
-}
-
-NsStatus ns_sparse_transpose(NsSparse **out, const NsSparse *A) {
-  return *out = NULL, ns_sparse_transpose_again(out, A);
 }
 
 NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double beta, const NsSparse *B) {

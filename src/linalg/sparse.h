@@ -69,9 +69,6 @@ void ns_sparse_to_dense(const NsSparse *A, double *D, int ldd);
 NsStatus ns_sparse_copy(NsSparse **out, const NsSparse *A);
 NsStatus ns_sparse_transpose(NsSparse **out, const NsSparse *A);
 
-/* The transpose in the memory of *out, as ns_sparse_renew. */
-NsStatus ns_sparse_transpose_again(NsSparse **out, const NsSparse *A);
-
 /* alpha A + beta B on the union of the patterns; entries that cancel are kept. NS_ESIZE when the shapes differ. */
 NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double beta, const NsSparse *B);
 

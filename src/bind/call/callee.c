@@ -351,7 +351,6 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
     callee->callbacks[i].out = NULL, drop_trace(&callee->callbacks[i]), list_inputs(&callee->callbacks[i]);
   ns_arena_release(&callee->arena);
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++) ns_derived_size(&callee->functions[i], &callee->arena, n, m, nz);
-  if (callee->arena.failed) luaL_error(L, "not enough memory");
   callee->sized = true;
   rebind(L, idx);
 }

@@ -231,7 +231,7 @@ static NsStatus mixed_newton_step(NewtonRoom *newton, const NsMixedView *v, int 
     if (ns_interrupted()) return NS_EINTR;
     ++*factored;
     NsStatus status = mixed_newton_direction(newton, v, proximal[newton->now->delta]);
-    if (status && status != NS_ESINGULAR) return NS_ENOCONV;
+    if (status && status != NS_ESINGULAR) return status == NS_ENOMEM ? status : NS_ENOCONV;
     if (!status && mixed_newton_search(newton, v, bound)) break;
     if (newton->now->least <= v->tolerance || proximal[newton->now->delta] == 1) return NS_ENOCONV;
   }

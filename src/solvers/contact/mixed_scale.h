@@ -16,9 +16,9 @@ typedef struct NsMixedScaled {
   NsMixedGroup *groups;
   int *row;                     /* the rows in the given problem */
   int *unit_w, *unit_z, *place; /* exponents by rows; place: the position of a given row among these rows */
-  int *end;                     /* workspace, one for each row */
+  int *run;                     /* workspace, one for each row */
   double *W, *q, *guess, *z, *w;
-  NsSparse *sparse, *rows; /* rows: the transpose while groups are sorted */
+  NsSparse *sparse;
 } NsMixedScaled;
 
 /*
