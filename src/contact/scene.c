@@ -177,9 +177,9 @@ static double scene_way(const NsScene *s, int i) {
   return i >= 0 ? s->from[SCENE_FROM * (ptrdiff_t)i + SCENE_COORDINATES] : 0;
 }
 
-/* Whether neither of the shapes i and j (below 0: a half-space) goes on the way along which looks are: nothing comes or goes between them. */
+/* Whether neither of the shapes i and j (below 0: a half-space) goes on a long way along which looks are: nothing comes or goes between them on it. */
 static bool scene_is_still(const NsScene *s, int i, int j) {
-  return s->looking && !(scene_way(s, i) > 0) && !(scene_way(s, j) > 0);
+  return s->looking && s->far && !(scene_way(s, i) > 0) && !(scene_way(s, j) > 0);
 }
 
 /* Notes that the shapes i and j (-1: a half-space) are at least `apart`: no contact of theirs matters before they have gone this way. */
@@ -633,7 +633,7 @@ static NsStatus scene_visit_one(NsScene *s, const int *going, int count, int g) 
 /* Goes through the pairs that may be near. */
 static NsStatus scene_visit(NsScene *s, int *bad) {
   NsStatus status = NS_OK;
-  int going[SCENE_FEW], count = s->looking ? ns_scene_going(s, going) : SCENE_FEW + 1;
+  int going[SCENE_FEW], count = s->looking && s->far ? ns_scene_going(s, going) : SCENE_FEW + 1;
   bool few = count <= SCENE_FEW, moved = scene_read_places(s);
   s->nfound = 0;
   for (int g = 0; few && g < count && status == NS_OK; g++) status = scene_visit_one(s, going, count, g);

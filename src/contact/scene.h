@@ -115,8 +115,8 @@ void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
 /*
 ** *changed: whether a search at the present places would link a contact that is near (NS_SCENE_NEAR), or would no longer find the touch of a linked one
 ** that is. Two kinds of contacts do not count: those that the last search has found and the caller has not linked, and those at a place to which a
-** linked contact has followed a surface. False in the plane, where features go on around the outlines. Pairs of which neither goes on the way
-** told to ns_scene_way are left out. Only the list of near pairs is changed.
+** linked contact has followed a surface. False in the plane, where features go on around the outlines. Along a way longer than
+** NS_SCENE_LOOK pairs of which neither goes on it are left out; else all count, also bodies that a script has moved. Only the list of near pairs is changed.
 ** stride: NULL, or what becomes at most the part of the way told to ns_scene_way that bodies may go before the next look: those that
 ** are far from all others may go far (conservative advancement: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
 ** Statuses as those of ns_scene_search.

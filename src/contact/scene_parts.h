@@ -26,6 +26,7 @@ struct NsScene {
   NsSceneFrame *frame;   /* NULL: nobody follows */
   double *from;          /* 8 for each shape: its coordinates at the last ns_scene_way, and the longest way since the first */
   bool striding;         /* of a look: the stride is asked for */
+  bool far;              /* the way told to ns_scene_way is longer than NS_SCENE_LOOK */
   double stride, wider;  /* stride: so far; wider: the margin of the pairs in the grid, in ones of scene_skin */
   NsGrid grid;
   NsNarrow narrow;
@@ -38,8 +39,8 @@ static inline bool ns_scene_is_ball(const NsSceneShape *a) {
 }
 
 /*
-** How many shapes of `round` go on the way along which looks are; SCENE_FEW + 1: more than SCENE_FEW, up to which they are in `going`. To find what is
-** near few of them among all others takes longer than to ask each: bodies that no contacts join go on a way of their own each.
+** How many shapes of `round` go on the way told to ns_scene_way; SCENE_FEW + 1: more than SCENE_FEW, up to which they are in `going`. Bodies that no
+** contacts join go on a way of their own each: so few are asked against all others one by one, as a search by the grid takes longer.
 */
 enum { SCENE_FEW = 16 };
 int ns_scene_going(const NsScene *scene, int *going);

@@ -16,6 +16,7 @@ static double scene_way_between(const NsSceneShape *shape, const double *p, cons
 }
 
 void ns_scene_start(NsScene *s) {
+  s->far = false;
   for (int i = 0; i < s->nshapes; i++) {
     const NsSceneShape *shape = &s->shapes[i];
     double *from = s->from + SCENE_FROM * (ptrdiff_t)i;
@@ -34,7 +35,8 @@ double ns_scene_way(NsScene *s, double parts) {
     memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
     if (shape->around > 0) most = fmax(most, *way), least = fmin(least, shape->around);
   }
-  return most > 0 ? most / least : 0;
+  double way = most > 0 ? most / least : 0;
+  return s->far = way > NS_SCENE_LOOK, way;
 }
 
 int ns_scene_going(const NsScene *s, int *going) {

@@ -167,7 +167,7 @@ typedef struct NsSchemeWays {
   /* Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as it is. */
   bool (*simplify)(NsScheme *scheme);
 
-  /* NS_ENOCONV when bodies turn so far in the solved step, also in a simpler one, that its touching points have no meaning. */
+  /* NS_ENOCONV when bodies turn so far in the solved step, also after `simplify`, that its touching points have no meaning. */
   NsStatus (*plausible)(const NsScheme *scheme, NsError *err);
 } NsSchemeWays;
 

@@ -257,10 +257,11 @@ bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, d
   return true;
 }
 
-double ns_contact_lever(const NsContact *contact, const double *q) {
+double ns_contact_lever(NsContact *contact, const double *q) {
   const NsContactFrame *f = &contact->frame;
   double lever[2] = {0};
   int width, bodies = contact_bodies(contact, &width);
+  if (ns_contact_is_ready(contact) && contact_evaluate(contact, q) != 0) return 0;
   int places = ns_contact_in_plane(contact) ? 2 : width == BODY ? 3 : 0;
   for (int b = 0; b < bodies; b++, q += width)
     for (int i = 0; i < places; i++) lever[b] += fabs((b ? f->pc2 : f->pc1)[i] - q[i]);

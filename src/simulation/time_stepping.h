@@ -72,7 +72,7 @@ typedef struct NsNewtonReport {
 
 typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
 
-/* What failed in a step; it decides which advice a message gives. LENGTH: a solution has no meaning, so that no other way of the step has one. */
+/* What failed in a step; it decides which advice a message gives. LENGTH: the step is too long for its contacts; only shorter ones help. */
 typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTON, NS_FAILED_LENGTH } NsFailure;
 
 /* Counts since the start or the last reset. */

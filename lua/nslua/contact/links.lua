@@ -285,7 +285,7 @@ function links.relink(graph, support, nsds, path, bytes)
   if not good then refuse "was written by another version of nslua: what links its contacts can not be read" end
   each(graph, nsds, function(_, origin) here[#here + 1] = ("=s8"):pack(origin) end)
   local same = table.concat(here) == file.interactions
-  if same and #list == 0 then return nil end -- a clone
+  if same and #list == 0 then return nil end -- there are no managers
   compare(support, list, file.managers, refuse)
   for i, origin in ipairs(file.origins) do
     local entry = recall(list, origin, refuse)

@@ -129,6 +129,9 @@ bool ns_mj_simplify(NsScheme *scheme) {
 */
 static const double MOST_OFF = 0.5;
 
+/* A message names the turn, in rad, from this part of that difference on; the normals of balls turn as these go far. */
+static const double LEAST_TURN = 0.1;
+
 /* How far a body turns in the step, in rad; 0 for a system that is none. */
 static double turn_in_step(const NsMoreauJean *mj, const NsMjNode *node) {
   const double *v = mj->v + node->base.v, *v_k = mj->start.v + node->base.v;
@@ -163,11 +166,15 @@ NsStatus ns_mj_plausible(const NsScheme *scheme, NsError *err) {
     const NsMjNode *body = &mj->nodes[edge->base.parts[0].node],
                    *other = &mj->nodes[edge->base.parts[edge->base.nparts - 1].node];
     if (turn_in_step(mj, other) > turn_in_step(mj, body)) body = other;
-    return ns_fail(err, NS_ENOCONV,
-                   "%s: '%s' turns by %.3g rad in it, so that the way of the gap of '%s' is off by %.3g of its arm",
-                   edge->frozen ? "Newton did not converge, and the step is too long for a linear one"
-                                : "the step is too long for its contacts",
-                   body->base.ds->name, turn_in_step(mj, body), edge->base.inter->name, off);
+    double turn = turn_in_step(mj, body);
+    const char *what = edge->frozen ? "Newton did not converge, and the step is too long for a linear one"
+                                    : "the step is too long for its contacts";
+    if (turn >= LEAST_TURN * off)
+      return ns_fail(err, NS_ENOCONV,
+                     "%s: '%s' turns by %.3g rad in it, so that the way of the gap of '%s' is off by %.3g of its arm", what,
+                     body->base.ds->name, turn, edge->base.inter->name, off);
+    return ns_fail(err, NS_ENOCONV, "%s: the way of the gap of '%s' in it is off by %.3g of its arm", what,
+                   edge->base.inter->name, off);
   }
   return NS_OK;
 }
