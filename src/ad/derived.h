@@ -84,7 +84,7 @@ typedef struct NsDerived {
   bool no_duals;       /* the value is a matrix and the callback does not accept dual numbers */
 } NsDerived;
 
-/* The lengths. Memory of the last point, and for Jacobians, comes from the arena at first use. */
+/* Sets the lengths. Memory of the last point, and for Jacobians, comes from the arena at first use. */
 void ns_derived_size(NsDerived *f, NsArena *arena, int n, int m, int nz);
 
 /* Forgets the last point: the callback is another one. */

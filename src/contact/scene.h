@@ -119,7 +119,7 @@ void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
 ** NS_SCENE_LOOK pairs of which neither goes on it are left out; else all count, also bodies that a script has moved. Only the list of near pairs is changed.
 ** stride: NULL, or what becomes at most the part of the way told to ns_scene_way that bodies may go before the next look: those that
 ** are far from all others may go far (conservative advancement: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
-** Statuses as those of ns_scene_search.
+** Statuses as those of ns_scene_search; along such a way places that are not finite may be left out, too.
 */
 NsStatus ns_scene_look(NsScene *scene, bool *changed, double *stride, int *bad);
 
@@ -130,7 +130,7 @@ NsStatus ns_scene_look(NsScene *scene, bool *changed, double *stride, int *bad);
 void ns_scene_start(NsScene *scene);
 double ns_scene_way(NsScene *scene, double parts);
 
-/* The near pairs are found anew at the next search or look: strides depend on them. */
+/* The near pairs are found anew at the next search, or look, that needs them: strides depend on them. */
 void ns_scene_forget_pairs(NsScene *scene);
 
 /* The slots of the linked contacts whose gap is above `most` and twice what their shapes lead, in the order of slots. NS_ENOMEM. */

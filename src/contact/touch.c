@@ -285,7 +285,7 @@ static bool touch_listed(const NsNarrow *w, int first, const NsSide *y, int i) {
 }
 
 /*
-** The corners of y over the face f of x that are lower than the second lowest touch from `first` on: a pointed solid may stand on a
+** The corners of y over the face f of x that are lower than the second lowest touch from `first` on (with fewer than two: within the reach): a pointed solid may stand on a
 ** corner, or an edge, that is not of the face that looks most against f.
 */
 static NsStatus touch_lower(NsNarrow *w, int first, const NsSide *x, int f, const NsSide *y, double reach, double size) {

@@ -30,9 +30,9 @@ struct NsFrontLu {
   NsArena arena;
   int n, groups;
   int *first, *group, *ptr, *adj; /* first unknown of a group, group of an unknown; neighbours of groups, in either direction */
-  int *row_start, *row_col,
-      *entry;          /* of a group: the columns with entries in its rows, and the first one of these among all of A */
-  bool *coupled, *now; /* groups, as analysed and in a matrix */
+  int *row_start, *row_col;       /* by groups: the columns with entries in the rows of the group, and where they begin */
+  int *entry;                     /* the place in A of the first of these entries of a column */
+  bool *coupled, *now;            /* groups, as analysed and in a matrix */
   bool analysed;
   int count;                        /* coupled groups */
   int *whole;                       /* the order of all groups */

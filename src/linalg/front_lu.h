@@ -27,7 +27,7 @@ void ns_front_lu_free(NsFrontLu *lu);
 
 /*
 ** Finds the fronts of the groups that are coupled (by index; NULL: all), unless that has been done for the same ones. The result does not depend
-** on earlier ones. Memory for factors is not taken before the first factorisation. NS_ENOMEM, NS_ETOOLARGE.
+** on earlier ones. Memory for factors is taken by factorisations, which take more where more groups are coupled. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_front_lu_analyse(NsFrontLu *lu, const bool *coupled);
 

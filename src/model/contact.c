@@ -257,15 +257,18 @@ bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, d
   return true;
 }
 
-double ns_contact_lever(NsContact *contact, const double *q) {
+double ns_contact_lever(const NsContact *contact, const double *q) {
   const NsContactFrame *f = &contact->frame;
   double lever[2] = {0};
   int width, bodies = contact_bodies(contact, &width);
-  if (ns_contact_is_ready(contact) && contact_evaluate(contact, q) != 0) return 0;
   int places = ns_contact_in_plane(contact) ? 2 : width == BODY ? 3 : 0;
   for (int b = 0; b < bodies; b++, q += width)
     for (int i = 0; i < places; i++) lever[b] += fabs((b ? f->pc2 : f->pc1)[i] - q[i]);
   return fmax(lever[0], lever[1]);
+}
+
+double ns_contact_lever_at(NsContact *contact, const double *q) {
+  return ns_contact_is_ready(contact) && contact_evaluate(contact, q) != 0 ? 0 : ns_contact_lever(contact, q);
 }
 
 int ns_contact_gap_terms(NsContact *contact, const double *q, const double *const *v, double *own, double *terms) {

@@ -175,8 +175,12 @@ int ns_contact_gap_terms(NsContact *contact, const double *q, const double *cons
 */
 bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, double *bias);
 
-/* A length that is not below the arms at q, from the bodies' positions to the touching points; 0 where a ready-made contact has no gap. */
-double ns_contact_lever(NsContact *contact, const double *q);
+/*
+** A length that is not below the arms of the frame, from the bodies' positions to the touching points. `at`: of the frame at q, which relations that share
+** the contact may have left elsewhere; 0 where a ready-made one has no gap.
+*/
+double ns_contact_lever(const NsContact *contact, const double *q);
+double ns_contact_lever_at(NsContact *contact, const double *q);
 
 /* The function h of a ready-made contact: the value is (gap, 0, ...), the Jacobian by x is C. The contact is borrowed. */
 NsFunction ns_contact_function(NsContact *contact);

@@ -303,19 +303,19 @@ static inline int narrow_mean(int sum, int count) {
   return twice >= 0 ? twice / by : -((-twice + by - 1) / by);
 }
 
-/* Sets row and col to means, unless sum_rows refuses; then no scaled entry loses digits. */
+/* Sets row and col to means, so that no scaled entry loses digits. False, and nothing is set, when sum_rows refuses. */
 static bool narrow_means(NsBalance *b, const int *E) {
   int n = b->n, *restrict row = b->row, *sum = b->count + n;
   if (!sum_rows(b, E, sum, b->count)) return false;
   for (int i = 0; i < n; i++) row[i] = b->offset[i] - (b->count[i] ? narrow_mean(sum[i], b->count[i]) : 0);
   for (int j = 0; j < n; j++, E += n) {
-    int total = 0, count = 0;
+    int total = 0, count = 0, shift = b->offset[n + j]; /* in the units of the set: small numbers */
     for (int i = 0; i < n; i++) {
       int there = E[i] != NS_NO_EXPONENT;
-      total += (E[i] + row[i]) & -there;
+      total += (E[i] + row[i] - shift) & -there;
       count += there;
     }
-    b->col[j] = count ? -narrow_mean(total, count) : -b->offset[n + j];
+    b->col[j] = (count ? -narrow_mean(total, count) : 0) - shift;
   }
   return true;
 }

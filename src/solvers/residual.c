@@ -191,6 +191,19 @@ bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const d
   return part > 0 && (part <= swallowed || some_unmet || error >= noticed * part);
 }
 
+bool ns_box_misses(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w,
+                   const double *size) {
+  static const double missed = 1e-6; /* six digits of data must be right */
+  (void)lost_open(lost, p, z, w, size);
+  for (int j = 0; j < p->n; j++)
+    if (at_bound(p, z, j)) (void)lost_reach(lost, p, M, z, size, j);
+  for (int i = 0; i < p->n; i++) {
+    double own = lost->data[i], v = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]);
+    if (own > 0 && own <= faint * size[i] && v >= missed * own) return true;
+  }
+  return false;
+}
+
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w) {
   for (int i = 0; i < p->n; i++)
     if (!((w[i] > 0 && z[i] == p->lower[i]) || (w[i] < 0 && z[i] == p->upper[i]))) w[i] = 0;

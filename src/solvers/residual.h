@@ -70,6 +70,13 @@ void ns_lost_take(NsLost *lost, NsArena *arena, ptrdiff_t nmax);
 bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w, const double *size);
 
 /*
+** A stricter test: whether |w| is wrong by 1e-6 of the data of a row, q and variables at bounds other than 0, where these are at most 1e-8 of its terms.
+** It may refuse a true answer where data are rounding, and finds false ones of saddle systems with tiny entries that ns_box_lost takes for true.
+*/
+bool ns_box_misses(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w,
+                   const double *size);
+
+/*
 ** Whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at most 1e-8 of the terms; a variable at a bound other than 0 is data as q
 ** is. Rows are weighed by rho (NULL: 1).
 */

@@ -143,7 +143,8 @@ static double turn_in_step(const NsMoreauJean *mj, const NsMjNode *node) {
 
 /* The difference of MOST_OFF; 0 where no body has an arm. */
 static double gap_off(const NsMoreauJean *mj, const NsMjEdge *edge) {
-  double u = 0, arm = ns_contact_lever(edge->base.inter->relation->contact, ns_layout_gather(&mj->layout, &edge->base, mj->q));
+  double u = 0,
+         arm = ns_contact_lever_at(edge->base.inter->relation->contact, ns_layout_gather(&mj->layout, &edge->base, mj->q));
   for (int p = 0; p < edge->base.nparts; p++) {
     const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     for (int k = 0; k < node->ds->nv; k++)

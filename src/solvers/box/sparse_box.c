@@ -41,7 +41,8 @@ struct NsSparseBox {
   double *q, *lower, *upper, *guess, *z, *w; /* of the current component, scaled */
   NsBox *dense;                              /* for components of few variables; NULL: none needed it yet */
   double *M, *dense_z, *dense_w;             /* a matrix of FEW variables at most, and its solution */
-  double *fresh, *size, *data; /* its product with z, computed afresh, the terms of that, and those of them that are data */
+  double *fresh, *size;                      /* its product with z, computed afresh, and the terms of that */
+  NsLost lost;
 };
 
 static void take_piece_room(NsSparseBox *s) {
@@ -189,29 +190,20 @@ static NsStatus make_dense_box(NsSparseBox *s) {
     if (size <= FEW && size > most) most = size;
   }
   if (!s->M) s->M = ns_arena_matrix(&s->arena, most, most);
-  if (!s->size) NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w, &s->fresh, &s->size, &s->data);
-  return s->M && s->dense_z && s->dense_w && s->fresh && s->size && s->data ? ns_box_new(&s->dense, most) : NS_ENOMEM;
+  if (!s->lost.reached) {
+    NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w, &s->fresh, &s->size);
+    ns_lost_take(&s->lost, &s->arena, most);
+  }
+  if (!s->arena.failed) return ns_box_new(&s->dense, most);
+  s->arena.failed = false; /* the next one may try again */
+  s->M = NULL, s->lost.reached = NULL;
+  return NS_ENOMEM;
 }
 
-/*
-** drowned: largest part of the terms of a row that data may be in an answer far out, 1e-8: half of the digits. missed: least error over the data of a
-** row that counts there, 1e-6: six digits must be right.
-*/
-static const double drowned = 1e-8, missed = 1e-6;
-
-/* Whether the dense answer is wrong by a part of the data of a row, q and variables at bounds, that are lost in its terms. */
+/* Whether some row of the dense answer misses its data. */
 static bool misses_data(NsSparseBox *s, const NsSparse *M, const NsBoxProblem *p) {
-  const double *z = s->dense_z;
-  ns_box_product(p, z, s->fresh, s->size);
-  for (int i = 0; i < p->n; i++) s->data[i] = fabs(p->q[i]);
-  for (int j = 0; j < p->n; j++)
-    for (int k = M->colptr[j]; k < M->colptr[j + 1] && (z[j] == p->lower[j] || z[j] == p->upper[j]); k++)
-      s->data[M->row[k]] += fabs(M->value[k] * z[j]);
-  for (int i = 0; i < p->n; i++) {
-    double own = s->data[i], violation = ns_box_violation(z[i], s->fresh[i], p->lower[i], p->upper[i]);
-    if (own > 0 && own <= drowned * s->size[i] && violation >= missed * own) return true;
-  }
-  return false;
+  ns_box_product(p, s->dense_z, s->fresh, s->size);
+  return ns_box_misses(&s->lost, p, M, s->dense_z, s->fresh, s->size);
 }
 
 /*

@@ -431,14 +431,13 @@ static double friction_newton_spread(int i, double irrational) {
 static const double irrational[NS_CONE_MOST - 1] = {0.4142135623730951, 0.7320508075688772, 0.2360679774997898,
                                                     0.6457513110645906};
 
-/* Sets normal forces of at most `most`: all equal for variant 0, else a different part of it for each contact. */
-static void press(const NsFriction *p, double most, int variant, double *r) {
-  int d = p->dim;
+/* Takes a different part of each normal force, and tangential ones. */
+static void friction_newton_unequal(const NsFriction *p, int variant, double *r) {
   for (int i = 0; i < p->nc; i++) {
-    double *x = r + (size_t)i * (size_t)d, part = variant > 0 ? friction_newton_spread(i, 0.6180339887498949 * variant) : 1;
-    x[0] = most * part;
+    double *x = r + (size_t)i * (size_t)p->dim;
+    x[0] *= friction_newton_spread(i, 0.6180339887498949 * variant);
     for (int disc = 0; disc < p->cone->discs; disc++) {
-      double wide = variant > 0 ? ns_smaller(ns_friction_mu(p, i)[disc], 2) : 0;
+      double wide = ns_smaller(ns_friction_mu(p, i)[disc], 2);
       for (int k = p->cone->first[disc]; k < p->cone->first[disc + 1]; k++)
         x[k] = wide * x[0] * (friction_newton_spread(i, irrational[k - 1] * variant) - 0.5);
     }
@@ -446,18 +445,19 @@ static void press(const NsFriction *p, double most, int variant, double *r) {
 }
 
 /*
-** Newton from a point where every normal force is `times` the largest impulse that stops a contact alone. Reason: from zero
-** most contacts seem open, and Newton does not close contacts with large friction, which wedge, again.
+** Newton from a point where every normal force is `times` the largest impulse that stops a contact alone, or, from variant 1 on, a part of that.
+** Reason: from zero most contacts seem open, and Newton does not close contacts with large friction, which wedge, again.
 */
 static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, double times, int variant, int steps) {
-  press(f->mixed.blocks, times * ns_mixed_stop(&f->mixed.v), variant, f->mixed.z);
+  ns_mixed_press(&f->mixed.v, times, f->mixed.z);
+  if (variant > 0) friction_newton_unequal(f->mixed.blocks, variant, f->mixed.z);
   return alart_curnier_steps(w, f, steps);
 }
 
 /* Newton from one such point after another, each in its turn, with at most as much work in all as the other methods have done. */
 static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
   NsOutcome out = alart_curnier_passed(f);
-  while (out.status != NS_OK && f->presses < 3 * NS_PRESSES && !ns_interrupted()) {
+  while (out.status != NS_OK && out.status != NS_ENOMEM && f->presses < 3 * NS_PRESSES && !ns_interrupted()) {
     int k = f->presses, steps = k == 0 ? FIRST_PRESS : k < NS_PRESSES ? PRESS_STEPS : k < 2 * NS_PRESSES ? AGAIN : STEPS;
     if (f->pressed + (k == 0 ? soon : 1) * steps * f->cost > f->spent) break;
     f->presses++;

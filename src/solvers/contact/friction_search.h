@@ -20,8 +20,8 @@ typedef struct NsFrictionSearch {
   double sweeps, steps;   /* the share of the next round: sweeps, first-order steps */
   double cost;            /* estimated work of a Newton step, at least 1 */
   double spent;           /* work of all rounds so far */
-  double pressed;         /* work of Newton from pressed points; */
-  int presses;            /* the number of these */
+  double pressed;         /* work of Newton from pressed points */
+  int presses;            /* how many of these there have been */
   double climbed;         /* first-order steps so far */
   int stalls;             /* consecutive long first-order runs without progress */
   double before;          /* the measure before the sweeps of this round */

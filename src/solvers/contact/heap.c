@@ -19,7 +19,7 @@
 ** before each of these turns a few steps from a point at which all contacts are pressed: towers, arches and chains, in which most contacts stick, take
 ** 1 to 8 from there, and hundreds from elsewhere. Between these turns it
 ** takes some steps from the point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as
-** all its steps, so that a method that does not help costs about as much as the other one. With a coarse tolerance most of its steps are of
+** all its steps but those from pressed points, so that a method that does not help costs about as much as the other one. With a coarse tolerance most of its steps are of
 ** another kind: they hold forces about the point of the sweeps as much as the tolerance allows (heap_held.h), and take 5 to 20 where sweeps
 ** wander for thousands.
 ** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does, when sweeps are
@@ -60,8 +60,9 @@ static const double climb_first = 100, hopeless = 6, climb_step = 0.5, climb_sha
                     close = 10;
 
 /*
-** Newton's ways; that of pressed points is the one from the sweeps. FIRST_PRESS, PRESS_TURN: steps from the first pressed point and from each later
-** one: of 80 assemblies of 40 to 300 contacts 26 take at most 8 from the first one, few take 9 to 30. LONG_TURN: the steps of a turn from the guess; two thirds of about 80 assemblies of up to 500 contacts take fewer in all.
+** Newton's ways; pressed points use FROM_SWEEPS. FIRST_PRESS, PRESS_TURN: steps from the first pressed point and from each later one: of 80
+** assemblies of 40 to 300 contacts 26 take at most 8 from the first one, few take 9 to 30. LONG_TURN: the steps of a turn from the guess; two thirds
+** of about 80 assemblies of up to 500 contacts take fewer in all.
 ** newton_from: the work of the others, in steps of Newton, before its first turn; LATE: likewise with a coarse tolerance; newton_least: what
 ** sweeps must miss for a turn. Its steps count spaced_flops for each operation of a factorisation and spaced_entries for each number of W, in
 ** operations of a sweep: as much as with KLU. They have become several times faster where there are many contacts, but turns that come sooner

@@ -44,9 +44,9 @@ static void cut_dense(NsMixedScaled *s, const NsMixedProblem *p) {
 }
 
 /*
-** The runs of column j of W, of entries that follow each other in the cut, too, as the rows of a group do: run k begins at the entry from[k]; in the
-** order of the cut, by Shell's sort (Comm. ACM 2, 1959), for columns of two groups or of thousands. Stored zeros outside of the cut are left out.
-** Returns their number.
+** Finds the runs of column j of W: entries that follow each other in the cut, too, as those of a group do. Run k begins at the entry from[k]. They are
+** sorted in the order of the cut, by Shell's sort (Comm. ACM 2, 1959): columns have two runs or thousands. Stored zeros outside of the cut are left out.
+** Returns the number of runs.
 */
 static int cut_runs(const NsMixedScaled *s, const NsSparse *W, int j, int *from) {
   const int *place = s->place, *row = W->row;
