@@ -261,8 +261,8 @@ local function link_one(self, nsds, one)
       local z
       z, one.at = relations.combined(one.about, kept)
       local keeps = kinds[one.about.kind].keeps
-      joint = ns.NewtonEulerR { h = relations.callback(keeps, #kept), z = z,
-        name = ("rest of %s (nan: the chain has come apart)"):format(one.name) }
+      joint = relations.derive(("rest of %s (nan: the chain has come apart)"):format(one.name), bodies, #kept,
+        relations.callback(keeps, #kept), z)
     end
     if #(kept or { 1 }) > 0 then one.link = link("", ns.EqualityConditionNSL(kept and #kept or one.size), joint) end
     if one.force > 0 then

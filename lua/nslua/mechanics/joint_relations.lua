@@ -98,6 +98,7 @@ local kinds = {
 }
 
 local ns -- nslua, given when it is loaded
+local made_for = require "nslua.core".graph_support.made_for
 local classes, callbacks = {}, {}
 local data = setmetatable({}, { __mode = "k" }) -- joint -> what it is made of
 
@@ -263,6 +264,13 @@ local function rounding(joint, axis)
   return 64 * 2.0 ^ -52 * most
 end
 
+-- A relation that is made of joints, with that many rows between their bodies.
+local function derive(name, bodies, size, h, z)
+  local relation = ns.NewtonEulerR { h = h, z = z, name = name }
+  made_for(relation, size, table.unpack(bodies))
+  return relation
+end
+
 local function make_classes()
   for who, kind in pairs(kinds) do
     local class = ns.class(ns.NewtonEulerR, who)
@@ -278,6 +286,7 @@ local function make_classes()
       data[self] = about
       self:setComputehFunction(callback(kind.keeps))
       self:setzPtr(about.z)
+      made_for(self, count(kind.keeps), body, other)
       if o.name ~= nil then
         if type(o.name) ~= "string" then fail("%s: name: expected a string, got %s", who, describe(o.name)) end
         self:setName(o.name)
@@ -311,7 +320,7 @@ function classes.JointStopR(joint, position, upper, axis)
       s * z[A + 3]) }, 1, 4, R + 1, z)
   end
   z[SIZE + 1], z[SIZE + 2] = upper and -1 or 1, upper and position - zero or zero - position
-  return ns.NewtonEulerR { h = callback({ name }, nil, true), z = z, name = "stop" }
+  return derive("stop of " .. joint:name(), about.bodies, 1, callback({ name }, nil, true), z)
 end
 
 -- Angles begin anew after 4 pi. The least difference that this makes of motion - ratio * motion of another one: of
@@ -382,7 +391,8 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   local z = table.move(about[2].z:totable(), 1, SIZE, SIZE + 1, about[1].z:totable())
   local whole = period(names, ratio)
   z[#z + 1], z[#z + 2], z[#z + 3] = ratio, offset, whole
-  return ns.NewtonEulerR { h = coupling(names, places, whole > 0), z = z, name = "coupling" }, bodies
+  local name = ("coupling of %s with %s"):format(joint:name(), other:name())
+  return derive(name, bodies, 1, coupling(names, places, whole > 0), z), bodies
 end
 
 -- The numbers z of `kept` combinations of the rows of a joint, at first the rows of these numbers; where P begins.
@@ -404,7 +414,7 @@ function classes.JointFrictionR(joint, axis, whole)
   end
   local names = whole and { table.unpack(kinds[about.kind].keeps) } or {}
   names[#names + 1] = motion_name("JointFrictionR", joint, axis)
-  return ns.NewtonEulerR { h = callback(names), z = about.z, name = "friction" }
+  return derive("friction of " .. joint:name(), about.bodies, count(names), callback(names), about.z)
 end
 
 return function(nslua)
@@ -412,6 +422,6 @@ return function(nslua)
     ns = nslua
     make_classes()
   end
-  return { classes = classes, data = data, kinds = kinds, callback = callback, combined = combined, product = product,
-    turned = turned, motion_name = motion_name, rounding = rounding, span = SPAN }
+  return { classes = classes, data = data, kinds = kinds, callback = callback, derive = derive, combined = combined,
+    product = product, turned = turned, motion_name = motion_name, rounding = rounding, span = SPAN }
 end

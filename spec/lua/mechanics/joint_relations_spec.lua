@@ -227,6 +227,79 @@ describe("joints in space", function()
     end
   end)
 
+  local made_for = {
+    KneeJointR = { 3, function(a, b) return ns.KneeJointR({ 0, 0, 0 }, true, a, b) end },
+    PivotJointR = { 5, function(a, b) return ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, a, b) end },
+    PrismaticJointR = { 5, function(a, b) return ns.PrismaticJointR({ 0, 0, 1 }, true, a, b) end },
+    CylindricalJointR = { 4, function(a, b) return ns.CylindricalJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, a, b) end },
+    PlanarJointR = { 3, function(a, b) return ns.PlanarJointR({ 0, 0, 1 }, true, a, b) end },
+    FixedJointR = { 6, function(a, b) return ns.FixedJointR(a, b) end },
+    ["stop of pin"] = { 1, function(a, b)
+      return ns.JointStopR(ns.PivotJointR { point = { 0, 0, 0 }, axis = { 0, 0, 1 }, bodies = { a, b }, name = "pin" }, 1, true)
+    end },
+    ["friction of PrismaticJointR"] = { 6, function(a, b)
+      return ns.JointFrictionR(ns.PrismaticJointR({ 0, 0, 1 }, true, a, b), 1, true)
+    end },
+    ["coupling of PivotJointR with PrismaticJointR"] = { 1, function(a, b)
+      return (ns.CouplerJointR(ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, a), ns.PrismaticJointR({ 0, 0, 1 }, true, b or a), 1))
+    end },
+  }
+
+  it("are linked with the bodies for which they were made, in their order, with a law of their size", function()
+    for name, one in pairs(made_for) do
+      local size, make = one[1], one[2]
+      local a, b, c = body { 0, 0, 0, 1, 0, 0, 0 }, body { 1, 0, 0, 1, 0, 0, 0 }, body { 2, 0, 0, 1, 0, 0, 0 }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      for _, ds in ipairs { a, b, c } do nsds:insertDynamicalSystem(ds) end
+      local function refuses(text, relation, law_size, ...)
+        local list = table.pack(...)
+        assert.equal(("link: relation '%s' %s"):format(name, text), message(function()
+          nsds:link(ns.Interaction(ns.EqualityConditionNSL(law_size), relation), table.unpack(list, 1, list.n))
+        end))
+        assert.equal(0, nsds:numberOfInteractions())
+      end
+      local two, alone = make(a, b), make(a)
+      refuses("is made for 'ds 1', 'ds 2' in this order, got 'ds 2', 'ds 1'", two, size, b, a)
+      refuses("is made for 'ds 1', 'ds 2' in this order, got 'ds 1'", two, size, a)
+      refuses("is made for 'ds 1', 'ds 2' in this order, got 'ds 1', 'ds 3'", two, size, a, c)
+      refuses("is made for 'ds 1', 'ds 2' in this order, got 'ds 1', 'ds 2', 'ds 3'", two, size, a, b, c)
+      refuses("is made for 'ds 1', got 'ds 2'", alone, size, b)
+      refuses("is made for 'ds 1', got 'ds 1', 'ds 2'", alone, size, a, b)
+      refuses(("goes with a law of size %d, got EqualityConditionNSL of size 2"):format(size), two, 2, a, b)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(size), two), a, b)
+      nsds:link(ns.Interaction(ns.EqualityConditionNSL(size), alone), a, nil)
+      assert.equal(2, nsds:numberOfInteractions())
+    end
+  end)
+
+  it("stay with the bodies of a clone, and of a clone of that", function()
+    local a, b = body { 0, 0, 0, 1, 0, 0, 0 }, body { 1, 0, 0, 1, 0, 0, 0 }
+    local hinge = ns.PivotJointR({ 0, 0, 0 }, { 0, 1, 0 }, true, a, b)
+    local nsds = graph({ a, b }, 1, { { hinge, name = "pin", force = 1 } })
+    local simu, file = projected(nsds, 0.1), os.tmpname()
+    simu:save_state(file)
+    simu:load_state(file)
+    os.remove(file)
+    local of_clone = simu:clone():nsds()
+    assert.equal("link: relation 'FixedJointR' is made for 'ds 1' of another graph, 'ds 2' of another graph in this order, "
+      .. "got 'ds 1', 'ds 2'", message(function()
+        of_clone:link(ns.Interaction(ns.EqualityConditionNSL(6), ns.FixedJointR(a, b)), of_clone:dynamicalSystem(1),
+          of_clone:dynamicalSystem(2))
+      end))
+    for _ = 1, 2 do
+      simu = simu:clone()
+      local copy = simu:nsds()
+      local c, d = copy:dynamicalSystem(1), copy:dynamicalSystem(2)
+      for name, relation in pairs { pin = "PivotJointR", ["pin friction"] = "friction of PivotJointR" } do
+        local pin = copy:interaction(name)
+        copy:unlink(pin)
+        assert.equal(("link: relation '%s' is made for 'ds 1', 'ds 2' in this order, got 'ds 2', 'ds 1'"):format(relation),
+          message(function() copy:link(pin, d, c) end))
+        copy:link(pin, c, d)
+      end
+    end
+  end)
+
   it("say what they expect", function()
     local ds = body { 0, 0, 0, 1, 0, 0, 0 }
     local hinge = ns.PivotJointR({ 0, 0, 0 }, { 0, 0, 1 }, true, ds)

@@ -499,7 +499,7 @@ static void clone_fields(lua_State *L, int from, int to) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
-  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions"};
+  static const char *const own[] = {"anchor nsds", "anchor z", "anchor boundaryConditions", "anchor bodies"};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     lua_pushnil(L);
     lua_setfield(L, -2, own[i]);

@@ -6,6 +6,7 @@
 
 #include "bind/lua/open.h"
 #include "bind/array/field.h"
+#include "bind/model/made_for.h"
 #include "bind/model/model.h"
 #include "bind/model/relink.h"
 #include "model/contact.h"
@@ -114,6 +115,7 @@ static int nsds_link(lua_State *L) {
   if (nsl_is_closed(&relation->callee.head)) luaL_error(L, "link: %s is closed", nsl_callee_title(L, &relation->callee));
   if (!inter->interaction->owner && relation->callee.nsds && relation->callee.nsds != self->nsds)
     luaL_error(L, "link: %s is already linked in another NonSmoothDynamicalSystem", nsl_callee_title(L, &relation->callee));
+  nsl_check_made_for(L, self->nsds, at, inter->interaction->law, 3, n);
   nsl_find_methods(L, at);
   if (!inter->interaction->owner) size_relation(L, at, inter, ds, n);
   bind_nsds_keep(L, "interactions", 2);
@@ -400,6 +402,7 @@ void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
   static const luaL_Reg graph[] = {{"version", graph_version},
                                    {"linked", graph_linked},
+                                   {"made_for", nsl_made_for},
                                    {"clear", graph_clear},
                                    {"touch", graph_touch},
                                    {"unlink", graph_unlink},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bind/model/ds.h"
+#include "bind/model/made_for.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/diff/math_slots.h"
@@ -279,7 +280,7 @@ static void for_each(lua_State *L, Maps maps, void (*f)(lua_State *, Maps, int, 
 }
 
 static void relink_all_fields(lua_State *L, Maps maps, int from, int to) {
-  (void)from;
+  nsl_relink_made_for(L, maps.clones, from, to);
   relink_fields(L, maps, to);
 }
 
