@@ -444,7 +444,7 @@ return function(ns, core)
     for k = 1, near do link(self, slots[k]) end
     for _, own in ipairs(self.own) do generate(self, own) end
     self.known.version = graph.version(nsds)
-    self.reached = reach
+    self.known.reached = reach
     links.tell(graph, support, self)
     links.watch(support, self)
     forget(self, searches)

@@ -23,19 +23,33 @@ end
 local function watch(support, nsds)
   local scenes, watched = {}, {}
   for _, m in ipairs(managers[nsds]) do
-    if m.watched then watched[#watched + 1], scenes[#scenes + 1] = m, m.scene end
+    if m.known.watched then watched[#watched + 1], scenes[#scenes + 1] = m, m.scene end
   end
   if #watched == 0 then return end
   support.watch(nsds, scenes, function()
-    for _, m in ipairs(watched) do m:update(m.reached) end
+    for _, m in ipairs(watched) do m:update(m.known.reached) end
   end)
 end
 
 -- Those of a manager in space are, from the first time on that it links contacts.
 function links.watch(support, manager)
-  if manager.watched or manager.space == 2 then return end
-  manager.watched = true
+  if manager.known.watched or manager.space == 2 then return end
+  manager.known.watched = true
   watch(support, manager.nsds)
+end
+
+-- A word about a manager that was never updated although it has a body which nothing else holds either, and a shape
+-- that this one can touch; nil: there is none. One with a recorder may be for pictures alone.
+function links.idle(graph, nsds)
+  for number, m in ipairs(managers[nsds] or {}) do
+    local halves, loose = #(m.planes or m.lines), false
+    for _, shape in ipairs(m.added) do loose = loose or shape.ds and not graph.held(shape.ds) end
+    for _, own in ipairs(m.own) do loose = loose or not graph.held(own.first) end
+    if loose and #m.added + halves + 2 * #m.own > 1 and not m.known.reached and not m.recorded then
+      return ("contact manager %d %s: update() was never called, and so its bodies have had no contacts: call it "
+        .. "before the first step and between steps"):format(number, m.space == 2 and "in the plane" or "in space")
+    end
+  end
 end
 
 -- ---- clones ----

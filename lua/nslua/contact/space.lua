@@ -314,7 +314,9 @@ return function(ns, contact, parts)
   -- A recording of the motion: see film/space.lua.
   function Space:recorder(options)
     parts.check_self("recorder", self, Space)
-    return parts.recorder(self, options)
+    local made = parts.recorder(self, options)
+    self.recorded = true
+    return made
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked

@@ -198,6 +198,64 @@ describe("contacts that come and go, in clones", function()
   end)
 end)
 
+describe("a manager that was never updated", function()
+  -- What a process says in which a body falls, or two: `shapes` adds to the manager c, `run` runs simu.
+  local function says(shapes, run, plane)
+    local code = ([[local ns = require "nslua"
+      local nsds, plane = ns.NonSmoothDynamicalSystem(0, 0.05), %s
+      local function body(z)
+        local ds = plane and ns.LagrangianLinearTIDS({ 0, z, 0 }, { 0, 0, 0 }, ns.eye(3)) or
+          ns.NewtonEulerDS({ 0, 0, z, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+        nsds:insertDynamicalSystem(ds)
+        return ds
+      end
+      local law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, plane and 2 or 3)
+      local c = ns.contact[plane and "manager" or "space"] { nsds = nsds, law = law, reach = 0.1 }
+      local floor = plane and ns.contact.line({ 0, 0 }, { 0, 1 }) or ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
+      local b = body(0.5)
+      %s
+      local osi = ns.MoreauJeanOSI(0.5)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), osi)
+      %s]]):format(plane or "false", shapes, run)
+    local out, err, status = host.nslua_run("-e " .. host.quote(code))
+    assert.same({ "", 0 }, { out, status }, err)
+    return err
+  end
+  local function word(where)
+    return ("nslua: contact manager 1 %s: update() was never called, and so its bodies have had no contacts: call it before "
+      .. "the first step and between steps\n"):format(where)
+  end
+  local loops = { "simu:run()", "for _ in simu:steps() do end",
+    "while simu:hasNextEvent() do simu:computeOneStep() simu:nextStep() end", "simu:clone():run()",
+    "simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.01), ns.RungeKuttaOSI()) simu:run()" }
+
+  it("is told after the last step, once, of whatever kind of steps #once", function()
+    for _, run in ipairs(loops) do
+      assert.equal(word "in space", says("c:add_sphere(b, 0.5) c:add_plane(floor)", run .. " simu:reset() " .. run))
+    end
+    assert.equal(word "in the plane", says("c:add_disk(b, 0.5) c:add_line(floor)", loops[1], "true"))
+    assert.equal(word "in the plane", says("c:add_disk(b, 0.5) c:add_disk(body(2), 0.5)", loops[2], "true"))
+    assert.equal(word "in space", says("c:add_sphere(b, 0.5) c:add_box(body(2), 1, 1, 1)", loops[3]))
+    assert.equal(word "in space", says("c:pair(b, nil, function() return {} end)", loops[1]))
+  end)
+
+  it("is not told where it is updated late, can have no contacts, has a recorder, or bodies with joints #once", function()
+    local ball = "c:add_sphere(b, 0.5) "
+    for _, one in ipairs {
+      { ball .. "c:add_plane(floor)", "for k in simu:steps() do if k == 5 then c:update() end end" },
+      { ball .. "c:add_plane(floor)", "simu:every { period = 0.02, act = function() c:update() end } simu:run()" },
+      { ball .. "c:add_plane(floor)", "for _ in simu:steps() do break end" },
+      { ball .. "c:add_plane(floor) c:update()", "simu:clone():run()" },
+      { ball .. "c:add_plane(floor)", "local film = c:recorder() for _, t in simu:steps() do film:add(t) end" },
+      { ball .. "c:add_plane(floor) ns.mechanics.join(nsds, { ns.KneeJointR({ 0, 0, 0 }, false, b) })", "simu:run()" },
+      { ball, "simu:run()" },
+      { "c:add_plane(floor) c:add(nil, ns.contact.box(1, 1, 1))", "simu:run()" },
+    } do
+      assert.equal("", says(one[1], one[2]))
+    end
+  end)
+end)
+
 describe("contacts that come and go, in checkpoints", function()
   local directory = host.new_directory()
   local file = directory .. "/state"

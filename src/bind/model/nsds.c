@@ -6,6 +6,7 @@
 
 #include "bind/lua/open.h"
 #include "bind/array/field.h"
+#include "bind/model/ds.h"
 #include "bind/model/made_for.h"
 #include "bind/model/model.h"
 #include "bind/model/relink.h"
@@ -306,6 +307,11 @@ static int graph_version(lua_State *L) {
   return lua_pushinteger(L, (lua_Integer)nsds->version), lua_pushinteger(L, (lua_Integer)nsds->resets), 2;
 }
 
+/* held(ds): whether an interaction is linked to the system. */
+static int graph_held(lua_State *L) {
+  return lua_pushboolean(L, nsl_ds_linked(nsl_check_ds(L, 1))), 1;
+}
+
 /* clear(interaction): takes away what is left from when it was linked. */
 static int graph_clear(lua_State *L) {
   return ns_interaction_reset(nsl_check_interaction(L, 1)->interaction), 0;
@@ -402,6 +408,7 @@ void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
   static const luaL_Reg graph[] = {{"version", graph_version},
                                    {"linked", graph_linked},
+                                   {"held", graph_held},
                                    {"made_for", nsl_made_for},
                                    {"clear", graph_clear},
                                    {"touch", graph_touch},

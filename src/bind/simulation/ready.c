@@ -176,6 +176,18 @@ void nsl_warn_start(lua_State *L, int idx) {
   lua_pop(L, 2);
 }
 
+void nsl_warn_idle(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  int top = lua_gettop(L);
+  if (self->end_told || ns_ts_has_next(self->ts) || self->ts->k < 2) return;
+  self->end_told = true;
+  if (!nsl_push_hook(L, "idle managers")) return;
+  lua_getiuservalue(L, idx, NSL_TS_NSDS);
+  lua_call(L, 1, 1);
+  if (lua_isstring(L, -1)) nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+  lua_settop(L, top);
+}
+
 void nsl_warn_quickening(lua_State *L, int idx) {
   const NslTimeStepping *self = lua_touserdata(L, idx);
   NsQuickening found;

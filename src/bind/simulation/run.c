@@ -394,6 +394,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
   if (options.solver) nsl_set_solution_methods(L, 3, &solver);
   nsl_warn_quickening(L, 1);
+  nsl_warn_idle(L, 1);
   end_run(L, self->ts, &options, status, signalled, &err);
   lua_settop(L, 3);
   return 1;

@@ -53,6 +53,7 @@ typedef struct NslTimeStepping {
   bool compile;                  /* the model's callbacks are to be compiled */
   bool verbose;
   bool start_told; /* the check for overlapping bodies before the first step was made */
+  bool end_told;   /* the check for managers of contacts after the last step was made */
 } NslTimeStepping;
 
 /* The type names of the simulation classes; all have the metatable of the first. */
@@ -139,6 +140,9 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 
 /* Before the first step of the simulation at idx: warns once about contacts that start with a gap below 0. */
 void nsl_warn_start(lua_State *L, int idx);
+
+/* After the last step of the simulation at idx: warns of contact managers that were never updated. One step alone is too early for it. */
+void nsl_warn_idle(lua_State *L, int idx);
 
 /* Warns of a row that has switched ever faster, after a run of the simulation at idx. */
 void nsl_warn_quickening(lua_State *L, int idx);

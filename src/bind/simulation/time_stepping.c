@@ -123,7 +123,9 @@ static int ts_next(lua_State *L) {
   no_error(&err);
   if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
   if (self->ts->nsds->acting) luaL_error(L, "nextStep: a step is being computed (called from inside an action or observe?)");
-  return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
+  if (ns_ts_next_step(self->ts, &err) != NS_OK) return nsl_raise(L, &err);
+  nsl_warn_idle(L, 1);
+  return 0;
 }
 
 /* Reads the option `consistent` of the table at 2, if any. */
@@ -186,7 +188,7 @@ static int ts_iterate(lua_State *L) {
   NsError err = {NS_OK, ""};
   lua_settop(L, 1);
   if (ts->computed && ns_ts_next_step(ts, &err) != NS_OK) nsl_raise(L, &err);
-  if (!ns_ts_has_next(ts)) return lua_pushnil(L), 1;
+  if (!ns_ts_has_next(ts)) return nsl_warn_idle(L, 1), lua_pushnil(L), 1;
   ts_compute(L);
   lua_pushinteger(L, ts->k + 1);
   lua_pushnumber(L, ns_ts_next_time(ts));
