@@ -264,7 +264,7 @@ double ns_surface_border(const NsSurface *s, int k, double *point, double *side)
 
 const double *ns_surface_corner(const NsSurface *s, const double *p, const double *r) {
   double along[3], way[3], least = INFINITY;
-  const double *best = NULL;
+  const double *best = surface_corner(s, s->face, 0); /* squares that overflow compare with none */
   ns_sub3(r, p, along);
   for (int k = 0; k < surface_count(s, s->face); k++) {
     const double *u = surface_corner(s, s->face, k);

@@ -107,7 +107,7 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   NsStatus status = bounds_stage(ts, island, step, err);
   if (status == NS_OK) status = begin_stage(ts, island, step, &repeats, err);
   if (status == NS_OK) status = repeats ? repeat_stage(ts, island) : solve_stage(ts, island, err);
-  if (status == NS_OK && !repeats && !island->scheme->linear) status = plausible_stage(ts, island, err);
+  if (status == NS_OK && !repeats) status = plausible_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 

@@ -160,7 +160,7 @@ static bool point_counts(const NsMoreauJean *mj, const NsMjEdge *edge) {
 
 NsStatus ns_mj_plausible(const NsScheme *scheme, NsError *err) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
-  for (int e = 0; e < mj->layout.nedges; e++) {
+  for (int e = 0; e < mj->layout.nedges && !mj->linear; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     double off = point_counts(mj, edge) ? gap_off(mj, edge) : 0;
     if (off <= MOST_OFF) continue;
