@@ -23,6 +23,7 @@
 -- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
 -- coordinates).
 
+local arguments = require "nslua.base.arguments"
 local format = require "nslua.core".number_support.format
 local links = require "nslua.contact.links"
 local option_names = require "nslua.base.option_names"
@@ -38,10 +39,8 @@ local sqrt, huge = math.sqrt, math.huge
 local function said(text) return { text = text } end -- describe() shows this text as it is
 
 local function describe(x)
-  if x ~= x then return "nan" end
   if type(x) == "table" and rawget(x, "text") then return x.text end
-  if type(x) == "string" then return "'" .. x .. "'" end
-  return type(x) == "table" and getmetatable(x) == nil and "a table" or (tostring(x):gsub(": 0?x?%x+$", ""))
+  return arguments.tell(x)
 end
 
 local function fail(who, what, expected, got, level)
@@ -264,8 +263,10 @@ return function(ns, core)
   -- contacts(first, second) returns the relations of two bodies (second = nil: of one and the world) that are near,
   -- by keys, which name them from update to update.
   function shared_methods:pair(first, second, contacts)
-    for what, ds in pairs { first = first or said "nil", second = second } do
-      if type(ds) ~= "userdata" or not where.try(ds.q, ds) then fail("pair", what, "a mechanical system", ds, 2) end
+    for i, ds in ipairs { first or said "nil", second } do
+      if type(ds) ~= "userdata" or not where.try(ds.q, ds) then
+        fail("pair", i == 1 and "first" or "second", "a mechanical system", ds, 2)
+      end
     end
     if type(contacts) ~= "function" then fail("pair", "contacts", "a function", contacts, 2) end
     self.own[#self.own + 1] = { number = #self.own + 1, first = first, second = second, contacts = contacts,

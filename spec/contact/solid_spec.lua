@@ -82,9 +82,9 @@ describe("shapes", function()
       ["sphere: R: expected a positive number, got 0"] = function() c.sphere(0) end,
       ["box: lz: expected a positive number, got nil"] = function() c.box(1, 1) end,
       ["box: rounding: expected a number, 0 or more, got %-1"] = function() c.box(1, 1, 1, -1) end,
-      ["capsule: length: expected a positive number, got a table"] = function() c.capsule(1, {}) end,
+      ["capsule: length: expected a positive number, got an empty table"] = function() c.capsule(1, {}) end,
       ["hull: points: expected a list of three numbers each, got 3"] = function() c.hull(3) end,
-      ["hull: points%[2%]: expected three finite numbers, got a table"] = function()
+      ["hull: points%[2%]: expected three finite numbers, got { 1, 2 }"] = function()
         c.hull { { 0, 0, 0 }, { 1, 2 } }
       end,
       ["hull: points%[2%]: expected three finite numbers, got nil"] = function()
@@ -126,14 +126,14 @@ describe("shapes", function()
       ["heightfield: dx: expected a positive number, got 0"] = function()
         c.heightfield({ { 1, 2 }, { 1, 2 } }, 0, 1)
       end,
-      ["compound: shapes: expected a list of shapes, got a table"] = function() c.compound {} end,
+      ["compound: shapes: expected a list of shapes, got an empty table"] = function() c.compound {} end,
       ["compound: shapes%[1%]: expected a shape, got 5"] = function() c.compound { 5 } end,
       ["compound: shapes%[1%]: expected a convex shape, got a mesh"] = function()
         c.compound { c.heightfield({ { 1, 2 }, { 1, 2 } }, 1, 1) }
       end,
-      ["placed: place: expected 3 or 7 finite numbers, got a table"] = function() ball:placed { 1, 2 } end,
+      ["placed: place: expected 3 or 7 finite numbers, got { 1, 2 }"] = function() ball:placed { 1, 2 } end,
       ["placed: place: expected a quaternion, got zeros"] = function() ball:placed { 1, 2, 3, 0, 0, 0, 0 } end,
-      ["mass: self: expected a box or a hull, got a sphere"] = function() ball:mass() end,
+      ["mass: self: expected one box, cylinder or hull, got a sphere"] = function() ball:mass() end,
       ["distance: a: expected a shape, got nil"] = function() c.distance(nil, ball) end,
       ["distance: b: expected a shape, got 3"] = function() c.distance(ball, 3) end,
       ["distance: b: expected a shape, got two planes"] = function()

@@ -246,8 +246,8 @@ describe("contact.manager", function()
       { "add_disk: ds: expected", manager.add_disk, manager, ns.FirstOrderLinearTIDS { 1 }, 1 },
       { "add_disk: R: expected a positive number", manager.add_disk, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 0 },
       { "add_box: height: expected a positive number", manager.add_box, manager, body({ 0, 0, 0 }, { 0, 0, 0 }, 1, 1), 1 },
-      { "add_line: line: expected a line, got a table", manager.add_line, manager, {} },
-      { "corner_line: corner: expected two finite numbers, got a table", ns.contact.corner_line, { 1, 0 / 0 }, line },
+      { "add_line: line: expected a line, got an empty table", manager.add_line, manager, {} },
+      { "corner_line: corner: expected two finite numbers, got { 1, nan }", ns.contact.corner_line, { 1, 0 / 0 }, line },
       { "distance: x: expected a finite number, got nil", line.distance, line },
       { "distance: y: expected a finite number, got 'a'", line.distance, line, 1, "a" },
       { "distance: line: expected a line, got 1", line.distance, 1, 2 },
@@ -274,7 +274,7 @@ describe("contact.manager", function()
     assert.error_matches(function() manager:add_disk(ds, 2) end, "add_disk: ds: .* has a disk already")
     ds:q()[2] = 0 / 0
     assert.error_matches(function() manager:update() end,
-      "^update: .*: expected a finite place near the others, got %(0.0, nan%)$")
+      "^update: .*: expected a finite place near the others, got %(0, nan%)$")
     ds:q()[2] = 1
     assert.equal(1, manager:update())
   end)

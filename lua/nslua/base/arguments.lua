@@ -19,6 +19,33 @@ function arguments.describe(value)
   return type(value) == "string" and "'" .. value .. "'" or type(value)
 end
 
+-- Lists of at most so many numbers, texts and truth values are shown as they are written: a place and a quaternion.
+local SHOWN = 7
+
+-- What a message says of a plain table.
+local function tell_table(t)
+  local n, key, words = #t, nil, {}
+  for k in pairs(t) do
+    local own = math.type(k) ~= "integer" or k < 1 or k > n
+    if own and (key == nil or tostring(k) < tostring(key)) then key = k end
+  end
+  if key ~= nil then return ("a table with the key %s"):format(arguments.describe(key)) end
+  if n == 0 then return "an empty table" end
+  for i = 1, math.min(n, SHOWN + 1) do
+    if type(t[i]) == "table" or type(t[i]) == "userdata" or i > SHOWN then return ("a list of %d"):format(n) end
+    words[i] = type(t[i]) == "boolean" and tostring(t[i]) or arguments.describe(t[i])
+  end
+  return "{ " .. table.concat(words, ", ") .. " }"
+end
+
+-- What a message says of a value whose contents may be what is wrong: a short list is shown, an object told by its
+-- name.
+function arguments.tell(value)
+  if type(value) == "table" and not getmetatable(value) then return tell_table(value) end
+  if type(value) == "userdata" or type(value) == "table" then return (tostring(value):gsub(": 0?x?%x+$", "")) end
+  return type(value) == "boolean" and tostring(value) or arguments.describe(value)
+end
+
 -- Returns a value of this type of Lua. For others it raises the text, as "%s: file: expected a string", and what it
 -- got.
 function arguments.expect(value, kind, text, ...)
@@ -79,7 +106,7 @@ end
 function arguments.numbers(value, n, who, name)
   local good, v = where.try(core.vector, value)
   if not good or type(value) == "number" then
-    fail("%s: %s: expected a vector, got %s", who, name, arguments.describe(value))
+    fail("%s: %s: expected a vector, got %s", who, name, arguments.tell(value))
   end
   local list = v:totable()
   if n and #list ~= n then fail("%s: %s: expected a vector of %d, got one of %d", who, name, n, #list) end

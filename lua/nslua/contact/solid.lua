@@ -190,12 +190,13 @@ return function(contact, support, parts)
     return list
   end
 
-  -- Volume, centre of mass and inertia about it, for density 1, of solids with flat faces, without their rounding.
+  -- Volume, centre of mass and inertia about it, for density 1, of a box, a cylinder or a hull, alone or in a
+  -- compound, without its rounding.
   function Shape:mass()
     check_shape("mass", "self", self)
     local volume, centre, moments = 0, { 0, 0, 0 }, nil
     if not self.mesh and #self.parts == 1 then volume, centre, moments = support.mass(self.parts[1]) end
-    if volume <= 0 then fail("mass", "self", "a box or a hull", parts.said("a " .. self.kind), 2) end
+    if volume <= 0 then fail("mass", "self", "one box, cylinder or hull", parts.said("a " .. self.kind), 2) end
     local xx, yy, zz, xy, xz, yz = table.unpack(moments)
     return volume, centre, { { xx, xy, xz }, { xy, yy, yz }, { xz, yz, zz } }
   end

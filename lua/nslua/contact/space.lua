@@ -65,8 +65,9 @@ return function(ns, contact, parts)
 
   function Plane:distance(x, y, z)
     check_plane("distance", self)
-    for name, value in pairs { x = x or false, y = y or false, z = z or false } do
-      if not finite(value) then fail("distance", name, "a finite number", value or nil, 2) end
+    for i, name in ipairs { "x", "y", "z" } do
+      local value = select(i, x, y, z)
+      if not finite(value) then fail("distance", name, "a finite number", value, 2) end
     end
     return distance_of(self, x, y, z)
   end
@@ -241,9 +242,7 @@ return function(ns, contact, parts)
   function Space:add_box(ds, lx, ly, lz)
     parts.check_self("add_box", self, Space)
     body("add_box", ds, true)
-    for name, length in pairs { lx = lx or false, ly = ly or false, lz = lz or false } do
-      positive("add_box", name, length or nil)
-    end
+    for i, name in ipairs { "lx", "ly", "lz" } do positive("add_box", name, (select(i, lx, ly, lz))) end
     check_partners("add_box", self.seen, "box", ds)
     add(self, "add_box", ds, contact.box(lx, ly, lz))
   end
@@ -314,9 +313,8 @@ return function(ns, contact, parts)
   -- A recording of the motion: see film/space.lua.
   function Space:recorder(options)
     parts.check_self("recorder", self, Space)
-    local made = parts.recorder(self, options)
     self.recorded = true
-    return made
+    return parts.recorder(self, options)
   end
 
   -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked

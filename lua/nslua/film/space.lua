@@ -10,6 +10,7 @@
 -- A film has bodies, each with its shapes, and their places in each frame as tracks (nslua.film.tracks). The page is
 -- web/space.js.
 
+local arguments = require "nslua.base.arguments"
 local canvas = require "nslua.film.canvas"
 local coder = require "nslua.film.coder"
 local forces_of_film = require "nslua.film.forces"
@@ -21,6 +22,8 @@ local tracks = require "nslua.film.tracks"
 local where = require "nslua.base.where"
 
 local show, finite = canvas.show, canvas.finite
+
+local function number_of(n, one, many) return format("%d %s", n, n == 1 and one or many) end
 local sqrt, huge = math.sqrt, math.huge
 
 local TURN = 0.01 -- rotations are met to within this angle, in rad
@@ -288,8 +291,8 @@ return function(core, parts)
 
   function Space:__tostring()
     local times = self.film.times
-    return format("animation in space '%s': %d bodies, %d frames, %g .. %g", self.title, #self.film.bodies, #times,
-      times[1], times[#times])
+    return format("animation in space '%s': %s, %s, %g .. %g", self.title,
+      number_of(#self.film.bodies, "body", "bodies"), number_of(#times, "frame", "frames"), times[1], times[#times])
   end
 
   local function page_of(self, shots)
@@ -467,7 +470,8 @@ return function(core, parts)
   where.strict(Recorder)
 
   function Recorder:__tostring()
-    return format("recorder: %d bodies, %d frames", #self.film.bodies, #self.film.times)
+    return format("recorder: %s, %s", number_of(#self.film.bodies, "body", "bodies"),
+      number_of(#self.film.times, "frame", "frames"))
   end
 
   local function recorder_of(space, spec)
@@ -542,7 +546,10 @@ return function(core, parts)
   local function of_solution(sol, spec)
     local who = "animate3d"
     spec = check_keys(spec, "solution:animate3d")
-    local space = option(spec, who, "space", "table")
+    local space, meta = spec.space, getmetatable(spec.space)
+    if space ~= nil and not (type(meta) == "table" and meta.__name == "contact manager in space") then
+      fail("%s: space: expected a contact manager in space, got %s", who, arguments.tell(space))
+    end
     if (space == nil) == (spec.bodies == nil) then
       fail("%s: expected a space or bodies, got %s", who, space and "both" or "neither")
     end

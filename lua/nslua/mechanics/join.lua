@@ -17,7 +17,7 @@ local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe = arguments.fail, arguments.tell
 local ns, relations, classes, kinds -- nslua and its joints, given when it is loaded
 
 -- A row whose part across the others is below this part of it follows from them. 1e-8: half of the digits.
@@ -29,10 +29,10 @@ local GOLDEN = (math.sqrt(5) - 1) / 2
 
 -- ---- options ----
 
-local function check_number(what, value, most)
+local function check_number(name, what, value, most)
   if type(value) ~= "number" or not (value >= 0 and value < math.huge) or most and value > most then
-    fail("join: %s: expected a number, %s, got %s", what, most and "0 to " .. describe(most) or "at least 0",
-      describe(value))
+    fail("join: '%s': %s: expected a number, %s, got %s", name, what,
+      most and "0 to " .. describe(most) or "at least 0", describe(value))
   end
   return value
 end
@@ -41,13 +41,13 @@ local function check_stops(name, stops, joint, axis)
   local now, play, span = joint:dof(axis), relations.rounding(joint, axis), relations.span
   local good = type(stops) == "table" and #stops == 2 and type(stops[1]) == "number" and type(stops[2]) == "number"
     and stops[1] < stops[2]
-  if not good then fail("join: stops: expected { lowest, highest }, got %s", describe(stops)) end
+  if not good then fail("join: '%s': stops: expected { lowest, highest }, got %s", name, describe(stops)) end
   if not (stops[1] - play <= now and now <= stops[2] + play) then
-    fail("join: stops: '%s' is at %g, beyond { %g, %g }", name, now, stops[1], stops[2])
+    fail("join: '%s': stops: it is at %g, beyond { %g, %g }", name, now, stops[1], stops[2])
   end
   local low, high = stops[1] > -math.huge and stops[1] or now, stops[2] < math.huge and stops[2] or now
   if joint:typeOfDoF(axis) == "angular" and high - low >= span then
-    fail("join: stops: '%s': an angle is known up to %g from a stop, got { %g, %g }", name, span, stops[1], stops[2])
+    fail("join: '%s': stops: an angle is known up to %g from a stop, got { %g, %g }", name, span, stops[1], stops[2])
   end
 end
 
@@ -62,24 +62,30 @@ local function take(entry, number)
   end
   o = option_tables.need(rest, option_names["mechanics.join"], "join", fail)
   if o.name ~= nil and type(o.name) ~= "string" then
-    fail("join: name: expected a string, got %s", describe(o.name))
+    fail("join: joints[%d]: name: expected a string, got %s", number, describe(o.name))
   end
   local name = o.name or joint:name()
   if name == about.kind then name = ("%s %d"):format(name, number) end
-  local mu, force = check_number("friction", o.friction or 0), check_number("force", o.force or 0)
-  local damping = check_number("damping", o.damping or 0)
+  local mu, force = check_number(name, "friction", o.friction or 0), check_number(name, "force", o.force or 0)
+  local damping = check_number(name, "damping", o.damping or 0)
   local moves = mu > 0 or force > 0 or damping > 0 or o.stops ~= nil
   if moves and joint:numberOfDoF() == 0 then
     fail("join: '%s': a %s has no motion that stops and friction act on", name, about.kind)
   end
-  if o.axis ~= nil then relations.motion_name("join", joint, o.axis) end
-  if (o.radius ~= nil) ~= (mu > 0 and joint:typeOfDoF(o.axis) == "angular") then
-    fail("join: radius: the torque of friction about an axis is friction * radius * reaction at most: give both")
+  if o.axis ~= nil then relations.motion_name(("join: '%s'"):format(name), joint, o.axis) end
+  local turns = joint:numberOfDoF() > 0 and joint:typeOfDoF(o.axis) == "angular"
+  if o.radius ~= nil and not turns then
+    fail("join: '%s': radius: it belongs to the friction about an axis, and this motion of the %s has none", name,
+      about.kind)
   end
-  if o.radius then mu = mu * check_number("radius", o.radius) end
+  if turns and (o.radius ~= nil) ~= (mu > 0) then
+    fail("join: '%s': radius: the torque of friction about an axis is friction * radius * reaction at most: "
+      .. "give both", name)
+  end
+  if o.radius then mu = mu * check_number(name, "radius", o.radius) end
   if o.stops then check_stops(name, o.stops, joint, o.axis) end
   return { joint = joint, about = about, name = name, axis = o.axis, stops = o.stops, mu = mu, force = force,
-    damping = damping, e = check_number("restitution", o.restitution or 0, 1), bodies = about.bodies,
+    damping = damping, e = check_number(name, "restitution", o.restitution or 0, 1), bodies = about.bodies,
       size = joint:numberOfConstraints() }
 end
 

@@ -24,7 +24,7 @@ local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 
 local abs, atan, sqrt = math.abs, math.atan, math.sqrt
-local fail, describe = arguments.fail, arguments.describe
+local fail, describe = arguments.fail, arguments.tell
 
 -- ---- quaternions, scalar first ----
 
@@ -277,11 +277,12 @@ local function make_classes()
     for name, method in pairs(methods) do class[name] = method end
     function class:init(...)
       local o, body, other = take(who, kind, ...)
-      local q1, q2 = body_place(who, "body 1", body), other ~= nil and body_place(who, "body 2", other) or nil
-      if body == other then fail("%s: expected two bodies, got the same one twice", who) end
+      for name in kind.takes:gmatch "%a+" do triple(who, name, o[name]) end
       if o.absolute ~= nil and type(o.absolute) ~= "boolean" then
         fail("%s: absolute: expected true or false, got %s", who, describe(o.absolute))
       end
+      local q1, q2 = body_place(who, "body 1", body), other ~= nil and body_place(who, "body 2", other) or nil
+      if body == other then fail("%s: expected two bodies, got the same one twice", who) end
       local about = { kind = who, leaves = kind.leaves, z = numbers(who, kind, o, q1, q2), bodies = { body, other } }
       data[self] = about
       self:setComputehFunction(callback(kind.keeps))
@@ -381,6 +382,9 @@ function classes.CouplerJointR(joint, other, ratio, offset, axis, other_axis)
   end
   ratio, offset = check("ratio", ratio), check("offset", offset == nil and 0 or offset)
   local names = { motion_name(who, joint, axis), motion_name(who, other, other_axis, "other_axis") }
+  if joint == other and names[1] == names[2] then
+    fail("%s: other: expected another motion, got the %s of '%s' twice", who, names[1], joint:name())
+  end
   for i, one in ipairs(about) do
     for _, body in ipairs(one.bodies) do
       local at = 1

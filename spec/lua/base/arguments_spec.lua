@@ -28,4 +28,24 @@ describe("analysis.arguments", function()
     assert.equal("f: n: expected a number above 0, got inf", (message(arguments.positive, math.huge, "f", "n")))
     assert.equal("f: n: expected a number above 0, got 0", (message(arguments.positive, 0, "f", "n")))
   end)
+
+  it("shows short lists, and tells of other values what they are", function()
+    local tell = require "nslua.base.arguments".tell
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { 0 } })
+    for _, one in ipairs { { "{ 0, nan, 'a', true }", { 0, 0 / 0, "a", true } }, { "an empty table", {} },
+      { "a list of 2", { {}, {} } },
+      { "a list of 8", { 1, 2, 3, 4, 5, 6, 7, 8 } }, { "{ 1, 2, 3, 4, 5, 6, 7 }", { 1, 2, 3, 4, 5, 6, 7 } },
+      { "a list of 1", { ds } },
+      { "a table with the key 'a'", { 1, x = 1, b = 1, a = 1 } }, { "FirstOrderLinearTIDS with 1 state", ds }, { "true", true },
+      { "[1, 2]", ns.vector { 1, 2 } }, { "function", print }, { "'a'", "a" }, { "-1.5", -1.5 } } do
+      assert.equal(one[1], tell(one[2]))
+    end
+    assert.equal("nil", tell(nil))
+    for _ = 1, 20 do -- the order of keys does not matter
+      local t = {}
+      for _, key in ipairs { "z", "y", "x", "w", "v" } do t[key .. math.random(9)] = 1 end
+      t.a = 1
+      assert.equal("a table with the key 'a'", tell(t))
+    end
+  end)
 end)

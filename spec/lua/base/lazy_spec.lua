@@ -100,6 +100,6 @@ describe("require 'nslua'", function()
       print(before, count() - before, package.loaded["nslua.mechanics"], ns.mechanics.system ~= nil)]]
     local out, err = host.nslua_run("-e " .. host.quote(code))
     assert.equal("", err)
-    assert.equal("5\t14\tnil\ttrue\n", out) -- core, lazy, class, env, sweep.settings; then contact, its shapes, what it needs
+    assert.equal("5\t15\tnil\ttrue\n", out) -- core, lazy, class, env, sweep.settings; then contact, its shapes, what it needs
   end)
 end)

@@ -316,9 +316,9 @@ describe("shapes in the plane", function()
     local m = ns.contact.manager { nsds = nsds, law = law, reach = 0.1 }
     local t = { { 0, 0 }, { 1, 0 }, { 0, 1 } }
     for text, f in pairs {
-      ["add_polygon: points: expected a list of at least three points, got a table"] = function() m:add_polygon(ds, {}) end,
+      ["add_polygon: points: expected a list of at least three points, got an empty table"] = function() m:add_polygon(ds, {}) end,
       ["add_polygon: points%[2%]: expected two finite numbers, got 3"] = function() m:add_polygon(ds, { t[1], 3, t[2] }) end,
-      ["add_polygon: points%[3%]: expected two finite numbers, got a table"] = function()
+      ["add_polygon: points%[3%]: expected two finite numbers, got { 0, 1, 5 }"] = function()
         m:add_polygon(ds, { t[1], t[2], { 0, 1, 5 } })
       end,
       ["add_polygon: points%[2%]: expected two finite numbers, got nil"] = function()

@@ -151,8 +151,8 @@ describe("a polyline", function()
     local contacts = ns.contact.manager { nsds = ns.NonSmoothDynamicalSystem(0, 1), reach = 0.1,
       law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2) }
     local function message(...) return select(2, pcall(contacts.add_polyline, contacts, ...)) end
-    assert.matches("add_polyline: points: expected a list of at least 2 points, got a table", message(nil, { { 0, 0 } }))
-    assert.matches("add_polyline: points%[2%]: expected two finite numbers, got a table", message(nil, { { 0, 0 }, { 1 } }))
+    assert.matches("add_polyline: points: expected a list of at least 2 points, got a list of 1", message(nil, { { 0, 0 } }))
+    assert.matches("add_polyline: points%[2%]: expected two finite numbers, got { 1 }", message(nil, { { 0, 0 }, { 1 } }))
     assert.matches("points%[2%]: expected a point other than the one before it", message(nil, { { 0, 0 }, { 0, 0 } }))
     assert.matches("points%[2%]: expected a point other than the one before it", message(nil, { { 0, 0 }, { 1e-200, 0 } }))
     assert.matches("points%[2%]: expected a point near the one before it", message(nil, { { 0, 0 }, { 1e200, 0 } }))

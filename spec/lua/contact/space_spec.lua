@@ -351,7 +351,7 @@ describe("contact.space", function()
     local c = ns.contact
     local wrong = {
       { "plane: point: expected three finite numbers, got nil", c.plane },
-      { "plane: point: expected three finite numbers, got a table", c.plane, { 0, 0 } },
+      { "plane: point: expected three finite numbers, got { 0, 0 }", c.plane, { 0, 0 } },
       { "plane: normal: expected a direction, got zeros", c.plane, { 0, 0, 0 }, { 0, 0, 0 } },
       { "sphere_plane: R: expected a positive number, got 0", c.sphere_plane, 0, plane },
       { "sphere_plane: plane: expected a plane, got 5", c.sphere_plane, 1, 5 },
@@ -377,6 +377,7 @@ describe("contact.space", function()
       { "add_sphere: R: expected a positive number, got 0", space.add_sphere, space, rigid, 0 },
       { "add_box: ds: expected a NewtonEulerDS, got LagrangianLinearTIDS", space.add_box, space, particle, 1, 1, 1 },
       { "add_box: ly: expected a positive number, got nil", space.add_box, space, rigid, 1, nil, 1 },
+      { "add_box: lx: expected a positive number, got { 1, 2, 3 }", space.add_box, space, rigid, { 1, 2, 3 } },
       { "add_plane: plane: expected a plane", space.add_plane, space, {} },
     }
     for _, case in ipairs(wrong) do assert.error_matches(function() case[2](table.unpack(case, 3, 7)) end, case[1]) end

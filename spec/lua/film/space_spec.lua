@@ -243,6 +243,12 @@ describe("an animation in space", function()
     assert.matches("^animate3d: values%[1%]: no column is called 'z'",
       message(sol.animate3d, sol, { space = contacts, values = { "z" } }))
     assert.equal("animate3d: expected a space or bodies, got neither", message(sol.animate3d, sol, {}))
+    assert.equal("animate3d: space: expected a contact manager in space, got NonSmoothDynamicalSystem on [0.0, 1.0]: "
+      .. "0 dynamical systems, 0 interactions",
+      message(sol.animate3d, sol, { space = ns.NonSmoothDynamicalSystem(0, 1) }))
+    assert.equal("animate3d: space: expected a contact manager in space, got contact manager",
+      message(sol.animate3d, sol, { space = C.manager { nsds = ns.NonSmoothDynamicalSystem(0, 1), reach = 1,
+        law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2) } }))
     assert.equal("animate3d: expected a space or bodies, got both",
       message(sol.animate3d, sol, { space = contacts, bodies = { named } }))
     assert.equal("animate3d: camera: from and at are the same point",

@@ -278,20 +278,29 @@ describe("ns.mechanics.join", function()
         ns.mechanics.join(nsds, { hinge, force = 1 })
       end,
       ["join: joints[1]: expected a joint, got nil"] = function() ns.mechanics.join(nsds, { nil, hinge }) end,
-      ["join: joints[1]: expected a joint, got userdata"] = function() ns.mechanics.join(nsds, { bodies[1] }) end,
+      ["join: joints[1]: expected a joint, got NewtonEulerDS 'ds 1' with 6 degrees of freedom"] = function()
+        ns.mechanics.join(nsds, { bodies[1] })
+      end,
       ["join: there are two joints 'hinge'"] = function() ns.mechanics.join(nsds, { hinge, hinge }) end,
-      ["join: name: expected a string, got 3"] = with { name = 3 },
-      ["join: axis: a PivotJointR has the motion 1, got 2"] = with { axis = 2 },
+      ["join: joints[1]: name: expected a string, got 3"] = with { name = 3 },
+      ["join: 'hinge': axis: a PivotJointR has the motion 1, got 2"] = with { axis = 2 },
       ["join: unknown option 'stop'"] = with { stop = 1 },
-      ["join: friction: expected a number, at least 0, got -1"] = with { friction = -1 },
-      ["join: force: expected a number, at least 0, got 'a'"] = with { force = "a" },
-      ["join: restitution: expected a number, 0 to 1, got 2"] = with { stops = { -1, 1 }, restitution = 2 },
-      ["join: radius: the torque of friction about an axis is friction * radius * reaction at most: give both"] = with {
+      ["join: 'hinge': friction: expected a number, at least 0, got -1"] = with { friction = -1 },
+      ["join: 'hinge': force: expected a number, at least 0, got 'a'"] = with { force = "a" },
+      ["join: 'hinge': restitution: expected a number, 0 to 1, got 2"] = with { stops = { -1, 1 }, restitution = 2 },
+      ["join: 'hinge': radius: the torque of friction about an axis is friction * radius * reaction at most: give both"] = with {
         friction = 1 },
-      ["join: stops: expected { lowest, highest }, got table"] = with { stops = { 1, -1 } },
-      ["join: stops: 'hinge' is at 0, beyond { 1, 2 }"] = with { stops = { 1, 2 } },
-      ["join: stops: 'hinge': an angle is known up to 11.5 from a stop, got { -6, 6 }"] = with { stops = { -6, 6 } },
-      ["join: stops: 'hinge': an angle is known up to 11.5 from a stop, got { -12, inf }"] = with { stops = { -12, math.huge } },
+      ["join: 'hinge': stops: expected { lowest, highest }, got { 1, -1 }"] = with { stops = { 1, -1 } },
+      ["join: 'hinge': stops: expected { lowest, highest }, got a table with the key 'low'"] = with { stops = { low = 1 } },
+      ["join: 'hinge': damping: expected a number, at least 0, got { 1 }"] = with { damping = { 1 } },
+      ["join: 'slide': radius: it belongs to the friction about an axis, and this motion of the PrismaticJointR has none"] =
+        function()
+          local slide = ns.PrismaticJointR { axis = { 1, 0, 0 }, bodies = { bodies[1] }, name = "slide" }
+          ns.mechanics.join(nsds, { { slide, friction = 1, radius = 1 } })
+        end,
+      ["join: 'hinge': stops: it is at 0, beyond { 1, 2 }"] = with { stops = { 1, 2 } },
+      ["join: 'hinge': stops: an angle is known up to 11.5 from a stop, got { -6, 6 }"] = with { stops = { -6, 6 } },
+      ["join: 'hinge': stops: an angle is known up to 11.5 from a stop, got { -12, inf }"] = with { stops = { -12, math.huge } },
       ["join: 'weld': a FixedJointR has no motion that stops and friction act on"] = function()
         ns.mechanics.join(nsds, { { ns.FixedJointR(bodies[1]), name = "weld", force = 1 } })
       end,

@@ -316,12 +316,26 @@ describe("joints in space", function()
       ["FixedJointR: unknown option 'point'"] = function() ns.FixedJointR { bodies = { ds }, point = { 0, 0, 0 } } end,
       ["typeOfDoF: axis: a PivotJointR has the motion 1, got 2"] = function() hinge:typeOfDoF(2) end,
       ["dof: axis: a FixedJointR has no motion with an axis, got 1"] = function() ns.FixedJointR(ds):dof() end,
-      ["JointStopR: joint: expected a joint, got userdata"] = function() ns.JointStopR(ds, 1, true) end,
+      ["JointStopR: joint: expected a joint, got NewtonEulerDS with 6 degrees of freedom"] = function()
+        ns.JointStopR(ds, 1, true)
+      end,
       ["JointStopR: position: expected a number, got nil"] = function() ns.JointStopR(hinge) end,
       ["JointStopR: position: an angle is known up to 11.5 from a stop, got 12"] = function() ns.JointStopR(hinge, 12, true) end,
       ["JointStopR: upper: expected true or false, got nil"] = function() ns.JointStopR(hinge, 1) end,
       ["JointFrictionR: joint: expected a joint, got nil"] = function() ns.JointFrictionR() end,
       ["JointFrictionR: whole: expected true or false, got 1"] = function() ns.JointFrictionR(hinge, 1, 1) end,
+      ["KneeJointR: point: expected a vector, got NewtonEulerDS with 6 degrees of freedom"] = function()
+        ns.KneeJointR(ds, { 0, 0, 0 })
+      end,
+      ["PivotJointR: axis: expected a vector, got NewtonEulerDS with 6 degrees of freedom"] = function()
+        ns.PivotJointR({ 0, 0, 0 }, ds)
+      end,
+      ["PivotJointR: bodies: expected a list of one or two bodies, got a list of 3"] = function()
+        ns.PivotJointR { point = { 0, 0, 0 }, axis = { 0, 0, 1 }, bodies = { ds, ds, ds } }
+      end,
+      ["CouplerJointR: other: expected another motion, got the angle of 'PivotJointR' twice"] = function()
+        ns.CouplerJointR(hinge, hinge, 2)
+      end,
       ["CouplerJointR: other: expected a joint, got nil"] = function() ns.CouplerJointR(hinge) end,
       ["CouplerJointR: other_axis: a PivotJointR has the motion 1, got 2"] = function()
         ns.CouplerJointR(hinge, hinge, 1, 0, 1, 2)
