@@ -88,3 +88,44 @@ describe("a singular problem", function()
     end
   end)
 end)
+
+describe("an answer far out", function()
+  local inf = math.huge
+
+  -- The largest |w| that a law does not allow, over the terms of the row that are not of the last three variables.
+  local function missed(M, q, lower, z)
+    local worst = 0
+    for i = 1, #q do
+      local w, data = q[i], math.abs(q[i])
+      for j = 1, #q do
+        w = w + M[i][j] * z[j]
+        data = data + (j <= #q - 3 and math.abs(M[i][j] * z[j]) or 0)
+      end
+      if not (z[i] == lower[i] and w >= 0) then worst = math.max(worst, math.abs(w) / data) end
+    end
+    return worst
+  end
+
+  -- The last three variables are in the first row alone, but for an entry that is rounding beside all others.
+  it("does not hide data of a row behind variables that only an entry of rounding ties to data", function()
+    for e = 60, 200 do
+      for k = 1, 3 do
+        local M = { { 1, 2, 2, 3, 3, 3, 2 }, { -2, 1, 0, 0, 0, 0, 0 }, { -2, 0, 3, 0, 0, 0, 0 }, { -3, 0, 0, 1, 0, 0, 0 },
+          { -3, 0, 0, 0, 0, 0, -k * 2.0 ^ -e }, { -3, 0, 0, 0, 0, 0, 0 }, { -2, 0, 0, 0, 0, 0, 0 } }
+        local q, lower = { 8, 5, 4, 6, 4.5, 4.5, 3 }, { 0, 0, 0, -inf, -inf, -inf, -inf }
+        local r = ns.numerics.box { M = M, q = q, lower = lower, upper = inf }
+        assert.is_true(r.success, e)
+        assert.is_true(missed(M, q, lower, r.z) <= 1e-6, ("%d 2^-%d: %g"):format(k, e, missed(M, q, lower, r.z)))
+      end
+    end
+  end)
+
+  it("of a matrix that is regular, but near to a singular one, is the answer", function()
+    for e = 20, 38 do
+      local r = ns.numerics.box { M = { { 1, 1 }, { 1, 1 + 2.0 ^ -e } }, q = { -1, -2 }, lower = -inf, upper = inf }
+      assert.is_true(r.success, e)
+      assert.near(1, r.z[2] * 2.0 ^ -e, 1e-4)
+      assert.near(-1, r.z[1] * 2.0 ^ -e, 1e-4)
+    end
+  end)
+end)
