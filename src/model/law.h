@@ -218,6 +218,16 @@ extern const NsLawClass *const ns_law_classes[];
 #define NS_LAW_BOUNDS_FIELDS(flags)                                                                                            \
   NS_FIELD_A_VECTOR("lb", NsLaw, lower, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags)),                   \
       NS_FIELD_A_VECTOR("ub", NsLaw, upper, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags))
+
+/* The flags of a number that scripts may set between steps, as e and mu. */
+enum { NS_LAW_COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
+
+/* The first fields of a law of contacts with friction: those of every law, the dimension, and the member `en` of the struct Law. */
+#define NS_LAW_CONTACT_FIELDS(Law, least, most)                                                                                \
+  NS_LAW_FIELDS(0), NS_FIELD_A_COUNT("dim", NsLaw, size, least, most, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),                       \
+      NS_FIELD_A_NUMBER("en", Law, en, -1, 1, NS_LAW_COEFFICIENT),                                                             \
+      NS_FIELD_A_NUMBER("e", Law, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS)
+
 enum { NS_LAW_MOST = 1 << 28 }; /* most components of a law; the sum of two such numbers fits an int */
 
 /* Makes a law with all fields 0; set its fields, then call ns_law_complete. The caller frees it. NS_ENOMEM. */

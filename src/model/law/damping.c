@@ -14,9 +14,7 @@ typedef struct Damping {
 } Damping;
 
 static const NsField fields[] = {
-    NS_LAW_FIELDS(0),
-    NS_FIELD_A_NUMBER("damping", Damping, damping, DBL_MIN, INFINITY, NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN),
-    NS_FIELD_END};
+    NS_LAW_FIELDS(0), NS_FIELD_A_NUMBER("damping", Damping, damping, DBL_MIN, INFINITY, NS_LAW_COEFFICIENT), NS_FIELD_END};
 
 static const char *const arguments[] = {"size?", "damping", NULL};
 

@@ -21,16 +21,10 @@ typedef struct Fremond {
   double en, et, mu;
 } Fremond;
 
-enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
 /* et must be 0: it is an argument only because NewtonImpactFrictionNSL has it. */
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("en", Fremond, en, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("e", Fremond, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("et", Fremond, et, 0, 0, NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("mu", Fremond, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
-                                 NS_FIELD_END};
+static const NsField fields[] = {
+    NS_LAW_CONTACT_FIELDS(Fremond, 2, 3), NS_FIELD_A_NUMBER("et", Fremond, et, 0, 0, NS_FIELD_HIDDEN),
+    NS_FIELD_A_NUMBER("mu", Fremond, mu, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_TIMED), NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
 

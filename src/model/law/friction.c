@@ -11,15 +11,9 @@ typedef struct Friction {
   double en, et, mu;
 } Friction;
 
-enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("en", Friction, en, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("e", Friction, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("et", Friction, et, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu", Friction, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
-                                 NS_FIELD_END};
+static const NsField fields[] = {
+    NS_LAW_CONTACT_FIELDS(Friction, 2, 3), NS_FIELD_A_NUMBER("et", Friction, et, -1, 1, NS_LAW_COEFFICIENT),
+    NS_FIELD_A_NUMBER("mu", Friction, mu, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_TIMED), NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
 

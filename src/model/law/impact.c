@@ -10,8 +10,7 @@ typedef struct Impact {
   double e;
 } Impact;
 
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_NUMBER("e", Impact, e, -1, 1, NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN),
+static const NsField fields[] = {NS_LAW_FIELDS(0), NS_FIELD_A_NUMBER("e", Impact, e, -1, 1, NS_LAW_COEFFICIENT),
                                  NS_FIELD_A_NUMBER("en", Impact, e, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS), NS_FIELD_END};
 
 static const char *const arguments[] = {"size?", "e", NULL};

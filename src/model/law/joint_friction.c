@@ -13,11 +13,11 @@ typedef struct JointFriction {
   double mu, force;
 } JointFriction;
 
-enum { NUMBER = NS_FIELD_CONSTANT | NS_FIELD_SHOWN, COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
+enum { NUMBER = NS_FIELD_CONSTANT | NS_FIELD_SHOWN };
 
 static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_COUNT("reactions", JointFriction, reactions, 0, NS_LAW_MOST, NUMBER),
-                                 NS_FIELD_A_NUMBER("mu", JointFriction, mu, 0, INFINITY, COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu", JointFriction, mu, 0, INFINITY, NS_LAW_COEFFICIENT),
                                  NS_FIELD_A_NUMBER("force", JointFriction, force, 0, INFINITY, NUMBER), NS_FIELD_END};
 
 static const char *const arguments[] = {"size", "reactions", "mu", "force", NULL};

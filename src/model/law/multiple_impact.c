@@ -13,13 +13,11 @@ typedef struct MultipleImpact {
   double e, stiffness, exponent;
 } MultipleImpact;
 
-enum { NUMBER = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
 static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_NUMBER("e", MultipleImpact, e, 0, 1, NUMBER),
+                                 NS_FIELD_A_NUMBER("e", MultipleImpact, e, 0, 1, NS_LAW_COEFFICIENT),
                                  NS_FIELD_A_NUMBER("en", MultipleImpact, e, 0, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("stiffness", MultipleImpact, stiffness, 0, INFINITY, NUMBER),
-                                 NS_FIELD_A_NUMBER("exponent", MultipleImpact, exponent, 1, 10, NUMBER),
+                                 NS_FIELD_A_NUMBER("stiffness", MultipleImpact, stiffness, 0, INFINITY, NS_LAW_COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("exponent", MultipleImpact, exponent, 1, 10, NS_LAW_COEFFICIENT),
                                  NS_FIELD_END};
 
 static const char *const arguments[] = {"size?", "e", "stiffness", "exponent", NULL};

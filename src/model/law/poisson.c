@@ -12,8 +12,7 @@ typedef struct Poisson {
   double e;
 } Poisson;
 
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_NUMBER("e", Poisson, e, 0, 1, NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN),
+static const NsField fields[] = {NS_LAW_FIELDS(0), NS_FIELD_A_NUMBER("e", Poisson, e, 0, 1, NS_LAW_COEFFICIENT),
                                  NS_FIELD_A_NUMBER("en", Poisson, e, 0, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS), NS_FIELD_END};
 
 static const char *const arguments[] = {"size?", "e", NULL};

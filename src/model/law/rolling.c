@@ -13,16 +13,10 @@ typedef struct Rolling {
   double en, et, mu, mu_r;
 } Rolling;
 
-enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 3, 5, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("en", Rolling, en, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("e", Rolling, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("et", Rolling, et, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu", Rolling, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
-                                 NS_FIELD_A_NUMBER("muR", Rolling, mu_r, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
-                                 NS_FIELD_END};
+static const NsField fields[] = {
+    NS_LAW_CONTACT_FIELDS(Rolling, 3, 5), NS_FIELD_A_NUMBER("et", Rolling, et, -1, 1, NS_LAW_COEFFICIENT),
+    NS_FIELD_A_NUMBER("mu", Rolling, mu, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_TIMED),
+    NS_FIELD_A_NUMBER("muR", Rolling, mu_r, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_TIMED), NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "et", "mu", "muR", "dim", NULL};
 

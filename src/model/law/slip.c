@@ -10,13 +10,8 @@ typedef struct Slip {
   double en, mu; /* mu: where there is no function */
 } Slip;
 
-enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("en", Slip, en, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("e", Slip, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("mu", Slip, mu, 0, INFINITY, COEFFICIENT | NS_FIELD_TIMED),
+static const NsField fields[] = {NS_LAW_CONTACT_FIELDS(Slip, 2, 3),
+                                 NS_FIELD_A_NUMBER("mu", Slip, mu, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_TIMED),
                                  NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "mu", "dim", NULL};

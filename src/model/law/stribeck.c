@@ -13,17 +13,12 @@ typedef struct Stribeck {
   double en, mu_s, mu_k, v_s, exponent;
 } Stribeck;
 
-enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
-
 /* An exponent below 1 has an infinite slope at u = 0, where the slip that follows is not unique. */
-static const NsField fields[] = {NS_LAW_FIELDS(0),
-                                 NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
-                                 NS_FIELD_A_NUMBER("en", Stribeck, en, -1, 1, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("e", Stribeck, en, -1, 1, NS_FIELD_SETTER | NS_FIELD_ALIAS),
-                                 NS_FIELD_A_NUMBER("mu_s", Stribeck, mu_s, 0, INFINITY, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("mu_k", Stribeck, mu_k, 0, INFINITY, COEFFICIENT),
-                                 NS_FIELD_A_NUMBER("v_s", Stribeck, v_s, 0, INFINITY, COEFFICIENT | NS_FIELD_ABOVE),
-                                 NS_FIELD_A_NUMBER("exponent", Stribeck, exponent, 1, INFINITY, COEFFICIENT),
+static const NsField fields[] = {NS_LAW_CONTACT_FIELDS(Stribeck, 2, 3),
+                                 NS_FIELD_A_NUMBER("mu_s", Stribeck, mu_s, 0, INFINITY, NS_LAW_COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("mu_k", Stribeck, mu_k, 0, INFINITY, NS_LAW_COEFFICIENT),
+                                 NS_FIELD_A_NUMBER("v_s", Stribeck, v_s, 0, INFINITY, NS_LAW_COEFFICIENT | NS_FIELD_ABOVE),
+                                 NS_FIELD_A_NUMBER("exponent", Stribeck, exponent, 1, INFINITY, NS_LAW_COEFFICIENT),
                                  NS_FIELD_END};
 
 static const char *const arguments[] = {"en", "mu_s", "mu_k", "v_s", "dim", "exponent?", NULL};
