@@ -57,16 +57,23 @@ static int interpreter_call(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
+/* Pushes what require(module) returns. */
+static int push_module(lua_State *L, const char *module) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  return interpreter_call(L, 1, 1);
+}
+
 /* Calls the chunk that a luaL_load function left on the stack, or prints the error why it could not be loaded. */
-static int call_loaded(lua_State *L, int status, int nargs, int nresults) {
-  if (status == LUA_OK) return interpreter_call(L, nargs, nresults);
+static int call_loaded(lua_State *L, int status, int nargs) {
+  if (status == LUA_OK) return interpreter_call(L, nargs, 0);
   interpreter_complain(lua_tostring(L, -1));
   lua_pop(L, 1);
   return status;
 }
 
 static int run_string(lua_State *L, const char *code, const char *name) {
-  return call_loaded(L, luaL_loadbuffer(L, code, strlen(code), name), 0, 0);
+  return call_loaded(L, luaL_loadbuffer(L, code, strlen(code), name), 0);
 }
 
 /* Runs the script with the arguments in the table `arg`; "-" is standard input unless "--" precedes it. */
@@ -81,16 +88,14 @@ static int run_script(lua_State *L, char **argv, int script) {
     for (int i = 1; i <= n; i++) lua_rawgeti(L, -i, i);
     lua_remove(L, -n - 1);
   }
-  return call_loaded(L, status, n, 0);
+  return call_loaded(L, status, n);
 }
 
 /* -l mod, -l g=mod */
 static int load_library(lua_State *L, char *name) {
   char *module = strchr(name, '=');
   if (module) *module++ = '\0';
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module ? module : name);
-  int status = interpreter_call(L, 1, 1);
+  int status = push_module(L, module ? module : name);
   if (status == LUA_OK) lua_setglobal(L, name);
   return status;
 }
@@ -156,39 +161,28 @@ static int run_environment(lua_State *L) {
   const char *name = "LUA_INIT_5_4", *init = getenv(name);
   if (!init) init = getenv(name = "LUA_INIT");
   if (!init) return LUA_OK;
-  if (*init == '@') return call_loaded(L, luaL_loadfile(L, init + 1), 0, 0);
+  if (*init == '@') return call_loaded(L, luaL_loadfile(L, init + 1), 0);
   return run_string(L, init, lua_pushfstring(L, "=%s", name));
 }
 
-/* Starts nslua.repl with the table of nsi_push_api, the first script or nil, and its arguments. It handles its errors. */
-static int run_repl(lua_State *L, char **argv, int script) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.repl");
-  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+/* Calls what a module returns with the table of nsi_push_api and a script or nil. It handles its errors. */
+static int run_prompt(lua_State *L, const char *module, const char *script) {
+  if (push_module(L, module) != LUA_OK) return LUA_ERRRUN;
   nsi_push_api(L);
-  lua_pushstring(L, argv[script]);
+  lua_pushstring(L, script);
   nsi_stop_prompt(true);
   int status = lua_pcall(L, 2, 0, 0);
   nsi_stop_prompt(false);
-  if (status == LUA_OK) return status;
-  interpreter_complain(lua_tostring(L, -1));
+  if (status != LUA_OK) interpreter_complain(lua_tostring(L, -1));
   return status;
 }
 
 #define WORKER "--kernel-worker="
 
-/* Starts the worker of a kernel: nslua.notebook.worker with the table of nsi_push_api. It handles its errors. */
+/* Starts the worker of a kernel. */
 static int run_worker(lua_State *L, const char *pipes) {
   if (!nsi_channel_open(pipes)) return interpreter_complain("--kernel-worker: only a kernel starts this"), LUA_ERRRUN;
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.notebook.worker");
-  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
-  nsi_push_api(L);
-  nsi_stop_prompt(true);
-  int status = lua_pcall(L, 1, 0, 0);
-  nsi_stop_prompt(false);
-  if (status != LUA_OK) interpreter_complain(lua_tostring(L, -1));
-  return status;
+  return run_prompt(L, "nslua.notebook.worker", NULL);
 }
 
 /*
@@ -213,9 +207,7 @@ static const char *module_of(const char *name) {
 static int run_command(lua_State *L, const char *name, char **rest) {
   char program[PATH_MAX];
   int n = 0;
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module_of(name));
-  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (push_module(L, module_of(name)) != LUA_OK) return LUA_ERRRUN;
   lua_createtable(L, 0, 1);
   for (; rest[n]; n++) {
     lua_pushstring(L, rest[n]);
@@ -230,9 +222,7 @@ static int run_command(lua_State *L, const char *name, char **rest) {
 
 /* Runs nslua.repl.doctor, a function of the table of nsi_push_api; it returns whether everything needed is installed. */
 static int run_doctor(lua_State *L) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.repl.doctor");
-  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (push_module(L, "nslua.repl.doctor") != LUA_OK) return LUA_ERRRUN;
   nsi_push_api(L);
   lua_pushliteral(L, NSLUA_VERSION);
   if (interpreter_call(L, 2, 1) != LUA_OK) return LUA_ERRRUN;
@@ -241,9 +231,7 @@ static int run_doctor(lua_State *L) {
 
 /* Prints the line of nslua.repl.modules on the optional modules. */
 static int print_features(lua_State *L) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "nslua.repl.modules");
-  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  if (push_module(L, "nslua.repl.modules") != LUA_OK) return LUA_ERRRUN;
   lua_getfield(L, -1, "line");
   if (interpreter_call(L, 0, 1) != LUA_OK) return LUA_ERRRUN;
   puts(lua_tostring(L, -1));
@@ -337,12 +325,12 @@ static int interpreter_run(lua_State *L, char **argv, int argc, const Options *o
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
   if (options->doctor) return run_doctor(L);
   if (options->pipes) return run_worker(L, options->pipes);
-  if (options->interactive) return run_repl(L, argv, options->script);
+  if (options->interactive) return run_prompt(L, "nslua.repl", argv[options->script]);
   if (script) return run_script(L, argv, options->script);
   if (options->execute || options->version) return LUA_OK;
-  if (!isatty(STDIN_FILENO)) return call_loaded(L, luaL_loadfile(L, NULL), 0, 0);
+  if (!isatty(STDIN_FILENO)) return call_loaded(L, luaL_loadfile(L, NULL), 0);
   puts(NSLUA_VERSION);
-  return run_repl(L, argv, argc);
+  return run_prompt(L, "nslua.repl", NULL);
 }
 
 /* main in protected mode: argc, argv and the options arrive as light userdata; returns whether all succeeded. */
