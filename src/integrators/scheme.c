@@ -36,10 +36,6 @@ const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family)
   return class->family == family ? class : NULL;
 }
 
-bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family) {
-  return ns_scheme_form(integrator->class, family) != NULL;
-}
-
 bool ns_integrator_drives(const NsIntegrator *integrator) {
   return integrator->class->forms || integrator->class->drive;
 }

@@ -453,9 +453,6 @@ const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family)
 /* The name of the first scheme of a family that takes steps of any length (`order`), for advice in messages. */
 const char *ns_scheme_of_any_length(NsFamily family);
 
-/* Whether the integrator takes systems of a family. */
-bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family);
-
 /* Whether its steps go from event to event (`drive`), and so log events. */
 bool ns_integrator_drives(const NsIntegrator *integrator);
 

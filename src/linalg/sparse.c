@@ -202,7 +202,7 @@ NsStatus ns_sparse_transpose(NsSparse **out, const NsSparse *A) {
   return NS_OK;
 }
 
-NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double beta, const NsSparse *B) {
+NsStatus ns_sparse_add(NsSparse **out, const NsSparse *A, double beta, const NsSparse *B) {
   *out = NULL;
   if (A->rows != B->rows || A->cols != B->cols) return NS_ESIZE;
   NsStatus status = ns_sparse_new(out, A->rows, A->cols, (ptrdiff_t)ns_sparse_nnz(A) + ns_sparse_nnz(B));
@@ -215,7 +215,7 @@ NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double b
       int i = p < pend ? A->row[p] : INT_MAX, k = q < qend ? B->row[q] : INT_MAX;
       C->row[to] = i < k ? i : k;
       C->value[to] = 0;
-      if (i <= k) C->value[to] += alpha * A->value[p++];
+      if (i <= k) C->value[to] += A->value[p++];
       if (k <= i) C->value[to] += beta * B->value[q++];
       to++;
     }

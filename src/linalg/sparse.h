@@ -69,8 +69,8 @@ void ns_sparse_to_dense(const NsSparse *A, double *D, int ldd);
 NsStatus ns_sparse_copy(NsSparse **out, const NsSparse *A);
 NsStatus ns_sparse_transpose(NsSparse **out, const NsSparse *A);
 
-/* alpha A + beta B on the union of the patterns; entries that cancel are kept. NS_ESIZE when the shapes differ. */
-NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double beta, const NsSparse *B);
+/* A + beta B on the union of the patterns; entries that cancel are kept. NS_ESIZE when the shapes differ. */
+NsStatus ns_sparse_add(NsSparse **out, const NsSparse *A, double beta, const NsSparse *B);
 
 /* A B; entries that cancel are kept. NS_ESIZE when A->cols != B->rows. */
 NsStatus ns_sparse_multiply(NsSparse **out, const NsSparse *A, const NsSparse *B);

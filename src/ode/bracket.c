@@ -58,8 +58,8 @@ static void bracket_arrange(Bracket *s) {
   }
 }
 
-NsStatus ns_bracket_root(NsScalarFunction f, void *context, double a, double fa, double b, double fb, double tolerance,
-                         double *root, NsError *err) {
+NsStatus ns_bracket_root(NsScalarFunction f, void *context, double a, double fa, double b, double fb, double *root,
+                         NsError *err) {
   if (isnan(fa) || isnan(fb)) return ns_fail(err, NS_ENAN, "a root is sought of a function that is nan");
   if (fb == 0) return *root = b, NS_OK;
   if (fa == 0) return *root = a, NS_OK;
@@ -68,7 +68,7 @@ NsStatus ns_bracket_root(NsScalarFunction f, void *context, double a, double fa,
   Bracket s = {a, fa, b, fb, a, fa, b - a, b - a};
   for (int i = 0; i < MAX_STEPS; i++) {
     bracket_arrange(&s);
-    double least = 2 * DBL_EPSILON * fabs(s.b) + 0.5 * tolerance, half = (s.c - s.b) / 2;
+    double least = 2 * DBL_EPSILON * fabs(s.b), half = (s.c - s.b) / 2;
     if (fabs(half) <= least || s.fb == 0) break;
     choose_step(&s, half, least);
     s.a = s.b;

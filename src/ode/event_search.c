@@ -169,7 +169,7 @@ static NsStatus note(NsEventSearch *s, double t, int way, NsError *err) {
 
 static NsStatus event_search_bracket(NsEventSearch *s, double a, double ga, double b, double gb, NsError *err) {
   double root;
-  NsStatus status = ns_bracket_root(event_search_at, s, a, ga, b, gb, 0, &root, err);
+  NsStatus status = ns_bracket_root(event_search_at, s, a, ga, b, gb, &root, err);
   return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1, err) : status;
 }
 

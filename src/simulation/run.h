@@ -36,7 +36,7 @@ typedef struct NsRunOptions {
   bool grid;            /* no rows at events */
   bool dense;           /* keep the smooth pieces that the schemes tell, for ns_solution_at */
   NsStream *stream;     /* borrowed, NULL: none; gets the steps k that are multiples of `every`, the last, and events */
-  double *row;          /* workspace of the stream: ns_solution_columns numbers, then the observed ones */
+  double *row;          /* workspace of the stream: the numbers of ns_solution_row, then the observed ones */
   NsRunObserve observe; /* NULL: none; called once for each row that is recorded or streamed */
   void *observer;
   const double *observed; /* nobserved numbers that `observe` fills */

@@ -91,13 +91,6 @@ static double *solution_put(double *cell, long stride, const double *values, int
   return cell;
 }
 
-int ns_solution_columns(const NsTimeStepping *ts) {
-  int count = 2;
-  for (int i = 0; i < ts->nsds->nds; i++) count += ts->nsds->ds[i]->n;
-  for (int i = 0; i < ts->nsds->ninteractions; i++) count += 2 * ts->nsds->interactions[i]->m;
-  return count;
-}
-
 double *ns_solution_column(const NsSolution *s, int c) {
   if (c == 0) return s->t;
   if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;

@@ -41,20 +41,17 @@ typedef struct NsSolution {
 NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity, int nobserved, int np);
 void ns_solution_free(NsSolution *solution);
 
-/* Numbers in a row without observed ones: t, x, lambda, y, iterations. */
-int ns_solution_columns(const NsTimeStepping *ts);
-
 /* Column c (from 0) in the order t, states, lambda, y, Newton iterations, observed values; how many there are. */
 double *ns_solution_column(const NsSolution *solution, int c);
 int ns_solution_width(const NsSolution *solution);
 
-/* Fills row (ns_solution_columns) from the accepted state. */
+/* Fills row, 2 + nx + 2 m numbers (t, x, lambda, y, iterations), from the accepted state. */
 void ns_solution_row(const NsTimeStepping *ts, double *row);
 
 /* Appends the accepted state at time t, the observed numbers and S. NS_ENOMEM when there is no memory for one more row. */
 NsStatus ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t, const double *observed, const double *S);
 
-/* Appends a row of 2 + nx + 2 m numbers, in the order of ns_solution_row. NS_ENOMEM. */
+/* Appends a row as ns_solution_row fills it. NS_ENOMEM. */
 NsStatus ns_solution_append_row(NsSolution *solution, const double *row, const double *observed, const double *S);
 
 /* Copies the events of the log from number `first` on. NS_ENOMEM. */

@@ -57,7 +57,7 @@ static NsStatus root_of_length(LengthSearch *s, double to, double g_to, double *
   if (back) status = find_return(s, g_to, &from, &g, err);
   bool still = event->side == 0 && fabs(g_to) <= event->still;
   if (status != NS_OK || still || from == INFINITY || from >= to || !ns_ts_crosses(event, g, g_to)) return status;
-  status = ns_bracket_root(value_of_length, s, from, g, to, g_to, 0, root, err);
+  status = ns_bracket_root(value_of_length, s, from, g, to, g_to, root, err);
   if (status == NS_OK) *root = ns_ts_within_interval(s->interval, *root);
   return status;
 }

@@ -18,11 +18,6 @@ typedef struct Shape {
   int next;               /* index of the argument after the shape */
 } Shape;
 
-static double array_number(lua_State *L, int idx, const char *who, const char *what) {
-  if (lua_type(L, idx) != LUA_TNUMBER) nsl_bad(L, who, what, "a number", idx);
-  return lua_tonumber(L, idx);
-}
-
 /* Reads a shape at arg: (n), (rows, cols), {n} or {rows, cols}; `extra` arguments must follow. */
 static Shape check_shape(lua_State *L, int arg, int extra, const char *who) {
   int count = lua_gettop(L) - extra - arg + 1;
@@ -77,7 +72,8 @@ static int f_ones(lua_State *L) {
 /* full(n, x), full(rows, cols, x), full({rows, cols}, x) */
 static int f_full(lua_State *L) {
   Shape s = check_shape(L, 1, 1, "full");
-  return filled(L, &s, array_number(L, s.next, "full", "value"));
+  if (lua_type(L, s.next) != LUA_TNUMBER) nsl_bad(L, "full", "value", "a number", s.next);
+  return filled(L, &s, lua_tonumber(L, s.next));
 }
 
 static int f_eye(lua_State *L) {

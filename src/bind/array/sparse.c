@@ -303,7 +303,7 @@ static int sparse_sum(lua_State *L, double beta, const char *op) {
   if (A && B) {
     if (A->rows != B->rows || A->cols != B->cols) return sparse_mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
-    nsl_check_status(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
+    nsl_check_status(L, ns_sparse_add(&self->A, A, beta, B), op);
     return finish_matrix(L, self);
   }
   if (A && nsl_test_matrix(L, 2)) return add_dense(L, A, 2, 1, beta, op);

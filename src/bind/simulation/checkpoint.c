@@ -38,17 +38,12 @@ static void bind_checkpoint_run(lua_State *L, NslTimeStepping *self, Work *work,
   if (status != NS_OK) nsl_raise_step(L, &err);
 }
 
-static const char *check_string(lua_State *L, int idx, const char *who, const char *what) {
-  if (lua_type(L, idx) != LUA_TSTRING) nsl_bad(L, who, what, "a string", idx);
-  return lua_tostring(L, idx);
-}
-
 int nsl_simulation_save(lua_State *L) {
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "save_state");
   Job job = {.path = nsl_path(L, 2, "save_state", "file")};
   bind_checkpoint_check_idle(L, self, "save_state");
   if (!lua_isnoneornil(L, 3)) {
-    check_string(L, 3, "save_state", "note");
+    if (lua_type(L, 3) != LUA_TSTRING) nsl_bad(L, "save_state", "note", "a string", 3);
     job.note = lua_tolstring(L, 3, &job.note_size);
   }
   bind_checkpoint_run(L, self, bind_checkpoint_save, &job, "save_state");

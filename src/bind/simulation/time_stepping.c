@@ -70,7 +70,7 @@ static int new_simulation(lua_State *L) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    bool mechanics = ns_integrator_takes(osi->integrator, NS_MECHANICS);
+    bool mechanics = ns_scheme_form(osi->integrator->class, NS_MECHANICS);
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);

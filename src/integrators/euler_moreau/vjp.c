@@ -96,15 +96,15 @@ static void em_vjp_relations(NsEulerMoreau *em, const NsStepVjp *of) {
 
 /* ---- memories ---- */
 
-/* x += factor M' v. */
-static void em_add_mass(const NsFirstOrderDs *ds, double factor, const double *v, double *x) {
+/* x -= M' v. */
+static void em_subtract_mass(const NsFirstOrderDs *ds, const double *v, double *x) {
   int n = ds->base.n;
   if (!ns_coef_given(&ds->M)) {
-    for (int i = 0; i < n; i++) x[i] += factor * v[i];
+    for (int i = 0; i < n; i++) x[i] -= v[i];
     return;
   }
   for (int j = 0; j < n && ds->M.value; j++)
-    for (int i = 0; i < n; i++) x[j] += factor * ds->M.value[i + (ptrdiff_t)j * n] * v[i];
+    for (int i = 0; i < n; i++) x[j] -= ds->M.value[i + (ptrdiff_t)j * n] * v[i];
 }
 
 /* The start of the step: h (1 - theta) f(t_k, x_k), h (1 - gamma) r_k, and M x_k. */
@@ -151,7 +151,7 @@ NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
   for (int d = 0; d < em->layout.nnodes && status == NS_OK; d++) {
     int o = em->nodes[d].base.v;
     status = em_vjp_start(em, of, d, err);
-    if (of->x) em_add_mass(em->nodes[d].ds, -1, of->eta + o, of->x + o);
+    if (of->x) em_subtract_mass(em->nodes[d].ds, of->eta + o, of->x + o);
     if (status == NS_OK && wf != 0) em_vjp_system_z(em, of, d, em->t, em->x, -wf);
   }
   if (status != NS_OK) return status;

@@ -270,7 +270,7 @@ static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err)
   }
   if (status != NS_OK || gb >= 0) return status;
   if (ga < 0 || a == b) return *t = start, NS_OK;
-  return ns_bracket_root(guard_along, &job, a, ga, b, gb, 0, t, err);
+  return ns_bracket_root(guard_along, &job, a, ga, b, gb, t, err);
 }
 
 /*

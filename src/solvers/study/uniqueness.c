@@ -286,11 +286,11 @@ static bool solve_face(const Study *s, unsigned set, double margin, double *x) {
   return true;
 }
 
-/* Finds a face of the simplex on which x' (S - margin 11') x has a negative minimum; x >= 0 with largest element 1. */
-static bool find_negative(const Study *s, double margin, double *x) {
+/* Finds a face of the simplex on which x' (S - COPOSITIVE_MARGIN 11') x has a negative minimum; x >= 0 with largest element 1. */
+static bool find_negative(const Study *s, double *x) {
   for (unsigned set = 1; set < 1u << s->n; set++) {
     double largest = 0;
-    bool negative = solve_face(s, set, margin, x);
+    bool negative = solve_face(s, set, COPOSITIVE_MARGIN, x);
     for (int i = 0; i < s->n && negative; i++) {
       if (set & 1u << i && !(x[i] < 0)) negative = false;
       largest = fmax(largest, -x[i]);
@@ -379,7 +379,7 @@ static void study_copositive(Study *s) {
   out->strictly_copositive = out->positive_definite == NS_YES ? NS_YES : NS_UNKNOWN;
   if (out->strictly_copositive == NS_YES || copositive_at_sight(s) || s->n > NS_COPOSITIVE_EXACT) return;
   uniqueness_balance(s);
-  if (!find_negative(s, COPOSITIVE_MARGIN, x)) {
+  if (!find_negative(s, x)) {
     out->copositive = NS_YES;
     if (out->strictly_copositive == NS_UNKNOWN) out->strictly_copositive = NS_YES;
     return;
