@@ -118,17 +118,22 @@ static NsStatus event_before(NsSensitivity *s, const NsLinearisation *lin, doubl
   return status;
 }
 
-/* Adds s->dt to the log. */
-static NsStatus event_tell(NsSensitivity *s, NsError *err) {
-  NsEventSlopes *log = s->log;
+double *ns_event_slopes_add(NsEventSlopes *log) {
   if (log->count == log->capacity) {
     long capacity = 2 * log->capacity + 16;
     double *more = ns_resize(log->dt, (size_t)capacity * (size_t)log->p, sizeof *more);
-    if (!more) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    if (!more) return NULL;
     log->dt = more, log->capacity = capacity;
   }
-  memcpy(log->dt + (size_t)log->count++ * (size_t)log->p, s->dt, (size_t)s->p * sizeof *s->dt);
-  s->told = log->count;
+  return memset(log->dt + (size_t)log->count++ * (size_t)log->p, 0, (size_t)log->p * sizeof(double));
+}
+
+/* Adds s->dt to the log. */
+static NsStatus event_tell(NsSensitivity *s, NsError *err) {
+  double *row = ns_event_slopes_add(s->log);
+  if (!row) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(row, s->dt, (size_t)s->p * sizeof *s->dt);
+  s->told = s->log->count;
   return NS_OK;
 }
 

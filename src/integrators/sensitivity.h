@@ -164,6 +164,9 @@ typedef struct NsEventSlopes {
   double *dt;
 } NsEventSlopes;
 
+/* A new row, of zeros; NULL: there is not enough memory. */
+double *ns_event_slopes_add(NsEventSlopes *log);
+
 /* Makes the companion of an island whose systems have nx states. NS_ENOMEM. */
 NsStatus ns_sensitivity_new(NsSensitivity **sensitivity, const NsNsds *graph, const NsParameter *parameters, int p,
                             const NsSensitivityOptions *options);

@@ -236,20 +236,23 @@ static void back_carry(NsStepEquations *T, double *mu) {
   for (int i = 0; i < T->n && T->of->before_states; i++) adjoint->mu_before[i] = before[i];
 }
 
-/* toward: the derivatives of the states after the step by w, of a model whose equations are linear. */
-static NsStatus back_form_toward(NsStepEquations *T, NsError *err) {
-  NsStepAdjoint *adjoint = &T->adjoint;
+/*
+** *columns (rows x count): the derivatives of `rows` numbers after the step, from `first` on in (states, r), by the first `count`
+** numbers of (w, lambda). They are kept for a linear model.
+*/
+static NsStatus back_form(NsStepEquations *T, double **columns, int first, int rows, int count, NsError *err) {
   const NsStepRoom *room = &T->room;
   NsStatus status = NS_OK;
-  if (!adjoint->toward) adjoint->toward = ns_arena_matrix(&T->arena, T->n + T->nr, T->N);
-  if (!adjoint->toward) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  memset(room->far, 0, (size_t)T->N * sizeof *room->far);
-  for (int i = 0; i < T->N && status == NS_OK; i++) {
-    NsStepDirection along = {.w = room->far};
-    room->far[i] = 1;
-    status = ns_step_derivative(T, ns_step_sample_state, &along, T->n, room->once, err);
-    room->far[i] = 0;
-    if (status == NS_OK) memcpy(adjoint->toward + (ptrdiff_t)i * T->n, room->once, (size_t)T->n * sizeof *room->once);
+  if (!*columns) *columns = ns_arena_matrix(&T->arena, rows, count);
+  if (!*columns) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memset(room->far, 0, (size_t)T->N * sizeof *room->far), memset(room->far_l, 0, (size_t)T->M * sizeof *room->far_l);
+  for (int i = 0; i < count && status == NS_OK; i++) {
+    double *unit = i < T->N ? &room->far[i] : &room->far_l[i - T->N];
+    NsStepDirection along = {.w = i < T->N ? room->far : NULL, .lambda = i < T->N ? NULL : room->far_l};
+    *unit = 1;
+    status = ns_step_derivative(T, ns_step_sample_state, &along, first + rows, room->once, err);
+    *unit = 0;
+    if (status == NS_OK) memcpy(*columns + (ptrdiff_t)i * rows, room->once + first, (size_t)rows * sizeof *room->once);
   }
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
 }
@@ -261,36 +264,18 @@ static NsStatus back_weights(NsStepEquations *T, const double *mu, double *of_w,
       memcpy(of_w + T->layout->nodes[d]->v, mu + i, (size_t)T->graph->ds[d]->n * sizeof *of_w);
     return NS_OK;
   }
-  NsStatus status = T->adjoint.toward && T->adjoint.inverse_known ? NS_OK : back_form_toward(T, err);
+  bool known = T->adjoint.toward && T->adjoint.inverse_known;
+  NsStatus status = known ? NS_OK : back_form(T, &T->adjoint.toward, 0, T->n, T->N, err);
   for (int i = 0; i < T->N && status == NS_OK; i++)
     of_w[i] = ns_dense_dot(T->n, T->adjoint.toward + (ptrdiff_t)i * T->n, 1, mu, 1);
   return status;
 }
 
-/* by_inputs: the derivatives of r after the step by w and lambda; they are kept for a linear model. */
-static NsStatus back_form_inputs(NsStepEquations *T, NsError *err) {
-  NsStepAdjoint *adjoint = &T->adjoint;
-  const NsStepRoom *room = &T->room;
-  NsStatus status = NS_OK;
-  if (!adjoint->by_inputs) adjoint->by_inputs = ns_arena_matrix(&T->arena, T->nr, (ptrdiff_t)T->N + T->M);
-  if (!adjoint->by_inputs) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  memset(room->far, 0, (size_t)T->N * sizeof *room->far), memset(room->far_l, 0, (size_t)T->M * sizeof *room->far_l);
-  for (int i = 0; i < T->N + T->M && status == NS_OK; i++) {
-    double *unit = i < T->N ? &room->far[i] : &room->far_l[i - T->N];
-    NsStepDirection along = {.w = i < T->N ? room->far : NULL, .lambda = i < T->N ? NULL : room->far_l};
-    *unit = 1;
-    status = ns_step_derivative(T, ns_step_sample_state, &along, T->n + T->nr, room->once, err);
-    *unit = 0;
-    if (status == NS_OK)
-      memcpy(adjoint->by_inputs + (ptrdiff_t)i * T->nr, room->once + T->n, (size_t)T->nr * sizeof *room->once);
-  }
-  return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
-}
-
 /* Adds the derivatives by w and lambda of r after the step. */
 static NsStatus back_add_inputs(NsStepEquations *T, double *of_w, double *of_l, NsError *err) {
-  const NsStepAdjoint *adjoint = &T->adjoint;
-  NsStatus status = adjoint->by_inputs && adjoint->inverse_known ? NS_OK : back_form_inputs(T, err);
+  NsStepAdjoint *adjoint = &T->adjoint;
+  bool known = adjoint->by_inputs && adjoint->inverse_known;
+  NsStatus status = known ? NS_OK : back_form(T, &adjoint->by_inputs, T->n, T->nr, T->N + T->M, err);
   for (int i = 0; i < T->N + T->M && status == NS_OK; i++)
     *(i < T->N ? &of_w[i] : &of_l[i - T->N]) += ns_dense_dot(T->nr, adjoint->by_inputs + (ptrdiff_t)i * T->nr, 1, adjoint->mu_r,
                                                              1);

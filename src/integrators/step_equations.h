@@ -59,7 +59,7 @@ typedef struct NsStepAdjoint {
   double *mu_r, *mu_before;       /* nr, n: the derivatives of the cost by r and by x_before */
   double *beta, *product, *rates; /* N + M, 2 n + nr, 2 N: workspace */
   double *memories;               /* 2 n + nr: of the systems, while the model is at earlier steps */
-  double *toward;                 /* N x (n + nr): the derivatives of the state by w; NULL: not made */
+  double *toward;                 /* n x N: the derivatives of the states by w; NULL: not made */
   double *by_inputs;              /* nr x (N + M): the derivatives of r; NULL: not made */
   bool *of_law;                   /* p: the parameter is a number of a law */
   long since;                     /* steps since the matrix was tested */

@@ -79,10 +79,6 @@ static void bdf_start(NsStepper *stepper, double t, const double *y, double t_en
   b->lu_c = 0;
 }
 
-static NsStatus bdf_rate(Bdf *b, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&b->base.problem, t, y, ydot, &b->base.state.evaluations, err);
-}
-
 /* ---- differences ---- */
 
 /* R ((order + 1) x (order + 1)) transforms the differences for a length h into those for ratio h. */
@@ -117,7 +113,7 @@ static void change_length(Bdf *b, double ratio) {
 static NsStatus bdf_prepare(Bdf *b, NsError *err) {
   int n = b->base.problem.n;
   double h = b->base.state.h_next, sign = b->base.t_end < b->base.state.t ? -1 : 1;
-  NsStatus status = bdf_rate(b, b->base.state.t, b->D[0], b->f, err);
+  NsStatus status = ns_stepper_rate(&b->base, b->base.state.t, b->D[0], b->f, err);
   if (status == NS_OK && h == 0)
     status = ns_ode_first_length(&b->base.problem, b->base.state.t, b->D[0], b->f, b->base.t_end, 2, b->trial, b->move,
                                  &b->base.state.evaluations, &h, err);
@@ -176,7 +172,7 @@ static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
   int n = b->base.problem.n;
   double before = 0;
   for (int k = 0;; k++) { /* ends within NEWTON_MOST: the test below predicts failure */
-    NsStatus status = bdf_rate(b, t, b->trial, b->f, err);
+    NsStatus status = ns_stepper_rate(&b->base, t, b->trial, b->f, err);
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
     ns_lu_solve(b->lu, 1, b->move, n > 0 ? n : 1);

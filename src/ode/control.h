@@ -23,6 +23,11 @@ static inline void ns_ode_swap(double **a, double **b) {
 /* ydot = f(t, y); adds 1 to *count. NS_ENAN, with the component and t in the message, when ydot is not finite. */
 NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err);
 
+/* The same of a stepper's problem, counted by the stepper. */
+static inline NsStatus ns_stepper_rate(NsStepper *s, double t, const double *y, double *ydot, NsError *err) {
+  return ns_ode_rate(&s->problem, t, y, ydot, &s->state.evaluations, err);
+}
+
 /* A row of an explicit Runge-Kutta method: the sum of a K[stage] over its terms, K being the stages (n each). */
 enum { NS_ODE_TERMS = 12 };
 typedef struct NsOdeTerm {

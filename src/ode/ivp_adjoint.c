@@ -39,10 +39,9 @@ typedef struct NsIvpBackward {
   double *size, *pace, *y, *mu, *space; /* n, n, n, n + p, n */
   long knot;                            /* the number of knots seen */
   long step;                            /* of the run: where the adjoint pass looked last */
-  int here, first_here;                 /* events that act at one time; the first of them */
-  bool wander;                          /* the time of one of them depends on y or on parameters */
-  double later;                         /* the end of the stretch on the adjoint pass */
-  bool whole;                           /* no step crosses an end of a step of the run */
+  NsSaltationCorner corner;
+  double later; /* the end of the stretch on the adjoint pass */
+  bool whole;   /* no step crosses an end of a step of the run */
 } NsIvpBackward;
 
 /* ---- the record ---- */
@@ -72,8 +71,8 @@ static NsStatus adjoint_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   NsIvpBackward *b = (NsIvpBackward *)companion;
   (void)t;
   b->ivp = ivp;
-  b->here = 0;
-  b->wander = false;
+  b->corner.count = 0;
+  b->corner.wanders = false;
   ns_ivp_sizes(ivp, b->knot, &b->problem, b->size, b->pace);
   NsStatus status = adjoint_integrate(b, ivp, err);
   b->knot = ivp->knots.count;
@@ -99,11 +98,8 @@ static NsStatus adjoint_meet(NsIvpCompanion *companion, int event, double t, con
   NsIvpBackward *b = (NsIvpBackward *)companion;
   AdjointJump *jump = adjoint_new_jump(b);
   if (!jump) return NS_ENOMEM;
-  NsStatus status = ns_saltation_meet(&jump->saltation, &b->problem, &b->derivatives, event, t, before, b->pace, err);
-  b->wander = b->wander || (status == NS_OK && ns_saltation_wanders(&jump->saltation, b->problem.n, b->derivatives.p));
-  if (status == NS_OK && b->wander && !b->options.one_sided)
-    status = ns_saltation_corner(&b->run, event, b->here, b->first_here, t, err);
-  if (b->here++ == 0) b->first_here = event;
+  NsStatus status = ns_saltation_meet(&jump->saltation, &b->corner, &b->problem, &b->derivatives, event, t, before, b->pace,
+                                      err);
   return status == NS_OK ? adjoint_cost(b, t, before, &jump->cost_before, err) : status;
 }
 
@@ -267,6 +263,7 @@ NsStatus ns_ivp_adjoint_new(NsIvpAdjoint **out, const NsStepperClass *method, co
   b->problem = *problem;
   b->run = *run;
   b->options = *options;
+  b->corner = (NsSaltationCorner){.run = &b->run, .one_sided = options->one_sided};
   b->derivatives = *options->derivatives;
   b->result.companion = (NsIvpCompanion){adjoint_reach, adjoint_meet, adjoint_jump, adjoint_leave};
   b->result.backward = b;

@@ -29,8 +29,35 @@ static bool saltation_moves(const NsSaltation *s, const NsOdeProblem *problem, c
   return false;
 }
 
-NsStatus ns_saltation_meet(NsSaltation *s, const NsOdeProblem *problem, const NsIvpDerivatives *d, int event, double t,
-                           const double *before, const double *pace, NsError *err) {
+static bool saltation_wanders(const NsSaltation *s, int n, int p) {
+  for (int i = 0; i < n; i++)
+    if (s->gy[i] != 0) return true;
+  for (int j = 0; j < p; j++)
+    if (s->gp[j] != 0) return true;
+  return false;
+}
+
+static NsStatus saltation_corner(const NsSaltationCorner *corner, int event, double t, NsError *err) {
+  const NsIvpOptions *run = corner->run;
+  char text[NS_EVENT_TEXT], other[NS_EVENT_TEXT];
+  ns_event_text(&run->events, event, text);
+  if (corner->count > 0) {
+    ns_event_text(&run->events, corner->first, other);
+    return ns_fail(
+        err, NS_ENOSOL,
+        "sensitivities: %s and %s happen at the same time (t=%.10g): there is no derivative (on_grazing = 'one-sided' "
+        "takes the side on which they happen in this order)",
+        other, text, t);
+  }
+  if (t != run->t0) return NS_OK;
+  return ns_fail(err, NS_ENOSOL,
+                 "sensitivities: %s happens at the start (t=%.10g): there is no derivative (on_grazing = 'one-sided' takes the "
+                 "side on which it happens)",
+                 text, t);
+}
+
+NsStatus ns_saltation_meet(NsSaltation *s, NsSaltationCorner *corner, const NsOdeProblem *problem, const NsIvpDerivatives *d,
+                           int event, double t, const double *before, const double *pace, NsError *err) {
   int n = problem->n;
   double gt = 0;
   long count = 0;
@@ -43,6 +70,9 @@ NsStatus ns_saltation_meet(NsSaltation *s, const NsOdeProblem *problem, const Ns
   if (status == NS_OK) status = d->event(d->context, event, t, before, &gt, s->gy, s->gp, err);
   s->crossing = ns_crossing(n, gt, s->gy, s->rate_before, pace);
   s->still = ns_crossing_grazes(s->crossing, ns_crossing_part(problem->rtol));
+  corner->wanders = corner->wanders || (status == NS_OK && saltation_wanders(s, n, d->p));
+  if (status == NS_OK && corner->wanders && !corner->one_sided) status = saltation_corner(corner, event, t, err);
+  if (corner->count++ == 0) corner->first = event;
   return status;
 }
 
@@ -75,32 +105,6 @@ NsStatus ns_saltation_jump(NsSaltation *s, const NsOdeProblem *problem, const Ns
       text, s->t);
 }
 
-bool ns_saltation_wanders(const NsSaltation *s, int n, int p) {
-  for (int i = 0; i < n; i++)
-    if (s->gy[i] != 0) return true;
-  for (int j = 0; j < p; j++)
-    if (s->gp[j] != 0) return true;
-  return false;
-}
-
-NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err) {
-  char text[NS_EVENT_TEXT], other[NS_EVENT_TEXT];
-  ns_event_text(&run->events, event, text);
-  if (before > 0) {
-    ns_event_text(&run->events, first, other);
-    return ns_fail(
-        err, NS_ENOSOL,
-        "sensitivities: %s and %s happen at the same time (t=%.10g): there is no derivative (on_grazing = 'one-sided' "
-        "takes the side on which they happen in this order)",
-        other, text, t);
-  }
-  if (t != run->t0) return NS_OK;
-  return ns_fail(err, NS_ENOSOL,
-                 "sensitivities: %s happens at the start (t=%.10g): there is no derivative (on_grazing = 'one-sided' takes the "
-                 "side on which it happens)",
-                 text, t);
-}
-
 /* dt (p) = the derivatives of the event's time with the S (n x p) before it; then S becomes that after it. room: n. */
 static void saltation_apply(const NsSaltation *s, int n, int p, double *S, double *dt, double *room) {
   ns_crossing_times(s->crossing, s->still, n, p, s->gy, s->gp, S, dt);
@@ -130,10 +134,8 @@ typedef struct NsIvpForward {
   long knot;                   /* the number of knots seen */
   long step;                   /* of the run: where the last terms were */
   long *root;                  /* events: the number of roots seen */
-  int jumps;                   /* of events at this time */
-  int first_jump;
-  bool wander; /* the time of one of them depends on y or on parameters */
-  bool whole;  /* no step of S crosses an end of a step of the run */
+  NsSaltationCorner corner;
+  bool whole; /* no step of S crosses an end of a step of the run */
   bool started;
 } NsIvpForward;
 
@@ -225,8 +227,8 @@ static NsStatus forward_explain(NsStatus status, NsError *err) {
 static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, double t, NsError *err) {
   NsIvpForward *f = (NsIvpForward *)companion;
   f->ivp = ivp;
-  f->jumps = 0;
-  f->wander = false;
+  f->corner.count = 0;
+  f->corner.wanders = false;
   long first = f->knot > 0 ? f->knot : 0;
   ns_ivp_sizes(ivp, first, &f->problem, f->size, f->pace);
   bool start = !f->started;
@@ -256,11 +258,7 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
 
 static NsStatus forward_meet(NsIvpCompanion *companion, int event, double t, const double *before, NsError *err) {
   NsIvpForward *f = (NsIvpForward *)companion;
-  NsStatus status = ns_saltation_meet(&f->saltation, &f->problem, &f->derivatives, event, t, before, f->pace, err);
-  f->wander = f->wander || (status == NS_OK && ns_saltation_wanders(&f->saltation, f->problem.n, f->derivatives.p));
-  if (status == NS_OK && f->wander && !f->options.one_sided)
-    status = ns_saltation_corner(&f->run, event, f->jumps, f->first_jump, t, err);
-  if (f->jumps++ == 0) f->first_jump = event;
+  NsStatus status = ns_saltation_meet(&f->saltation, &f->corner, &f->problem, &f->derivatives, event, t, before, f->pace, err);
   return forward_explain(status, err);
 }
 
@@ -297,6 +295,7 @@ NsStatus ns_ivp_sensitivity_new(NsIvpSensitivity **out, const NsStepperClass *me
   f->problem = *problem;
   f->run = *run;
   f->options = *options;
+  f->corner = (NsSaltationCorner){.run = &f->run, .one_sided = options->one_sided};
   f->derivatives = *options->derivatives;
   f->result = (NsIvpSensitivity){.n = n, .p = p, .events = run->events.count, .forward = f};
   f->result.companion = (NsIvpCompanion){forward_reach, forward_meet, forward_jump, forward_leave};

@@ -48,11 +48,24 @@ typedef struct NsSaltation {
 void ns_saltation_take(NsSaltation *saltation, NsArena *arena, int n, int p);
 
 /*
-** Before the event acts: f and the derivatives of g at (t, before). pace (n): the largest |f| of the stretch that ends here. `still`
-** is set when the rate of g is below ns_crossing_part(rtol) of its size by pace.
+** The events that act at one time of a run. A companion makes `count` 0 and `wanders` false where the run goes on. The time of an event
+** wanders when it depends on y or on parameters; that of an event of the time alone does not.
 */
-NsStatus ns_saltation_meet(NsSaltation *saltation, const NsOdeProblem *problem, const NsIvpDerivatives *derivatives, int event,
-                           double t, const double *before, const double *pace, NsError *err);
+typedef struct NsSaltationCorner {
+  const NsIvpOptions *run;
+  bool one_sided; /* a corner is no error */
+  int count, first;
+  bool wanders; /* the time of one of them */
+} NsSaltationCorner;
+
+/*
+** Before the event acts: f and the derivatives of g at (t, before). pace (n): the largest |f| of the stretch that ends here. `still`
+** is set when the rate of g is below ns_crossing_part(rtol) of its size by pace. NS_ENOSOL, with a message, where events have acted at t
+** already, or t is the start of the run, and one of them wanders: there is no derivative on both sides.
+*/
+NsStatus ns_saltation_meet(NsSaltation *saltation, NsSaltationCorner *corner, const NsOdeProblem *problem,
+                           const NsIvpDerivatives *derivatives, int event, double t, const double *before, const double *pace,
+                           NsError *err);
 
 /*
 ** After it has acted; size (n): of the states. NS_ENOSOL with a message that names the event: the solution only touches the event, unless one_sided and the
@@ -61,15 +74,6 @@ NsStatus ns_saltation_meet(NsSaltation *saltation, const NsOdeProblem *problem, 
 NsStatus ns_saltation_jump(NsSaltation *saltation, const NsOdeProblem *problem, const NsEvents *events,
                            const NsIvpDerivatives *derivatives, const double *after, const double *size, bool one_sided,
                            NsError *err);
-
-/* Whether the time of the event that was met depends on y or on parameters. The time of an event of the time alone does not. */
-bool ns_saltation_wanders(const NsSaltation *saltation, int n, int p);
-
-/*
-** NS_ENOSOL, with a message, when events have acted at t already (`before`, the first was `first`), or t is the start of the run: there
-** is no derivative on both sides, unless none of these events wanders.
-*/
-NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err);
 
 /* A list of rows of `width` numbers. */
 typedef struct NsIvpRows {

@@ -87,10 +87,6 @@ static void radau_start(NsStepper *stepper, double t, const double *y, double t_
 
 /* ---- linear algebra ---- */
 
-static NsStatus radau_rate(Radau *r, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&r->base.problem, t, y, ydot, &r->base.state.evaluations, err);
-}
-
 /* J at the start of the step. */
 static NsStatus radau_evaluate_jacobian(Radau *r, NsError *err) {
   int n = r->base.problem.n;
@@ -164,7 +160,7 @@ static void radau_predict(Radau *r, double h) {
 static NsStatus stage_rates(Radau *r, double h, NsError *err) {
   for (int s = 0; s < S; s++) {
     for (int i = 0; i < r->base.problem.n; i++) r->stage[i] = r->y_old[i] + r->Z[s][i];
-    NsStatus status = radau_rate(r, r->base.state.t_old + nodes[s] * h, r->stage, r->K[s], err);
+    NsStatus status = ns_stepper_rate(&r->base, r->base.state.t_old + nodes[s] * h, r->stage, r->K[s], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -242,7 +238,7 @@ static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError 
   *error = solve_estimate(r, h, r->f);
   if (*error <= 1 || !again) return NS_OK;
   for (int i = 0; i < n; i++) r->stage[i] = r->y_old[i] + r->mixed[i];
-  NsStatus status = radau_rate(r, r->base.state.t_old, r->stage, r->K[0], err);
+  NsStatus status = ns_stepper_rate(&r->base, r->base.state.t_old, r->stage, r->K[0], err);
   if (status == NS_OK) *error = solve_estimate(r, h, r->K[0]);
   return ns_ode_shorten(status) ? NS_OK : status;
 }
@@ -289,7 +285,7 @@ static void radau_make_rows(Radau *r) {
 
 /* Takes the trial as the end of the step. */
 static NsStatus radau_take_trial(Radau *r, double h, double t_new, NsError *err) {
-  NsStatus status = radau_rate(r, t_new, r->trial, r->f_new, err);
+  NsStatus status = ns_stepper_rate(&r->base, t_new, r->trial, r->f_new, err);
   if (status != NS_OK) return status;
   radau_make_rows(r);
   ns_ode_swap(&r->y, &r->trial);
@@ -342,7 +338,7 @@ static NsStatus radau_step(NsStepper *stepper, NsError *err) {
   memcpy(r->y_old, r->y, size);
   r->base.state.t_old = r->base.state.t;
   if (r->f_known) ns_ode_swap(&r->f, &r->f_new);
-  else status = radau_rate(r, r->base.state.t, r->y, r->f, err);
+  else status = ns_stepper_rate(&r->base, r->base.state.t, r->y, r->f, err);
   r->f_known = false;
   if (status == NS_OK && h == 0)
     status = ns_ode_first_length(&r->base.problem, r->base.state.t, r->y, r->f, r->base.t_end, POWER, r->trial, r->K[0],

@@ -58,18 +58,12 @@ static void take_root(Root *r, NsArena *arena, int n) {
   ns_equilibrium_take(&r->scales, arena, n);
 }
 
-static bool is_finite(int n, const double *v) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(v[i])) return false;
-  return true;
-}
-
 /* ---- scaled equations ---- */
 
 /* r->x = the unscaled u. False when it is not finite. */
 static bool root_unscale(Root *r, const double *u) {
   for (int j = 0; j < r->equations->n; j++) r->x[j] = ldexp(u[j], r->scales.column[j]);
-  return is_finite(r->equations->n, r->x);
+  return ns_is_finite(r->equations->n, 1, r->x, r->equations->n);
 }
 
 /* g = the scaled values at u. Returns 0; -1 when the run must end (see not_finite and status). */
@@ -79,7 +73,7 @@ static int scaled_values(Root *r, const double *u, double *g) {
   if (r->not_finite) return -1;
   r->status = r->equations->rate(r->equations->context, 0, r->x, g, r->err);
   if (r->status != NS_OK) return -1;
-  r->not_finite = !is_finite(n, g);
+  r->not_finite = !ns_is_finite(n, 1, g, n);
   for (int i = 0; i < n; i++) g[i] = ldexp(g[i], r->scales.row[i]);
   return r->not_finite ? -1 : 0;
 }
@@ -190,7 +184,7 @@ static bool shortest_correction(Root *r) {
   root_balance_rows(r, r->g, 1);
   bool has = ns_lstsq(n, n, 1, r->scaled, n, r->g, n, -1, r->move, &rank, NULL) == NS_OK;
   root_balance_rows(r, r->g, -1);
-  return has && is_finite(n, r->move);
+  return has && ns_is_finite(n, 1, r->move, n);
 }
 
 /* Whether x has not run away: each correction is at most `limit` of its unknown, or of its size at the start. */
@@ -226,7 +220,7 @@ static int root_judge(Root *r, double limit, Verdict *v) {
   v->correction = ns_lu_factor(r->lu, r->scaled, n) == NS_OK;
   memcpy(r->move, r->g, (size_t)n * sizeof *r->move);
   if (v->correction) ns_lu_solve(r->lu, 1, r->move, n);
-  v->correction = v->correction && is_finite(n, r->move);
+  v->correction = v->correction && ns_is_finite(n, 1, r->move, n);
   worst_equation(r, false, &part);
   worst_equation(r, true, &lenient_part);
   v->certain = part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, fmin(limit, r->fine), false));

@@ -51,16 +51,12 @@ void ns_rk_replace(NsStepper *stepper, const double *y) {
 
 /* ---- stages ---- */
 
-static NsStatus rk_rate(NsRk *rk, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&rk->base.problem, t, y, ydot, &rk->base.state.evaluations, err);
-}
-
 /* K[first] to K[last] of a step from (t_old, y_old) with length h (signed); `at` gets the argument of the last stage. */
 static NsStatus rk_take_stages(NsRk *rk, int first, int last, double h, double *at, NsError *err) {
   for (int s = first; s <= last; s++) {
     int n = s == rk->method->end ? rk->base.problem.n : rk->coupled; /* the last point is the end of the step */
     ns_ode_point(n, &rk->method->row[s], rk->K, rk->y_old, h, at);
-    NsStatus status = rk_rate(rk, rk->base.state.t_old + rk->method->nodes[s] * h, at, rk->K[s], err);
+    NsStatus status = ns_stepper_rate(&rk->base, rk->base.state.t_old + rk->method->nodes[s] * h, at, rk->K[s], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -95,7 +91,7 @@ static NsStatus rk_try_lengths(NsRk *rk, double h, double *t_new, NsError *err) 
 static NsStatus rk_prepare(NsRk *rk, NsError *err) {
   memcpy(rk->y_old, rk->y, (size_t)rk->base.problem.n * sizeof *rk->y);
   rk->base.state.t_old = rk->base.state.t;
-  if (!rk->end_known) return rk_rate(rk, rk->base.state.t, rk->y_old, rk->K[0], err);
+  if (!rk->end_known) return ns_stepper_rate(&rk->base, rk->base.state.t, rk->y_old, rk->K[0], err);
   ns_ode_swap(&rk->K[0], &rk->K[rk->method->end]);
   rk->end_known = false;
   return NS_OK;

@@ -143,16 +143,6 @@ NsStatus ns_sensitivities_guard(const NsSensitivities *s, NsUserGuard g, void *c
   return status;
 }
 
-static double *new_event_row(NsEventSlopes *log) {
-  if (log->count == log->capacity) {
-    long capacity = 2 * log->capacity + 16;
-    double *more = ns_resize(log->dt, (size_t)capacity * (size_t)log->p, sizeof *more);
-    if (!more) return NULL;
-    log->dt = more, log->capacity = capacity;
-  }
-  return memset(log->dt + (size_t)log->count++ * (size_t)log->p, 0, (size_t)log->p * sizeof(double));
-}
-
 /* xdot (nx) of all systems. */
 static void gather_rates(const NsSensitivities *s, double *xdot) {
   for (int i = 0; i < s->count; i++)
@@ -162,7 +152,7 @@ static void gather_rates(const NsSensitivities *s, double *xdot) {
 NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
                                 NsError *err) {
   size_t nx = (size_t)s->nx;
-  double *room = ns_alloc(3 * nx, sizeof *room), *dt = new_event_row(&s->slopes), gt = 0;
+  double *room = ns_alloc(3 * nx, sizeof *room), *dt = ns_event_slopes_add(&s->slopes), gt = 0;
   if (!room || !dt) return ns_free(room), ns_fail(err, NS_ENOMEM, "not enough memory");
   GuardLine line = {.g = g, .context = context, .t = t, .x = room};
   double *xdot = room + nx, *gx = xdot + nx;

@@ -133,7 +133,7 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
   *w->clock = t;
   if (w->motion) return ns_fesd_motion(w, t, x, lambda, slopes, err);
   NsStatus status = ns_equations_update(&w->eq, t, err);
-  if (status == NS_OK) status = ns_equations_values(&w->eq, t, x, lambda, err);
+  if (status == NS_OK) status = ns_equations_values(&w->eq, NS_EQUATIONS_ALL, t, x, lambda, err);
   if (status == NS_OK && slopes) status = ns_equations_jacobians(&w->eq, t, x, lambda, true, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < w->N; i++) w->point.F[i] = w->eq.f[i] + w->eq.r[i];
@@ -485,8 +485,7 @@ NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
 
 /* ---- complementarity ---- */
 
-int ns_fesd_first_node(const NsFesd *w, int mode) {
-  (void)mode;
+int ns_fesd_first_node(const NsFesd *w) {
   return w->tableau.early ? 2 : 1;
 }
 

@@ -250,7 +250,7 @@ static double fesd_residual(const NsFesd *w) {
   for (int i = 0; i < w->count; i++)
     for (int a = 0; a < w->m; a++) {
       const NsFesdElement *e = w->elements[i];
-      size_t end = (size_t)w->tableau.s + 1, first = (size_t)ns_fesd_first_node(w, e->mode[a]);
+      size_t end = (size_t)w->tableau.s + 1, first = (size_t)ns_fesd_first_node(w);
       if (w->rows.fixed[a]) continue;
       for (size_t l = first; l <= end; l++)
         for (size_t k = first; k <= end; k++) worst = fmax(worst, cross_residual(w, e, a, l, k));

@@ -225,7 +225,7 @@ NsFesdElement *ns_fesd_next(NsFesd *w);
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err);
 
 /* The first node at which the complementarity of a row is checked: 1, or 2 where stage 1 is the start. */
-int ns_fesd_first_node(const NsFesd *w, int mode);
+int ns_fesd_first_node(const NsFesd *w);
 
 /* The value of a guard at a node; negative when the guard is passed. */
 double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard, int node);

@@ -95,7 +95,7 @@ static bool trial_is_bad(const NsFesd *w, const NsFesdElement *e, bool *all) {
   bool bad = false;
   *all = false;
   for (int a = 0; a < w->m; a++) {
-    int node = ns_fesd_first_node(w, e->mode[a]);
+    int node = ns_fesd_first_node(w);
     if (!w->rows.tie[a] || !ns_fesd_violated(w, e, a, node, NULL)) continue;
     bad = true;
     while (node <= w->tableau.s + 1 && ns_fesd_violated(w, e, a, node, NULL)) node++;
@@ -106,7 +106,7 @@ static bool trial_is_bad(const NsFesd *w, const NsFesdElement *e, bool *all) {
 
 /* The time from the start of an element for which its tie rows certainly keep their modes. */
 static double clear_time(const NsFesd *w, const NsFesdElement *e) {
-  return w->node[ns_fesd_first_node(w, MODE_LOWER)] * e->h;
+  return w->node[ns_fesd_first_node(w)] * e->h;
 }
 
 /* Tries the present modes with up to `most` elements of length h, h / 4, ... that show what they tell. *good: they can follow. */

@@ -87,7 +87,7 @@ static double guess_place(const NsFesd *w, const NsFesdElement *e, NsFesdGuard g
 static bool first_violation(const NsFesd *w, const NsFesdElement *e, NsFesdGuard *guard, int *node, double *place) {
   bool any = false;
   for (int a = 0; a < w->m; a++)
-    for (int k = ns_fesd_first_node(w, e->mode[a]); k <= w->tableau.s + 1; k++) {
+    for (int k = ns_fesd_first_node(w); k <= w->tableau.s + 1; k++) {
       NsFesdGuard here;
       if (!ns_fesd_violated(w, e, a, k, &here)) continue;
       double at = guess_place(w, e, here, k);

@@ -245,42 +245,22 @@ static NsStatus values_finite(const NsEquations *e, double t, NsError *err) {
   return NS_OK;
 }
 
-/* What to evaluate, as bits. */
-enum { OF_F = 1, OF_R = 2, OF_Y = 4 };
-
-static NsStatus equations_evaluate(NsEquations *e, unsigned what, double t, const double *x, const double *lambda,
-                                   NsError *err) {
-  for (int k = 0; (what & OF_F) && k < e->nnodes; k++) {
+NsStatus ns_equations_values(NsEquations *e, unsigned what, double t, const double *x, const double *lambda, NsError *err) {
+  for (int k = 0; (what & NS_EQUATIONS_F) && k < e->nnodes; k++) {
     const NsEquationNode *node = &e->nodes[k];
     NsStatus status = ns_first_order_f(node->ds, t, x + node->x, e->f + node->x, err);
     if (status != NS_OK) return status;
   }
-  if (what & OF_R) memset(e->r, 0, (size_t)e->n * sizeof *e->r);
+  if (what & NS_EQUATIONS_R) memset(e->r, 0, (size_t)e->n * sizeof *e->r);
   for (int k = 0; k < e->nedges; k++) {
     const NsEquationEdge *edge = &e->edges[k];
     NsRelationPoint at = edge_point(e, edge, t, x, lambda);
-    NsStatus status = what & OF_Y ? ns_relation_output(edge->inter->relation, &at, e->y + edge->row, err) : NS_OK;
-    if (status == NS_OK && (what & OF_R)) status = ns_relation_input(edge->inter->relation, &at, edge->g, err);
+    NsStatus status = what & NS_EQUATIONS_Y ? ns_relation_output(edge->inter->relation, &at, e->y + edge->row, err) : NS_OK;
+    if (status == NS_OK && (what & NS_EQUATIONS_R)) status = ns_relation_input(edge->inter->relation, &at, edge->g, err);
     if (status != NS_OK) return status;
-    if (what & OF_R) add_input(e, edge, e->r);
+    if (what & NS_EQUATIONS_R) add_input(e, edge, e->r);
   }
   return values_finite(e, t, err);
-}
-
-NsStatus ns_equations_values(NsEquations *e, double t, const double *x, const double *lambda, NsError *err) {
-  return equations_evaluate(e, OF_F | OF_R | OF_Y, t, x, lambda, err);
-}
-
-NsStatus ns_equations_forces(NsEquations *e, double t, const double *x, const double *lambda, NsError *err) {
-  return equations_evaluate(e, OF_F | OF_R, t, x, lambda, err);
-}
-
-NsStatus ns_equations_outputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err) {
-  return equations_evaluate(e, OF_Y, t, x, lambda, err);
-}
-
-NsStatus ns_equations_inputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err) {
-  return equations_evaluate(e, OF_R, t, x, lambda, err);
 }
 
 /* ---- Jacobians ---- */

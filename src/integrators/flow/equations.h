@@ -56,14 +56,14 @@ NsStatus ns_equations_update(NsEquations *e, double t, NsError *err);
 /* Factors each M that has changed; sets nd and na. NS_ESINGULAR when a singular M depends on time, NS_ENAN. */
 NsStatus ns_equations_split_mass(NsEquations *e, NsError *err);
 
+/* What to evaluate at a point, as bits: f, r, y. */
+enum { NS_EQUATIONS_F = 1, NS_EQUATIONS_R = 2, NS_EQUATIONS_Y = 4, NS_EQUATIONS_ALL = 7 };
+
 /*
-** f, r and y at a point, where the coefficients are up to date; and parts of it: f and r; y; r. NS_ECALLBACK, NS_ERETRY,
+** Evaluates f, r and y, or those that `what` names, at a point, where the coefficients are up to date. NS_ECALLBACK, NS_ERETRY,
 ** NS_ENAN naming the object.
 */
-NsStatus ns_equations_values(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
-NsStatus ns_equations_forces(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
-NsStatus ns_equations_outputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
-NsStatus ns_equations_inputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
+NsStatus ns_equations_values(NsEquations *e, unsigned what, double t, const double *x, const double *lambda, NsError *err);
 
 /* B, C and D at a point, and A if `states`. */
 NsStatus ns_equations_jacobians(NsEquations *e, double t, const double *x, const double *lambda, bool states, NsError *err);

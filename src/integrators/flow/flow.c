@@ -188,8 +188,8 @@ static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
   const NsFlowMemory *memory = &flow->memory;
   NsEquations *e = &flow->eq;
   if (!flow->still) ns_equations_states(e, memory->s, flow->mode->a, memory->x);
-  NsStatus status = flow->still ? ns_equations_inputs(e, t, memory->x, flow->mode->lambda, err)
-                                : ns_equations_values(e, t, memory->x, flow->mode->lambda, err);
+  unsigned what = flow->still ? NS_EQUATIONS_R : NS_EQUATIONS_ALL;
+  NsStatus status = ns_equations_values(e, what, t, memory->x, flow->mode->lambda, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < e->n; i++) flow->room.forces[i] = e->f[i] + e->r[i];
   ns_equations_split(e, false, flow->room.forces, flow->sdot, flow->G);
@@ -617,7 +617,8 @@ NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsE
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, sdot, err);
   NsStatus status = flow_go_to(flow, t, s, err);
   ns_equations_states(e, flow->memory.s, flow->mode->a, flow->memory.x);
-  if (status == NS_OK) status = ns_equations_forces(e, t, flow->memory.x, flow->mode->lambda, err);
+  if (status == NS_OK)
+    status = ns_equations_values(e, NS_EQUATIONS_F | NS_EQUATIONS_R, t, flow->memory.x, flow->mode->lambda, err);
   for (int i = 0; i < e->n && status == NS_OK; i++) flow->room.forces[i] = e->f[i] + e->r[i];
   if (status == NS_OK) ns_equations_split(e, false, flow->room.forces, sdot, flow->G);
   return status;
@@ -628,7 +629,7 @@ NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err) 
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, NULL, err);
   NsStatus status = flow_go_to(flow, t, s, err);
   ns_equations_states(e, flow->memory.s, flow->mode->a, flow->memory.x);
-  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->memory.x, flow->mode->lambda, err);
+  if (status == NS_OK) status = ns_equations_values(e, NS_EQUATIONS_Y, t, flow->memory.x, flow->mode->lambda, err);
   memset(flow->lambda_terms, 0, (size_t)e->m * sizeof *flow->lambda_terms);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;

@@ -43,7 +43,7 @@ static NsStatus start_outputs(const Start *z, NsError *err) {
   NsFlow *flow = z->flow;
   NsEquations *e = &flow->eq;
   ns_equations_states(e, z->s, flow->mode->a, flow->memory.x);
-  NsStatus status = ns_equations_values(e, z->t, flow->memory.x, flow->mode->lambda, err);
+  NsStatus status = ns_equations_values(e, NS_EQUATIONS_ALL, z->t, flow->memory.x, flow->mode->lambda, err);
   if (status == NS_OK) status = ns_equations_jacobians(e, z->t, flow->memory.x, flow->mode->lambda, false, err);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;

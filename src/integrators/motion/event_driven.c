@@ -262,18 +262,14 @@ static void renew_sliding(NsEventDriven *ed, int row) {
     friction->d[i] = ed->now->u[row + i] / speed;
 }
 
-/*
-** The friction that has come to slide slowly in the last step without an event, or -1. In space the direction may turn while the
-** velocity vanishes: then no polynomial has a root.
-*/
-static int slowed_down(NsEventDriven *ed) {
+int ns_ed_slowed_down(NsEventDriven *ed, double part) {
   const NsMotionMode *mode = ed->mode;
   int row = -1;
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
     if (!ns_motion_friction_is(mode, i, FRICTION_SLIP)) continue;
-    double before = mode->slid[i];
+    double before = mode->slid[i], slow = part > 0 ? part * mode->reach[i] : mode->slow[i];
     mode->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (mode->rows[i].friction.width == 2 && before > mode->slow[i] && mode->slid[i] <= mode->slow[i]) row = i;
+    if (mode->rows[i].friction.width == 2 && before > slow && mode->slid[i] <= slow) row = i;
   }
   return row;
 }
@@ -464,7 +460,7 @@ static NsStatus motion_events_renew(NsHybrid *run, int *row, bool *ends, NsError
   *ends = run->log->stopped;
   if (run->t < run->t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
   if (status != NS_OK) return status;
-  *row = slowed_down(ed);
+  *row = ns_ed_slowed_down(ed, 0);
   if (*row >= 0 || *ends || run->t >= run->t_next) return NS_OK;
   run->longest = motion_longest_step(ed);
   status = measure_motion(ed, err);

@@ -104,22 +104,6 @@ static NsStatus exchange_motion_begin(NsScheme *scheme, const NsStep *step, cons
   return status;
 }
 
-/*
-** Sliding in space that has become slow: its direction may turn while u vanishes, so that no guard comes to 0. The row of the
-** friction, or -1.
-*/
-static int exchange_slowed(NsEventDriven *ed) {
-  const NsMotionMode *mode = ed->mode;
-  int row = -1;
-  for (int i = 0; i < ed->m && ed->has_friction; i++) {
-    if (!ns_motion_friction_is(ed->mode, i, FRICTION_SLIP)) continue;
-    double before = mode->slid[i], slow = NS_NEARLY_STOPPED * mode->reach[i];
-    mode->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (mode->rows[i].friction.width == 2 && before > slow && mode->slid[i] <= slow) row = i;
-  }
-  return row;
-}
-
 static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   NsMotionMode *mode = ed->mode;
@@ -131,7 +115,7 @@ static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double 
   for (int i = 0; i < ed->m; i++) level[i] = mode->rows[i].level;
   status = ns_ed_renew_levels(ed, err);
   for (int i = 0; i < ed->m; i++) mode->rows[i].level = fmax(mode->rows[i].level, level[i]);
-  if (status == NS_OK) mode->asked = exchange_slowed(ed);
+  if (status == NS_OK) mode->asked = ns_ed_slowed_down(ed, NS_NEARLY_STOPPED);
   *event = status == NS_OK && mode->asked >= 0;
   return status;
 }

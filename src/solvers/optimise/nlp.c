@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/dense.h"
+
 /* largest number of inputs of a term: the second derivatives of its tape are dense (200^2 / 2 numbers for each operation) */
 enum { NLP_MOST_INPUTS = 200 };
 
@@ -85,12 +87,6 @@ static const double *nlp_gather(const NsNlp *nlp, const NsNlpTerm *t, const doub
   return nlp->in;
 }
 
-static bool nlp_finite(const double *v, int n) {
-  for (int i = 0; i < n; i++)
-    if (!isfinite(v[i])) return false;
-  return true;
-}
-
 /* Adds the rows of the constraints (or of the objective) to `to`. */
 static void nlp_values(NsNlp *nlp, const double *x, bool objective, double *to) {
   for (int e = 0; e < nlp->nentries; e++)
@@ -116,7 +112,7 @@ static bool nlp_objective(NsNlp *nlp, const double *x, double *f) {
 static bool nlp_constraints(NsNlp *nlp, const double *x, double *c) {
   memset(c, 0, (size_t)nlp->m * sizeof *c);
   nlp_values(nlp, x, false, c);
-  return nlp_finite(c, nlp->m);
+  return ns_is_finite(nlp->m, 1, c, nlp->m);
 }
 
 static bool nlp_gradient(NsNlp *nlp, const double *x, double *gradient) {
@@ -134,7 +130,7 @@ static bool nlp_gradient(NsNlp *nlp, const double *x, double *gradient) {
       for (int i = 0; i < v.inputs && t->row[o] < 0; i++)
         gradient[t->index[i]] += t->weight[o] * nlp->slopes[o + (ptrdiff_t)i * v.outputs];
   }
-  return nlp_finite(gradient, nlp->n);
+  return ns_is_finite(nlp->n, 1, gradient, nlp->n);
 }
 
 /* Affine entries come first, then the entries of the terms. */
@@ -150,7 +146,7 @@ static bool nlp_jacobian(NsNlp *nlp, const double *x, double *values) {
     for (at = nlp->jacobian_of[k]; at < nlp->jacobian_of[k + 1]; at++)
       values[at] = nlp->jacobian_weight[at] * nlp->slopes[nlp->jacobian_slope[at]];
   }
-  return nlp_finite(values, nlp->njacobian);
+  return ns_is_finite(nlp->njacobian, 1, values, nlp->njacobian);
 }
 
 static bool nlp_hessian(NsNlp *nlp, const double *x, double factor, const double *lambda, double *values) {
@@ -171,7 +167,7 @@ static bool nlp_hessian(NsNlp *nlp, const double *x, double factor, const double
       }
     }
   }
-  return nlp_finite(values, nlp->nhessian);
+  return ns_is_finite(nlp->nhessian, 1, values, nlp->nhessian);
 }
 
 /* ---- preparation ---- */
