@@ -1,4 +1,5 @@
 -- A headless Chromium for the specs of pages, driven by spec/browser.py; optional.
+local assert = require "luassert"
 local host = require "host"
 local html = require "nslua.web.html"
 local page = require "page"
@@ -58,6 +59,16 @@ function chromium.drive(path, steps)
     if type(value) == "table" and value.files then return values, value end
     values[#values + 1] = value
   end
+end
+
+-- The results of the steps, in which a string stands for an eval. The page must have no error and ask for nothing.
+function chromium.calm(path, steps)
+  for i, step in ipairs(steps) do
+    if type(step) == "string" then steps[i] = { eval = step } end
+  end
+  local values, summary = chromium.drive(path, steps)
+  assert.same({ files = 1, outside = {}, errors = {} }, summary)
+  return values
 end
 
 return chromium

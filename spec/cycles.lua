@@ -27,6 +27,12 @@ function cycles.belt(V)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
 end
 
+-- The right side of the simplest walking model (Garcia, Chatterjee, Ruina and Coleman 1998).
+function cycles.walker(_, x, slope)
+  local leg = ns.sin(x[1] - slope)
+  return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }
+end
+
 -- The woodpecker toy of scripts/woodpecker.lua, with restitution e of the beak: from the state x, up to the time T (3).
 function cycles.woodpecker(e, x, T)
   x = x or { 0, -0.1034482, -0.2788, -0.3411, 0, -7.4583 }

@@ -18,6 +18,9 @@ function expect.message(f, ...)
   return (tostring(err):gsub("^[^:]*:%d+: ", ""))
 end
 
+-- The same of a method of an object.
+function expect.message_of(object, method, ...) return expect.message(object[method], object, ...) end
+
 -- Calls f() while a field of a table has another value, then restores it. Raises what f raises.
 function expect.with(at, key, value, f)
   local old = at[key]

@@ -27,6 +27,16 @@ function host.read(path)
   return text
 end
 
+-- CRC-64 of ECMA-182, bits reflected.
+function host.crc64(bytes)
+  local crc = ~0
+  for i = 1, #bytes do
+    crc = crc ~ bytes:byte(i)
+    for _ = 1, 8 do crc = crc & 1 == 0 and crc >> 1 or (crc >> 1) ~ 0xC96C5795D7870F42 end
+  end
+  return ~crc
+end
+
 function host.write(path, text)
   local file = assert(io.open(path, "wb"))
   assert(file:write(text))

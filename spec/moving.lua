@@ -3,14 +3,25 @@ local ns = require "nslua"
 
 local moving = {}
 
--- simulate{ systems = { ds, ... }, links = { { interaction, ds [, ds2] }, ... }, T =, h =, osi = MoreauJeanOSI(0.5),
--- projection = false, problem = nil }: the simulation.
-function moving.simulate(o)
+local function graph(o)
   local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
   for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
   for _, link in ipairs(o.links or {}) do nsds:link(table.unpack(link)) end
+  return nsds
+end
+
+-- simulate{ systems = { ds, ... }, links = { { interaction, ds [, ds2] }, ... }, T =, h =, osi = MoreauJeanOSI(0.5),
+-- projection = false, problem = nil }: the simulation.
+function moving.simulate(o)
   local make = o.projection and ns.TimeSteppingDirectProjection or ns.TimeStepping
-  return make(nsds, ns.TimeDiscretisation(0, o.h), o.osi or ns.MoreauJeanOSI(0.5), o.problem)
+  return make(graph(o), ns.TimeDiscretisation(0, o.h), o.osi or ns.MoreauJeanOSI(0.5), o.problem)
+end
+
+-- The same made by `make`, with the tolerance of its projection if there is one; theta: of MoreauJeanOSI.
+function moving.with_projection(make, o)
+  local simu = make(graph(o), ns.TimeDiscretisation(0, o.h), ns.MoreauJeanOSI(o.theta or 0.5))
+  if o.tolerance and make ~= ns.TimeStepping then simu:setConstraintTolerance(o.tolerance) end
+  return simu
 end
 
 -- The error of the energy balance: 0 up to rounding.

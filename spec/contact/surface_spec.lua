@@ -1,6 +1,7 @@
 -- Balls that roll and bounce over the ends of faces and edges within steps of event-driven runs.
 local ns = require "nslua"
 local campaign = require "campaign"
+local product = require "motion".multiply
 
 local c, random, cos, sin, sqrt = ns.contact, math.random, math.cos, math.sin, math.sqrt
 local R, T, inertia, g = 0.1, 0.4, 0.004, { 0, 0, -9.81 }
@@ -36,11 +37,7 @@ local worlds = {
   capsule = { function() return c.capsule(0.3, 0.6):placed { 0, 0, -0.3, half, 0, half, 0 } end, 0.25, lies = true },
 }
 
--- The product of quaternions, and a vector turned by one.
-local function product(a, b)
-  return { a[1] * b[1] - a[2] * b[2] - a[3] * b[3] - a[4] * b[4], a[1] * b[2] + a[2] * b[1] + a[3] * b[4] - a[4] * b[3],
-    a[1] * b[3] - a[2] * b[4] + a[3] * b[1] + a[4] * b[2], a[1] * b[4] + a[2] * b[3] - a[3] * b[2] + a[4] * b[1] }
-end
+-- A vector turned by a quaternion.
 local function turned(e, v)
   local x = product(product(e, { 0, v[1], v[2], v[3] }), { e[1], -e[2], -e[3], -e[4] })
   return { x[2], x[3], x[4] }

@@ -1,16 +1,10 @@
 -- Circuits from their parts: closed forms, published runs of machines, random circuits against node equations, errors.
 local campaign = require "campaign"
 local circuits = require "random_circuits"
+local message = require "expect".message_of
 local ns = require "nslua"
 
 local pi = math.pi
-
--- The message of an error of a method, without the place.
-local function message(c, method, ...)
-  local good, text = pcall(c[method], c, ...)
-  assert.is_false(good)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
-end
 
 local function series(source)
   return ns.circuit():voltage("V1", "in", "0", source):resistor("R1", "in", "out", 2)

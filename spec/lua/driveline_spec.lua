@@ -1,16 +1,10 @@
 -- Drivelines from their parts: closed forms, published runs of machines, derivatives, and the text of every error.
 local campaign = require "campaign"
 local drivelines = require "random_drivelines"
+local message = require "expect".message_of
 local ns = require "nslua"
 
 local pi, exp = math.pi, math.exp
-
--- The message of an error of a method, without the place.
-local function message(d, method, ...)
-  local good, text = pcall(d[method], d, ...)
-  assert.is_false(good)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
-end
 
 local function last(columns, name) return columns[name][#columns] end
 

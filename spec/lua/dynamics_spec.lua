@@ -64,10 +64,6 @@ describe("periodic", function()
   end)
 
   it("has exact multipliers of a walker, whose section is an event that acts", function()
-    local function walker(_, x, slope)
-      local leg = ns.sin(x[1] - slope)
-      return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }
-    end
     local found = {}
     for i, direction in ipairs { "up", "both" } do
       local heel = { name = "heel", direction = i == 1 and 1 or 0, g = function(_, x) return x[3] - 2 * x[1] end,
@@ -76,7 +72,7 @@ describe("periodic", function()
           local c = ns.cos(2 * x[1])
           return { -x[1], c * x[2], -2 * x[1], c * (1 - c) * x[2] }
         end }
-      found[i] = dynamics.periodic { rhs = walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
+      found[i] = dynamics.periodic { rhs = cycles.walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
         guess = { 0.2003, -0.1998, 0.4006, -0.0158 } }
       assert.equal("exact", found[i].derivative, direction)
     end

@@ -1,19 +1,13 @@
 -- Contact frames in space: rows against differences of the gap and of the points of the bodies.
 local ns = require "nslua"
 local internal = require "nslua.internal"
+local times = require "motion".multiply
 
 -- ---- vectors and quaternions, written again ----
 
 local function dot(a, b) return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] end
 local function minus(a, b) return { a[1] - b[1], a[2] - b[2], a[3] - b[3] } end
 local function along(p, s, n) return { p[1] + s * n[1], p[2] + s * n[2], p[3] + s * n[3] } end
-
-local function times(a, b)
-  return { a[1] * b[1] - a[2] * b[2] - a[3] * b[3] - a[4] * b[4],
-    a[1] * b[2] + a[2] * b[1] + a[3] * b[4] - a[4] * b[3],
-    a[1] * b[3] - a[2] * b[4] + a[3] * b[1] + a[4] * b[2],
-    a[1] * b[4] + a[2] * b[3] - a[3] * b[2] + a[4] * b[1] }
-end
 
 local function quaternion(q) return { q[4] or 1, q[5] or 0, q[6] or 0, q[7] or 0 } end
 

@@ -26,15 +26,7 @@ describe("a page in the browser", function()
     host.remove(directory)
   end)
 
-  -- Takes the steps; a string stands for an eval. The page must have no error and ask for nothing.
-  local function drive(steps)
-    for i, step in ipairs(steps) do
-      if type(step) == "string" then steps[i] = { eval = step } end
-    end
-    local values, summary = chromium.drive(path, steps)
-    assert.same({ files = 1, outside = {}, errors = {} }, summary)
-    return values
-  end
+  local function drive(steps) return chromium.calm(path, steps) end
 
   local function spin(more)
     local spec = { file = path, frames = 101, fps = 25, title = "Spin", draw = function(k, c)

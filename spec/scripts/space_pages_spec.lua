@@ -53,14 +53,7 @@ describe("a page in space in the browser", function()
     return ns.animation.space(spec)
   end
 
-  local function drive(steps)
-    for i, step in ipairs(steps) do
-      if type(step) == "string" then steps[i] = { eval = step } end
-    end
-    local values, summary = chromium.drive(path, steps)
-    assert.same({ files = 1, outside = {}, errors = {} }, summary)
-    return values
-  end
+  local function drive(steps) return chromium.calm(path, steps) end
 
   test("has the places that its bytes hold, also between frames; plays and steps #once", function()
     ring { values = function(k) return { k, k, 0, 0, 0, -k } end, label = "n" }

@@ -1,17 +1,9 @@
 -- The loops of the two projections: when they end, and what they say when they do not.
 local ns = require "nslua"
 local message = require("bind.models").message
+local simulate = require "moving".with_projection
 
 local direct, combined = ns.TimeSteppingDirectProjection, ns.TimeSteppingCombinedProjection
-
-local function simulate(make, o)
-  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
-  for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
-  for _, link in ipairs(o.links) do nsds:link(table.unpack(link)) end
-  local simu = make(nsds, ns.TimeDiscretisation(0, o.h), ns.MoreauJeanOSI(o.theta or 0.5))
-  if o.tolerance then simu:setConstraintTolerance(o.tolerance) end
-  return simu
-end
 
 local function equation(h) return ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = h }) end
 

@@ -1,19 +1,11 @@
 -- Constraints on coordinates at the end of a step: the direct projection, and the combined one, whose velocities fit.
 local ns = require "nslua"
 local message = require("bind.models").message
-local imbalance = require "moving".imbalance
+local moving = require "moving"
 local numbers = require "random_numbers"
 
+local imbalance, simulate = moving.imbalance, moving.with_projection
 local plain, direct, combined = ns.TimeStepping, ns.TimeSteppingDirectProjection, ns.TimeSteppingCombinedProjection
-
-local function simulate(make, o)
-  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
-  for _, ds in ipairs(o.systems) do nsds:insertDynamicalSystem(ds) end
-  for _, link in ipairs(o.links) do nsds:link(table.unpack(link)) end
-  local simu = make(nsds, ns.TimeDiscretisation(0, o.h), ns.MoreauJeanOSI(o.theta or 0.5))
-  if o.tolerance and make ~= plain then simu:setConstraintTolerance(o.tolerance) end
-  return simu
-end
 
 local function equation(h) return ns.Interaction(ns.EqualityConditionNSL(1), ns.LagrangianScleronomousR { h = h }) end
 

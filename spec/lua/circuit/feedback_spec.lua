@@ -1,12 +1,7 @@
 -- Circuits whose switches are turned by actions: c:set.
 local ns = require "nslua"
+local message = require "expect".message
 local random = require "random_numbers"
-
-local function message(...)
-  local good, text = pcall(...)
-  assert.is_false(good)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
-end
 
 -- A buck converter that feeds a battery of E; the switch S is on at first.
 local function buck(V, E, L, i, kind)

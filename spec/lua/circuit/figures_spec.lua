@@ -1,13 +1,8 @@
 -- Harmonics, efficiency and pictures of circuits.
+local message = require "expect".message_of
 local ns = require "nslua"
 
 local pi = math.pi
-
-local function message(c, method, ...)
-  local good, text = pcall(c[method], c, ...)
-  assert.is_false(good)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
-end
 
 -- A source of the wave before a coil with a resistor.
 local function series(wave)

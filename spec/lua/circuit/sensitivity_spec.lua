@@ -1,13 +1,8 @@
 -- Derivatives of circuits by the values of parts, against central differences of runs.
 local campaign = require "campaign"
 local circuits = require "random_circuits"
+local message = require "expect".message_of
 local ns = require "nslua"
-
-local function message(c, method, ...)
-  local good, text = pcall(c[method], c, ...)
-  assert.is_false(good)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", "", 1))
-end
 
 local function tight()
   local integrator = ns.RungeKuttaOSI(1e-12)

@@ -188,11 +188,7 @@ describe("distances in the plane", function()
   end)
 
   it("tell what they do not take", function()
-    local function message(f, ...)
-      local good, text = pcall(f, ...)
-      assert.is_false(good)
-      return (text:gsub("^.-:%d+: ", ""))
-    end
+    local message = expect.message
     local disk, chain, line = P.disk(1), P.polyline { { 0, 0 }, { 1, 0 } }, C.line({ 0, 0 }, { 0, 1 })
     assert.equal("disk outline", tostring(disk))
     assert.equal("disk: R: expected a positive number, got -1", message(P.disk, -1))

@@ -300,16 +300,12 @@ end)
 -- 0.0151, those of period two at 0.0177.
 describe("the simplest walker #once", function()
   it("doubles its period at the published slopes #long", function()
-    local function walker(_, x, slope)
-      local leg = ns.sin(x[1] - slope)
-      return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }
-    end
     local heel = { name = "heel", direction = 1, g = function(_, x) return x[3] - 2 * x[1] end, apply = function(_, x)
       if x[1] > -0.05 then return x end -- the swing leg passes the other
       local c = ns.cos(2 * x[1])
       return { -x[1], c * x[2], -2 * x[1], c * (1 - c) * x[2] }
     end }
-    local one = dynamics.continuation { rhs = walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
+    local one = dynamics.continuation { rhs = cycles.walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
       range = { 0.009, 0.018 }, guess = { 0.2003, -0.1998, 0.4006, -0.0158 } }
     assert.equal(1, #one.bifurcations)
     assert.equal("period doubling", one.bifurcations[1].kind)

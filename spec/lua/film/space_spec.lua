@@ -1,18 +1,13 @@
 -- Animations in space: what the page holds of shapes, places, forces and values, and what is refused.
 local html = require "nslua.web.html"
 local host = require "host"
+local message = require "expect".message
 local motion = require "motion"
 local ns = require "nslua"
 local page = require "page"
 local three = require "nslua.web.three"
 
 local C = ns.contact
-
-local function message(f, ...)
-  local good, text = pcall(f, ...)
-  assert.is_false(good)
-  return (text:gsub("^.-:%d+: ", ""))
-end
 
 -- Two balls fall on a plane, one onto the other; a box lies beside them. The manager, its simulation and its film.
 local function fall(T, options)

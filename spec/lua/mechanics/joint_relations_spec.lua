@@ -148,10 +148,7 @@ describe("joints in space", function()
       local e = ns.vector { number(), number(), number(), number() }
       return (e / e:norm()):totable()
     end
-    local function times(a, b)
-      return { a[1] * b[1] - a[2] * b[2] - a[3] * b[3] - a[4] * b[4], a[1] * b[2] + a[2] * b[1] + a[3] * b[4] - a[4] * b[3],
-        a[1] * b[3] - a[2] * b[4] + a[3] * b[1] + a[4] * b[2], a[1] * b[4] + a[2] * b[3] - a[3] * b[2] + a[4] * b[1] }
-    end
+    local times = require "motion".multiply
     for _ = 1, require "campaign"(6, 400) do
       local e1, e2 = quaternion(), quaternion()
       local first = body { number(), number(), number(), table.unpack(e1) }
