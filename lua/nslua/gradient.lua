@@ -73,6 +73,8 @@ end
 
 -- Runs with a record; nil: this run needs S.
 local function recorded(run, parameters)
+  if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
+  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   local asked = {}
   run.fresh = back.fresh(run.simu)
   for key, value in pairs(parameters) do asked[key] = value end
@@ -104,8 +106,6 @@ end
 local function ending(sol) return sol.message and sol.message:match "^event '(.*)' ended the run" end
 
 local function by_adjoint(run, parameters)
-  if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
-  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   run.sol = recorded(run, parameters)
   if not run.sol then return nil end
   local good, slopes, moved = pcall(require "nslua.gradient.backward", run, ending(run.sol))
@@ -118,8 +118,6 @@ end
 -- By the record of a time-stepping run; nil: this run needs S. A step that has no derivative is told by the run with
 -- S, which ends at the first one.
 local function by_recorded_steps(run, parameters)
-  if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
-  run.values = where.call("run", back.values, run.simu, parameters) -- before actions of clocks write over them
   run.sol = recorded(run, parameters)
   if not run.sol then return nil end
   local good, slopes = pcall(stepped.backward, run)

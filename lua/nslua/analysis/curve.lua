@@ -226,9 +226,9 @@ function curve.spline(x, y, options)
   return support.curve("spline", ("spline through %d points"):format(#xs), o.outside, pieces(xs, ys, o))
 end
 
-local function read_options(options, who, of_kinds)
+local function read_options(options, who)
   local o = { given = arguments.options(options, who) }
-  o.name = one_of(o.given, who, "kind", of_kinds, "linear")
+  o.name = one_of(o.given, who, "kind", "linear cubic pchip", "linear")
   o.kind = kinds[o.name]
   o.outside = one_of(o.given, who, "outside", "error hold extend repeat", "error")
   o.periodic = o.outside == "repeat"
@@ -237,7 +237,7 @@ end
 
 function curve.interp1(options)
   local who = "interp1"
-  local o = read_options(options, who, "linear cubic pchip")
+  local o = read_options(options, who)
   local xs = arguments.increasing(o.given.x, 2, who, "x")
   local ys = arguments.numbers(o.given.y, #xs, who, "y")
   if o.periodic then must_close(who, "curve that repeats", ys[1], ys[#ys], "y[1]", ("y[%d]"):format(#ys)) end
@@ -298,7 +298,7 @@ end
 -- bent, a coefficient has its values from z and its slopes along y, and its slopes from those along x.
 function curve.interp2(options)
   local who = "interp2"
-  local o = read_options(options, who, "linear cubic pchip")
+  local o = read_options(options, who)
   o.ends = "not-a-knot"
   local xs, ys = arguments.increasing(o.given.x, 2, who, "x"), arguments.increasing(o.given.y, 2, who, "y")
   local z = read_rows(o.given.z, #xs, #ys, who, o.periodic)

@@ -163,7 +163,7 @@ end
 function ode.run(flow, x0, t0, t1, p)
   if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
   local sol = solution(flow, x0, t0, t1, p, flow.events, { t_eval = { t1 } })
-  return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
+  return { x = sol.y:column(1), t = t1, events = occurrences(sol, flow.events) }
 end
 
 -- The run, its derivative by the start, and that by the parameter, when it is a number in args. Nothing where an
@@ -176,7 +176,7 @@ function ode.exact(flow, x0, t0, t1, p)
   local by_parameter = type(arguments_with(flow, p)[flow.which]) == "number"
   local sol = solution(flow, x0, t0, t1, p, flow.events, { t_eval = { t1 },
     sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil } })
-  local run = { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
+  local run = { x = sol.y:column(1), t = t1, events = occurrences(sol, flow.events) }
   local n, S = #x0, sol.S[1]
   return run, S:slice(1, n, 1, n), by_parameter and S:column(n + 1) or nil
 end
@@ -192,7 +192,7 @@ function ode.course(flow, x0, t0, t1, p)
     end
     t[#t + 1], rows[#rows + 1] = sol.t[k], sol.y:column(k)
   end
-  return t, rows, #flow.events > 0 and occurrences(sol, flow.events) or {}
+  return t, rows, occurrences(sol, flow.events)
 end
 
 function ode.guards(flow, x0, t0, t1, p, count)

@@ -287,7 +287,6 @@ end
 function sequences.pieces(q, orbit, p)
   if q.flow.f then return ode, orbit.events end
   if q.kind.returns then return nil end
-  q.flow.piece_start = orbit.x0
   local good, events, mode = pcall(simulation_pieces.fit, q.flow, orbit, p)
   if not good or not events then return nil end
   return simulation_pieces, events, mode

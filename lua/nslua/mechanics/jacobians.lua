@@ -75,10 +75,10 @@ return function(ns, core)
     for i = 1, #part do to[at + i] = to[at + i] + factor * part[i] end
   end
 
-  local function add_rows(to, at, factor, part)
+  local function subtract_rows(to, at, part)
     for i = 1, #part do
       local row, other = to[at + i], part[i]
-      for j = 1, #other do row[j] = row[j] + factor * other[j] end
+      for j = 1, #other do row[j] = row[j] - other[j] end
     end
   end
 
@@ -174,8 +174,8 @@ return function(ns, core)
     end
     add(sum.w, x.at, -1, F)
     if by_q then
-      add_rows(sum.wq, x.at, -1, by_q)
-      add_rows(sum.wv, x.at, -1, by_v)
+      subtract_rows(sum.wq, x.at, by_q)
+      subtract_rows(sum.wv, x.at, by_v)
     end
   end
 

@@ -50,8 +50,8 @@ local function make(support)
     return traced(model, x, indices, function() return a, b, c, d, applied end)
   end
 
-  -- Adds an expression, times a sign, to a row of the program. Returns its constant and the size of its terms.
-  local function add_expression(model, program, row, e, sign)
+  -- Adds an expression to a row of the program. Returns its constant and the size of its terms.
+  local function add_expression(model, program, row, e)
     local parts = { constant = 0.0, columns = {}, parametric = {}, nonlinear = {} }
     collect(parts, e, 1)
     local pass, size = next_pass(model), math.abs(parts.constant)
@@ -61,16 +61,16 @@ local function make(support)
       else parts.columns[entry[1]] = (parts.columns[entry[1]] or 0) + c end
     end
     for j, c in pairs(parts.columns) do
-      program:entry(row, j, sign * c)
+      program:entry(row, j, c)
       size = size + math.abs(c) * program.size[j]
     end
     for _, part in ipairs(parts.nonlinear) do
       local indices = {}
       variables_of(part[2], {}, indices)
-      local weight = sign * value(part[1], nil, next_pass(model))
+      local weight = value(part[1], nil, next_pass(model))
       program:term(function_of(model, part[2], indices), indices, { row }, { weight })
     end
-    return sign * parts.constant, size
+    return parts.constant, size
   end
 
   local function move_bounds(program, row, constant)
@@ -80,14 +80,14 @@ local function make(support)
 
   local function add_row(model, program, e, lower, upper)
     local row = program:constraint(lower, upper)
-    move_bounds(program, row, (add_expression(model, program, row, e, 1)))
+    move_bounds(program, row, (add_expression(model, program, row, e)))
     return row
   end
 
   -- The pairs of a condition e between the bounds of v.
   local function add_condition(model, program, v, e)
     local row = program:constraint(0, 0)
-    local constant, size = add_expression(model, program, row, e, 1)
+    local constant, size = add_expression(model, program, row, e)
     move_bounds(program, row, constant)
     local function side(bound, sign)
       if math.abs(bound) == huge then return end
@@ -111,7 +111,7 @@ local function make(support)
       local size = math.max(math.abs(program.start[i]), width < huge and width or 0)
       program.size[i] = size > 0 and size or 1
     end
-    local constant = add_expression(model, program, 0, objective, 1)
+    local constant = add_expression(model, program, 0, objective)
     local rows = { equations = {}, constraints = {} }
     for k, e in ipairs(model.equations) do rows.equations[k] = add_row(model, program, e, 0, 0) end
     for k, c in ipairs(model.constraints) do

@@ -21,9 +21,9 @@ local bundle = {}
 -- ---- pages and pictures ----
 
 -- A whole page inside the cell. The frame has no access to the notebook.
-local function frame(page, height)
+local function frame(page)
   local element = '<iframe srcdoc="%s" sandbox="allow-scripts allow-downloads" style="%s"></iframe>'
-  return element:format(escape(page), ("width:100%%;height:%dpx;border:0"):format(height))
+  return element:format(escape(page), "width:100%;height:560px;border:0")
 end
 
 -- The picture of a figure, and its size in pixels of the page.
@@ -228,14 +228,14 @@ end
 local function rich(value)
   local kind, class = type(value), class_of(value)
   if kind == "string" then
-    return value:find "^<!DOCTYPE html>" and { ["text/html"] = frame(value, 560) } or nil
+    return value:find "^<!DOCTYPE html>" and { ["text/html"] = frame(value) } or nil
   end
   if kind ~= "table" and kind ~= "userdata" then return nil end
   local meta = debug.getmetatable(value)
   local own = type(meta) == "table" and rawget(meta, "__display")
   if own then return own(value) end
   if class == "figure" then return picture(value) end
-  if class == "animation" then return { ["text/html"] = frame(value:html(), 560) } end
+  if class == "animation" then return { ["text/html"] = frame(value:html()) } end
   if core.ismatrix(value) then return matrix(value) end
   if core.isvector(value) then
     return { ["text/latex"] = matrix_latex(1, #value, function(_, j) return value[j] end) }

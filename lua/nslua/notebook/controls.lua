@@ -39,13 +39,7 @@ function inputs.menu(item)
   return table.concat(parts) .. "</select>"
 end
 
-local function script()
-  local file, message = io.open(directory .. "controls.js", "rb")
-  if not file then error("interact: the installation is not complete: " .. message, 0) end
-  local text = file:read "a"
-  file:close()
-  return text
-end
+local function script() return html.asset(directory .. "controls.js", "interact") end
 
 -- The controls of the list, and below them `shown`, which is HTML; `id` is the name of the set for the kernel.
 function controls.html(id, list, shown)

@@ -24,9 +24,9 @@ local first_state, first_control = point_functions.first_state, point_functions.
 local PARTS = { 0, 0.25, 0.5, 0.75, 1 } -- of the time, at which guesses are looked at
 local SHIFTS = { 0, 1, -1 } -- of states and controls at sample points, in parts of their sizes
 
--- The power of two nearest to x > 0; `missing` where there is none.
-local function power_of_two(x, missing)
-  if not (x > 0 and x < huge) then return missing end
+-- The power of two nearest to x > 0; 1 where there is none.
+local function power_of_two(x)
+  if not (x > 0 and x < huge) then return 1 end
   return 2.0 ^ math.floor(math.log(x, 2) + 0.5)
 end
 
@@ -191,7 +191,7 @@ local function sizes_of_values(f, samples, size)
   for i = 1, D and D:rows() or 0 do
     local most = 0
     for j = 1, #size.names do most = math.max(most, D[i][j] * size[j]) end
-    out[i] = power_of_two(most, 1)
+    out[i] = power_of_two(most)
   end
   return out
 end
@@ -208,8 +208,8 @@ local function find(p)
     local D = largest_slopes(rates, samples_of(p, names, size))
     if not D or not find_one(D, size, at.x, T) then break end
   end
-  for k = 1, #names do size[k] = power_of_two(size[k] or 1, 1) end
-  local units = { T = power_of_two(T, 1), x = {}, u = {}, s = {}, p = {}, guard = {}, path = {} }
+  for k = 1, #names do size[k] = power_of_two(size[k] or 1) end
+  local units = { T = power_of_two(T), x = {}, u = {}, s = {}, p = {}, guard = {}, path = {} }
   for k, one in ipairs(names) do units[one.kind][one.i] = size[k] end
   local samples = samples_of(p, names, size)
   if #p.relays > 0 then
@@ -240,7 +240,7 @@ local function find(p)
       cost = good and math.max(cost, math.abs(slope[#names + 1]) * T) or cost
     end
   end
-  units.cost = power_of_two(cost, 1)
+  units.cost = power_of_two(cost)
   return units
 end
 

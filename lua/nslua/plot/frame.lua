@@ -238,9 +238,9 @@ end
 -- For each axis, the options of tick_params that show its ticks and its labels.
 local shows = { x = { "bottom", "labelbottom" }, y = { "left", "labelleft" } }
 
-local function flag(who, options, name)
+local function flag(options, name)
   local x = options[name]
-  data.optional(x, "boolean", "%s: %s: expected a boolean", who, name)
+  data.optional(x, "boolean", "tick_params: %s: expected a boolean", name)
   return x
 end
 
@@ -262,7 +262,7 @@ function Axes:tick_params(axis, options)
       if options.labelcolor then look.color = style.color("tick_params", options.labelcolor) end
       if options.labelrotation then look.rotation = number("tick_params", "labelrotation", options.labelrotation) end
       look.direction = direction or look.direction
-      local marks, labels = flag("tick_params", options, shows[name][1]), flag("tick_params", options, shows[name][2])
+      local marks, labels = flag(options, shows[name][1]), flag(options, shows[name][2])
       if marks ~= nil then look.marks = marks end
       if labels ~= nil then look.labels = labels end
       self.tick_looks[name] = look

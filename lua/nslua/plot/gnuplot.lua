@@ -201,8 +201,8 @@ local function font_part(w, look, usual)
 end
 
 -- The colour and the font of a text with a look.
-local function look_part(w, look, usual)
-  return (' textcolor rgb "%s"%s'):format(look and look.color or DARK, font_part(w, look, usual or EM))
+local function look_part(w, look)
+  return (' textcolor rgb "%s"%s'):format(look and look.color or DARK, font_part(w, look, EM))
 end
 
 -- ---- a panel ----

@@ -32,8 +32,8 @@ end
 
 local function saved_note(self) return self.folder .. "/saved" end
 
-local function checked(who, good, message)
-  if not good then fail("%s: %s", who, message) end
+local function checked(good, message)
+  if not good then fail("sweep: %s", message) end
   return good
 end
 
@@ -89,7 +89,7 @@ function Store:records()
       if bytes then return bytes, list[i].round end
       i = i + 1
       if not list[i] then return nil end
-      next_record = checked("sweep", support.read(list[i].path))
+      next_record = checked(support.read(list[i].path))
     end
   end
 end
@@ -141,9 +141,9 @@ local function begin_anew(self, now)
   end
   self:clear()
   self.round = 0
-  checked("sweep", support.make_folder(self.folder))
-  checked("sweep", support.make_folder(self.folder .. "/checkpoints"))
-  self.journal = checked("sweep", support.open(journal_of(self, settings.shard or "driver")))
+  checked(support.make_folder(self.folder))
+  checked(support.make_folder(self.folder .. "/checkpoints"))
+  self.journal = checked(support.open(journal_of(self, settings.shard or "driver")))
   files.save(self.folder .. "/script", now[2])
   files.save(self.folder .. "/manifest", now[1])
 end
@@ -206,13 +206,13 @@ function Store:begin(shard, back_end)
   if not self.folder then return end
   if back_end then files.save(self.folder .. "/back-end", back_end .. "\n") end
   local path = journal_of(self, shard)
-  self.journal = self.journal or checked("sweep", support.open(path))
+  self.journal = self.journal or checked(support.open(path))
   if self.is_new_round then
     files.save(self.folder .. "/round", self.round .. "\n")
     os.remove(saved_note(self))
   end
   if self.round > 0 then -- the journal without a round stays open: no other process of this name can begin
-    self.first_journal, self.journal = self.journal, checked("sweep", support.open(path .. "~" .. self.round))
+    self.first_journal, self.journal = self.journal, checked(support.open(path .. "~" .. self.round))
   end
   self.driver = self.folder .. "/driver-" .. shard
   files.save(self.driver, ("%d %s\n"):format(workers.pid(), workers.host()))

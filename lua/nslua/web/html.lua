@@ -16,14 +16,16 @@ local lists = require "nslua.base.lists"
 local _, here = ...
 local directory = here:match "^(.*[/\\])" or "./"
 
--- The text of a file of web/.
-local function asset(name)
-  local file, message = io.open(directory .. name, "rb")
-  if not file then error("html: the installation is not complete: " .. message, 0) end
+-- The text of a file of the installation.
+function html.asset(path, who)
+  local file, message = io.open(path, "rb")
+  if not file then error(who .. ": the installation is not complete: " .. message, 0) end
   local text = file:read "a"
   file:close()
   return text
 end
+
+local function asset(name) return html.asset(directory .. name, "html") end
 
 -- ---- texts ----
 
