@@ -72,6 +72,28 @@ describe("interior points for contacts in the plane", function()
     end
   end)
 
+  -- So large that a factorisation takes memory: a failure there is no singular matrix.
+  it("tell of memory that fails, in whichever step #once", function()
+    math.randomseed(71)
+    local p = random_heap.problem(20, 20, 0.3)
+    p.sparse = true
+    assert.equal("NS_OK", internal.mixed_part(p, "associated").status)
+    local n, told, came = 0, 0, true
+    while came do
+      local good, result
+      came, good, result = internal.failing(n, false, internal.mixed_part, p, "associated")
+      if not came then assert.equal("NS_OK", result.status) end
+      if came and good then
+        assert.equal("NS_ENOMEM", result.status, "allocation " .. n)
+        told = told + 1
+      elseif came then
+        assert.truthy(tostring(result):find "memory" or tostring(result):find "NS_ENOMEM", result)
+      end
+      n = n + 1
+    end
+    assert.is_true(told > 5, "told " .. told)
+  end)
+
   it("leave contacts in space, and dense matrices, alone", function()
     math.randomseed(64)
     local p = random_mixed.problem("joints_space", "regular", 8)

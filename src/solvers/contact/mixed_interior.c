@@ -195,8 +195,8 @@ static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, d
   return ns_mixed_system_factor(&s->system, &v->p, BLOCK, s->A, s->B);
 }
 
-/* The step after which the products are x y + s->c to first order. False: there is none. */
-static bool cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
+/* The step after which the products are x y + s->c to first order. Errors of ns_mixed_system_solve. */
+static NsStatus cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int i = 0; i < v->p.groups[g].dim; i++) {
@@ -206,7 +206,8 @@ static bool cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
       s->step[row + i] = p.fixed[i] ? 0 : sum;
     }
   }
-  if (ns_mixed_system_solve(&s->system, v->p.n, s->step) != NS_OK) return false;
+  NsStatus status = ns_mixed_system_solve(&s->system, v->p.n, s->step);
+  if (status) return status;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
     for (int k = 0; k < p.count; k++) {
@@ -215,7 +216,7 @@ static bool cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
       s->dy[at] = (s->c[at] - s->y[at] * s->dx[at]) / s->x[at];
     }
   }
-  return true;
+  return NS_OK;
 }
 
 /* The largest step in [0, 1] that goes at most the fraction `keep` of the way to the boundary. */
@@ -256,26 +257,36 @@ static void cone_interior_move(NsMixedInterior *s, const NsMixedView *v, double 
   cone_interior_output(s, v);
 }
 
-/* Takes a predictor-corrector step. Returns its length; 0: there is no step. */
-static double cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
+/* Factors with the least addition, from the present one on, that makes J regular. NS_ENOMEM, or the failure with the largest addition. */
+static NsStatus cone_interior_regularise(NsMixedInterior *s, const NsMixedView *v) {
   double extra = ns_larger(proximal, s->extra);
-  while (cone_interior_factor(s, v, extra) != NS_OK)
-    if ((extra *= 100) > 1) return 0;
+  NsStatus status = cone_interior_factor(s, v, extra);
+  while (status && status != NS_ENOMEM && (extra *= 100) <= 1) status = cone_interior_factor(s, v, extra);
+  return status;
+}
+
+/* Takes a predictor-corrector step of *length; 0: it goes nowhere. Errors of the linear system. */
+static NsStatus cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap, double *length) {
+  *length = 0;
+  NsStatus status = cone_interior_regularise(s, v);
+  if (status) return status;
   aim(s, v, 0, false);
-  if (!cone_interior_direction(s, v)) return 0;
+  status = cone_interior_direction(s, v);
+  if (status) return status;
   double reached = mean(s, v, pairs, cone_interior_longest(s, v, 1)) / *gap, centre = reached * reached * reached;
   aim(s, v, ns_larger(ns_smaller(centre, 0.8), 1e-6) * *gap, true);
-  if (!cone_interior_direction(s, v)) return 0;
-  double length = cone_interior_longest(s, v, fraction);
-  if (length < 0.1) {
+  status = cone_interior_direction(s, v);
+  double now = status ? 1 : cone_interior_longest(s, v, fraction);
+  if (now < 0.1) {
     aim(s, v, 0.5 * *gap, false);
-    if (!cone_interior_direction(s, v)) return 0;
-    length = cone_interior_longest(s, v, fraction);
+    status = cone_interior_direction(s, v);
+    if (!status) now = cone_interior_longest(s, v, fraction);
   }
-  if (!(length > 0)) return 0;
-  cone_interior_move(s, v, length);
+  if (status || !(now > 0)) return status;
+  *length = now;
+  cone_interior_move(s, v, now);
   *gap = mean(s, v, pairs, 0);
-  return length;
+  return NS_OK;
 }
 
 /* Increases the addition to W after a short step and decreases it after a long one. */
@@ -298,7 +309,8 @@ static NsStatus cone_interior_iterate(NsMixedInterior *s, const NsMixedView *v, 
   s->extra = 0;
   for (*done = 0; *done < STEPS; ++*done) {
     if (ns_interrupted()) return NS_EINTR;
-    double length = cone_interior_advance(s, v, pairs, &gap);
+    double length;
+    if (cone_interior_advance(s, v, pairs, &gap, &length) == NS_ENOMEM) return NS_ENOMEM;
     adapt(s, length);
     stalled = length > least_step ? 0 : stalled + 1;
     bool stuck = !(length > 0) || !(gap > 0 && gap < INFINITY) || stalled >= STALLED;
