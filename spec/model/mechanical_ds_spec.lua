@@ -293,7 +293,7 @@ describe("rigid bodies", function()
     assert.same({ 3, 6 }, { one:jacobianMIntv():shape() })
   end)
 
-  it("are heavy tops with mInt: the energy and the vertical angular momentum stay, with order 2", function()
+  it("are heavy tops with mInt: the vertical angular momentum stays, and the energy with order 2", function()
     local symmetric = ns.matrix { { 2, 0, 0 }, { 0, 2, 0 }, { 0, 0, 1 } }
     local function run(h)
       local ds = ns.NewtonEulerDS { q0 = { 0, 0, 0, 1, 0.3, 0, 0 }, v0 = { 0, 0, 0, 0.1, 0, 12 }, mass = 1, inertia = symmetric,
@@ -313,9 +313,8 @@ describe("rigid bodies", function()
     end
     local e1, s1 = run(4e-3)
     local e2, s2 = run(2e-3)
-    assert.is_true(e1 < 0.05 and s1 < 0.05)
+    assert.is_true(e1 < 0.05 and s1 < 1e-11 and s2 < 1e-11)
     assert.near(4, e1 / e2, 0.3)
-    assert.near(4, s1 / s2, 0.3)
   end)
 
   it("are driven by mExt of the time, in their frame or in the inertial one", function()

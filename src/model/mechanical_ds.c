@@ -315,10 +315,12 @@ NsStatus ns_mechanical_internal_moment(const NsMechanicalDs *ds, double t, const
   return ds->mint_function.value ? mechanics_evaluate(ds, &ds->mint_function, "computeMInt", t, q, v, out, err) : NS_OK;
 }
 
-NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err) {
+/* F, with the gyroscopic moment of a rigid body if it is one that is `spinning`. */
+static NsStatus sum_forces(const NsMechanicalDs *ds, bool spinning, double t, const double *q, const double *v, double *F,
+                           NsError *err) {
   int n = ds->nv;
   NsStatus status = ns_mechanical_internal(ds, t, q, v, F, err);
-  if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || ns_mechanical_turns(ds))) {
+  if (status == NS_OK && (ds->fgyr_function.value || ds->fgyr.value || spinning)) {
     status = ns_mechanical_gyroscopic(ds, t, q, v, ds->room, err);
     for (int i = 0; i < n; i++) F[i] += ds->room[i];
   }
@@ -332,6 +334,15 @@ NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *
   for (int i = 0; i < n; i++) F[i] = -F[i];
   add_external(ds, q, F);
   return NS_OK;
+}
+
+NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err) {
+  return sum_forces(ds, ns_mechanical_turns(ds), t, q, v, F, err);
+}
+
+NsStatus ns_mechanical_impressed(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F,
+                                 NsError *err) {
+  return sum_forces(ds, false, t, q, v, F, err);
 }
 
 /* J -= the Jacobian of a force by argument `by`: the given matrix, else the Jacobian of the callback, else 0. */
@@ -398,8 +409,8 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
   return status;
 }
 
-NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
-                                       double *by_q, double *by_v, NsError *err) {
+NsStatus ns_mechanical_impressed_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                           double *by_q, double *by_v, NsError *err) {
   size_t n = (size_t)ds->nv;
   memset(by_q, 0, n * (size_t)ds->nq * sizeof *by_q);
   memset(by_v, 0, n * n * sizeof *by_v);
@@ -410,9 +421,15 @@ NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const
   ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
   ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
   if (!ns_mechanical_turns(ds)) return NS_OK;
-  subtract_gyroscopic_jacobian(ds, v, by_v);
   add_external_jacobian(ds, q, by_q);
   return subtract_moment(ds, t, q, v, room, by_q, by_v, err);
+}
+
+NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                       double *by_q, double *by_v, NsError *err) {
+  NsStatus status = ns_mechanical_impressed_jacobians(ds, t, q, v, room, by_q, by_v, err);
+  if (status == NS_OK && ns_mechanical_turns(ds)) subtract_gyroscopic_jacobian(ds, v, by_v);
+  return status;
 }
 
 /* ---- exact derivatives ---- */

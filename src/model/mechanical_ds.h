@@ -122,6 +122,9 @@ NsStatus ns_mechanical_mass_derivative(const NsMechanicalDs *ds, double t, const
 /* F (nv) at a point; the coefficients must be up to date for t. NS_ECALLBACK. */
 NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err);
 
+/* The same without the term omega x inertia omega of a rigid body, for a step that turns its momentum. NS_ECALLBACK. */
+NsStatus ns_mechanical_impressed(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *F, NsError *err);
+
 /* fInt and fGyr (nv) at a point; fGyr includes a rigid body's built-in term. NS_ECALLBACK. */
 NsStatus ns_mechanical_internal(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *out,
                                 NsError *err);
@@ -143,6 +146,10 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
 /* dF/dq (nv x nq) and dF/dv (nv x nv) at a point. `room`: workspace of nv nq doubles. NS_ECALLBACK. */
 NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
                                        double *by_q, double *by_v, NsError *err);
+
+/* The same of ns_mechanical_impressed. */
+NsStatus ns_mechanical_impressed_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                           double *by_q, double *by_v, NsError *err);
 
 /*
 ** Exact derivatives (`exact` of NsFunction), not given Jacobians: dF/dq (nv x nq) and dF/dv (nv x nv); D (nv x nq) -=

@@ -2,7 +2,7 @@
 ** moreau_jean.c
 ** MoreauJeanOSI: the theta scheme of Moreau and Jean for mechanics with impacts.
 ** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,
-** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of the rotation),
+** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of the rotation, and so do its axes: turn.c),
 ** u = H(q) T(q) v + dh/dt,  and a law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
 ** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance. The tolerance
 ** (ns_mj_tolerance) keeps a contact at rest closed when rounding, even over many steps, opens a small gap. Laws that are
@@ -233,8 +233,8 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
     const NsMjNode *node = &mj->nodes[i];
     if (forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t_k, err);
     if (status == NS_OK && forces)
-      status = ns_mechanical_forces(node->ds, mj->t_k, mj->start.q + node->base.x, mj->start.v + node->base.v,
-                                    mj->start.F + node->base.v, err);
+      status = ns_mechanical_impressed(node->ds, mj->t_k, mj->start.q + node->base.x, mj->start.v + node->base.v,
+                                       mj->start.F + node->base.v, err);
     if (status == NS_OK && forces && ns_mechanical_driven(node->ds)) status = ns_ds_update(&node->ds->base, mj->t, err);
   }
   for (int e = 0; e < mj->layout.nedges && status == NS_OK; e++) {
@@ -367,12 +367,14 @@ NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsErr
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta), *rho = mj->rho + o, *work = mj->room.work + o;
   const double *v = mj->v + o, *v_k = mj->start.v + o, *F = mj->F + o, *F_k = mj->start.F + o, *p = mj->p + o;
   NsStatus status = NS_OK;
-  if (wf != 0) status = ns_mechanical_forces(ds, mj->t, q, mj->v + o, mj->F + o, err);
+  if (wf != 0) status = ns_mechanical_impressed(ds, mj->t, q, mj->v + o, mj->F + o, err);
   if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, mj->t, q, node->M, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < n; i++) work[i] = v[i] - v_k[i];
   ns_mechanical_mass_times(ds, node->M, work, rho);
   for (int i = 0; i < n; i++) rho[i] -= (wf != 0 ? wf * F[i] : 0) + (wk != 0 ? wk * F_k[i] : 0) + p[i];
+  ns_mj_turn(mj, node);
+  for (int i = 0; i < 3 && ns_mechanical_turns(ds); i++) rho[3 + i] -= node->turned[i];
   for (int i = 0; ds->boundary && i < ds->boundary->n; i++) mj->held[o + ds->boundary->index[i]] = rho[ds->boundary->index[i]];
   ns_boundary_hold(ds->boundary, rho);
   return NS_OK;
@@ -419,7 +421,7 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
   size_t n = (size_t)ds->nv;
   double a = mj->h * mj->options.theta;
   const double *q = mj->q + node->base.x, *v = mj->v + node->base.v;
-  NsStatus status = ns_mechanical_force_jacobians(ds, mj->t, q, v, node->room, node->by_q, node->by_v, err);
+  NsStatus status = ns_mechanical_impressed_jacobians(ds, mj->t, q, v, node->room, node->by_q, node->by_v, err);
   if (status != NS_OK) return status;
   for (size_t i = 0; i < n * (size_t)ds->nq; i++) node->by_q[i] *= -a;
   if (full && node->M) {
@@ -431,6 +433,7 @@ static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *
   if (node->M) memcpy(node->base.block->W, node->M, n * n * sizeof *node->base.block->W);
   else status = ns_mechanical_mass(ds, mj->t, q, node->base.block->W, err);
   for (size_t i = 0; i < n * n; i++) node->base.block->W[i] += a * (node->by_qv[i] - node->by_v[i]);
+  ns_mj_turn_slope(mj, node);
   return status;
 }
 
@@ -452,7 +455,8 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
     node->base.block->fresh = false;
     bool curved = ns_mj_curved(mj, node);
     bool kept = same && node->base.block->factored && node->base.block->key == key && !curved;
-    if (kept && (node->linear || (node->level && ns_mechanical_constant_forces(node->ds)))) continue;
+    bool level = node->level && ns_mechanical_constant_forces(node->ds);
+    if (kept && (node->linear || (level && ns_mj_turn_same(mj, node)))) continue;
     NsStatus status = NS_OK;
     if (node->linear) form_linear_W(mj, node);
     else status = mj_form_W(mj, node, full, err);

@@ -45,15 +45,25 @@ typedef struct NsMoreauJean NsMoreauJean;
 
 enum { MOST_CURVED = 12 }; /* second derivatives for up to so many coordinates (78 evaluations) */
 
+/*
+** How the axes of a rigid body turn in a step (turn.c): the rotation vector phi = h omega_theta; the momentum L of the start with the moments of the
+** start; and L less its part I_11 omega_theta along phi, which no turn changes.
+*/
+typedef struct NsMjTurn {
+  double phi[3], momentum[3], across[3];
+} NsMjTurn;
+
 /* A dynamical system. Its unknowns are its velocities. */
 typedef struct NsMjNode {
   NsNode base;
   NsMechanicalDs *ds;
   bool linear;
-  bool level;                         /* W was formed where forces and a round mass left by_q and by_v 0 */
+  bool level;                         /* W was formed where forces left by_q and by_v 0, of a round mass */
   double *M;                          /* nv x nv, at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
   double *factors_of;                 /* nv x nv: the W that was factored last; NULL for a linear system */
+  NsMjTurn turn;                      /* of a rigid body: with which W was formed */
+  double turned[3];                   /* what the turn of its axes changes in its momentum; see ns_mj_turn */
   double place, push, twist; /* sizes of its position, and of what the forces of the step change in its velocity and turn */
 } NsMjNode;
 
@@ -217,7 +227,18 @@ static inline bool ns_mj_leaves_residual(const NsMoreauJean *mj) {
 /* Computes the constant part of the problem. */
 void ns_mj_form_q(NsMoreauJean *mj);
 
-/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
+/*
+** Of a rigid body, whose axes turn in the step; nothing of other systems. turn: node->turned at the iterate. slope: adds its part to W, which has that
+** of the forces. same: whether that part is the one that W was formed with last.
+*/
+void ns_mj_turn(const NsMoreauJean *mj, NsMjNode *node);
+void ns_mj_turn_slope(const NsMoreauJean *mj, NsMjNode *node);
+bool ns_mj_turn_same(const NsMoreauJean *mj, const NsMjNode *node);
+
+/*
+** rho = M (v - v_k) - turned - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. F is without the
+** gyroscopic moment of a rigid body, whose part `turned` has.
+*/
 NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err);
 
 /* Writes the compliance of viscous rows by the impulses of this step to D; their law is u + e u_k + D P = 0. */

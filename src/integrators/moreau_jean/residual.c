@@ -8,7 +8,7 @@
 
 #include "integrators/moreau_jean/moreau_jean.h"
 
-/* The sizes of one system's terms: M dv, h theta F, h (1 - theta) F_k. The noise: W v and h theta dF/dq q. */
+/* The sizes of one system's terms: M dv, h theta F, h (1 - theta) F_k, the turned momentum. The noise: W v and h theta dF/dq q. */
 static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
   double *terms = mj->test.terms + o, *noise = mj->test.noise + o;
@@ -16,7 +16,8 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   const double *F = mj->F + o, *F_k = mj->start.F + o, *rho = mj->rho + o, *p = mj->p + o;
   for (int i = 0; i < n; i++) {
     double f = wf != 0 ? wf * F[i] : 0, f_k = wk != 0 ? wk * F_k[i] : 0;
-    terms[i] += fabs(rho[i] + f + f_k + p[i]) + fabs(f) + fabs(f_k);
+    double turned = i >= 3 && ns_mechanical_turns(node->ds) ? node->turned[i - 3] : 0;
+    terms[i] += fabs(rho[i] + f + f_k + p[i] + turned) + fabs(f) + fabs(f_k) + fabs(turned);
   }
   ns_step_add_sizes(1, n, n, node->base.block->W, n, mj->test.scale + o, noise);
   if (node->level) return;
