@@ -50,13 +50,10 @@ double ns_box_plain_residual(int n, const double *lower, const double *upper, co
 /* The larger of `so_far` and the largest |x_i|. */
 double ns_largest(int n, const double *x, double so_far);
 
-/* Workspace of ns_box_lost, n each. */
+/* Workspace of ns_box_lost. */
 typedef struct NsLost {
-  double *data;                /* terms of a row that data explain */
-  bool *open, *reached;        /* rows that are equations; variables that data explain */
-  double *nearer;              /* where `strayed`: a point near by that may be a true answer */
-  double *rest, *way, *change; /* of the search for it */
-  bool strayed;
+  double *data;         /* n: terms of a row that data explain */
+  bool *open, *reached; /* n: rows that are equations; variables that data explain */
 } NsLost;
 
 /* Allocates for up to nmax variables from the arena; check the arena's `failed`. */
@@ -65,14 +62,19 @@ void ns_lost_take(NsLost *lost, NsArena *arena, ptrdiff_t nmax);
 /*
 ** Whether z is a false answer: far out along a direction d with M d = 0, the terms of M z cancel, and q no longer counts. Such a point solves the
 ** problem with q = 0, and ns_box_backward accepts it for any q. The terms of a true answer come from data: q, variables at bounds other than 0, and
-** each variable that has more than 1e-8 of the terms of an equation (w_i = 0 but for 1e-8 of the terms) of which data have more than 1e-8, too. The
-** others are the lost equations. z is false where there are some with data, and these data are all lost in rounding, or |w| is wrong by a tenth of the
-** data in one of them, or, as a part of the terms, by a hundredth of the largest part that data are; or by 1e-6 of the data, where z has strayed: the
-** variables that data do not explain can satisfy the lost equations also where they are so small that data count. lost->nearer is z with these values
-** for them. Where M is only near to a singular matrix there are none, and z is true.
-** Each row is judged by its own terms: units don't matter. M: the matrix where it is sparse; NULL: that of p.
+** each variable in an equation (w_i = 0 but for 1e-8 of the terms) of whose terms more than 1e-8 are data. The others are the lost equations. z is
+** false where there are some with data, and these data are all lost in rounding, or |w| is wrong by a tenth of the data in one of them, or, as a part
+** of the terms, by a hundredth of the largest part that data are. Each row is judged by its own terms: units don't matter.
+** M: the matrix where it is sparse; NULL: that of p.
 */
 bool ns_box_lost(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w, const double *size);
+
+/*
+** A stricter test: whether |w| is wrong by 1e-6 of the data of a row, q and variables at bounds other than 0, where these are at most 1e-8 of its terms.
+** It may refuse a true answer where data are rounding, and finds false ones of saddle systems with tiny entries that ns_box_lost takes for true.
+*/
+bool ns_box_misses(NsLost *lost, const NsBoxProblem *p, const NsSparse *M, const double *z, const double *w,
+                   const double *size);
 
 /*
 ** Whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at most 1e-8 of the terms; a variable at a bound other than 0 is data as q

@@ -27,11 +27,7 @@ static double dense_clamped(const NsBoxProblem *p, int i, double x) {
 
 bool ns_dense_keep(NsDenseSearch *s, const double *z, const double *w, double backward) {
   const NsBoxProblem *p = s->p;
-  if (ns_box_lost(&s->lost, p, NULL, z, w, s->active->size)) {
-    if (!s->lost.strayed) return false;
-    ns_box_product(p, z = s->lost.nearer, s->lost.rest, s->lost.way);
-    backward = ns_box_backward(p, z, w = s->lost.rest, s->lost.way);
-  }
+  if (ns_box_lost(&s->lost, p, NULL, z, w, s->active->size)) return false;
   if (!(backward < s->box.base.least)) return true;
   s->box.base.least = backward;
   memcpy(s->best_z, z, (size_t)p->n * sizeof *z);

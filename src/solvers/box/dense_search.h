@@ -37,10 +37,7 @@ void ns_dense_search_release(NsDenseSearch *s);
 /* Begins a search for p with guess `near`, without a candidate. */
 void ns_dense_search_begin(NsDenseSearch *s, const NsBoxProblem *p, const double *near);
 
-/*
-** Keeps z, w = M z + q (terms in s->active->size) if the backward error is the least so far; where z is lost (ns_box_lost), the point near by. false:
-** there is none.
-*/
+/* Keeps z, w = M z + q (terms in s->active->size) if the backward error is the least so far; false: lost (ns_box_lost). */
 bool ns_dense_keep(NsDenseSearch *s, const double *z, const double *w, double backward);
 
 /* The same, computing w from z; returns whether the best candidate is exact. */

@@ -41,6 +41,8 @@ struct NsSparseBox {
   double *q, *lower, *upper, *guess, *z, *w; /* of the current component, scaled */
   NsBox *dense;                              /* for components of few variables; NULL: none needed it yet */
   double *M, *dense_z, *dense_w;             /* a matrix of FEW variables at most, and its solution */
+  double *fresh, *size;                      /* its product with z, computed afresh, and the terms of that */
+  NsLost lost;
 };
 
 static void take_piece_room(NsSparseBox *s) {
@@ -188,14 +190,26 @@ static NsStatus make_dense_box(NsSparseBox *s) {
     if (size <= FEW && size > most) most = size;
   }
   if (!s->M) s->M = ns_arena_matrix(&s->arena, most, most);
-  if (!s->dense_w) NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w);
+  if (!s->lost.reached) {
+    NS_ARENA_VECTORS(&s->arena, most, &s->dense_z, &s->dense_w, &s->fresh, &s->size);
+    ns_lost_take(&s->lost, &s->arena, most);
+  }
   if (!s->arena.failed) return ns_box_new(&s->dense, most);
   s->arena.failed = false; /* the next one may try again */
-  s->M = s->dense_w = NULL;
+  s->M = NULL, s->lost.reached = NULL;
   return NS_ENOMEM;
 }
 
-/* Solves a scaled component of few variables by the dense methods, when those have an answer or a proof that there is none. */
+/* Whether some row of the dense answer misses its data. */
+static bool misses_data(NsSparseBox *s, const NsSparse *M, const NsBoxProblem *p) {
+  ns_box_product(p, s->dense_z, s->fresh, s->size);
+  return ns_box_misses(&s->lost, p, M, s->dense_z, s->fresh, s->size);
+}
+
+/*
+** Solves a scaled component of few variables by the dense methods, when those have an answer or a proof that there is none. An answer far out that
+** misses the data does not count.
+*/
 static void solve_densely(NsSparseBox *s, const NsSparse *M, bool guess, NsSolverInfo *info) {
   int n = M->cols;
   NsSolverInfo own;
@@ -212,16 +226,10 @@ static void solve_densely(NsSparseBox *s, const NsSparse *M, bool guess, NsSolve
   status = ns_box_solve(s->dense, &p, guess ? s->guess : NULL, s->dense_z, s->dense_w, &own);
   if (status == NS_EINTR) info->status = status;
   if (status != NS_OK && status != NS_ENOSOL) return;
+  if (status == NS_OK && misses_data(s, M, &p)) return;
   memcpy(s->z, s->dense_z, (size_t)n * sizeof *s->z);
   memcpy(s->w, s->dense_w, (size_t)n * sizeof *s->w);
   *info = own;
-}
-
-/* Whether the answer of a component has no finite number in the given units. */
-static bool overflows(const NsSparseBox *s, int size) {
-  for (int k = 0; k < size; k++)
-    if (!(fabs(ns_times_power(s->z[k], -s->units.z[k])) <= DBL_MAX)) return true;
-  return false;
 }
 
 static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
@@ -239,7 +247,6 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
-  if (info.status == NS_OK && overflows(s, size)) info.status = NS_ENAN;
   bool open = info.status != NS_OK && info.status != NS_EINTR && !s->options.method;
   if (open && size <= FEW) solve_densely(s, s->piece[c].M, p->guess, &info);
   for (int k = 0; k < size; k++) {
@@ -298,6 +305,5 @@ NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lowe
   }
   *info = total.info;
   info->residual = natural_residual_of(s, &p, z, w);
-  if (info->status == NS_OK && info->residual == INFINITY) info->status = NS_ENAN;
   return info->status;
 }
