@@ -558,12 +558,20 @@ static NsStatus mesh_corners(const NsMesh *m, int t, NsNarrow *narrow, NsPlaced 
   return ns_narrow_corners(narrow, segment, body, beyond, reach);
 }
 
+/* Whether a body that was lifted, with its centre in front of the polyline, would touch a segment from the other side. */
+static bool mesh_behind(const NsNarrow *narrow, const NsTouch *t, const double *centre) {
+  double way[3];
+  ns_sub3(centre, t->point, way);
+  return ns_dot3(narrow->lift, narrow->lift) > 0 && ns_dot3(t->normal, way) <= 0;
+}
+
 NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlaced body, double reach) {
   NsPose world = ns_pose(NULL, 0, 0);
   NsSolid solid;
   NsStatus status = mesh_solid(m, triangle, &solid);
   double centre[3];
   ns_place(body.pose, body.solid->centre, centre);
+  ns_add3(centre, 1, narrow->lift, centre);
   narrow->all = true; /* which of them are kept is known below */
   if (status == NS_OK) status = ns_narrow_touches(narrow, (NsPlaced){&solid, &world}, body, reach);
   if (status == NS_OK)
@@ -574,8 +582,8 @@ NsStatus ns_mesh_touches(const NsMesh *m, int triangle, NsNarrow *narrow, NsPlac
     NsTouch *t = &narrow->touches[i];
     t->triangle = triangle;
     if (!mesh_keeps(m, triangle, t)) continue;
-    if (m->polyline && t->swapped && t->kind == NS_TOUCH_POINT_FACE && mesh_hidden(m, triangle, t->normal, centre, t->at))
-      continue;
+    bool corner = m->polyline && t->swapped && t->kind == NS_TOUCH_POINT_FACE;
+    if (corner && (mesh_hidden(m, triangle, t->normal, centre, t->at) || mesh_behind(narrow, t, centre))) continue;
     if (t->swapped && ns_dot3(t->side, t->side) == 0 && ns_touch_forms[t->kind].face) mesh_on_patch(m, t);
     narrow->touches[kept++] = *t;
   }

@@ -494,7 +494,10 @@ typedef struct SceneMeet {
 static NsStatus scene_triangle(void *context, int triangle) {
   const SceneMeet *m = context;
   NsScene *s = m->s;
-  NsPlaced body = {s->shapes[s->round[m->k]].solid, &s->poses[m->k]};
+  const NsSceneShape *shape = &s->shapes[s->round[m->k]];
+  NsPlaced body = {shape->solid, &s->poses[m->k]};
+  double sunk = shape->sunk > 0 && shape->sunk_in == m->mesh ? shape->sunk : 0;
+  for (int i = 0; i < 3; i++) s->narrow.lift[i] = sunk * shape->out[i];
   NsStatus status = ns_mesh_touches(s->shapes[m->mesh].mesh, triangle, &s->narrow, body,
                                     2 * scene_reach(s, m->mesh, s->round[m->k]));
   if (s->striding) scene_note_apart(s, s->round[m->k], m->mesh, scene_least_gap(s, 2 * s->reach));
@@ -652,6 +655,7 @@ static NsStatus scene_visit(NsScene *s, int *bad) {
 
 NsStatus ns_scene_search(NsScene *s, const int **found, int *nfound, int *bad) {
   s->searches++;
+  ns_scene_note_sunk(s);
   NsStatus status = scene_visit(s, bad);
   return *found = s->found, *nfound = s->nfound, status;
 }

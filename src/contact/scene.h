@@ -31,7 +31,10 @@ typedef struct NsSceneShape {
       q; /* borrowed; n coordinates: (x, y, angle), a position, or a position and a quaternion. NULL, 0: it is a part of the world */
   int n, nballs;
   double around, half, centre[3];
-  double lead;        /* see ns_scene_lead */
+  double lead; /* see ns_scene_lead */
+  double sunk,
+      out[3];  /* of a search: how deep a thin body is in a polyline that its centre is near, 0: it is not; the way out */
+  int sunk_in; /* the shape of this polyline */
   NsSceneBall *balls; /* nballs */
   const NsSolid *solid;
   NsMesh *mesh;      /* both are borrowed */

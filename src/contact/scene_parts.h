@@ -44,3 +44,6 @@ static inline bool ns_scene_is_ball(const NsSceneShape *a) {
 */
 enum { SCENE_FEW = 16 };
 int ns_scene_going(const NsScene *scene, int *going);
+
+/* In the plane: a body that is thin may sink through a polyline with its centre, too, as in the step of an impact; its linked contacts tell on which side it is. */
+void ns_scene_note_sunk(NsScene *scene);

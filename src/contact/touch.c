@@ -262,6 +262,7 @@ NsStatus ns_narrow_corners(NsNarrow *w, NsPlaced a, NsPlaced b, double beyond[2]
   double centre[3];
   NsStatus status = ns_sides_begin(w, a, b, &x, &y);
   ns_place(b.pose, b.solid->centre, centre);
+  ns_add3(centre, 1, w->lift, centre);
   for (int k = 0; k < 2 * y.s->nvertices && status == NS_OK; k++)
     if (face_meets_way(&x, k % 2, centre, ns_side_vertex(&y, k / 2), beyond[k % 2], reach))
       status = touch_point_face(w, &x, k % 2, &y, k / 2, reach);

@@ -76,8 +76,9 @@ extern const double ns_features_parallel;
 
 /* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
 typedef struct NsNarrow {
-  bool all;  /* asked for: faces have all of their touches */
-  bool near; /* of the last search: no axis has found a gap above the reach */
+  bool all;       /* asked for: faces have all of their touches */
+  bool near;      /* of the last search: no axis has found a gap above the reach */
+  double lift[3]; /* asked for: a body is on the side of a polyline on which its centre is when the body is moved by this */
   int n, capacity, room;
   NsTouch *touches; /* n */
   double *numbers;  /* room */

@@ -1,5 +1,6 @@
 -- nslua.contact.shape.polyline: a flat one is a line, joints are not felt, a curve is reached with order 1.
 local ns = require "nslua"
+local random_numbers = require "random_numbers"
 
 -- Runs a body with a shape, which add(manager, ds) adds, up to T; returns the body, the manager, and the most contacts.
 local function run(add, q, v, T, h, ground, mu)
@@ -145,6 +146,64 @@ describe("a polyline", function()
       assert.is_true(ends[1][1] > -0.88 and ends[1][2] > 0.05, name)
       for k = 1, 3 do assert.near(ends[1][k], ends[2][k], 1e-7, name) end
     end
+  end)
+
+  -- A thin polygon that is thrown at the ground: where it is after a second.
+  local function sliver(seed, add, change)
+    math.randomseed(seed)
+    local points = {}
+    for i = 1, math.random(3, 10) do points[i] = random_numbers.vector_within(2, 0.2) end
+    local v, angle, turn = random_numbers.vector_within(2, 1), random_numbers.uniform(-3, 3), random_numbers.uniform(-4, 4)
+    local e = seed % 2 == 0 and 0 or random_numbers.uniform(0, 0.7)
+    local law, slope = ns.NewtonImpactFrictionNSL(e, 0, random_numbers.uniform(0, 1), 2), random_numbers.uniform(-0.3, 0.3)
+    local ds = ns.LagrangianLinearTIDS({ 0, 0.5, angle }, { v[1], v[2], turn }, ns.diag { 1, 1, 0.012 })
+    ds:setFExtPtr { 0, -9.81, 0 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local contacts = ns.contact.manager { nsds = nsds, law = law, reach = 0.05 }
+    add(contacts, math.cos(slope), math.sin(slope))
+    contacts:add_polygon(ds, points)
+    contacts:update()
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 2e-3), ns.MoreauJeanOSI(0.5))
+    for k = 1, 500 do
+      simu:computeOneStep()
+      simu:nextStep()
+      contacts:update()
+      if change then simu, contacts = change(k, simu, contacts) end
+    end
+    return simu:nsds():dynamicalSystem(1):q()
+  end
+
+  it("keeps thin bodies that sink through it on their side, over joints too, in clones, after checkpoints #once", function()
+    local file = os.tmpname()
+    local function cloned(k, simu, contacts)
+      if k % 7 > 0 then return simu, contacts end
+      local copy = simu:clone()
+      return copy, contacts:in_clone(copy)
+    end
+    local function saved(k, simu, contacts)
+      if k % 7 > 0 then return simu, contacts end
+      simu:save_state(file)
+      local copy = simu:clone()
+      local other = contacts:in_clone(copy)
+      copy:computeOneStep()
+      copy:nextStep()
+      other:update()
+      copy:load_state(file)
+      return copy, other
+    end
+    for _, seed in ipairs { 18, 21, 30, 60, 198 } do -- throws in which the centre sinks through the ground
+      local q = sliver(seed, function(contacts, c, s) contacts:add_line(ns.contact.line({ 0, 0 }, { -s, c })) end)
+      for _, way in ipairs { { -9, 2.34, 9 }, { 9, 2.34, -9 }, { -9, 2.34, 9, cloned }, { -9, 2.34, 9, saved } } do
+        local other = sliver(seed, function(contacts, c, s)
+          local points = {}
+          for i = 1, 3 do points[i] = { way[i] * c, way[i] * s } end
+          contacts:add_polyline(nil, points)
+        end, way[4])
+        for i = 1, 3 do assert.near(q[i], other[i], 1e-9, seed) end
+      end
+    end
+    os.remove(file)
   end)
 
   it("is told wrong by its numbers", function()
