@@ -51,8 +51,9 @@ static bool not_stalled(const NsSearch *search) {
   return friction_search(search)->stalls != 1;
 }
 
-static bool large_not_stalled(const NsSearch *search) {
-  return is_large(search) && not_stalled(search);
+/* False when there is an answer that Newton only polishes, from itself. */
+static bool unsolved(const NsSearch *search) {
+  return !(search->least <= search->tolerance);
 }
 
 static bool never_stalled(const NsSearch *search) {
@@ -82,11 +83,11 @@ static bool sweeps_owed(const NsSearch *search) {
 */
 static const NsChainStep friction_steps[] = {
     {.method = &ns_friction_nsgs, .when = is_small, .mode = NS_NSGS_SHARE, .exact = true},
-    {.method = &ns_friction_newton, .when = is_small, .mode = NS_FRICTION_SHARE},
     {.method = &ns_friction_nsgs, .when = is_large, .mode = NS_NSGS_SHARE},
     {.method = &ns_friction_first_order, .when = is_large, .mode = NS_FIRST_ORDER_SHARE},
-    {.method = &ns_friction_newton, .when = large_not_stalled, .mode = NS_FRICTION_SHARE},
-    {.method = &ns_friction_newton, .when = not_stalled, .mode = NS_FRICTION_PRESSED},
+    {.method = &ns_friction_newton, .when = not_stalled, .mode = NS_FRICTION_SHARE},
+    {.method = &ns_friction_newton, .when = unsolved, .mode = NS_FRICTION_GUESS},
+    {.method = &ns_friction_newton, .mode = NS_FRICTION_PRESSED},
     {.method = &ns_mixed_plane, .when = pivots_due, .mode = NS_PLANE_STEP},
     {.when = friction_rounds_left, .back = 7},
     {.method = &ns_friction_nsgs, .when = sweeps_owed, .mode = NS_NSGS_OWED},
@@ -147,8 +148,9 @@ static void begin_shares(NsFrictionSearch *s) {
   s->limit = v->max_iterations > 0 ? v->max_iterations : small ? SMALL_SWEEPS : LARGE_SWEEPS;
   s->sweeps = small ? ns_larger(FIRST_LEAST, ns_smaller(s->cost, FIRST_MOST)) : FIRST_MOST;
   s->steps = FIRST_MOST;
-  s->spent = s->climbed = s->tried = s->pressed = 0;
+  s->spent = s->climbed = s->tried = s->guessed = s->shared = s->pressed = 0;
   s->swept = s->stalls = s->presses = 0;
+  s->useless = 0;
   s->round = -1;
 }
 
@@ -166,6 +168,7 @@ NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const
   ns_mixed_search_begin(s);
   s->base.exact = exact;
   s->base.final = 0;
+  f->guess = r;
   begin_shares(f);
   ns_nsgs_prepare(&p, f->contact);
   ns_mixed_candidate(s, NS_OK, &guess);

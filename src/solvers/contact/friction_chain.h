@@ -23,8 +23,9 @@ void ns_friction_chain_free(NsFrictionChain *chain);
 
 /*
 ** Solves v, whose block matrix is W, from the guess r (dim nc); r and u = W r + q (dim nc) become the answer. The chain:
-**   1. rounds of increasing length of Gauss-Seidel sweeps, first-order steps (above 120 unknowns) and Newton steps, these also
-**      from pressed points, in proportion to their cost; Newton polishes the answer of a small problem to rounding;
+**   1. rounds of increasing length of Gauss-Seidel sweeps, first-order steps (above 120 unknowns) and Newton steps, these from
+**      the best point, on a way of their own from the guess, and from pressed points, each at most with the work of the
+**      sweeps and first-order steps; Newton polishes the answer of a small problem to rounding;
 **   2. in the plane: the exact LCP, after the first round if nc <= 4, later if nc <= 100;
 **   3. the first-order method, Newton from its last point, then continuation in the friction coefficient.
 ** v->max_iterations limits the sweeps of the chain, or the sweeps or steps of a single method (0: 20000 sweeps, 200 Newton

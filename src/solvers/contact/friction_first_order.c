@@ -230,6 +230,8 @@ static void divide_work(NsFrictionSearch *f, int steps, double between) {
   f->spent += f->taken + step_cost * steps;
   f->sweeps *= even ? 3 : swept > climbed ? 6 : 1;
   f->steps *= even ? 3 : swept > climbed ? 1 : 6;
+  f->sweeps = ns_smaller(f->sweeps, 2 * f->spent);
+  f->steps = ns_smaller(f->steps, 2 * f->spent / step_cost);
   f->stalls = steps >= LONG_RUN && least > 0.5 * between ? f->stalls + 1 : 0;
   if (f->stalls > 0) f->sweeps = ns_larger(f->sweeps, step_cost * steps);
 }

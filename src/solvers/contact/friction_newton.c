@@ -50,7 +50,7 @@ static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 ** for n unknowns. STAGE_SWEEPS, STAGE_STEPS: for each friction coefficient of the continuation.
 */
 enum {
-  SHARE_LEAST = 5,
+  SHARE_LEAST = 3,
   SHARE_MOST = 40,
   FIRST_PRESS = 5,
   PRESS_STEPS = 25,
@@ -70,13 +70,29 @@ typedef struct Row {
   int mode;
 } Row;
 
+/*
+** The way of a point: the point with its output, the best iterate (projected on the cones) with its measure, the proximal term, the squared norms of
+** the map now and at the last iterates, the steps so far.
+*/
+typedef struct FrictionWay {
+  double *r, *u, *best;
+  double least, alpha, norm, recent[RECENT];
+  NsSolverInfo info; /* of the best iterate */
+  int taken;
+} FrictionWay;
+
+/* The ways: of a call from some point; from the guess, which goes on from call to call. */
+enum { ONE_CALL, FROM_GUESS, WAYS };
+
 typedef struct FrictionNewton {
   NsArena arena;
   int dim, nc;
   Row *row;           /* nc */
   double *map;        /* dim nc: the map at r */
   double *step, *rhs; /* dim nc */
-  double *trial, *trial_u, *trial_map, *best;
+  double *trial, *trial_u, *trial_map;
+  FrictionWay way[WAYS];
+  int factored; /* factorisations of the last call */
   bool dense;
   NsLu *own;
   double *A;   /* order^2 */
@@ -84,7 +100,6 @@ typedef struct FrictionNewton {
   NsSparse *S; /* the pattern of W */
   int *slot;   /* index in S of entry k of block p */
   NsSparseLu *lu;
-  double recent[RECENT]; /* squared norms of the map at the last iterates */
   double *friction;      /* discs nc: coefficients of the continuation */
   NsConeContact *easier; /* nc: the contacts with these coefficients */
 } FrictionNewton;
@@ -111,10 +126,13 @@ static NsStatus make_sparse(FrictionNewton *w, const NsBlock *W) {
   return ns_sparse_lu_new(&w->lu, w->S);
 }
 
-/* The work of one step in sweeps of Gauss-Seidel. */
+/*
+** The work of one factorisation and what belongs to it, in sweeps of Gauss-Seidel; an entry of W and 1/30 of a contact are an operation of a sweep.
+** Measured for 48 to 144 unknowns, within a factor of two: BLAS is fast, and open contacts leave the matrix.
+*/
 static double estimate_cost(const FrictionNewton *w, const NsBlock *W) {
   double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim;
-  double factor = w->dense ? n * n * n / 3 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
+  double factor = w->dense ? 8 * n * n + n * n * n / 30 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
   return 1 + factor / (entries + 30.0 * w->nc);
 }
 
@@ -150,7 +168,8 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
   w->place = ns_arena_ints(&w->arena, p->nc);
   w->friction = ns_arena_doubles(&w->arena, (ptrdiff_t)p->nc * p->cone->discs);
   w->easier = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->easier);
-  NS_ARENA_VECTORS(&w->arena, n, &w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best);
+  NS_ARENA_VECTORS(&w->arena, n, &w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map);
+  for (int k = 0; k < WAYS; k++) NS_ARENA_VECTORS(&w->arena, n, &w->way[k].r, &w->way[k].u, &w->way[k].best);
   NsStatus status = w->arena.failed ? NS_ENOMEM : w->dense ? make_dense(w) : make_sparse(w, p->W);
   if (!status) f->cost = estimate_cost(w, p->W);
   return status;
@@ -310,99 +329,127 @@ static bool alart_curnier_finite(const double *x, int n) {
   return true;
 }
 
-/* Halves the step until the map falls, and then moves r, u. *norm: the squared norm of the map. */
-static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, double *r, double *u, double *norm) {
+/* Halves the step until the map falls, and then moves the point. */
+static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, FrictionWay *way) {
   int n = p->dim * p->nc;
-  double t = 1, bound = *norm;
-  for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
+  double t = 1, bound = way->norm;
+  for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, way->recent[k]);
   for (int k = 0; k <= HALVINGS; k++, t /= 2) {
-    for (int i = 0; i < n; i++) w->trial[i] = r[i] + t * w->step[i];
+    for (int i = 0; i < n; i++) w->trial[i] = way->r[i] + t * w->step[i];
     ns_block_product(p->W, w->trial, p->q, w->trial_u);
     double now = alart_curnier_evaluate(p, w->trial, w->trial_u, w->trial_map, NULL);
     if (!(now < (1 - 1e-3 * t) * bound)) continue;
-    memcpy(r, w->trial, (size_t)n * sizeof *r);
-    memcpy(u, w->trial_u, (size_t)n * sizeof *u);
-    *norm = now;
+    memcpy(way->r, w->trial, (size_t)n * sizeof *way->r);
+    memcpy(way->u, w->trial_u, (size_t)n * sizeof *way->u);
+    way->norm = now;
     return true;
   }
   return false;
 }
 
-/* Takes the Newton step for the modes at r; increases alpha until a step is accepted. */
-static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, double *alpha, double *r, double *u,
-                                      double *norm) {
+/* Takes the Newton step for the modes at the point; increases alpha until a step is accepted. */
+static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, FrictionWay *way) {
   for (;;) {
-    alart_curnier_evaluate(p, r, u, w->map, w->row);
-    alart_curnier_make_rows(w, p, *alpha, r, u);
+    alart_curnier_evaluate(p, way->r, way->u, w->map, w->row);
+    alart_curnier_make_rows(w, p, way->alpha, way->r, way->u);
+    w->factored++;
     NsStatus status = w->dense ? alart_curnier_solve_dense(w, p) : alart_curnier_solve_sparse(w, p);
     if (status == NS_ENOMEM) return status;
-    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, r, u, norm)) {
-      *alpha = ns_larger(*alpha / 30, alpha_least);
+    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, way)) {
+      way->alpha = ns_larger(way->alpha / 30, alpha_least);
       return NS_OK;
     }
-    if (*alpha >= alpha_most) return NS_ENOCONV;
-    *alpha = ns_smaller(*alpha * 30, alpha_most);
+    if (way->alpha >= alpha_most) return NS_ENOCONV;
+    way->alpha = ns_smaller(way->alpha * 30, alpha_most);
   }
 }
 
-/* Measures the projection of r on the cones; keeps it if it is the best. */
-static double alart_curnier_judge(FrictionNewton *w, const NsFriction *p, const double *r, double *least, NsSolverInfo *info) {
-  NsSolverInfo now = *info;
-  int n = p->dim * p->nc;
-  memcpy(w->trial, r, (size_t)n * sizeof *r);
+/* Measures the projection of the point on the cones; keeps it if it is the best. */
+static void alart_curnier_judge(FrictionNewton *w, const NsFriction *p, FrictionWay *way) {
+  NsSolverInfo now = {0};
+  size_t bytes = (size_t)(p->dim * p->nc) * sizeof *way->r;
+  memcpy(w->trial, way->r, bytes);
   for (int i = 0; i < p->nc; i++) p->cone->project(p->cone, ns_friction_mu(p, i), w->trial + (size_t)i * (size_t)p->dim);
   double measure = ns_friction_measure(p, w->trial, w->trial_u, &now);
-  if (measure < *least) {
-    *least = measure;
-    *info = now;
-    memcpy(w->best, w->trial, (size_t)n * sizeof *r);
-  }
-  return measure;
+  if (!(measure < way->least)) return;
+  way->least = measure;
+  way->info = now;
+  memcpy(way->best, w->trial, bytes);
+}
+
+/* Begins a way at r. */
+static void alart_curnier_begin(FrictionNewton *w, const NsFriction *p, FrictionWay *way, const double *r) {
+  size_t bytes = (size_t)(p->dim * p->nc) * sizeof *r;
+  memcpy(way->r, r, bytes);
+  memcpy(way->best, r, bytes);
+  ns_block_product(p->W, r, p->q, way->u);
+  way->norm = alart_curnier_evaluate(p, r, way->u, w->map, NULL);
+  for (int k = 0; k < RECENT; k++) way->recent[k] = 10 * way->norm;
+  way->alpha = alpha_least;
+  way->least = INFINITY;
+  way->info = (NsSolverInfo){.relative = INFINITY, .backward = INFINITY};
+  way->taken = 0;
+  alart_curnier_judge(w, p, way);
 }
 
 /*
-** At most `iterations` steps from r, which becomes the best iterate; u becomes its output. NS_OK: the measure is within
+** At most `iterations` steps of a way; r becomes its best iterate, u the output of that. NS_OK: the measure is within
 ** tolerance (with `polish`, steps go on to rounding while they improve it); NS_EMAXITER; NS_ENOCONV: no step improves;
 ** NS_EINTR, NS_ENOMEM.
 */
-static NsStatus alart_curnier_solve(FrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
-                                    double *r, double *u, NsSolverInfo *info) {
-  double alpha = alpha_least, least = INFINITY;
+static NsStatus alart_curnier_go_on(FrictionNewton *w, const NsFriction *p, FrictionWay *way, double tolerance, int iterations,
+                                    bool polish, double *r, double *u, NsSolverInfo *info) {
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
   if (w->lu) ns_sparse_lu_restart(w->lu);
-  ns_block_product(p->W, r, p->q, u);
-  double norm = alart_curnier_evaluate(p, r, u, w->map, NULL);
-  for (int k = 0; k < RECENT; k++) w->recent[k] = 10 * norm;
-  alart_curnier_judge(w, p, r, &least, info);
-  while (taken < iterations && (least > tolerance || (least > rounding && extra-- > 0))) {
-    double before = least;
+  while (taken < iterations && (way->least > tolerance || (way->least > rounding && extra-- > 0))) {
+    double before = way->least;
     if (ns_interrupted()) status = NS_EINTR;
-    else status = alart_curnier_advance(w, p, &alpha, r, u, &norm);
+    else status = alart_curnier_advance(w, p, way);
     if (status) break;
     status = NS_EMAXITER;
-    w->recent[taken % RECENT] = norm;
+    way->recent[way->taken++ % RECENT] = way->norm;
     taken++;
-    alart_curnier_judge(w, p, r, &least, info);
-    if (before <= tolerance && least > before / 2) break;
+    alart_curnier_judge(w, p, way);
+    if (before <= tolerance && way->least > before / 2) break;
   }
-  if (least <= tolerance && status != NS_EINTR) status = NS_OK;
-  memcpy(r, w->best, (size_t)(p->dim * p->nc) * sizeof *r);
+  if (way->least <= tolerance && status != NS_EINTR) status = NS_OK;
+  memcpy(r, way->best, (size_t)(p->dim * p->nc) * sizeof *r);
   ns_block_product(p->W, r, p->q, u);
+  *info = way->info;
   info->status = status;
   info->iterations = taken;
   info->solver = "newton";
   return status;
 }
 
+/* The same from r. */
+static NsStatus alart_curnier_solve(FrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
+                                    double *r, double *u, NsSolverInfo *info) {
+  alart_curnier_begin(w, p, &w->way[ONE_CALL], r);
+  return alart_curnier_go_on(w, p, &w->way[ONE_CALL], tolerance, iterations, polish, r, u, info);
+}
+
 /* ---- the method and its starting points ---- */
+
+/* Steps of a way, and its outcome. The answer of a small problem is polished, in the chain also beyond these steps. */
+static NsOutcome alart_curnier_keep(FrictionNewton *w, NsFrictionSearch *f, FrictionWay *way, int steps) {
+  NsMixedSearch *s = &f->mixed;
+  NsSolverInfo info = {0};
+  bool polish = ns_friction_small(f);
+  w->factored = 0;
+  NsStatus status = alart_curnier_go_on(w, s->blocks, way, s->base.tolerance, steps, polish, s->z, s->w, &info);
+  int taken = info.iterations;
+  if (!status && polish && taken == steps && !s->v.method)
+    alart_curnier_go_on(w, s->blocks, way, s->base.tolerance, POLISH_STEPS, polish, s->z, s->w, &info),
+        info.iterations += taken;
+  return ns_friction_keep(f, &info);
+}
 
 /* Steps from f->mixed.z. */
 static NsOutcome alart_curnier_steps(FrictionNewton *w, NsFrictionSearch *f, int steps) {
-  NsMixedSearch *s = &f->mixed;
-  NsSolverInfo info = {0};
-  alart_curnier_solve(w, s->blocks, s->base.tolerance, steps, ns_friction_small(f), s->z, s->w, &info);
-  return ns_friction_keep(f, &info);
+  alart_curnier_begin(w, f->mixed.blocks, &w->way[ONE_CALL], f->mixed.z);
+  return alart_curnier_keep(w, f, &w->way[ONE_CALL], steps);
 }
 
 /* The outcome of a call that takes no step. */
@@ -410,14 +457,30 @@ static NsOutcome alart_curnier_passed(const NsFrictionSearch *f) {
   return ns_mixed_outcome(&f->mixed, NS_ENOCONV, &f->mixed.info);
 }
 
-/* Takes steps for a share of the work so far. After a failure it waits for sweeps ten times nearer, or for one round. */
+/* Goes on from the guess until its work is that of the sweeps and first-order steps so far. */
+static NsOutcome alart_curnier_from_guess(FrictionNewton *w, NsFrictionSearch *f) {
+  FrictionWay *way = &w->way[FROM_GUESS];
+  int steps = (int)ns_smaller((f->spent - f->guessed) / f->cost, STEPS);
+  if (steps < 1) return alart_curnier_passed(f);
+  if (f->guessed == 0) alart_curnier_begin(w, f->mixed.blocks, way, f->guess);
+  NsOutcome out = alart_curnier_keep(w, f, way, steps);
+  f->guessed = out.status == NS_ENOCONV || way->taken >= STEPS ? INFINITY : f->guessed + w->factored * f->cost;
+  return out;
+}
+
+/*
+** Takes steps for a share of the work so far, less what its earlier ones have taken; to polish an answer, for twice that work, whatever they have
+** taken. After a failure it waits for sweeps ten times nearer, or for one round.
+*/
 static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
-  double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent, share = 2 * spent / f->cost;
-  bool stuck = f->tried > 0 && f->standing > 0.1 * f->tried;
+  bool solved = f->mixed.base.least <= f->mixed.base.tolerance, stuck = f->tried > 0 && f->standing > 0.1 * f->tried;
+  double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent;
+  double share = (solved ? 2 * spent : spent - f->shared) / f->cost;
   if (share < SHARE_LEAST) return alart_curnier_passed(f);
-  if (stuck && f->mixed.base.least > f->mixed.base.tolerance) return f->tried = 0, alart_curnier_passed(f);
+  if (stuck && !solved) return f->tried = 0, alart_curnier_passed(f);
   ns_friction_restart(f);
   NsOutcome out = alart_curnier_steps(w, f, share < SHARE_MOST ? (int)share : SHARE_MOST);
+  f->shared += w->factored * f->cost;
   if (out.status != NS_OK) f->tried = f->standing;
   return out;
 }
@@ -454,15 +517,21 @@ static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, d
   return alart_curnier_steps(w, f, steps);
 }
 
-/* Newton from one such point after another, each in its turn, with at most as much work in all as the other methods have done. */
+/*
+** Newton from one such point after another, each in its turn, with at most as much work in all as the other methods have done. A point from which no
+** step helps is not tried again.
+*/
 static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
   NsOutcome out = alart_curnier_passed(f);
   while (out.status != NS_OK && out.status != NS_ENOMEM && f->presses < 3 * NS_PRESSES && !ns_interrupted()) {
     int k = f->presses, steps = k == 0 ? FIRST_PRESS : k < NS_PRESSES ? PRESS_STEPS : k < 2 * NS_PRESSES ? AGAIN : STEPS;
+    unsigned bit = 1u << k % NS_PRESSES;
     if (f->pressed + (k == 0 ? soon : 1) * steps * f->cost > f->spent) break;
     f->presses++;
+    if (f->useless & bit) continue;
     out = alart_curnier_pressed(w, f, ns_pressed[k % NS_PRESSES], 0, steps);
-    f->pressed += out.iterations * f->cost;
+    if (out.status == NS_ENOCONV || steps == STEPS) f->useless |= bit;
+    f->pressed += w->factored * f->cost;
   }
   return out;
 }
@@ -472,7 +541,8 @@ static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *
   int n = f->mixed.v.p.n, variants = n <= UNEVEN ? VARIANTS + VARIANTS * 90 / n : 0;
   NsOutcome out = alart_curnier_passed(f);
   for (int k = 0; out.status != NS_OK && n <= PRESSED && k < NS_PRESSES * (1 + variants) && !ns_interrupted(); k++)
-    out = alart_curnier_pressed(w, f, ns_pressed[k % NS_PRESSES], k / NS_PRESSES, STEPS);
+    if (k >= NS_PRESSES || !(f->useless >> k & 1))
+      out = alart_curnier_pressed(w, f, ns_pressed[k % NS_PRESSES], k / NS_PRESSES, STEPS);
   return out;
 }
 
@@ -504,6 +574,7 @@ static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
   int limit = f->mixed.v.max_iterations;
   switch (mode) {
     case NS_FRICTION_SHARE: return alart_curnier_share(work, f);
+    case NS_FRICTION_GUESS: return alart_curnier_from_guess(work, f);
     case NS_FRICTION_PRESSED: return alart_curnier_pressed_round(work, f);
     case NS_FRICTION_ROUGHENED: return alart_curnier_roughened(work, f);
     case NS_FRICTION_ALL_PRESSED: return alart_curnier_all_pressed(work, f);

@@ -20,8 +20,12 @@ typedef struct NsFrictionSearch {
   double sweeps, steps;   /* the share of the next round: sweeps, first-order steps */
   double cost;            /* estimated work of a Newton step, at least 1 */
   double spent;           /* work of all rounds so far */
+  const double *guess;    /* the guess, and the work of Newton's way from there; */
+  double guessed;         /* INFINITY: it has ended */
+  double shared;          /* the work of Newton from the best candidate */
   double pressed;         /* work of Newton from pressed points */
   int presses;            /* how many of these there have been */
+  unsigned useless;       /* bits of those from which it does not help */
   double climbed;         /* first-order steps so far */
   int stalls;             /* consecutive long first-order runs without progress */
   double before;          /* the measure before the sweeps of this round */
@@ -47,4 +51,11 @@ static inline NsOutcome ns_friction_keep(NsFrictionSearch *s, const NsSolverInfo
 /* Methods (and ns_friction_nsgs, in friction_nsgs.h) and their modes other than 0, which are told at the definitions. */
 extern const NsMethod ns_friction_first_order, ns_friction_newton;
 enum { NS_FIRST_ORDER_SHARE = 1, NS_FIRST_ORDER_LONG };
-enum { NS_FRICTION_SHARE = 1, NS_FRICTION_PRESSED, NS_FRICTION_LONG, NS_FRICTION_ROUGHENED, NS_FRICTION_ALL_PRESSED };
+enum {
+  NS_FRICTION_SHARE = 1,
+  NS_FRICTION_GUESS,
+  NS_FRICTION_PRESSED,
+  NS_FRICTION_LONG,
+  NS_FRICTION_ROUGHENED,
+  NS_FRICTION_ALL_PRESSED
+};
