@@ -17,7 +17,10 @@ typedef struct TurnQuotients {
   double sine, cosine, rest;
 } TurnQuotients;
 
-/* An angle (rad) below which the quotients are series; the terms left out are then below rounding, of the third one below 1e-9, which is no value. */
+/*
+** An angle (rad) below which the quotients are series. The terms that the first two leave out are below x^4 / 120 = 1e-18. The third one is cut at
+** its first term, x^2 / 120 = 1e-10 off: it makes the derivative alone, in a term of order x^2.
+*/
 static const double SMALL = 1e-4;
 
 static TurnQuotients turn_quotients(double x) {
@@ -75,10 +78,16 @@ void ns_mj_turn(const NsMoreauJean *mj, NsMjNode *node) {
   else turn_change(turn.phi, turn.across, node->turned);
 }
 
+/* The turn on which W depends: none (zeros) where there is no momentum, and in frozen steps, whose turn has no slope. */
+static NsMjTurn mj_sloping_turn(const NsMoreauJean *mj, const NsMjNode *node) {
+  NsMjTurn none = {0}, turn = mj->frozen ? none : mj_turn_of(mj, node);
+  return is_zero3(turn.momentum) ? none : turn;
+}
+
 void ns_mj_turn_slope(const NsMoreauJean *mj, NsMjNode *node) {
   if (!ns_mechanical_turns(node->ds)) return;
-  NsMjTurn turn = node->turn = mj_turn_of(mj, node);
-  if (is_zero3(turn.momentum) || mj->frozen) return;
+  NsMjTurn turn = node->turn = mj_sloping_turn(mj, node);
+  if (is_zero3(turn.momentum)) return;
   double turned[3], slope[3], a = mj->h * mj->options.theta;
   turn_change(turn.phi, turn.across, turned);
   for (int i = 0; i < 3; i++) turned[i] += turn.momentum[i];
@@ -90,7 +99,6 @@ void ns_mj_turn_slope(const NsMoreauJean *mj, NsMjNode *node) {
 
 bool ns_mj_turn_same(const NsMoreauJean *mj, const NsMjNode *node) {
   if (!ns_mechanical_turns(node->ds)) return true;
-  NsMjTurn turn = mj_turn_of(mj, node);
-  if (is_zero3(turn.momentum)) return is_zero3(node->turn.momentum);
+  NsMjTurn turn = mj_sloping_turn(mj, node);
   return memcmp(&turn, &node->turn, sizeof turn) == 0;
 }

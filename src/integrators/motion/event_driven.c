@@ -262,12 +262,12 @@ static void renew_sliding(NsEventDriven *ed, int row) {
     friction->d[i] = ed->now->u[row + i] / speed;
 }
 
-int ns_ed_slowed_down(NsEventDriven *ed, double part) {
+int ns_ed_slowed_down(NsEventDriven *ed, double part, const double *of) {
   const NsMotionMode *mode = ed->mode;
   int row = -1;
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
     if (!ns_motion_friction_is(mode, i, FRICTION_SLIP)) continue;
-    double before = mode->slid[i], slow = part > 0 ? part * mode->reach[i] : mode->slow[i];
+    double before = mode->slid[i], slow = part * of[i];
     mode->slid[i] = ns_ed_sliding_speed(ed, i);
     if (mode->rows[i].friction.width == 2 && before > slow && mode->slid[i] <= slow) row = i;
   }
@@ -460,7 +460,7 @@ static NsStatus motion_events_renew(NsHybrid *run, int *row, bool *ends, NsError
   *ends = run->log->stopped;
   if (run->t < run->t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
   if (status != NS_OK) return status;
-  *row = ns_ed_slowed_down(ed, 0);
+  *row = ns_ed_slowed_down(ed, 1, ed->mode->slow);
   if (*row >= 0 || *ends || run->t >= run->t_next) return NS_OK;
   run->longest = motion_longest_step(ed);
   status = measure_motion(ed, err);

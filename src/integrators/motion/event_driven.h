@@ -109,9 +109,9 @@ NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err);
 
 /*
 ** The row of friction in space that has come to slide slowly in the last step without an event, or -1: its direction may turn while the
-** velocity vanishes, and then no guard comes to 0. Slow: below this part of the largest speed so far; 0: below mode->slow.
+** velocity vanishes, and then no guard comes to 0. Slow: at most this part of of[i], by rows.
 */
-int ns_ed_slowed_down(NsEventDriven *ed, double part);
+int ns_ed_slowed_down(NsEventDriven *ed, double part, const double *of);
 
 /* The modes for a solver outside of the engine (event_exchange.c). */
 extern const NsSchemeExchange ns_ed_exchange;

@@ -115,7 +115,7 @@ static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double 
   for (int i = 0; i < ed->m; i++) level[i] = mode->rows[i].level;
   status = ns_ed_renew_levels(ed, err);
   for (int i = 0; i < ed->m; i++) mode->rows[i].level = fmax(mode->rows[i].level, level[i]);
-  if (status == NS_OK) mode->asked = ns_ed_slowed_down(ed, NS_NEARLY_STOPPED);
+  if (status == NS_OK) mode->asked = ns_ed_slowed_down(ed, NS_NEARLY_STOPPED, mode->reach);
   *event = status == NS_OK && mode->asked >= 0;
   return status;
 }

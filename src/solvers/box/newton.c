@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "linalg/dense.h"
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
@@ -129,12 +130,6 @@ static double box_newton_largest_of(const double *x) {
   return most;
 }
 
-static bool box_newton_finite(const double *x, int n) {
-  for (int i = 0; i < n; i++)
-    if (!(fabs(x[i]) <= DBL_MAX)) return false;
-  return true;
-}
-
 /* One step from z with F, d, e in s: the Newton step, else steepest descent. */
 static NsStatus box_newton_advance(BoxNewton *s, const NsBoxMap *map, BoxFunction function, double merit, double allowed,
                                    double largest, double *z) {
@@ -145,7 +140,7 @@ static NsStatus box_newton_advance(BoxNewton *s, const NsBoxMap *map, BoxFunctio
     for (int i = 0; i < n; i++) s->step[i] = -s->F[i];
     map->solve(map->self, s->step);
     double slope = slope_along(s, n);
-    if (box_newton_finite(s->step, n) && slope < 0 && box_newton_search(s, map, function, allowed, slope, z)) return NS_OK;
+    if (ns_is_finite(n, 1, s->step, n) && slope < 0 && box_newton_search(s, map, function, allowed, slope, z)) return NS_OK;
   }
   for (int i = 0; i < n; i++) s->step[i] = -s->gradient[i];
   double slope = slope_along(s, n);

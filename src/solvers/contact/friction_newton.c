@@ -16,12 +16,12 @@
 */
 #include "solvers/contact/friction_search.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "linalg/dense.h"
 #include "linalg/lu.h"
 #include "linalg/sparse_lu.h"
 #include "solvers/contact/friction_nsgs.h"
@@ -323,12 +323,6 @@ static NsStatus alart_curnier_solve_sparse(FrictionNewton *w, const NsFriction *
 
 /* ---- steps ---- */
 
-static bool alart_curnier_finite(const double *x, int n) {
-  for (int k = 0; k < n; k++)
-    if (!(fabs(x[k]) <= DBL_MAX)) return false;
-  return true;
-}
-
 /* Halves the step until the map falls, and then moves the point. */
 static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, FrictionWay *way) {
   int n = p->dim * p->nc;
@@ -355,7 +349,7 @@ static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, Fr
     w->factored++;
     NsStatus status = w->dense ? alart_curnier_solve_dense(w, p) : alart_curnier_solve_sparse(w, p);
     if (status == NS_ENOMEM) return status;
-    if (!status && alart_curnier_finite(w->step, p->dim * p->nc) && alart_curnier_search(w, p, way)) {
+    if (!status && ns_is_finite(p->dim * p->nc, 1, w->step, p->dim * p->nc) && alart_curnier_search(w, p, way)) {
       way->alpha = ns_larger(way->alpha / 30, alpha_least);
       return NS_OK;
     }
