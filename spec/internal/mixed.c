@@ -4,6 +4,7 @@
 */
 #include "internal.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "bind/numerics/answer.h"
 #include "solvers/contact/heap.h"
@@ -108,9 +109,9 @@ static void solve_next(lua_State *L, int at, MixedCall *c) {
                     &options->max_iterations, &keep);
   options->keep = keep != 0;
   uint64_t allocations = ns_alloc_count();
-  double start = ns_search_now();
+  double start = ns_clock_now();
   for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
-  double seconds = (ns_search_now() - start) / repeats;
+  double seconds = (ns_clock_now() - start) / repeats;
   allocations = ns_alloc_count() - allocations;
   spec_mixed_push_answer(L, &g, &info, info.backward);
   nsl_internal_give(L, 0, "seconds. allocations.", seconds, (double)allocations);

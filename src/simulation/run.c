@@ -6,8 +6,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "simulation/checkpoint.h"
@@ -60,12 +60,6 @@ static NsStatus one_step(NsTimeStepping *ts, NsError *err) {
   return status == NS_OK ? ns_ts_next_step(ts, err) : status;
 }
 
-static double run_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Steps and time since the last checkpoint; without checkpoints, time since the last flush of the stream. */
 typedef struct Since {
   long steps;
@@ -82,11 +76,11 @@ static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since 
   const NsRunCheckpoints *c = &options->checkpoints;
   if (since->steps == 0) return NS_OK;
   double seconds = c->path ? c->seconds : 1;
-  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && run_now() - since->time >= seconds);
+  bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && ns_clock_now() - since->time >= seconds);
   if (!due) return NS_OK;
   NsStatus status = options->stream ? ns_stream_flush(options->stream, err) : NS_OK;
   if (status == NS_OK && c->path) status = ns_ts_save(ts, c->path, NULL, 0, err);
-  *since = (Since){0, run_now()};
+  *since = (Since){0, ns_clock_now()};
   return status;
 }
 
@@ -188,7 +182,7 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   if (status == NS_OK) status = run_take_sensitivities(ts, &options->sensitivities, err);
   if (status == NS_OK) status = ns_record_begin(&record, ts, solution, options, err);
   if (status != NS_OK) return run_end_sensitivities(ts, solution), status;
-  Since since = {0, run_now()};
+  Since since = {0, ns_clock_now()};
   status = run_steps(ts, &record, options, &since, err);
   NsStatus saved = saves(options) ? run_save(ts, options, &since, true, status == NS_OK ? err : NULL) : NS_OK;
   NsStatus ended = ns_record_end(&record, status == NS_OK && saved == NS_OK ? err : NULL);

@@ -5,7 +5,6 @@
 #include "solvers/chain.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/interrupt.h"
 
@@ -50,12 +49,6 @@ void ns_methods_release(NsMethods *methods) {
   for (size_t k = 0; methods->work && methods->list[k]; k++)
     if (methods->list[k]->release) methods->list[k]->release(methods->work[k]);
   methods->work = NULL;
-}
-
-double ns_search_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The place of a method in the list of its workspaces; the list's end when it is not there. */

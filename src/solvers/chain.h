@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "solvers/method.h"
 
 /*
@@ -53,8 +54,6 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search);
 /* The same for one method of the list, with mode 0. */
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search);
 
-/* Seconds of a monotonic clock. */
-double ns_search_now(void);
 static inline bool ns_search_late(const NsSearch *search) {
-  return search->deadline > 0 && ns_search_now() > search->deadline;
+  return search->deadline > 0 && ns_clock_now() > search->deadline;
 }

@@ -20,7 +20,7 @@ typedef struct NsSearch {
   double tolerance; /* an answer has at most this measure */
   double exact;     /* a candidate with at most this measure ends the search, whatever the method's status */
   double least;     /* the measure of the best candidate so far; INFINITY: there is none */
-  double deadline;  /* the time (ns_search_now) at which the search ends; 0: no limit */
+  double deadline;  /* the time (ns_clock_now) at which the search ends; 0: no limit */
   unsigned final;   /* bits 1u << status: failures that end the search; NS_EINTR and NS_ENOSOL always do */
 } NsSearch;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "workers/tether.h"
 
 enum { TAG = 1 };
@@ -174,12 +175,6 @@ NsStatus ns_mpi_receive(int *from, const char **bytes, size_t *size, NsError *er
   return NS_OK;
 }
 
-static double mpi_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The memory of a message that MPI may still read is kept. */
 void ns_mpi_lose(int rank) {
   mpi.loss = mpi.gone[rank] = true;
@@ -192,7 +187,7 @@ void ns_mpi_lose(int rank) {
 void ns_mpi_finish(double seconds) {
   if (!mpi.started || mpi.finished) return;
   mpi.finished = true;
-  for (double end = mpi_seconds() + seconds; mpi.leaving && mpi_seconds() < end;) {
+  for (double end = ns_clock_now() + seconds; mpi.leaving && ns_clock_now() < end;) {
     mpi_push();
     nanosleep(&(struct timespec){0, 200000}, NULL);
   }

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "bind/lua/object.h"
 #include "workers/worker.h"
 
@@ -281,9 +281,7 @@ static int signals_leave(lua_State *L) {
 /* ---- the process ---- */
 
 static int process_clock(lua_State *L) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec), 1;
+  return lua_pushnumber(L, ns_clock_now()), 1;
 }
 
 static int process_pid(lua_State *L) {

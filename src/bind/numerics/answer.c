@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
@@ -59,11 +60,11 @@ double *nsl_call_numbers(lua_State *L, NslCall *call, int n) {
 
 void nsl_call_begin(lua_State *L, NslCall *call) {
   nsl_guard_begin(&call->guard, L);
-  call->start = ns_search_now();
+  call->start = ns_clock_now();
 }
 
 double nsl_call_end(lua_State *L, NslCall *call) {
-  double seconds = ns_search_now() - call->start;
+  double seconds = ns_clock_now() - call->start;
   if (nsl_guard_end(&call->guard, L)) luaL_error(L, "%s: interrupted", call->who);
   return seconds;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bind/lua/open.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "bind/diff/ad.h"
 #include "bind/lua/sigint.h"
@@ -312,7 +313,7 @@ static int mcp(lua_State *L) {
       nsl_numerics_method(L, "mcp", ns_mcp_methods, 0, &asked)};
   read_functions(L, c);
   bind_mcp_read_data(L, call, c);
-  double start = ns_search_now();
+  double start = ns_clock_now();
   find_kind(L, c);
   NsMcpInfo info;
   NsMcp *solver;
@@ -321,7 +322,7 @@ static int mcp(lua_State *L) {
   if (status) return nsl_raise_status(L, status, "mcp");
   *ns_mcp_options(solver) = options;
   bind_mcp_solve(L, c, solver, &info);
-  bind_mcp_push_result(L, c, &info, ns_search_now() - start);
+  bind_mcp_push_result(L, c, &info, ns_clock_now() - start);
   return 1;
 }
 

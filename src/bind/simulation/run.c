@@ -4,9 +4,9 @@
 */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "bind/file/files_hdf5.h"
 #include "bind/lua/sigint.h"
@@ -20,21 +20,15 @@
 /* ---- progress ---- */
 
 typedef struct Progress {
-  struct timespec start;
+  double start;
   double shown; /* time of the last line, in seconds after start; 0: none yet */
   long first;
 } Progress;
 
-static double seconds_since(const struct timespec *start) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 /* Shows the progress on the terminal, five times a second, when a run has taken a second. */
 static void bind_run_show(void *context, const NsTimeStepping *ts) {
   Progress *progress = context;
-  double elapsed = seconds_since(&progress->start);
+  double elapsed = ns_clock_now() - progress->start;
   long done = ts->k - progress->first, left = ns_ts_steps(ts) - ts->k;
   if (elapsed < 1 || elapsed < progress->shown + 0.2 || done == 0) return;
   progress->shown = elapsed;
@@ -362,8 +356,7 @@ int nsl_simulation_run(lua_State *L) {
     solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
     lua_insert(L, 3);
   }
-  Progress progress = {.first = self->ts->k};
-  clock_gettime(CLOCK_MONOTONIC, &progress.start);
+  Progress progress = {.start = ns_clock_now(), .first = self->ts->k};
   NsRunOptions run = {.every = options.every,
                       .dense = options.dense,
                       .grid = options.grid,
@@ -391,7 +384,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_advise(L, 1, &err);
   if (progress.shown > 0 && !ends_at_prompt(signalled)) fprintf(stderr, "\r\033[K");
   lua_settop(L, 3);
-  nsl_set_solution_stats(L, 3, self->ts, seconds_since(&progress.start));
+  nsl_set_solution_stats(L, 3, self->ts, ns_clock_now() - progress.start);
   if (options.solver) nsl_set_solution_methods(L, 3, &solver);
   nsl_warn_quickening(L, 1);
   nsl_warn_idle(L, 1);

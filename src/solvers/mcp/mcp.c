@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "solvers/chain.h"
 #include "solvers/mcp/mcp_search.h"
@@ -185,7 +186,7 @@ static void mcp_prepare(NsMcpSearch *m, const NsMcpProblem *p, NsMcpInfo *info) 
   m->search.tolerance = m->options.tolerance;
   m->search.least = m->best_residual = m->best_scale = INFINITY;
   m->random = 20240601;
-  m->search.deadline = m->options.max_time > 0 ? ns_search_now() + m->options.max_time : 0;
+  m->search.deadline = m->options.max_time > 0 ? ns_clock_now() + m->options.max_time : 0;
   *info = (NsMcpInfo){.entry = -1};
   info->residual = info->scale = info->relative = info->backward = INFINITY;
   info->solver = by_box(m, 0) ? ns_mcp_josephy.name : ns_mcp_semismooth.name;
