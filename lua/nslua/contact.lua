@@ -172,7 +172,7 @@ return function(ns, core)
   function contact.manager(options)
     options = check_options("manager", options)
     check_law("manager", options.law, "2", { [2] = true })
-    return links.register(setmetatable({
+    return links.register(graph, support, setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       scene = support.scene(2, options.reach),
       lines = {},
@@ -445,7 +445,7 @@ return function(ns, core)
     for k = 1, near do link(self, slots[k]) end
     for _, own in ipairs(self.own) do generate(self, own) end
     self.known.version = graph.version(nsds)
-    self.known.reached = reach
+    self.known.reached, self.known.updated = reach, graph.now(nsds)
     links.tell(graph, support, self)
     links.watch(support, self)
     forget(self, searches)

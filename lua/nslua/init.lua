@@ -40,7 +40,7 @@ core.on("managers", function(...)
 end)
 core.on("idle managers", function(nsds)
   local links = package.loaded["nslua.contact.links"]
-  return links and links.idle(core.graph_support, nsds)
+  return links and links.idle(core.graph_support, core.contact_support, nsds)
 end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 
 /* The margin beyond the reach, a part of the largest shape's size: 0.2 halves the time of a heap that settles, 1 doubles the time of a heap at rest. */
@@ -226,22 +225,45 @@ static bool scene_is_followed(const NsScene *s, const NsTouch *t, int one, int o
   return false;
 }
 
+/* Whether the contact is of a ball with an axis and a half-space: it gives way to others as the body turns. */
+static bool scene_has_axis(const NsScene *s, const NsSceneContact *c) {
+  if (c->second >= 0) return false;
+  const NsSceneBall *ball = &s->shapes[c->first].balls[c->part];
+  return ball->ring > 0 || ns_dot3(ball->axis, ball->axis) > 0;
+}
+
+/* Notes the two shapes of a contact of which the last search did not know, where they overlap. features: it has some, which change as the bodies turn. */
+static NsStatus scene_meet(NsScene *s, const NsSceneContact *c, double gap, bool features) {
+  if (!(gap < 0)) return NS_OK;
+  int slot = s->table_size > 0 ? *scene_entry(s, c) : -1;
+  const NsSceneContact *known = slot >= 0 ? &s->slots[slot] : NULL;
+  if (known && (known->linked || known->seen == s->searches)) return NS_OK;
+  if (features && ns_scene_knows_pair(s, c)) return NS_OK;
+  for (int k = 0; k < 2; k++) {
+    if (scene_grow(&s->found, s->nfound, &s->found_capacity, sizeof *s->found) != NS_OK) return NS_ENOMEM;
+    s->found[s->nfound++] = k == 0 ? c->first : c->second;
+  }
+  return NS_OK;
+}
+
 /*
 ** A contact that a look has found: a change where it is near, not linked, and has not been offered by the last search. With a touch: the features are of
 ** the shapes `one` and `other`.
 */
-static void scene_look_at(NsScene *s, const NsSceneContact *c, double gap, const NsTouch *t, int one, int other) {
+static NsStatus scene_look_at(NsScene *s, const NsSceneContact *c, double gap, const NsTouch *t, int one, int other) {
+  if (s->meeting) return scene_meet(s, c, gap, t || scene_has_axis(s, c));
   int slot = s->table_size > 0 ? *scene_entry(s, c) : -1;
   NsSceneContact *known = slot >= 0 ? &s->slots[slot] : NULL;
   if (known) known->looked = s->looks;
-  if (s->changed || (known && (known->linked || known->seen == s->searches))) return;
+  if (s->changed || (known && (known->linked || known->seen == s->searches))) return NS_OK;
   s->changed = gap <= scene_near(s, c->first, c->second) && !(t && scene_is_followed(s, t, one, other));
+  return NS_OK;
 }
 
 /* Notes a contact that is near, unless it is linked. */
 static NsStatus scene_note(NsScene *s, int first, int second, int part, double gap) {
   NsSceneContact c = {.first = first, .second = second, .part = (uint64_t)part};
-  if (s->looking) return scene_look_at(s, &c, gap, NULL, 0, 0), NS_OK;
+  if (s->looking) return scene_look_at(s, &c, gap, NULL, 0, 0);
   int slot = scene_slot(s, c);
   if (slot < 0) return NS_ENOMEM;
   s->slots[slot].seen = s->searches;
@@ -297,28 +319,6 @@ NsStatus ns_scene_recall(NsScene *s, const NsSceneOrigin *o, int *slot) {
   return NS_OK;
 }
 
-static void scene_hash(uint64_t *hash, const double *x, int n) {
-  for (int k = 0; k < n; k++) {
-    double number = x[k] + 0.0; /* 0 has one sign */
-    ns_hash_bytes(hash, &number, sizeof number);
-  }
-}
-
-uint64_t ns_scene_mark(const NsScene *s, int shape) {
-  const NsSceneShape *a = &s->shapes[shape];
-  uint64_t hash = NS_HASH_START;
-  double sizes[] = {a->n, a->nballs, a->around, a->half, a->solid ? a->solid->ring.R : 0, a->solid ? a->solid->radius : 0};
-  scene_hash(&hash, sizes, 6);
-  for (int k = 0; k < a->nballs; k++) scene_hash(&hash, a->balls[k].at, 3), scene_hash(&hash, &a->balls[k].radius, 1);
-  if (a->solid) scene_hash(&hash, a->solid->vertices, 3 * a->solid->nvertices);
-  for (int k = 0; a->mesh && k < ns_mesh_triangles(a->mesh); k++) {
-    double corners[9];
-    ns_mesh_corners(a->mesh, k, corners);
-    scene_hash(&hash, corners, 9);
-  }
-  return hash;
-}
-
 /* ---- touches ---- */
 
 /* Exchanges the features of corners or of edges. */
@@ -346,7 +346,7 @@ static NsStatus scene_note_touches(NsScene *s, int i, int j) {
     bool world = s->shapes[c.first].n == 0;
     if (world) c.first = c.second, c.second = t->swapped ? j : i;
     if (s->looking) {
-      scene_look_at(s, &c, t->gap, t, t->swapped ? j : i, t->swapped ? i : j);
+      if (scene_look_at(s, &c, t->gap, t, t->swapped ? j : i, t->swapped ? i : j) != NS_OK) return NS_ENOMEM;
       continue;
     }
     int slot = scene_slot(s, c);
@@ -687,4 +687,12 @@ NsStatus ns_scene_look(NsScene *s, bool *changed, double *stride, int *bad) {
   s->looking = s->striding = false;
   if (stride) *stride = fmin(*stride, s->stride);
   return *changed = s->changed, status;
+}
+
+NsStatus ns_scene_met(NsScene *s, const int **found, int *nfound, int *bad) {
+  ns_scene_note_sunk(s), ns_scene_start(s);
+  s->looking = s->meeting = true;
+  NsStatus status = scene_visit(s, bad);
+  s->looking = s->meeting = false;
+  return *found = s->found, *nfound = s->nfound, status;
 }

@@ -136,6 +136,18 @@ double ns_scene_way(NsScene *scene, double parts);
 /* The near pairs are found anew at the next search, or look, that needs them: strides depend on them. */
 void ns_scene_forget_pairs(NsScene *scene);
 
+/*
+** Whether bodies may have met since the last search without contacts: there has been no search since the last call, and a shape has gone more than half
+** of the reach since a search or since the last call that said so. It takes the places of ns_scene_start.
+*/
+bool ns_scene_strayed(NsScene *scene);
+
+/*
+** The shapes that overlap now, by a contact that is not linked and that the last search has not found: *found gets their numbers (nfound), two and two,
+** the second as in a contact; once for each contact. With features, all contacts of two shapes count as one. Statuses as those of ns_scene_search.
+*/
+NsStatus ns_scene_met(NsScene *scene, const int **found, int *nfound, int *bad);
+
 /* The slots of the linked contacts whose gap is above `most` and twice what their shapes lead, in the order of slots. NS_ENOMEM. */
 NsStatus ns_scene_far(NsScene *scene, double most, const int **found, int *nfound);
 

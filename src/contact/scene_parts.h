@@ -22,7 +22,9 @@ struct NsScene {
   NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
   int nround, *meshes, nmeshes, mesh_capacity;
   long searches, looks;
+  long minded;           /* searches when ns_scene_strayed was asked last */
   bool looking, changed; /* of a look: it is one; there is a change */
+  bool meeting;          /* of a look: for what ns_scene_met tells */
   NsSceneFrame *frame;   /* NULL: nobody follows */
   double *from;          /* 8 for each shape: its coordinates at the last ns_scene_way, and the longest way since the first */
   bool striding;         /* of a look: the stride is asked for */
@@ -44,6 +46,9 @@ static inline bool ns_scene_is_ball(const NsSceneShape *a) {
 */
 enum { SCENE_FEW = 16 };
 int ns_scene_going(const NsScene *scene, int *going);
+
+/* Whether the last search has found a contact of the two shapes, or one of theirs is linked. */
+bool ns_scene_knows_pair(const NsScene *scene, const NsSceneContact *contact);
 
 /* In the plane: a body that is thin may sink through a polyline with its centre, too, as in the step of an impact; its linked contacts tell on which side it is. */
 void ns_scene_note_sunk(NsScene *scene);

@@ -8,9 +8,10 @@
 #include "contact/scene_parts.h"
 
 /* The way between the coordinates p and q of a shape. */
-static double scene_way_between(const NsSceneShape *shape, const double *p, const double *q) {
+static double scene_way_between(const NsSceneShape *shape, const double *p, const double *q, int space) {
   double move[SCENE_COORDINATES] = {0};
   for (int k = 0; k < shape->n; k++) move[k] = q[k] - p[k];
+  if (space == 2) return hypot(move[0], move[1]) + fabs(move[2]) * shape->around;
   double turn = ns_scene_is_ball(shape) ? 0 : sqrt(ns_dot3(move + 3, move + 3) + move[6] * move[6]); /* half of the angle */
   return ns_length3(move) + 2 * turn * shape->around;
 }
@@ -31,7 +32,7 @@ double ns_scene_way(NsScene *s, double parts) {
     const NsSceneShape *shape = &s->shapes[i];
     double *from = s->from + SCENE_FROM * (ptrdiff_t)i, *way = &from[SCENE_COORDINATES];
     if (shape->n == 0 || s->space == 2) continue;
-    *way = fmax(*way, parts * scene_way_between(shape, from, shape->q));
+    *way = fmax(*way, parts * scene_way_between(shape, from, shape->q, s->space));
     memcpy(from, shape->q, (size_t)shape->n * sizeof *from);
     if (shape->around > 0) most = fmax(most, *way), least = fmin(least, shape->around);
   }
@@ -52,4 +53,25 @@ int ns_scene_going(const NsScene *s, int *going) {
 void ns_scene_forget_pairs(NsScene *s) {
   int going[SCENE_FEW];
   if (s->space == 3 && ns_scene_going(s, going) > SCENE_FEW) s->skin = -1, s->wider = 1;
+}
+
+bool ns_scene_strayed(NsScene *s) {
+  bool searched = s->minded != s->searches, strayed = false;
+  for (int i = 0; i < s->nshapes && !searched && !strayed; i++) {
+    const NsSceneShape *shape = &s->shapes[i];
+    const double *from = s->from + SCENE_FROM * (ptrdiff_t)i;
+    strayed = shape->n > 0 && !(2 * scene_way_between(shape, from, shape->q, s->space) <= s->reach + shape->lead);
+  }
+  s->minded = s->searches;
+  if (searched || strayed) ns_scene_start(s);
+  return strayed;
+}
+
+bool ns_scene_knows_pair(const NsScene *s, const NsSceneContact *contact) {
+  int first = contact->first, second = contact->second;
+  for (const NsSceneContact *c = s->slots; c < s->slots + s->nslots; c++) {
+    bool same = (c->first == first && c->second == second) || (c->first == second && c->second == first);
+    if (same && (c->linked || c->seen == s->searches)) return true;
+  }
+  return false;
 }

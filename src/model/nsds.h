@@ -20,6 +20,12 @@ typedef struct NsLinker {
   NsStatus (*link)(void *context, double t, NsError *err); /* links and unlinks contacts */
 } NsLinker;
 
+/* Who minds, after each step of a simulation, whether bodies have met that have no contact. drives: it goes from event to event. */
+typedef struct NsMinder {
+  void *context;
+  NsStatus (*stepped)(void *context, bool drives, NsError *err);
+} NsMinder;
+
 /* The graph. Systems and interactions are borrowed and stand in the order of insertion; interactions may be removed. */
 typedef struct NsNsds {
   double t0, T;
@@ -37,6 +43,7 @@ typedef struct NsNsds {
   long simulations;       /* number of simulations made of this graph; they are numbered from 1 */
   NsOrigin origin;        /* what links contacts that come and go */
   const NsLinker *linker; /* borrowed; NULL: nobody links within steps */
+  const NsMinder *minder; /* borrowed; NULL: nobody minds */
   double now;             /* time of the states: the end of the last step, or that of a load or reset */
   long driver;            /* number of the simulation that last stepped, reset or loaded the state; 0: none */
 } NsNsds;

@@ -235,7 +235,8 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
     ts->part.divided = ts->part.restart = false;
   }
   ts->part.cut = false;
-  return NS_OK;
+  const NsMinder *minder = ts->nsds->minder;
+  return minder && !ts->sensitivities ? minder->stepped(minder->context, ts->drives, err) : NS_OK;
 }
 
 void ns_ts_reset(NsTimeStepping *ts) {

@@ -2,21 +2,13 @@
 -- its shapes and by how much they lead, and for each interaction what it is to its manager; none for those of the
 -- script.
 
-local exact = require "nslua.core".number_support.exact
+local numbers = require "nslua.core".number_support
+
+local exact, format = numbers.exact, numbers.format
 
 local links = {}
 
 local managers = setmetatable({}, { __mode = "k" }) -- graphs -> their managers in the order of making
-
-function links.register(manager)
-  local list = managers[manager.nsds] or {}
-  managers[manager.nsds] = list
-  list[#list + 1] = manager
-  manager.number = #list
-  manager.known = {} -- what it knows of the graph, beside the links
-  manager.kin = {} -- the same table in all clones of it
-  return manager
-end
 
 -- Has the contacts of the graph's managers that are watched linked within the steps of simulations that go from event
 -- to event.
@@ -38,16 +30,74 @@ function links.watch(support, manager)
   watch(support, manager.nsds)
 end
 
--- A word about a manager that was never updated although it has a body which nothing else holds either, and a shape
--- that this one can touch; nil: there is none. One with a recorder may be for pictures alone.
-function links.idle(graph, nsds)
+-- Whether the manager's filter lets the bodies pass, in whatever order it is asked.
+local function refused(m, first, second)
+  local function says_no(...)
+    local good, answer = pcall(m.asks, ...)
+    return not good or answer == false
+  end
+  if not m.asks then return false end
+  return says_no(first or second, first and second) or first and second and says_no(second, first)
+end
+
+local function noun_of(m, number)
+  if number < 0 then return ("%s %d"):format(m.space == 2 and "line" or "plane", -number) end
+  local shape = m.added[number]
+  return ("%s %d"):format(shape.kind or shape.class.kind, shape.number)
+end
+
+-- Notes the first two bodies of a manager that have met, and have no contact. Of one that was never updated, as for
+-- pictures alone, bodies that interactions hold do not count.
+local function mind_one(graph, support, m)
+  local known, pairs_met = m.known, {}
+  if known.met or m.recorded and not known.reached then return end
+  for k = 1, support.met(m.scene, pairs_met), 2 do
+    local a, b = pairs_met[k], pairs_met[k + 1]
+    local first, second = m.added[a].ds, b > 0 and m.added[b].ds or nil
+    local loose = first and not graph.held(first) or second and not graph.held(second) or known.reached
+    if loose and not refused(m, first, second) then
+      local last = known.reached and format("last called at t = %.10g", known.updated) or "never called"
+      known.met = format("%s and %s overlap at t = %.10g without a contact, as update() was %s", noun_of(m, a),
+        noun_of(m, b), graph.now(m.nsds), last)
+      return
+    end
+  end
+end
+
+-- Has it minded after each step whether bodies meet that have no contact.
+local function mind(graph, support, nsds)
+  local scenes = {}
+  for i, m in ipairs(managers[nsds]) do scenes[i] = m.scene end
+  support.mind(nsds, scenes, function()
+    for _, m in ipairs(managers[nsds]) do mind_one(graph, support, m) end
+  end)
+end
+
+function links.register(graph, support, manager)
+  local list = managers[manager.nsds] or {}
+  managers[manager.nsds] = list
+  list[#list + 1] = manager
+  manager.number = #list
+  manager.known = {} -- what it knows of the graph, beside the links
+  manager.kin = {} -- the same table in all clones of it
+  mind(graph, support, manager.nsds)
+  return manager
+end
+
+-- A word about a manager whose bodies have met without a contact, or that was never updated although the script names
+-- contacts of a body that nothing else holds; nil: there is none.
+function links.idle(graph, support, nsds)
   for number, m in ipairs(managers[nsds] or {}) do
-    local halves, loose = #(m.planes or m.lines), false
-    for _, shape in ipairs(m.added) do loose = loose or shape.ds and not graph.held(shape.ds) end
+    local loose = false
     for _, own in ipairs(m.own) do loose = loose or not graph.held(own.first) end
-    if loose and #m.added + halves + 2 * #m.own > 1 and not m.known.reached and not m.recorded then
-      return ("contact manager %d %s: update() was never called, and so its bodies have had no contacts: call it "
-        .. "before the first step and between steps"):format(number, m.space == 2 and "in the plane" or "in space")
+    if not m.known.reached then mind_one(graph, support, m) end
+    local what = m.known.met
+    if not what and loose and not m.known.reached and not m.recorded then
+      what = "update() was never called, and so its bodies have had no contacts"
+    end
+    if what then
+      return ("contact manager %d %s: %s: call it before the first step and between steps"):format(number,
+        m.space == 2 and "in the plane" or "in space", what)
     end
   end
 end
@@ -107,7 +157,8 @@ local function clone_of(graph, support, m, map)
   for i, own in ipairs(m.own) do to.own[i] = copied_own(map, own) end
   local _, before = graph.version(m.nsds)
   local _, now = graph.version(to.nsds)
-  to.known.version, to.known.resets = nil, m.known.resets == before and now or m.known.resets and -1
+  to.known.met, to.known.version = nil, nil
+  to.known.resets = m.known.resets == before and now or m.known.resets and -1
   return to
 end
 
@@ -126,6 +177,7 @@ function links.clone(graph, support, nsds, map)
   end
   managers[map[nsds]] = clones
   watch(support, map[nsds])
+  mind(graph, support, map[nsds])
 end
 
 -- The manager of another graph that is a clone of m, or of which m is one; nil: there is none.

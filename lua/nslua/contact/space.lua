@@ -178,7 +178,7 @@ return function(ns, contact, parts)
     if parts.graph.is_in_plane(law) then
       fail("space", "law", "a law of contacts in space, with two tangents", law, 2)
     end
-    return links.register(setmetatable({
+    return links.register(parts.graph, parts.support, setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
       added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua

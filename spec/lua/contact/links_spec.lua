@@ -198,32 +198,35 @@ describe("contacts that come and go, in clones", function()
   end)
 end)
 
-describe("a manager that was never updated", function()
-  -- What a process says in which a body falls, or two: `shapes` adds to the manager c, `run` runs simu.
+describe("a manager whose bodies have no contacts, as it was not updated,", function()
+  -- What a process says in which a body goes down, or two: `shapes` adds to the manager c, `run` runs simu.
   local function says(shapes, run, plane)
     local code = ([[local ns = require "nslua"
-      local nsds, plane = ns.NonSmoothDynamicalSystem(0, 0.05), %s
-      local function body(z)
-        local ds = plane and ns.LagrangianLinearTIDS({ 0, z, 0 }, { 0, 0, 0 }, ns.eye(3)) or
-          ns.NewtonEulerDS({ 0, 0, z, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      local nsds, plane = ns.NonSmoothDynamicalSystem(0, 0.5), %s
+      local function body(z, v)
+        local ds = plane and ns.LagrangianLinearTIDS({ 0, z, 0 }, { 0, v or -2, 0 }, ns.eye(3)) or
+          ns.NewtonEulerDS({ 0, 0, z, 1, 0, 0, 0 }, { 0, 0, v or -2, 0, 0, 0 }, 1, ns.eye(3))
         nsds:insertDynamicalSystem(ds)
         return ds
       end
       local law = ns.NewtonImpactFrictionNSL(0, 0, 0.3, plane and 2 or 3)
       local c = ns.contact[plane and "manager" or "space"] { nsds = nsds, law = law, reach = 0.1 }
       local floor = plane and ns.contact.line({ 0, 0 }, { 0, 1 }) or ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
-      local b = body(0.5)
+      local osi, b = ns.MoreauJeanOSI(0.5), body(0.75)
       %s
-      local osi = ns.MoreauJeanOSI(0.5)
       local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), osi)
       %s]]):format(plane or "false", shapes, run)
     local out, err, status = host.nslua_run("-e " .. host.quote(code))
     assert.same({ "", 0 }, { out, status }, err)
     return err
   end
-  local function word(where)
-    return ("nslua: contact manager 1 %s: update() was never called, and so its bodies have had no contacts: call it before "
-      .. "the first step and between steps\n"):format(where)
+  -- The word of `met`, which meet at the time t: it comes at most two looks, of half of the reach each, later.
+  local function assert_word(where, met, t, said, called)
+    local text, told = said:match "^nslua: contact manager 1 (.-) without a contact", tonumber(said:match " at t = (%S+) without")
+    assert.equal(("%s: %s overlap at t = %.10g"):format(where, met, told or 0), text, said)
+    assert.is_true(told >= t and told <= t + 0.06, said)
+    assert.equal((" without a contact, as update() was %s: call it before the first step and between steps\n"):format(
+      called or "never called"), said:sub(said:find " without", -1))
   end
   local loops = { "simu:run()", "for _ in simu:steps() do end",
     "while simu:hasNextEvent() do simu:computeOneStep() simu:nextStep() end", "simu:clone():run()",
@@ -231,27 +234,49 @@ describe("a manager that was never updated", function()
 
   it("is told after the last step, once, of whatever kind of steps #once", function()
     for _, run in ipairs(loops) do
-      assert.equal(word "in space", says("c:add_sphere(b, 0.5) c:add_plane(floor)", run .. " simu:reset() " .. run))
+      assert_word("in space", "sphere 1 and plane 1", 0.125,
+        says("c:add_sphere(b, 0.5) c:add_plane(floor)", run .. " simu:reset() " .. run))
     end
-    assert.equal(word "in the plane", says("c:add_disk(b, 0.5) c:add_line(floor)", loops[1], "true"))
-    assert.equal(word "in the plane", says("c:add_disk(b, 0.5) c:add_disk(body(2), 0.5)", loops[2], "true"))
-    assert.equal(word "in space", says("c:add_sphere(b, 0.5) c:add_box(body(2), 1, 1, 1)", loops[3]))
-    assert.equal(word "in space", says("c:pair(b, nil, function() return {} end)", loops[1]))
+    assert_word("in the plane", "disk 1 and line 1", 0.125, says("c:add_disk(b, 0.5) c:add_line(floor)", loops[1], "true"))
+    assert_word("in the plane", "disk 1 and disk 2", 0.15,
+      says("c:add_disk(b, 0.5) c:add_disk(body(2.05, -4), 0.5)", loops[2], "true"))
+    assert_word("in space", "sphere 1 and box 1", 0.225,
+      says("c:add_sphere(b, 0.5) c:add_box(body(2.2, -4), 1, 1, 1)", loops[3]))
+    assert.equal("nslua: contact manager 1 in space: update() was never called, and so its bodies have had no contacts: call it "
+      .. "before the first step and between steps\n", says("c:pair(b, nil, function() return {} end)", loops[1]))
+  end)
+
+  it("is told when it was updated once, also of bodies that pass through others and go on #once", function()
+    local once = "last called at t = 0"
+    for k = 1, 4 do
+      assert_word("in space", "sphere 1 and plane 1", 0.125,
+        says("c:add_sphere(b, 0.5) c:add_plane(floor) c:update()", loops[k]), once)
+    end
+    local wall = "c:add_sphere(b, 0.1) c:add(nil, ns.contact.box(1, 1, 0.1):placed { 0, 0, 0.4 }) c:update()"
+    assert_word("in space", "sphere 1 and box 1", 0.1, says(wall, loops[1]), once)
+    local plane = "c:add_disk(b, 0.1) c:add_box(nil, 1, 0.1) c:add_box(body(2, 0), 0.5, 0.5) c:update()"
+    assert_word("in the plane", "disk 1 and box 1", 0.3, says(plane, loops[1], "true"), once)
+    assert_word("in the plane", "disk 1 and box 1", 0.3, says(plane, loops[5], "true"), once)
   end)
 
   it("is not told where it is updated late, can have no contacts, has a recorder, or bodies with joints #once", function()
     local ball = "c:add_sphere(b, 0.5) "
     for _, one in ipairs {
-      { ball .. "c:add_plane(floor)", "for k in simu:steps() do if k == 5 then c:update() end end" },
+      { ball .. "c:add_plane(floor)", "for k in simu:steps() do if k == 5 then c:update() elseif k > 10 then c:update() end end" },
       { ball .. "c:add_plane(floor)", "simu:every { period = 0.02, act = function() c:update() end } simu:run()" },
       { ball .. "c:add_plane(floor)", "for _ in simu:steps() do break end" },
-      { ball .. "c:add_plane(floor) c:update()", "simu:clone():run()" },
+      { ball .. "c:add_plane(floor)", "for k in simu:steps() do c:update() end" },
+      { ball .. "c:add_plane(floor)", "while simu:hasNextEvent() do c:update() simu:computeOneStep() simu:nextStep() end" },
+      { ball .. "c:add_plane(floor) c:update(0.3)", "simu:run()" },
+      { ball .. "c:add_plane(floor) c:update()", loops[5] },
       { ball .. "c:add_plane(floor)", "local film = c:recorder() for _, t in simu:steps() do film:add(t) end" },
       { ball .. "c:add_plane(floor) ns.mechanics.join(nsds, { ns.KneeJointR({ 0, 0, 0 }, false, b) })", "simu:run()" },
+      { ball .. "c:add_sphere(body(0.6), 0.5) c:filter(function() return false end)", "simu:run()" },
+      { ball .. "c:add_sphere(body(2), 0.5) c:add_sphere(body(4), 0.5)", "simu:run()" }, -- for pictures
       { ball, "simu:run()" },
       { "c:add_plane(floor) c:add(nil, ns.contact.box(1, 1, 1))", "simu:run()" },
     } do
-      assert.equal("", says(one[1], one[2]))
+      assert.equal("", says(one[1], one[2]), one[2] .. one[1])
     end
   end)
 end)

@@ -34,6 +34,15 @@ static int bind_scene_gc(lua_State *L) {
   return 0;
 }
 
+/* Whether the coordinates of all bodies can be read. */
+static bool scene_is_alive(const NsScene *scene) {
+  for (int i = 0; scene && i < ns_scene_shapes(scene); i++) {
+    const NslVector *q = ns_scene_shape(scene, i)->owner;
+    if (q && nsl_is_closed(&q->head)) return false;
+  }
+  return scene != NULL;
+}
+
 /* An NsSceneFrame. The contact is copied: relations keep the frame of a step. */
 static bool scene_frame(const void *follower, const double *q, double *point, double *normal, double *gap) {
   NsContact contact = *(const NsContact *)follower;
@@ -215,6 +224,21 @@ static int bind_scene_search(lua_State *L) {
   return scene_write_slots(L, 2, found, nfound), lua_pushinteger(L, ns_scene_searches(scene)), 2;
 }
 
+/* met(scene, list): writes the numbers of shapes, two and two, that overlap without a contact, the second below 0 for a half-space: see ns_scene_met. */
+static int bind_scene_met(lua_State *L) {
+  const int *found;
+  int nfound = 0, bad = 0;
+  NsScene *scene = bind_scene_check(L);
+  NsStatus status = scene_is_alive(scene) ? ns_scene_met(scene, &found, &nfound, &bad) : NS_ENAN;
+  if (status == NS_ENAN) nfound = 0; /* the next search tells */
+  else nsl_check_status(L, status, "scene");
+  for (int k = 0; k < nfound; k++) {
+    lua_pushinteger(L, found[k] < 0 ? found[k] : found[k] + 1);
+    lua_rawseti(L, 2, k + 1);
+  }
+  return lua_pushinteger(L, nfound), 1;
+}
+
 /* far(scene, most, list): the number of linked contacts whose gap is above `most`. */
 static int bind_scene_far(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
@@ -384,9 +408,10 @@ static int bind_scene_unlink(lua_State *L) {
 
 /* ---- links within steps ---- */
 
-/* Links the contacts of a graph within steps. User value 1: a list of its scenes, of which there are n, and behind them the function that links. */
+/* Links the contacts of a graph within steps, or minds them between steps. User value 1: a list of its scenes, of which there are n, and behind them the function that links. */
 typedef struct NslLinker {
   NsLinker linker;
+  NsMinder minder;
   NslHost *host;
   int n;
   NslScene *scenes[];
@@ -448,21 +473,41 @@ static void linker_word(const void *argument, char *text, size_t size) {
   ns_print(text, size, "contacts within a step: t=%.10g", call->t);
 }
 
+static void minder_word(const void *argument, char *text, size_t size) {
+  (void)argument;
+  ns_print(text, size, "contacts between steps");
+}
+
+/* Calls the function where bodies may have met: never where it links contacts itself as they come near. */
+static NsStatus minder_stepped(void *context, bool drives, NsError *err) {
+  LinkerCall call = {context, NAN};
+  bool any = false;
+  for (int k = 0; k < call.self->n; k++) {
+    NsScene *scene = call.self->scenes[k]->scene;
+    bool links = scene && drives && ns_scene_space(scene) == 3 && ns_scene_searches(scene) > 0;
+    if (!links && scene_is_alive(scene) && ns_scene_strayed(scene)) any = true;
+  }
+  if (!any) return NS_OK;
+  NslWorded worded = {minder_word, linker_call, linker_push, &call};
+  return nsl_call_worded(call.self->host->L, &worded) ? NS_OK : ns_fail(err, NS_ECALLBACK, "contacts between steps failed");
+}
+
 static NsStatus linker_link(void *context, double t, NsError *err) {
   LinkerCall call = {context, t};
   NslWorded worded = {linker_word, linker_call, linker_push, &call};
   return nsl_call_worded(call.self->host->L, &worded) ? NS_OK : ns_fail(err, NS_ECALLBACK, "contacts within a step failed");
 }
 
-/* watch(nsds, scenes, f): f() links the contacts of the scenes within the steps of simulations that go from event to event. */
-static int bind_scene_watch(lua_State *L) {
-  NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+/* Pushes what calls the function at index 3 for the scenes of the list at index 2, and keeps it under a key of the graph at index 1. */
+static NslLinker *linker_new(lua_State *L, const char *key) {
   luaL_checktype(L, 2, LUA_TTABLE), luaL_checktype(L, 3, LUA_TFUNCTION);
   lua_settop(L, 3);
   int n = (int)lua_rawlen(L, 2);
   NslLinker *self = lua_newuserdatauv(L, sizeof *self + (size_t)n * sizeof(NslScene *), 1);
-  *self = (NslLinker){
-      .linker = {self, linker_start, linker_way, linker_forget, linker_look, linker_link}, .host = nsl_host(L), .n = n};
+  *self = (NslLinker){.linker = {self, linker_start, linker_way, linker_forget, linker_look, linker_link},
+                      .minder = {self, minder_stepped},
+                      .host = nsl_host(L),
+                      .n = n};
   lua_createtable(L, n + 1, 0);
   for (int k = 1; k <= n; k++) {
     lua_rawgeti(L, 2, k);
@@ -473,32 +518,33 @@ static int bind_scene_watch(lua_State *L) {
   lua_setiuservalue(L, 4, 1);
   nsl_remember_object(L, 4);
   lua_getiuservalue(L, 1, 1);
-  lua_pushvalue(L, 4), lua_setfield(L, -2, "linker");
-  return nsds->linker = &self->linker, 0;
+  lua_pushvalue(L, 4), lua_setfield(L, -2, key);
+  return self;
+}
+
+/* watch(nsds, scenes, f): f() links the contacts of the scenes within the steps of simulations that go from event to event. */
+static int bind_scene_watch(lua_State *L) {
+  NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  return nsds->linker = &linker_new(L, "linker")->linker, 0;
+}
+
+/* mind(nsds, scenes, f): f() is called after steps in which bodies of the scenes may have met without a contact. */
+static int bind_scene_mind(lua_State *L) {
+  NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  return nsds->minder = &linker_new(L, "minder")->minder, 0;
 }
 
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"scene", bind_scene_new},
-                                       {"shape", bind_scene_shape},
-                                       {"half", bind_scene_half},
-                                       {"lead", bind_scene_lead},
-                                       {"leads", bind_scene_leads},
-                                       {"mark", bind_scene_mark},
-                                       {"origin", bind_scene_origin},
-                                       {"recall", bind_scene_recall},
-                                       {"search", bind_scene_search},
-                                       {"far", bind_scene_far},
-                                       {"watch", bind_scene_watch},
-                                       {"lost", bind_scene_lost},
-                                       {"contact", bind_scene_contact},
-                                       {"apart", bind_scene_apart},
-                                       {"link", bind_scene_link},
-                                       {"unlink", bind_scene_unlink},
-                                       {"follow", bind_scene_follow},
-                                       {"copy", bind_scene_copy},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"scene", bind_scene_new},     {"shape", bind_scene_shape},   {"half", bind_scene_half},
+      {"lead", bind_scene_lead},     {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
+      {"origin", bind_scene_origin}, {"recall", bind_scene_recall}, {"search", bind_scene_search},
+      {"met", bind_scene_met},       {"far", bind_scene_far},       {"watch", bind_scene_watch},
+      {"mind", bind_scene_mind},     {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
+      {"apart", bind_scene_apart},   {"link", bind_scene_link},     {"unlink", bind_scene_unlink},
+      {"follow", bind_scene_follow}, {"copy", bind_scene_copy},     {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");

@@ -141,7 +141,7 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 /* Before the first step of the simulation at idx: warns once about contacts that start with a gap below 0. */
 void nsl_warn_start(lua_State *L, int idx);
 
-/* After the last step of the simulation at idx: warns of contact managers that were never updated. One step alone is too early for it. */
+/* After the last step of the simulation at idx: warns of contact managers whose bodies met without contacts. One step alone is too early for it. */
 void nsl_warn_idle(lua_State *L, int idx);
 
 /* Warns of a row that has switched ever faster, after a run of the simulation at idx. */

@@ -117,13 +117,22 @@ static int ts_compute(lua_State *L) {
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
 
+/* ns_ts_next_step; who minds contacts then may call functions of the script. */
+static NsStatus ts_accept(lua_State *L, NslTimeStepping *self, NsError *err) {
+  if (!self->ts->nsds->minder) return ns_ts_next_step(self->ts, err);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
+  NsStatus status = ns_ts_next_step(self->ts, err);
+  nsl_leave(self->host, edge);
+  return status;
+}
+
 static int ts_next(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   NsError err;
   no_error(&err);
   if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
   if (self->ts->nsds->acting) luaL_error(L, "nextStep: a step is being computed (called from inside an action or observe?)");
-  if (ns_ts_next_step(self->ts, &err) != NS_OK) return nsl_raise(L, &err);
+  if (ts_accept(L, self, &err) != NS_OK) return nsl_raise_step(L, &err);
   nsl_warn_idle(L, 1);
   return 0;
 }
@@ -187,7 +196,7 @@ static int ts_iterate(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   NsError err = {NS_OK, ""};
   lua_settop(L, 1);
-  if (ts->computed && ns_ts_next_step(ts, &err) != NS_OK) nsl_raise(L, &err);
+  if (ts->computed && ts_accept(L, lua_touserdata(L, 1), &err) != NS_OK) nsl_raise_step(L, &err);
   if (!ns_ts_has_next(ts)) return nsl_warn_idle(L, 1), lua_pushnil(L), 1;
   ts_compute(L);
   lua_pushinteger(L, ts->k + 1);
