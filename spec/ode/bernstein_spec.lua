@@ -135,6 +135,13 @@ describe("a polynomial in Bernstein's form", function()
     assert.equal(3, bernstein.changes { -1, 0, 2, -1, 0, 0, 4 })
   end)
 
+  it("has no root behind a start above 0 where it is not finite", function()
+    for _, off in ipairs { 0 / 0, 1 / 0, -1 / 0 } do -- at once: it was searched for in all of 2^52 parts
+      assert.is_nil((bernstein.first { 1, off, 2, 3 }))
+      assert.equal(0, (bernstein.first { 0, off, 2, 3 }))
+    end
+  end)
+
   it("keeps its roots, bit for bit, when its values are scaled by a power of two", function()
     for _ = 1, 100 do
       local p, q = with_roots({ random(), 1 + random(), -random(), 0.5 + random() }, 1), {}

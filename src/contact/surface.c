@@ -115,7 +115,7 @@ static SurfacePlace surface_search(const NsSurface *s, const double *p) {
   for (int f = 0; f < n; f++) {
     if (s->mesh && ns_mesh_patch(s->mesh, f) != s->face) continue;
     SurfacePlace now = surface_on_face(s, f, p);
-    if (now.square < best.square) best = now;
+    if (best.face < 0 || now.square < best.square) best = now; /* squares that overflow compare with none */
   }
   return best;
 }

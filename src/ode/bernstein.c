@@ -173,6 +173,8 @@ static bool bernstein_search(int n, double *b, double from, double width, int ha
 
 bool ns_bernstein_first(int n, const double *b, double *x) {
   double room[NS_BERNSTEIN_SIZE];
+  for (int k = 0; k <= n && b[0] > 0; k++)
+    if (!isfinite(b[k])) return false; /* no part can be told to be positive: the search would halve all of them */
   memcpy(room, b, (size_t)(n + 1) * sizeof *b);
   return bernstein_search(n, room, 0, 1, HALVINGS, x);
 }

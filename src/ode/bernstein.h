@@ -67,5 +67,5 @@ int ns_bernstein_changes(int n, const double *b);
 /* b (n numbers, of degree n - 1) = (p(x) - p(0)) / x: removes a root at 0. */
 void ns_bernstein_divide(int n, double *b);
 
-/* *x = the first point in [0, 1] with p(x) <= 0, to the spacing of numbers at 1; false when there is none. */
+/* *x = the first point in [0, 1] with p(x) <= 0, to the spacing of numbers at 1; false when there is none, or p is not finite behind a start above 0. */
 bool ns_bernstein_first(int n, const double *b, double *x);

@@ -10,6 +10,7 @@
 #include "bind/array/vector.h"
 #include "bind/call/callback.h"
 #include "bind/lua/open.h"
+#include "bind/model/ds.h"
 #include "bind/model/model.h"
 #include "bind/model/solid.h"
 #include "contact/scene.h"
@@ -437,13 +438,25 @@ static void linker_forget(void *context) {
     if (self->scenes[k]->scene) ns_scene_forget_pairs(self->scenes[k]->scene);
 }
 
+/* Fails for a shape that has no finite place, or one so far from the others that its size is lost in rounding. */
+static NsStatus linker_far(const NsScene *scene, int shape, NsError *err) {
+  const NsSceneShape *bad = ns_scene_shape(scene, shape);
+  const NslVector *owner = bad->owner;
+  const NslHead *body = owner ? owner->head.owner : NULL;
+  const char *name = body && nsl_is_ds(body->type) ? ((const NslDs *)body)->ds->name : "a body";
+  return ns_fail(err, NS_ENAN, "contacts: '%s': expected a finite place near the others, got (%g, %g, %g)", name, bad->q[0],
+                 bad->q[1], bad->q[2]);
+}
+
 static NsStatus linker_look(void *context, bool *changed, double *stride, NsError *err) {
   const NslLinker *self = context;
-  int bad = 0;
+  int bad = -1;
   bool any = false;
   NsStatus status = NS_OK;
   for (int k = 0; k < self->n && (stride || !any) && status == NS_OK; k++) {
-    if (self->scenes[k]->scene) status = ns_scene_look(self->scenes[k]->scene, changed, stride, &bad), any = any || *changed;
+    const NslScene *scene = self->scenes[k];
+    if (scene->scene) status = ns_scene_look(scene->scene, changed, stride, &bad), any = any || *changed;
+    if (status == NS_ENAN && bad >= 0 && ns_scene_shape(scene->scene, bad)->n > 0) return linker_far(scene->scene, bad, err);
   }
   *changed = any;
   return status == NS_OK ? NS_OK : ns_fail(err, status, "contacts: %s", ns_status_message(status));
