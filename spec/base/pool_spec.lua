@@ -63,7 +63,7 @@ describe("ns.threads", function()
     assert.equal(5, ns.threads(5))
     assert.equal(5, ns.threads())
     assert.equal(5, ns.threads(nil))
-    for got, bad in pairs { ["0"] = 0, ["1025"] = 1025, ["1.5"] = 1.5, ["-1"] = -1, ["table of 0"] = {}, string = "2" } do
+    for got, bad in pairs { ["0"] = 0, ["1025"] = 1025, ["1.5"] = 1.5, ["-1"] = -1, ["an empty table"] = {}, string = "2" } do
       local ok, why = pcall(ns.threads, bad)
       assert.is_false(ok)
       assert.equal("threads: n: expected an integer from 1 to 1024, got " .. got, (tostring(why):gsub("^.-: threads", "threads")))

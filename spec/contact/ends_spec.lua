@@ -110,7 +110,8 @@ describe("a capsule", function()
       ds:setQ { far, far, far, 0.5, 0.5, 0.5, 0.5 }
       local good, said = pcall(simu.computeOneStep, simu)
       assert.is_false(good)
-      assert.match(("contacts: 'ds 1': expected a finite place near the others, got (%g, %g, %g)"):format(far, far, far), said, 1, true)
+      local text = ("contacts: 'ds 1': expected a finite place near the others, got (%g, %g, %g)"):format(far, far, far)
+      assert.match(text, said, 1, true)
     end
   end)
 

@@ -354,7 +354,7 @@ describe("ns.mechanics refuses", function()
     fails("mechanics: particle 'ball' position: ", sys.mass, sys, 0, { 1 })
     sys = system()
     sys:particle { name = "ball", mass = 1, position = function(_, q) return { q[1] } end }
-    fails("mechanics: particle 'ball' position: f: expected a vector of 2, got table of 1", sys.mass, sys, 0, { 1 })
+    fails("mechanics: particle 'ball' position: f: expected a vector of 2, got a list of 1", sys.mass, sys, 0, { 1 })
     sys = system()
     sys:body { name = "rod", mass = 1, inertia = 1, position = function(_, q) return { q[1], 0 } end, angle = function() end }
     fails("mechanics: body 'rod' angle: f returned nothing and filled nothing", sys.mass, sys, 0, { 1 })

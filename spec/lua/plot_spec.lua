@@ -316,7 +316,7 @@ describe("plot", function()
     assert.equal("plot: color: expected a name (black blue cyan darkgray darkgrey gray green grey lightgray lightgrey magenta " ..
       "orange pink purple red sky vermillion white yellow, or one of CSS), a letter (b c g k m r w y), \"C0\" to \"C9\", " ..
       "\"tab:blue\", a grey \"0\" to \"1\", \"#RRGGBB\" " ..
-      "or {r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
+      "or {r, g, b}, got a list of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
     ax:plot({ 1 }, { 1 }, { color = { 1, 0.5, 0 } })
     assert.equal("#FF7F00", ax.artists[#ax.artists].color)
   end)
@@ -488,7 +488,7 @@ describe("axes", function()
     ax:xlim(2, 5):ylim { 3, -1 }
     assert.truthy(has(fig, "set xrange [2:5]") and has(fig, "set yrange [3:-1]"))
     assert.equal("xlim: limits: expected two numbers, the first not the second, got 1 and 1", message(ax.xlim, ax, 1, 1))
-    assert.equal("ylim: limits: expected two numbers, the first not the second, got table of 1", message(ax.ylim, ax, { 1 }))
+    assert.equal("ylim: limits: expected two numbers, the first not the second, got a list of 1", message(ax.ylim, ax, { 1 }))
     ax:xscale "log":xlim(-1, 5)
     assert.equal("xlim: expected numbers above 0 on a logarithmic axis, got -1 and 5", message(fig.commands, fig))
     fig, ax = figure() -- a closed curve has margins on all sides
@@ -744,7 +744,7 @@ describe("the current figure", function()
     plot.close()
     assert.is_false(plot.gcf() == fig)
     assert.equal("close: expected a figure, got number 3", message(plot.close, 3))
-    assert.matches("^figure: figsize: expected {width, height} in inches, 1 to 100, got table of 1$",
+    assert.matches("^figure: figsize: expected {width, height} in inches, 1 to 100, got a list of 1$",
       message(plot.figure, { figsize = { 1 } }))
   end)
 
@@ -789,9 +789,9 @@ describe("sol:plot", function()
     assert.equal("plot: there is no column 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)", message(sol.plot, sol,
       "foo"))
     assert.equal("plot: columns: expected a list of names, got number 3", message(sol.plot, sol, 3))
-    assert.equal("plot: columns: expected a list of names, got table of 0", message(sol.plot, sol, {}))
+    assert.equal("plot: columns: expected a list of names, got an empty table", message(sol.plot, sol, {}))
     assert.equal("plot: columns[2]: expected a list of names, got 'x2'", message(sol.plot, sol, { { "x1" }, "x2" }))
-    assert.equal("plot: columns[1]: expected a list of names, got table of 0", message(sol.plot, sol, { {} }))
+    assert.equal("plot: columns[1]: expected a list of names, got an empty table", message(sol.plot, sol, { {} }))
   end)
 
   it("takes options beside the names, before or after them", function()

@@ -75,7 +75,7 @@ describe("what a mechanical system computes", function()
       assert.equal(name .. ": time: expected a finite number, got nil", message(ds[name], ds))
       assert.equal(name .. ": time: expected a finite number, got string", message(ds[name], ds, "0"))
     end
-    assert.equal("computeFInt: q: expected a vector of 2, got table of 1", message(ds.computeFInt, ds, 0, { 1 }))
+    assert.equal("computeFInt: q: expected a vector of 2, got a list of 1", message(ds.computeFInt, ds, 0, { 1 }))
     assert.equal("computeFInt: velocity[1] is nan", message(ds.computeFInt, ds, 0, nil, { 0 / 0, 1 }))
     assert.equal("computeMass: q: expected a vector of 2, got number 3.0", message(ds.computeMass, ds, 3))
     assert.equal("computeMass: expected at most 1 argument, got 2", message(ds.computeMass, ds, nil, nil))

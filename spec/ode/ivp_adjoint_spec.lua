@@ -154,7 +154,7 @@ describe("ivp_gradient", function()
     assert.equal("ivp_gradient: expected the option cost, or terminal, or both", bad {})
     assert.equal("ivp_gradient: cost: expected a number, got nil", bad { cost = function() end })
     assert.equal("ivp_gradient: terminal: expected a number, got nil", bad { terminal = function() end })
-    assert.equal("ivp_gradient: cost: expected a function, got table of 0", bad { cost = {} })
+    assert.equal("ivp_gradient: cost: expected a function, got an empty table", bad { cost = {} })
     assert.truthy(bad({ cost = function() return 1 end, parameters = { "e" } }):find(
       "ivp_gradient: parameters[1]: expected 'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]', got 'e'", 1, true))
     assert.truthy(bad({ cost = function() return 1 end, sensitivities = {} }):find(

@@ -56,7 +56,7 @@ describe("a wrong argument is named", function()
   end)
 
   it("of an implicit surface", function()
-    assert.equal("implicit: f: expected a number, got table of 0", message(ns.plot.implicit, function() return {} end))
+    assert.equal("implicit: f: expected a number, got an empty table", message(ns.plot.implicit, function() return {} end))
   end)
 
   it("of a format, a solution, a list of pictures", function()

@@ -228,7 +228,7 @@ describe("discrete states", function()
     assert.equal(2, seen.i[2])
     fails("'c' has no discrete state 'v' (known: i, rng, u)", function() return s.v end)
     fails("c: u: expected a finite number, got number nan", function() s.u = 0 / 0 end)
-    fails("c: i: expected a vector of 2, got table of 1", function() s.i = { 1 } end)
+    fails("c: i: expected a vector of 2, got a list of 1", function() s.i = { 1 } end)
     fails("c: rng is a generator of random numbers; it draws, and is not set", function() s.rng = 1 end)
     fails("discrete: there is no event or clock 'd'", simu.discrete, simu, "d")
     local function refused(text, options) fails("every: " .. text, simu.every, simu, options) end

@@ -47,7 +47,7 @@ describe("solution", function()
     assert.error_matches(function() sol:column "x1" end, "column: no column is called 'x1'", 1, true)
     assert.error_matches(function() sol:column(10) end, "column: expected 1..9, got 10", 1, true)
     assert.error_matches(function() return sol[{}] end,
-      "expected the name of a field or of a column, got table", 1, true)
+      "expected the name of a field or of a column, got an empty table", 1, true)
   end)
 
   it("keeps every k-th step and the last", function()

@@ -495,8 +495,9 @@ end
 
 -- The angle or the way of a joint now, counted as in the file.
 function Arm:value(name)
+  arguments.expect(name, "string", "value: name: expected the name of a joint")
   local joint = self.joints[name]
-  if not joint or joint:numberOfDoF() == 0 then fail("value: there is no joint '%s' that moves", tostring(name)) end
+  if not joint or joint:numberOfDoF() == 0 then fail("value: there is no joint '%s' that moves", name) end
   return self.starts[name] + joint:dof()
 end
 

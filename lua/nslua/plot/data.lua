@@ -2,6 +2,7 @@
 
 local core = require "nslua.core"
 local number = core.number_support
+local arguments = require "nslua.base.arguments"
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 
@@ -28,7 +29,7 @@ function data.describe(x)
   if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
   if type(x) == "number" then return x ~= x and "nan" or "number " .. tostring(x) end
   if type(x) == "string" then return ("'%s'"):format(x) end
-  if type(x) == "table" then return ("table of %d"):format(#x) end
+  if type(x) == "table" then return #x > 0 and ("a list of %d"):format(#x) or arguments.tell(x) end
   return type(x)
 end
 

@@ -19,7 +19,7 @@ describe("array constructors", function()
     assert.equal("zeros: a size must not be negative", message(ns.zeros, -3))
     assert.equal("zeros: a size must not be negative", message(ns.zeros, {2, -1}))
     assert.equal("zeros: size: expected an integer, got string", message(ns.zeros, "3"))
-    assert.equal("ones: shape: expected {n} or {rows, columns}, got table of 3", message(ns.ones, {1, 2, 3}))
+    assert.equal("ones: shape: expected {n} or {rows, columns}, got a list of 3", message(ns.ones, {1, 2, 3}))
     assert.equal("ones: expected a size, rows and columns, or {rows, columns}, got 3 arguments",
       message(ns.ones, 1, 2, 3))
     assert.equal("full: value: expected a number, got string", message(ns.full, 2, "7"))

@@ -3,7 +3,7 @@ local thin = require "nslua.core".thin_support
 
 describe("thin_support", function()
   it("names what is wrong", function()
-    assert.has_error(function() thin.columns({ 1, 2 }, { 1 }, 0, 1, 1) end, "columns: y: expected a vector of 2, got table of 1")
+    assert.has_error(function() thin.columns({ 1, 2 }, { 1 }, 0, 1, 1) end, "columns: y: expected a vector of 2, got a list of 1")
     assert.has_error(function() thin.rises "x" end, "rises: x: expected a vector, got string")
     assert.matches("invalid option 'middle'", select(2, pcall(thin.corners, { 1 }, { 2 }, "middle")))
   end)

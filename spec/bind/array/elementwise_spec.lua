@@ -103,7 +103,7 @@ describe("arithmetic", function()
       message(function() return v + "1" end))
     assert.matches("string %* vector of 3: expected a number", message(function() return "2" * v end))
     assert.equal("vector of 3 + nil: expected a number, a vector or a matrix", message(function() return v + nil end))
-    assert.equal("vector of 3 + table of 3: wrap the table: ns.vector{...}, ns.matrix{...}",
+    assert.equal("vector of 3 + a list of 3: wrap the table: ns.vector{...}, ns.matrix{...}",
       message(function() return v + {1, 2, 3} end))
   end)
 

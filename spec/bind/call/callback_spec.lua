@@ -54,8 +54,8 @@ local function expected(fault, key)
     string = { 3, first .. ": number expected, got string" },
     extra = { 13, ("%s[%d]: %s out of range 1..%d"):format(label, rows + 1, index, rows) },
     few = { nil, ("return value: %s: expected %s, got %s"):format(label, wanted,
-      cols and "0 x " .. cols .. " table" or "table of 0") },
-    many = { nil, ("return value: %s: expected %s, got table of 5"):format(label, wanted) },
+      cols and "0 x " .. cols .. " table" or "an empty table") },
+    many = { nil, ("return value: %s: expected %s, got a list of 5"):format(label, wanted) },
     word = { nil, ("return value: %s: expected %s, got string"):format(label, wanted) },
     yield = { nil, "attempt to yield from outside a coroutine" },
   }
@@ -218,7 +218,7 @@ describe("a callback that fails", function()
           return y
         end)
       end,
-      ["mcp: F: it fills its last argument and returns table of 1 too: expected one or the other"] = function()
+      ["mcp: F: it fills its last argument and returns a list of 1 too: expected one or the other"] = function()
         ns.numerics.mcp { F = function(z, F)
           F[1] = z[1] - 1
           return { 1 }

@@ -47,7 +47,7 @@ describe("ns.compile", function()
   it("refuses what it cannot take", function()
     local function check(text, ...) assert.equal("compile: " .. text, message(ns.compile, ...)) end
     check "callback: expected a Lua function, got nil"
-    check("callback: expected a Lua function, got table of 0", {})
+    check("callback: expected a Lua function, got an empty table", {})
     check("callback: expected a Lua function, got function", math.sin)
     check("callback: expected a Lua function, got compiled function", ns.compile(function() end))
     check("options: expected a table, got number 1.0", function() end, 1)
@@ -68,7 +68,7 @@ describe("ns.compile", function()
     assert.equal("jacobian: k: expected the number of an argument, 1 to 2, got 3", by(3, 1, ns.vector { 1, 2 }))
     assert.equal("jacobian: k: expected the number of an argument, 1 to 2, got 0", by(0, 1, ns.vector { 1, 2 }))
     assert.equal("jacobian: k: expected an integer, got no value", by())
-    assert.equal("jacobian: argument 1: expected a number, a vector or a matrix, got table of 0", by(1, {}, 1))
+    assert.equal("jacobian: argument 1: expected a number, a vector or a matrix, got an empty table", by(1, {}, 1))
   end)
 
   it("gives way to dual numbers, which go through the plain function", function()

@@ -42,12 +42,12 @@ describe("results of a compiled function", function()
 
   it("are refused in any other form", function()
     local expected = ": expected numbers, a list of numbers, or a vector"
-    fails(function(x) return { x, "a" } end, 0, "compile: the callback returned table of 2" .. expected, 1)
+    fails(function(x) return { x, "a" } end, 0, "compile: the callback returned a list of 2" .. expected, 1)
     fails(function(x) return x, "a" end, 0, "compile: the callback returned string" .. expected, 1)
     fails(function() return "a" end, 0, "compile: the callback returned string" .. expected, 1)
     fails(function() return true end, 0, "compile: the callback returned boolean" .. expected, 1)
-    fails(function(x) return { { x, 1 }, { 2 } } end, 0, "compile: the callback returned table of 2" .. expected, 1)
-    fails(function(x) return { { x, 1 }, 2 } end, 0, "compile: the callback returned table of 2" .. expected, 1)
+    fails(function(x) return { { x, 1 }, { 2 } } end, 0, "compile: the callback returned a list of 2" .. expected, 1)
+    fails(function(x) return { { x, 1 }, 2 } end, 0, "compile: the callback returned a list of 2" .. expected, 1)
     fails(function(x) return x, x end, 0, "compile: the callback returned a vector" .. expected, { 1 })
     fails(function(x, y)
       y[1] = x

@@ -72,7 +72,7 @@ describe("traced numbers", function()
     fails(function(x) return x + "a" end, 0,
       "traced value + string: expected a number, a vector or a matrix", 1)
     fails(function(x) return {} * x end, 0,
-      "table of 0 * traced value: expected a number, a vector or a matrix", 1)
+      "an empty table * traced value: expected a number, a vector or a matrix", 1)
   end)
 
   it("live for one trace", function()

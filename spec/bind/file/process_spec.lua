@@ -16,7 +16,7 @@ describe("process_support", function()
     assert.equal("NaN 1\n2 NaN\nNaN 3\n", process.rows { { 0 / 0, 2, -1 / 0 }, { 1, 1 / 0, 3 } })
     assert.equal("", process.rows { {} })
     assert.equal("", process.rows {})
-    assert.has_error(function() process.rows { { 1, 2 }, { 1 } } end, "rows: column: expected a vector of 2, got table of 1")
+    assert.has_error(function() process.rows { { 1, 2 }, { 1 } } end, "rows: column: expected a vector of 2, got a list of 1")
   end)
 
   it("finds the least and the largest finite number", function()

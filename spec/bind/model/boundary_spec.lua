@@ -37,7 +37,7 @@ describe("boundary conditions", function()
     ds:setReactionToBoundaryConditions { 1.5, -2 }
     assert.same({ 1.5, -2 }, reaction:totable())
     assert.has_error(function() ds:setReactionToBoundaryConditions { 1 } end,
-      "LagrangianLinearTIDS: reaction: expected a vector of 2, got table of 1")
+      "LagrangianLinearTIDS: reaction: expected a vector of 2, got a list of 1")
     ds:setReactionToBoundaryConditions { 0, 0 }
     ds:setBoundaryConditions(nil)
     assert.is_nil(ds:boundaryConditions())
@@ -142,11 +142,11 @@ describe("boundary conditions", function()
 
   it("say what is wrong with their arguments", function()
     assert.equal("BoundaryCondition: indices: expected a list of integers, got nil", message(ns.BoundaryCondition))
-    assert.equal("FixedBC: indices: expected a list of integers, got table of 0", message(ns.FixedBC, {}))
+    assert.equal("FixedBC: indices: expected a list of integers, got an empty table", message(ns.FixedBC, {}))
     assert.equal("BoundaryCondition: indices[2]: expected an integer, got number 1.5", message(ns.BoundaryCondition, { 1, 1.5 }))
     assert.equal("FixedBC: indices[1]: indices count from 1, got 0", message(ns.FixedBC, { 0 }))
     assert.equal("FixedBC: indices[3]: 2 is indices[1] already", message(ns.FixedBC, { 2, 1, 2 }))
-    assert.equal("BoundaryCondition: values: expected a vector of 2, got table of 3",
+    assert.equal("BoundaryCondition: values: expected a vector of 2, got a list of 3",
       message(ns.BoundaryCondition, { 1, 2 }, { 1, 2, 3 }))
     assert.equal("HarmonicBC: omega: expected a vector of 1, got vector of 2",
       message(ns.HarmonicBC, { 1 }, 0, 1, ns.vector { 1, 2 }, 0))
@@ -156,7 +156,7 @@ describe("boundary conditions", function()
     local ds = free(2)
     assert.equal("setBoundaryConditions: index 5 is outside 1..2, the velocities of dynamical system 'ds 1'",
       message(ds.setBoundaryConditions, ds, ns.FixedBC { 1, 5 }))
-    assert.truthy(message(ds.setBoundaryConditions, ds, { 1 }):find "boundary condition expected, got table")
+    assert.truthy(message(ds.setBoundaryConditions, ds, { 1 }):find "boundary condition expected, got a list of 1")
   end)
 
   it("whose function raises, or gives what is no number, stop the step; the state is that before", function()

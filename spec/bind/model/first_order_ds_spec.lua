@@ -36,7 +36,7 @@ describe("dynamical systems", function()
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { x0 = { 1 }, f = 3 }))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got number 3.0", message(NL, { 1 }, 3))
     assert.equal("FirstOrderNonLinearDS: f: expected a function, got nil", message(NL, { 1 }, nil))
-    assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a function, got table of 0",
+    assert.equal("FirstOrderNonLinearDS: jacobianfx: expected a function, got an empty table",
       message(NL, { 1 }, nil, {}))
   end)
 
@@ -48,7 +48,7 @@ describe("dynamical systems", function()
     check("A[2]: expected 2 numbers, got 1", { 1, 2 }, { { 1, 2 }, { 3 } })
     check("A[2][2]: expected a number, got string", { 1, 2 }, { { 1, 2 }, { 3, "x" } })
     check("A[2][2] is nan", { 1, 2 }, { { 1, 2 }, { 3, nan } })
-    check("b: expected a vector of 2, got table of 1", { 1, 2 }, ns.eye(2), { 1 })
+    check("b: expected a vector of 2, got a list of 1", { 1, 2 }, ns.eye(2), { 1 })
     check("b: expected a vector of 2, got vector of 3", { 1, 2 }, ns.eye(2), ns.vector(3))
     check("b[2] is inf", { 1, 2 }, ns.eye(2), { 1, inf })
   end)
@@ -66,15 +66,15 @@ describe("dynamical systems", function()
         assert.equal(who .. "[1][2] is nan", message(f, ds, { { 1, nan }, { 1, 1 } }))
       end
     end
-    assert.equal("FirstOrderLinearDS: b: expected a vector of 2, got table of 3",
+    assert.equal("FirstOrderLinearDS: b: expected a vector of 2, got a list of 3",
       message(ds.setbPtr, ds, { 1, 2, 3 }))
     assert.equal("FirstOrderLinearDS: b[1] is inf", message(ds.setb, ds, { inf, 0 }))
-    assert.equal("FirstOrderLinearDS: x: expected a vector of 2, got table of 1", message(ds.setX, ds, { 1 }))
+    assert.equal("FirstOrderLinearDS: x: expected a vector of 2, got a list of 1", message(ds.setX, ds, { 1 }))
     assert.equal("FirstOrderLinearDS: x[2] is nan", message(ds.setX, ds, { 1, nan }))
     assert.equal("FirstOrderLinearDS: x0[1] is inf", message(ds.setX0, ds, { inf, 1 }))
     assert.equal("FirstOrderLinearDS: z: expected a vector, got string", message(ds.setz, ds, "a"))
     assert.equal("setName: name: expected a string, got number 3.0", message(ds.setName, ds, 3))
-    assert.equal("setNames: names: expected a table of 2 strings, got table of 1", message(ds.setNames, ds, { "a" }))
+    assert.equal("setNames: names: expected a table of 2 strings, got a list of 1", message(ds.setNames, ds, { "a" }))
     assert.equal("setNames: names[2]: expected a string, got number 3.0", message(ds.setNames, ds, { "a", 3 }))
     assert.equal("setNames: names[2]: 'v' is names[1] already", message(ds.setNames, ds, { "v", "v" }))
     assert.equal("setNames: names[2]: 'w...' has a byte of 0 in it", message(ds.setNames, ds, { "v", "w\0x" }))

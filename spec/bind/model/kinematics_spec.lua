@@ -84,21 +84,21 @@ describe("motion_support", function()
   end)
 
   it("refuses what is wrong", function()
-    fails("mechanics: w: expected a vector of 2, got table of 1", motion.bowl, f, 0, { 1, 2 }, 2, { 1 })
-    fails("mechanics: a: expected a vector of 2, got table of 1", motion.twist, f, 0, { 1, 2 }, 2, 1, { 1, 2 }, { 1 })
+    fails("mechanics: w: expected a vector of 2, got a list of 1", motion.bowl, f, 0, { 1, 2 }, 2, { 1 })
+    fails("mechanics: a: expected a vector of 2, got a list of 1", motion.twist, f, 0, { 1, 2 }, 2, 1, { 1, 2 }, { 1 })
     fails("f[1]: the higher derivative along the motion is", motion.twist, function(_, q) return { q[1] ^ 2.5 } end, 0, { 0 },
       1, 0, { 1 }, { 0 })
     fails("f[1]: a higher derivative is not finite", motion.bowl, ns.compile(function(_, q) return q[1] ^ 1.5 end), 0, { 0 }, 1,
       { 1 })
-    fails("mechanics: f: expected a vector of 2, got table of 1", motion.partials, function(_, q) return { q[1] } end, 0, { 1 },
+    fails("mechanics: f: expected a vector of 2, got a list of 1", motion.partials, function(_, q) return { q[1] } end, 0, { 1 },
       { 1 }, 2)
     fails("mechanics: q: expected a vector, got string", motion.values, f, 0, "q", 2)
-    fails("f: expected a vector of 3, got table of 2", motion.values, f, 0, { 1, 2 }, 3)
+    fails("f: expected a vector of 3, got a list of 2", motion.values, f, 0, { 1, 2 }, 3)
     fails("mechanics: f[2] is nan", motion.values, function() return { 1, 0 / 0 } end, 0, { 1 }, 2)
     fails("f returned nothing: return the values, or give their number", motion.values, function() end, 0, { 1 }, -1)
     fails("f returned nothing and filled nothing", motion.values, function() end, 0, { 1 }, 2)
     fails("q is read-only", motion.values, function(_, q) q[1] = 2 return 1 end, 0, { 1 }, 1)
-    fails("mechanics: v: expected a vector of 2, got table of 1", motion.along, f, 0, { 1, 2 }, 2, 1, { 1 })
+    fails("mechanics: v: expected a vector of 2, got a list of 1", motion.along, f, 0, { 1, 2 }, 2, 1, { 1 })
     fails("differs from the plain one", motion.jacobian, function(_, q) return q[1] == 1 and 3 or q[1] end, 0, { 1 }, 1)
     local plain = ns.zeros(1)
     fails("this does not propagate derivatives", motion.jacobian, function(_, q)

@@ -132,8 +132,8 @@ describe("coefficients and callbacks of mechanical systems", function()
     ds:setComputeFExtFunction(nil)
     ds:setMExt { 1, 2, 3 }
     assert.same({ 0, 0, 0, 1, 2, 3 }, ds:fExt():totable())
-    assert.equal("setFExtPtr: force: expected a vector of 3 or 6, got table of 2", message(ds.setFExtPtr, ds, { 1, 2 }))
-    assert.equal("setMExtPtr: moment: expected a vector of 3, got table of 6", message(ds.setMExtPtr, ds, { 1, 2, 3, 4, 5, 6 }))
+    assert.equal("setFExtPtr: force: expected a vector of 3 or 6, got a list of 2", message(ds.setFExtPtr, ds, { 1, 2 }))
+    assert.equal("setMExtPtr: moment: expected a vector of 3, got a list of 6", message(ds.setMExtPtr, ds, { 1, 2, 3, 4, 5, 6 }))
     assert.equal("setMExt: moment: expected a vector of 3, got function", message(ds.setMExt, ds, print))
     assert.equal("setMExt: moment[2] is nan", message(ds.setMExt, ds, { 1, nan, 3 }))
     assert.equal("setIsMextExpressedInInertialFrame: flag: expected a boolean, got number 1.0",
@@ -204,9 +204,9 @@ describe("coefficients and callbacks of mechanical systems", function()
       message(function() return ds.setComputeJacobianMIntvFunction end), 1, true)
     assert.equal("computeMExt: a LagrangianDS has no moments", message(ds.computeMExt, ds, 0))
     assert.equal("jacobianMIntq: a LagrangianDS has no moments", message(ds.jacobianMIntq, ds))
-    assert.equal("NewtonEulerDS: mInt: expected a function, got table of 3",
+    assert.equal("NewtonEulerDS: mInt: expected a function, got a list of 3",
       message(Rigid, { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), mInt = { 1, 2, 3 } }))
-    assert.equal("NewtonEulerDS: moment: expected a vector of 3, got table of 2",
+    assert.equal("NewtonEulerDS: moment: expected a vector of 3, got a list of 2",
       message(Rigid, { q0 = upright, v0 = ns.zeros(6), mass = 2, inertia = ns.eye(3), mExt = { 1, 2 } }))
     body:setComputeMIntFunction(function(_, _, _, _, m) m[4] = 1 end)
     assert.truthy(message(body.computeForces, body, 0):find("mInt[4]: index out of range 1..3", 1, true))

@@ -18,14 +18,14 @@ describe("mechanical systems", function()
       check("q0[2]: expected a number, got string", { 1, "a" }, { 1, 2 })
       check("q0[2] is nan", { 1, nan }, { 1, 2 })
       check("v0: expected a vector of 2, got nil", { 1, 2 })
-      check("v0: expected a vector of 2, got table of 1", { 1, 2 }, { 3 })
+      check("v0: expected a vector of 2, got a list of 1", { 1, 2 }, { 3 })
       check("v0[1] is inf", { 1, 2 }, ns.vector { inf, 0 })
       check("q0: expected a vector, got nil", { v0 = { 1 } })
       check("v0: expected a vector of 1, got nil", { q0 = { 1 } })
       check("name: expected a string, got number 3.0", { q0 = { 1 }, v0 = { 1 }, name = 3 })
       check("z[1] is nan", { q0 = { 1 }, v0 = { 1 }, z = { nan } })
       check("potential: expected a function, got number 1.0", { q0 = { 1 }, v0 = { 1 }, potential = 1 })
-      check("fExt: expected a vector of 1, got table of 2", { q0 = { 1 }, v0 = { 1 }, fExt = { 1, 2 } })
+      check("fExt: expected a vector of 1, got a list of 2", { q0 = { 1 }, v0 = { 1 }, fExt = { 1, 2 } })
     end
     assert.equal("LagrangianDS: expected at most 3 arguments, got 4", message(Lagrangian, { 1 }, { 1 }, nil, 1))
     assert.equal("LagrangianLinearTIDS: expected at most 5 arguments, got 6",
@@ -45,12 +45,12 @@ describe("mechanical systems", function()
     assert.equal("LagrangianLinearTIDS: mass: expected a 2 x 2 matrix, got function", message(Linear, q, v, print))
     assert.equal("LagrangianLinearTIDS: K[2][2] is nan", message(Linear, q, v, ns.eye(2), { { 1, 0 }, { 0, nan } }))
     assert.equal("LagrangianLinearTIDS: C: expected a 2 x 2 matrix, got 3 x 3 matrix", message(Linear, q, v, nil, nil, ns.eye(3)))
-    assert.equal("LagrangianLinearDiagonalDS: stiffness: expected a vector of 2, got table of 3",
+    assert.equal("LagrangianLinearDiagonalDS: stiffness: expected a vector of 2, got a list of 3",
       message(Diagonal, q, v, { 1, 2, 3 }))
     assert.equal("LagrangianLinearDiagonalDS: damping[1] is inf", message(Diagonal, q, v, { 1, 2 }, { inf, 1 }))
     assert.equal("LagrangianLinearDiagonalDS: mass: expected a vector of 2, got 2 x 2 matrix",
       message(Diagonal, q, v, nil, nil, ns.eye(2)))
-    assert.equal("LagrangianDS: jacobianFIntq: expected a 2 x 2 matrix, got table of 1",
+    assert.equal("LagrangianDS: jacobianFIntq: expected a 2 x 2 matrix, got a list of 1",
       message(Lagrangian, { q0 = q, v0 = v, jacobianFIntq = { 1 } }))
   end)
 
@@ -232,8 +232,8 @@ end)
 describe("NewtonEulerDS", function()
   it("refuses what is no rigid body", function()
     local function check(text, ...) assert.equal("NewtonEulerDS: " .. text, message(Rigid, ...)) end
-    check("q0: expected a vector of 7, got table of 3", { 1, 2, 3 })
-    check("v0: expected a vector of 6, got table of 3", upright, { 1, 2, 3 })
+    check("q0: expected a vector of 7, got a list of 3", { 1, 2, 3 })
+    check("v0: expected a vector of 6, got a list of 3", upright, { 1, 2, 3 })
     check("q0: expected a quaternion in q0[4] .. q0[7], got zeros", ns.zeros(7), ns.zeros(6), 1, ns.eye(3))
     check("mass: expected a finite number, got nil", upright, ns.zeros(6))
     check("mass: expected a positive number, got number 0.0", upright, ns.zeros(6), 0, ns.eye(3))

@@ -47,7 +47,7 @@ describe("the state of a mechanical system", function()
 
   it("refuses wrong values and levels, and stays", function()
     for setter, what in pairs { setQ = "q", setVelocity = "velocity", setQ0 = "q0", setVelocity0 = "velocity0", setP = "p" } do
-      assert.equal(("LagrangianDS: %s: expected a vector of 2, got table of 1"):format(what), message(ds[setter], ds, { 1 }))
+      assert.equal(("LagrangianDS: %s: expected a vector of 2, got a list of 1"):format(what), message(ds[setter], ds, { 1 }))
       assert.equal(("LagrangianDS: %s[2] is nan"):format(what), message(ds[setter], ds, { 1, nan }))
       assert.equal(("LagrangianDS: %s: expected a vector of 2, got nil"):format(what), message(ds[setter], ds))
     end

@@ -192,7 +192,7 @@ describe("NonSmoothDynamicalSystem", function()
       h = function(_, x, z, y) y[1] = x[1] + z[2] end, g = function(_, lambda, _, r) r[1] = -lambda[1] end,
     })
     nsds:link(inter, ds)
-    assert.equal("FirstOrderLinearTIDS: z: expected a vector of 2, got table of 3", message(ds.setz, ds, { 1, 2, 3 }))
+    assert.equal("FirstOrderLinearTIDS: z: expected a vector of 2, got a list of 3", message(ds.setz, ds, { 1, 2, 3 }))
     ds:setz { 3, 4 }
     local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), ns.Relay())
     simu:initialize()

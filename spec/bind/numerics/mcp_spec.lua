@@ -112,7 +112,7 @@ describe("numerics.mcp", function()
     fails("mcp: unknown option 'f' (known: F, J, lower, upper, z0, tolerance, max_iterations, max_time, " ..
       "restarts, solver)", { f = F })
     fails("mcp: F: expected a function, got nil", { z0 = { 1 } })
-    fails("mcp: J: expected a function, got table", { F = F, J = {}, z0 = { 1 } })
+    fails("mcp: J: expected a function, got an empty table", { F = F, J = {}, z0 = { 1 } })
     fails("mcp: z0: expected a vector (or lower or upper as a vector, which tells the number of variables)",
       { F = F })
     fails("mcp: F returned nothing: return the values, or fill the last argument", { F = function() end, z0 = { 1 } })

@@ -96,7 +96,7 @@ describe("callbacks of solve_ivp", function()
       assert.is_false(ok)
       assert.truthy(message:find(text, 1, true), message)
     end
-    says("solve_ivp: f(t, y): expected a vector of 2, got table of 3", function() return { 1, 2, 3 } end)
+    says("solve_ivp: f(t, y): expected a vector of 2, got a list of 3", function() return { 1, 2, 3 } end)
     says("solve_ivp: f(t, y)[2]: expected a number, got string", function() return { 1, "x" } end)
     says("solve_ivp: f(t, y): expected a vector of 2, got number", function() return 1 end)
     says("solve_ivp: f(t, y) returned nothing: return the derivatives, or fill the last argument", function(_, _) end)

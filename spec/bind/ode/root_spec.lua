@@ -42,7 +42,7 @@ describe("root and fsolve", function()
     says("fsolve: maxfev: expected 1 or more, got 0", ns.fsolve, line, 0, { maxfev = 0 })
     says("fsolve: full_output: expected a boolean", ns.fsolve, line, 0, { full_output = 1 })
     says("fsolve: fprime: expected a function", ns.fsolve, line, 0, { fprime = 1 })
-    says("fsolve: f(x): expected a vector of 1, got table of 2", ns.fsolve, function() return { 1, 2 } end, 0)
+    says("fsolve: f(x): expected a vector of 1, got a list of 2", ns.fsolve, function() return { 1, 2 } end, 0)
     says("fsolve: f(x) returned nothing: return the values, or fill the last argument", ns.fsolve, function() end, 0)
     says("root_spec.lua:", ns.fsolve, function(x) return x.a.b end, 0)
     local thing = {}

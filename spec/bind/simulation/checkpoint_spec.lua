@@ -70,7 +70,8 @@ describe("save_state and load_state", function()
     assert.error_matches(function() simu:load_state("x", { constants = 1 }) end,
       "load_state: constants: expected a boolean, got number", 1, true)
     assert.error_matches(function() simu:save_state() end, "save_state: file: expected a string, got no value", 1, true)
-    assert.error_matches(function() simu:save_state("x", {}) end, "save_state: note: expected a string, got table", 1, true)
+    assert.error_matches(function() simu:save_state("x", {}) end,
+      "save_state: note: expected a string, got an empty table", 1, true)
   end)
 
   it("do not work inside of a callback", function()

@@ -253,7 +253,7 @@ describe("frames, points and Kane's equations refuse", function()
     kane = sys:kane { dependent = { 2, 3 }, kinematics = function() end }
     fails("mechanics: kane: kinematics: f returned nothing and filled nothing", kane.eval_k, kane, 0, q, { 1, 2, 3 })
     kane = sys:kane { dependent = { 2, 3 }, kinematics = function(_, _, xd, u) return { xd[1] - u[1] } end }
-    fails("mechanics: kane: kinematics: f: expected a vector of 3, got table of 1", kane.eval_k, kane, 0, q, { 1, 2, 3 })
+    fails("mechanics: kane: kinematics: f: expected a vector of 3, got a list of 1", kane.eval_k, kane, 0, q, { 1, 2, 3 })
     kane = sys:kane { nonholonomic = function(_, _, _, u) return { u[1] + u[2] } end }
     fails("mechanics: kane: dependent: expected 3 speeds, one for each equation, got 0", kane.eval_d, kane, 0, q, { 1, 2, 3 })
   end)

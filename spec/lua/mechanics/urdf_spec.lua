@@ -68,6 +68,8 @@ describe("ns.mechanics.load", function()
     assert.same({ lower = -2, upper = 2, effort = 10, velocity = 3 }, arm.limits.shoulder)
     assert.equal("shoulder upper", arm.laws["shoulder upper"]:name())
     assert.matches("value: there is no joint 'mount' that moves", message(function() arm:value "mount" end), 1, true)
+    assert.matches("value: name: expected the name of a joint, got nil", message(function() arm:value() end), 1, true)
+    assert.matches("value: name: expected the name of a joint, got 3", message(function() arm:value(3) end), 1, true)
   end)
 
   it("has shapes for contacts, and meshes as their hulls", function()

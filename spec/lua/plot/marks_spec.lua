@@ -27,7 +27,7 @@ describe("lines and areas", function()
     assert.same({ 1, 2, 0, 0 }, ax.artists[3].columns[1]:totable())
     ax:fill_between({ 0, 1, 2 }, 0, 1, { where = { true, true, false } })
     assert.is_true(ax.artists[4].columns[2][3] ~= ax.artists[4].columns[2][3])
-    assert.equal("fill_between: where: expected a list of 3 booleans, got table of 1",
+    assert.equal("fill_between: where: expected a list of 3 booleans, got a list of 1",
       message(ax.fill_between, ax, { 0, 1, 2 }, 0, 1, { where = { true } }))
   end)
 

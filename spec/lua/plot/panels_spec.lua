@@ -156,9 +156,9 @@ describe("panels in panels", function()
 
   it("tell what is wrong", function()
     local ax = panel()
-    assert.equal("inset_axes: expected {left, bottom, width, height} in parts of the panel, got table of 3",
+    assert.equal("inset_axes: expected {left, bottom, width, height} in parts of the panel, got a list of 3",
       message(ax.inset_axes, ax, { 1, 2, 3 }))
-    assert.equal("add_axes: expected {left, bottom, width, height} in parts of the figure, got table of 4",
+    assert.equal("add_axes: expected {left, bottom, width, height} in parts of the figure, got a list of 4",
       message(ax.figure.add_axes, ax.figure, { 0, 0, 0, 1 }))
     assert.equal("indicate_inset_zoom: expected axes from inset_axes of this panel, got other axes",
       message(ax.indicate_inset_zoom, ax, ax))

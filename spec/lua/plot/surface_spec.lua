@@ -85,7 +85,7 @@ describe("implicit surfaces", function()
     local ax = ns.plot.figure():subplot(1, 1, 1)
     assert.equal("implicit: f: expected a function, got number 3", message(ax.implicit, ax, 3))
     assert.equal("implicit: n: expected a whole number from 2 to 200, got number 1", message(ax.implicit, ax, sphere, { n = 1 }))
-    assert.equal("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got table of 2",
+    assert.equal("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got a list of 2",
       message(ax.implicit, ax, sphere, { bounds = { 0, 1 } }))
     assert.equal("implicit: bounds[3], bounds[4]: expected two numbers, the first below the second, got 2 and 1",
       message(ax.implicit, ax, sphere, { bounds = { 0, 1, 2, 1, 0, 1 } }))

@@ -63,7 +63,8 @@ describe("NewtonImpactFrictionNSL", function()
         assert.error_matches(function() ns[name](0, 0, 1, 2):setMu(falls) end,
           name .. ": mu: functions of time are given when the law is made")
       end
-      assert.error_matches(function() ns.NewtonImpactFrictionNSL(0, 0, { falls }, 2) end, "mu: expected a finite number, got table")
+      assert.error_matches(function() ns.NewtonImpactFrictionNSL(0, 0, { falls }, 2) end,
+        "mu: expected a finite number, got a list of 1")
     end)
 
     it("brakes with it in adaptive steps and in a clone, and again after reset", function()

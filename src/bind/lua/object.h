@@ -126,7 +126,7 @@ NslHead *nsl_test_family(lua_State *L, int idx, const NslType *types, int count)
 void *nsl_check_family(lua_State *L, int idx, const NslType *types, int count, const char *expected, const char *self);
 
 /*
-** Raises "bad argument #1 to 'dot' (vector expected, got table of 3)", and for argument 1 of a method that was called
+** Raises "bad argument #1 to 'dot' (vector expected, got a list of 3)", and for argument 1 of a method that was called
 ** with a point "...; call it with a colon, SELF:dot(...))".
 */
 int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self);
