@@ -353,6 +353,22 @@ describe("sparse boxes", function()
     assert.is_true(solved >= 0.9 * asked, ("%d of %d"):format(solved, asked))
   end)
 
+  -- The seventh variable is in the first row alone, whose w may be anything below 0. In its unit the answer is above all numbers.
+  it("never have an answer that is not finite", function()
+    local M = { { 0x1p-760, 0, 0x1.8p-473, -0x1p-144, 0, -0x1.8p-98, 0x1p-724, -0x1.8p-75 },
+      { 0, 0x1.8p+41, 0, 0, 0, 0, 0, 0 },
+      { -0x1.8p-591, 0, 0x1.8p-305, 0, 0, 0, 0, 0 }, { 0x1p-557, 0, 0, 0x1p+59, 0, 0, 0, 0 },
+      { 0, 0, 0, 0, 0x1p+318, 0, 0, 0 },
+      { 0x1.8p-30, 0, 0, 0, 0, 0, 0, 0 }, { -0x1p-638, 0, 0, 0, 0, 0, 0, 0 },
+      { 0x1.8p-617, 0, 0, 0, 0, 0, 0, 0 } }
+    local r = ns.numerics.box { M = sparse(M),
+      q = { -0x1.dp-354, -0x1.8p+234, 0x1.8p-188, 0x1.4p-153, 0x1.8p+5, -0x1.8p+372, 0x1p-236, -0x1.8p-215 },
+      lower = { -inf, -inf, -inf, 0, -0x1.8p-313, -inf, -inf, -inf },
+      upper = { 0x1p+402, inf, -0x1p+116, inf, 0x1p-312, inf, inf, 0x1p-281 } }
+    assert.is_true(r.success)
+    for i = 1, 8 do assert.is_true(math.abs(r.z[i]) < inf, i) end
+  end)
+
   it("tell which methods take them", function()
     local M, q = chain(3)
     for _, name in ipairs { "lemke", "pivot" } do

@@ -232,6 +232,13 @@ static void solve_densely(NsSparseBox *s, const NsSparse *M, bool guess, NsSolve
   *info = own;
 }
 
+/* Whether the answer of a component has no finite number in the given units. */
+static bool overflows(const NsSparseBox *s, int size) {
+  for (int k = 0; k < size; k++)
+    if (!(fabs(ns_times_power(s->z[k], -s->units.z[k])) <= DBL_MAX)) return true;
+  return false;
+}
+
 static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
   const int *member = s->parts.member + s->parts.start[c];
   int size = ns_components_size(&s->parts, c);
@@ -247,6 +254,7 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
+  if (info.status == NS_OK && overflows(s, size)) info.status = NS_ENAN;
   bool open = info.status != NS_OK && info.status != NS_EINTR && !s->options.method;
   if (open && size <= FEW) solve_densely(s, s->piece[c].M, p->guess, &info);
   for (int k = 0; k < size; k++) {
@@ -305,5 +313,6 @@ NsStatus ns_sparse_box_solve(NsSparseBox *s, const double *q, const double *lowe
   }
   *info = total.info;
   info->residual = natural_residual_of(s, &p, z, w);
+  if (info->status == NS_OK && info->residual == INFINITY) info->status = NS_ENAN;
   return info->status;
 }
