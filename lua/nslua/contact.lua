@@ -181,6 +181,7 @@ return function(ns, core)
       active = {},    -- the linked contacts, in the order in which they were linked
       made = {},      -- the contacts that are linked, or have been lately, by their slots in the scene
       slots = {}, gone = {}, -- where the scene writes slots
+      apart = {},     -- bodies -> the bodies, and the numbers of shapes of the world, that they do not touch
       own = {},       -- the script's own generators
       relations = {}, -- relations that several contacts share
       given = {},     -- kinds of shapes -> the bodies that have one
@@ -252,6 +253,12 @@ return function(ns, core)
     self.asks = filter
   end
 
+  -- Has a body not touch another one, or a shape of the world with that number.
+  function shared_methods:_keep_apart(ds, other)
+    self.apart[ds] = self.apart[ds] or {}
+    self.apart[ds][other] = true
+  end
+
   -- The manager of a clone of the simulation, or of the simulation of which this one's is a clone.
   function shared_methods:in_clone(simulation)
     local good, nsds = where.try(function() return simulation:nsds() end)
@@ -308,10 +315,19 @@ return function(ns, core)
     return c
   end
 
-  -- Links the contact of the slot, unless the script's filter refuses it.
+  -- Whether neither the script's filter nor a joint of a robot refuses the contact.
+  local function may_touch(self, c)
+    if self.asks and self.asks(c.first, c.second) == false then return false end
+    local apart = self.apart[c.first]
+    if not apart then return true end
+    local _, second = support.contact(self.scene, c.slot)
+    return not apart[c.second or second]
+  end
+
+  -- Links the contact of the slot, if it may touch.
   local function link(self, slot)
     local c = made(self, slot)
-    if self.asks and self.asks(c.first, c.second) == false then return end
+    if not may_touch(self, c) then return end
     if not graph.linked(self.nsds, c.interaction) then
       graph.clear(c.interaction)
       where.call("link", self.nsds.link, self.nsds, c.interaction, c.first, c.second)

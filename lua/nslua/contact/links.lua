@@ -1,6 +1,6 @@
 -- nslua.contact.links: which contacts managers have linked, in checkpoints and in clones. A file has for each manager
--- its shapes and by how much they lead, and for each interaction what it is to its manager; none for those of the
--- script.
+-- its shapes, by how much they lead and how far its last update looked, and for each interaction what it is to its
+-- manager; none for those of the script.
 
 local numbers = require "nslua.core".number_support
 
@@ -17,7 +17,6 @@ local function watch(support, nsds)
   for _, m in ipairs(managers[nsds]) do
     if m.known.watched then watched[#watched + 1], scenes[#scenes + 1] = m, m.scene end
   end
-  if #watched == 0 then return end
   support.watch(nsds, scenes, function()
     for _, m in ipairs(watched) do m:update(m.known.reached) end
   end)
@@ -50,13 +49,14 @@ end
 -- pictures alone, bodies that interactions hold do not count.
 local function mind_one(graph, support, m)
   local known, pairs_met = m.known, {}
-  if known.met or m.recorded and not known.reached then return end
+  if known.met or m.recorded and not known.updated then return end
   for k = 1, support.met(m.scene, pairs_met), 2 do
     local a, b = pairs_met[k], pairs_met[k + 1]
     local first, second = m.added[a].ds, b > 0 and m.added[b].ds or nil
-    local loose = first and not graph.held(first) or second and not graph.held(second) or known.reached
-    if loose and not refused(m, first, second) then
-      local last = known.reached and format("last called at t = %.10g", known.updated) or "never called"
+    local loose = first and not graph.held(first) or second and not graph.held(second) or known.updated
+    local apart = first and m.apart[first]
+    if loose and not (apart and apart[second or b]) and not refused(m, first, second) then
+      local last = known.updated and format("last called at t = %.10g", known.updated) or "never called"
       known.met = format("%s and %s overlap at t = %.10g without a contact, as update() was %s", noun_of(m, a),
         noun_of(m, b), graph.now(m.nsds), last)
       return
@@ -90,9 +90,9 @@ function links.idle(graph, support, nsds)
   for number, m in ipairs(managers[nsds] or {}) do
     local loose = false
     for _, own in ipairs(m.own) do loose = loose or not graph.held(own.first) end
-    if not m.known.reached then mind_one(graph, support, m) end
+    if not m.known.updated then mind_one(graph, support, m) end
     local what = m.known.met
-    if not what and loose and not m.known.reached and not m.recorded then
+    if not what and loose and not m.known.updated and not m.recorded then
       what = "update() was never called, and so its bodies have had no contacts"
     end
     if what then
@@ -176,7 +176,12 @@ function links.clone(graph, support, nsds, map)
     for k, own in ipairs(m.own) do clones[i].own[k].contacts = graph.relinked(own.contacts, map) end
   end
   managers[map[nsds]] = clones
-  watch(support, map[nsds])
+  for _, m in ipairs(clones) do
+    if m.known.watched then
+      watch(support, map[nsds])
+      break
+    end
+  end
   mind(graph, support, map[nsds])
 end
 
@@ -220,27 +225,36 @@ local function describe(support, self)
   return known.description
 end
 
-local function leads_of(support, self)
-  local list = {}
+-- What its last update has left: by how much bullets lead, and the reach, if there was one.
+local function left_of(support, self)
+  local list, reach = {}, self.known.reached
   for i, one in ipairs(self.bullets or {}) do list[i] = ("=d"):pack(support.leads(self.scene, one.at)) end
+  if reach then list[#list + 1] = ("=d"):pack(reach) end
   return table.concat(list)
 end
 
-local function set_leads(support, self, leads)
-  for i, one in ipairs(self.bullets or {}) do
-    if 8 * i <= #leads then support.leads(self.scene, one.at, (("=d"):unpack(leads, 8 * i - 7))) end
+local function set_left(support, self, left)
+  local bullets, at = self.bullets or {}, 1
+  for _, one in ipairs(bullets) do
+    if at <= #left then
+      local lead
+      lead, at = ("=d"):unpack(left, at)
+      support.leads(self.scene, one.at, lead)
+    end
   end
+  self.known.reached = at <= #left and (("=d"):unpack(left, at)) or nil
+  support.reach(self.scene, self.known.reached or self.reach)
 end
 
 -- Tells the graph of the managers, for files, when this one has changed.
 function links.tell(graph, support, manager)
-  local leads, known = leads_of(support, manager), manager.known
+  local left, known = left_of(support, manager), manager.known
   local before = known.description
-  if describe(support, manager) == before and leads == known.leads then return end
-  known.leads = leads
+  if describe(support, manager) == before and left == known.left then return end
+  known.left = left
   local told = {}
   for i, m in ipairs(managers[manager.nsds]) do
-    told[i] = ("=s8s8"):pack(m.known.description or "", m.known.leads or "")
+    told[i] = ("=s8s8"):pack(m.known.description or "", m.known.left or "")
   end
   graph.origins(manager.nsds, table.concat(told))
 end
@@ -302,7 +316,7 @@ local function read(bytes)
   at = 1
   while at <= #told do
     local m = {}
-    m.description, m.leads, at = ("=s8s8"):unpack(told, at)
+    m.description, m.left, at = ("=s8s8"):unpack(told, at)
     file.managers[#file.managers + 1] = m
   end
   return file
@@ -364,14 +378,18 @@ function links.relink(graph, support, nsds, path, bytes)
     before[#before + 1] = own and entry
     if own then set[interaction] = true end
   end)
-  for i, m in ipairs(list) do was[i] = { leads_of(support, m), m.known.resets, m.known.version, m.known.leads } end
+  for i, m in ipairs(list) do
+    local known = m.known
+    was[i] = { left_of(support, m), known.resets, known.version, known.left, known.watched }
+  end
   local known = graph.origins(nsds)
   local function undo()
     if not same then take(graph, support, nsds, list, before, set) end
     for i, m in ipairs(list) do
-      set_leads(support, m, was[i][1])
-      m.known.resets, m.known.version, m.known.leads = was[i][2], was[i][3], was[i][4]
+      set_left(support, m, was[i][1])
+      m.known.resets, m.known.version, m.known.left, m.known.watched = table.unpack(was[i], 2, 5)
     end
+    watch(support, nsds)
     graph.origins(nsds, known)
   end
   if not same then
@@ -383,9 +401,10 @@ function links.relink(graph, support, nsds, path, bytes)
   end
   local version, resets = graph.version(nsds)
   for i, m in ipairs(list) do
-    local leads = file.managers[i] and file.managers[i].leads or ""
-    m.known.resets, m.known.leads = resets, leads
-    set_leads(support, m, leads)
+    local left = file.managers[i] and file.managers[i].left or ""
+    m.known.resets, m.known.left = resets, left
+    set_left(support, m, left)
+    if m.known.reached then links.watch(support, m) end
     if not same then m.known.version = version end
   end
   graph.origins(nsds, file.told)

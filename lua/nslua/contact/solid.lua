@@ -73,22 +73,36 @@ return function(contact, support, parts)
     return math.max(math.abs(uy * vz - uz * vy), math.abs(uz * vx - ux * vz), math.abs(ux * vy - uy * vx)) > 1e-12
   end
 
+  -- Of each point the number of the first one at the same place: triangles join by the numbers of their points.
+  local function first_at_place(points)
+    local numbers, known = {}, {}
+    for i, p in ipairs(points) do
+      local key = ("ddd"):pack(p[1] + 0.0, p[2] + 0.0, p[3] + 0.0) -- 0 has one sign
+      known[key] = known[key] or i
+      numbers[i] = known[key]
+    end
+    return numbers
+  end
+
+  local function make_mesh(points, triangles)
+    local mesh = where.call("mesh", support.mesh, points, triangles)
+    return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
+  end
+
   -- A surface of triangles that does not move; triangles: lists of three numbers of points, from 1.
   function contact.mesh(points, triangles)
     local lists = triangles
     points, triangles = triples("mesh", "points", points), triples("mesh", "triangles", lists)
-    local whole = {}
+    local whole, first = {}, first_at_place(points)
     for i, t in ipairs(triangles) do
       if #lists[i] > 3 then
         fail("mesh", ("triangles[%d]"):format(i), "three numbers of points", parts.said(#lists[i]), 2)
       end
       local a, b, c = points[t[1]], points[t[2]], points[t[3]]
       if not (a and b and c) then whole = triangles break end -- the core tells of wrong numbers
-      if has_area(a, b, c) then whole[#whole + 1] = t end
+      if has_area(a, b, c) then whole[#whole + 1] = { first[t[1]], first[t[2]], first[t[3]] } end
     end
-    triangles = whole
-    local mesh = where.call("mesh", support.mesh, points, triangles)
-    return shape("mesh", { mesh }, nil, { points = points, triangles = triangles })
+    return make_mesh(points, whole)
   end
 
   -- A mesh from an .obj or .stl file.

@@ -181,7 +181,7 @@ return function(ns, contact, parts)
     return links.register(parts.graph, parts.support, setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       scene = parts.support.scene(3, options.reach), planes = {}, counts = {},
-      added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, -- as in contact.lua
+      added = {}, active = {}, made = {}, slots = {}, gone = {}, own = {}, apart = {}, -- as in contact.lua
       relations = {}, given = {}, seen = {}, bullets = {},
       shown = {}, -- shapes with their systems, for pictures
     }, Space))

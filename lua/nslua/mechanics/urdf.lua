@@ -466,6 +466,7 @@ local function make_joint(robot, arm, joint)
   if kind.class == "FixedJointR" then o.absolute = nil end
   local relation = ns[kind.class](o)
   arm.joints[joint.name], arm.starts[joint.name] = relation, robot.q[joint.name] or 0
+  arm.joined[#arm.joined + 1] = { one, other }
   local now, stops = arm.starts[joint.name], nil
   if joint.lower then
     if not joint.loop and (now < joint.lower or now > joint.upper) then
@@ -488,9 +489,25 @@ end
 local Arm = { __name = "robot" }
 Arm.__index = Arm
 
--- Adds the shapes of all bodies, and of the world, to a manager of contacts.
+-- Adds the shapes of all bodies, and of the world, to a manager of contacts, in the order of their names. Bodies that
+-- a joint holds together do not touch each other: at a joint shapes overlap.
 function Arm:add_to(space)
-  for name, shape in pairs(self.shapes) do where.pass(space.add, space, self.bodies[name], shape) end
+  local order, fixed = {}, {}
+  for name in pairs(self.shapes) do order[#order + 1] = name end
+  table.sort(order)
+  for _, name in ipairs(order) do
+    where.pass(space.add, space, self.bodies[name], self.shapes[name])
+    if not self.bodies[name] then fixed = { #space.added - #self.shapes[name].parts + 1, #space.added } end
+  end
+  for _, pair in ipairs(self.joined) do
+    local one, other = pair[1], pair[2]
+    if other then
+      space:_keep_apart(one, other)
+      space:_keep_apart(other, one)
+    else
+      for k = fixed[1] or 1, fixed[2] or 0 do space:_keep_apart(one, k) end
+    end
+  end
 end
 
 -- The angle or the way of a joint now, counted as in the file.
@@ -591,7 +608,8 @@ local function load(file, o)
   check_tree(robot)
   check_values(robot, o.q)
   robot.root.place, robot.root.top = { p = { 0, 0, 0 }, e = { 1, 0, 0, 0 } }, robot.root
-  local arm, list = setmetatable({ bodies = {}, joints = {}, shapes = {}, limits = {}, starts = {} }, Arm), {}
+  local arm, list = setmetatable({ bodies = {}, joints = {}, shapes = {}, limits = {}, starts = {},
+    joined = {} }, Arm), {}
   make_bodies(robot, arm)
   for _, joint in ipairs(robot.joints) do
     list[#list + 1] = make_joint(robot, arm, joint)

@@ -1,4 +1,5 @@
 -- Contacts that come and go, in checkpoints: a run goes on in a fresh process with the bits of one that was not stopped.
+local ns = require "nslua"
 local host = require "host"
 
 -- Models of (changes), in text: the child processes make them as well. Each gives the simulation, its managers and bodies.
@@ -359,6 +360,54 @@ describe("contacts that come and go, in checkpoints", function()
     assert.equal(rows "/whole.csv", rows "/rows.csv")
     assert.matches("plate.lambda", rows "/rows.csv", 1, true)
     assert.matches("nan", rows "/rows.csv", 1, true)
+  end)
+
+  -- A box that falls onto its corners, which come near within the steps.
+  local function drop(rtol)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.4)
+    local box = ns.NewtonEulerDS({ 0, 0, 0.35, math.cos(0.3), 0.8 * math.sin(0.3), 0.6 * math.sin(0.3), 0 },
+      { 0.5, 0, -1, 1, 2, 0 }, 1, 0.01 * ns.eye(3))
+    box:setFExtPtr { 0, 0, -9.81 }
+    nsds:insertDynamicalSystem(box)
+    local contacts = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0.3, 0, 0.4, 3), reach = 0.02 }
+    contacts:add_box(box, 0.2, 0.3, 0.2)
+    contacts:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI(rtol or 1e-8)), contacts, { box }
+  end
+
+  it("are linked within the first step of an EventDriven that goes on, up to the last reach", function()
+    local simu, contacts, bodies = drop()
+    contacts:update(0.01)
+    for k in simu:steps() do
+      contacts:update(0.01)
+      if k == 1 then break end
+    end
+    simu:nextStep()
+    assert.equal(0, contacts:count())
+    simu:save_state(file)
+    simu:computeOneStep()
+    local after, linked = bits(simu, bodies), names(simu)
+    assert.is_true(contacts:count() > 0)
+    for _, before in ipairs { false, true } do
+      local other, its, theirs = drop()
+      if before then its:update() end
+      other:load_state(file)
+      other:computeOneStep()
+      assert.equal(after, bits(other, theirs))
+      assert.equal(linked, names(other))
+    end
+    -- a file that is refused leaves a manager that was never updated as it was
+    local other, its, theirs = drop(1e-7)
+    local fresh, _, bodies_of_fresh = drop(1e-7)
+    assert.error_matches(function() other:load_state(file) end, "is of another model", 1, true)
+    for _, one in ipairs { other, fresh } do
+      for _ = 1, 4 do
+        one:computeOneStep()
+        one:nextStep()
+      end
+    end
+    assert.equal(0, its:count())
+    assert.equal(bits(fresh, bodies_of_fresh), bits(other, theirs))
   end)
 
   it("are taken up again in the same run and in clones", function()

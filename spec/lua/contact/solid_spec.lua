@@ -283,13 +283,23 @@ describe("managers", function()
     assert.error_matches(function() contacts:pair(a, nil, 3) end, "pair: contacts: expected a function, got 3")
   end)
 
-  it("slide over a mesh as if its triangles without an area were not there", function()
-    local function cross(shape, more)
+  it("slide over a mesh as if its triangles without an area were not there, also where each has points of its own", function()
+    local function apart(points, triangles)
+      local own, numbers = {}, {}
+      for i, t in ipairs(triangles) do
+        for k = 1, 3 do own[3 * i + k - 3] = points[t[k]] end
+        numbers[i] = { 3 * i - 2, 3 * i - 1, 3 * i }
+      end
+      own[1] = { own[1][1], own[1][2], -0.0 }
+      return own, numbers
+    end
+    local function cross(shape, more, alone)
       local nsds, contacts = scene(0.4, 0.05, 0.3)
       local points = { { -2, -2, 0 }, { 2, -2, 0 }, { 2, 2, 0 }, { -2, 2, 0 }, { 0, -2, 0 }, { 0, 0, 0 }, { 0, 2, 0 } }
       local triangles = { { 1, 5, 7 }, { 1, 7, 4 }, { 5, 2, 3 }, { 5, 3, 7 } }
       table.move(more, 1, #more, #triangles + 1, triangles)
-      contacts:add(nil, c.mesh(points, triangles))
+      if alone then points, triangles = apart(points, triangles) end
+      contacts:add(nil, c.mesh(points, triangles):placed { 0, 0, 0 })
       local ds = body(nsds, { -0.1, 0, 0.5, 1, 0, 0, 0 }, cube, { 1, 0.2, 0, 0, 0, 0 })
       contacts:add(ds, shape)
       contacts:update()
@@ -297,7 +307,9 @@ describe("managers", function()
       return { ds:q(), ds:velocity() }
     end
     for _, shape in ipairs { c.sphere(0.5), c.box(1, 1, 1) } do
-      assert.same(cross(shape, {}), cross(shape, { { 5, 6, 7 }, { 5, 7, 6 }, { 5, 5, 7 }, { 1, 1, 1 } }))
+      local expected = cross(shape, {})
+      assert.same(expected, cross(shape, { { 5, 6, 7 }, { 5, 7, 6 }, { 5, 5, 7 }, { 1, 1, 1 } }))
+      assert.same(expected, cross(shape, {}, true))
     end
     assert.error_matches(function() c.mesh({ { 0, 0, 0 }, { 1, 1, 1 }, { 3, 3, 3 } }, { { 1, 2, 3 } }) end,
       "mesh: expected triangles, got none")

@@ -85,6 +85,65 @@ describe("ns.mechanics.load", function()
     space:update()
   end)
 
+  -- A trunk on two legs, whose shapes overlap at the hips.
+  local function walker(base)
+    local function leg(name, x)
+      return ([[<link name="%s"><inertial><origin xyz="0 0 -0.15"/><mass value="0.5"/>
+          <inertia ixx="0.004" iyy="0.004" izz="0.0005"/></inertial>
+        <collision><origin xyz="0 0 -0.15"/><geometry><capsule radius="0.03" length="0.3"/></geometry></collision></link>
+        <joint name="%s hip" type="revolute"><origin xyz="%g 0 0"/><parent link="trunk"/><child link="%s"/><axis xyz="0 1 0"/>
+          <limit lower="-0.5" upper="0.5" effort="1" velocity="1"/><dynamics friction="0.1"/></joint>]]):format(name, name, x, name)
+    end
+    return quietly([[<robot name="walker"><link name="trunk"><inertial><mass value="3"/>
+        <inertia ixx="0.02" iyy="0.03" izz="0.04"/></inertial>
+      <collision><geometry><box size="0.5 0.2 0.1"/></geometry></collision></link>]] .. leg("fore", 0.2) .. leg("hind", -0.2)
+      .. "</robot>", { base = base, q = { ["fore hip"] = 0.1, ["hind hip"] = -0.1 } })
+  end
+
+  local function on(nsds, robot)
+    local space = ns.contact.space { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0.8, 3), reach = 0.05 }
+    robot:add_to(space)
+    return space
+  end
+
+  local function names(space)
+    local list = {}
+    for i, inter in ipairs(space:interactions()) do list[i] = inter:name() end
+    return table.concat(list, ", ")
+  end
+
+  it("moves on the ground: bodies that a joint holds do not touch each other, also in clones", function()
+    local robot, nsds = walker "free"
+    for _, name in ipairs { "trunk", "fore", "hind" } do
+      local q = robot.bodies[name]:q()
+      q[3] = q[3] + 0.36
+      robot.bodies[name]:setQ0(q)
+    end
+    local space = on(nsds, robot)
+    space:add_plane(ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+    space:update()
+    local h = 0.01
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5), ns.GenericMechanical())
+    local twin = simu:clone()
+    local its = space:in_clone(twin)
+    for _ in simu:steps() do space:update() end
+    for _ in twin:steps() do its:update() end
+    local weight = 0
+    for _, inter in ipairs(space:interactions()) do weight = weight + inter:lambda(1)[1] / h end
+    assert.near(4 * 9.81, weight, 1e-4)
+    assert.equal("capsule 1 end 1 plane 1, capsule 2 end 1 plane 1", names(space))
+    assert.equal(names(space), names(its))
+  end)
+
+  it("touches shapes of the world but those that a joint holds", function()
+    local robot, nsds = walker "fixed"
+    local space = on(nsds, robot)
+    assert.equal(0, space:update())
+    space:add(nil, ns.contact.box(1, 1, 0.1):placed { 0, 0, -0.36 })
+    assert.equal(2, space:update())
+    assert.matches("^capsule 1 box 2 [%w_]+ [%d ]+, capsule 2 box 2 ", names(space)) -- in the order of names: fore, hind
+  end)
+
   it("closes chains by <loop>, whose rows that follow from others are left out", function()
     local function link(name, x) -- of a parallelogram
       return ([[<link name="%s"><inertial><origin xyz="%s"/><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>]])

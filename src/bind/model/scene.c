@@ -184,6 +184,11 @@ static int bind_scene_leads(lua_State *L) {
   return lua_pushnumber(L, ns_scene_shape(scene, shape)->lead), 1;
 }
 
+/* reach(scene, reach): contacts with a gap up to it are near. */
+static int bind_scene_reach(lua_State *L) {
+  return ns_scene_set_reach(bind_scene_check(L), luaL_checknumber(L, 2)), 0;
+}
+
 /* mark(scene, shape): a text that differs for shapes that do. */
 static int bind_scene_mark(lua_State *L) {
   NsScene *scene = bind_scene_check(L);
@@ -550,14 +555,17 @@ static int bind_scene_mind(lua_State *L) {
 void nsl_open_scene(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", bind_scene_gc}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"scene", bind_scene_new},     {"shape", bind_scene_shape},   {"half", bind_scene_half},
-      {"lead", bind_scene_lead},     {"leads", bind_scene_leads},   {"mark", bind_scene_mark},
-      {"origin", bind_scene_origin}, {"recall", bind_scene_recall}, {"search", bind_scene_search},
-      {"met", bind_scene_met},       {"far", bind_scene_far},       {"watch", bind_scene_watch},
-      {"mind", bind_scene_mind},     {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
-      {"apart", bind_scene_apart},   {"link", bind_scene_link},     {"unlink", bind_scene_unlink},
-      {"follow", bind_scene_follow}, {"copy", bind_scene_copy},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"scene", bind_scene_new},     {"shape", bind_scene_shape},
+                                       {"half", bind_scene_half},     {"lead", bind_scene_lead},
+                                       {"leads", bind_scene_leads},   {"reach", bind_scene_reach},
+                                       {"mark", bind_scene_mark},     {"origin", bind_scene_origin},
+                                       {"recall", bind_scene_recall}, {"search", bind_scene_search},
+                                       {"met", bind_scene_met},       {"far", bind_scene_far},
+                                       {"watch", bind_scene_watch},   {"mind", bind_scene_mind},
+                                       {"lost", bind_scene_lost},     {"contact", bind_scene_contact},
+                                       {"apart", bind_scene_apart},   {"link", bind_scene_link},
+                                       {"unlink", bind_scene_unlink}, {"follow", bind_scene_follow},
+                                       {"copy", bind_scene_copy},     {NULL, NULL}};
   nsl_register_type(L, &scene_type, meta, none);
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "contact_support");
