@@ -491,10 +491,10 @@ static double ring_within(const NsSolid *s) {
 
 NsStatus ns_narrow_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double reach) {
   bool round = a.solid->ring.R > 0 || b.solid->ring.R > 0;
-  w->n = 0;
-  if (round && ring_apart(a, b, reach + ring_same * fmin(a.solid->around, b.solid->around))) return NS_OK;
+  if (round && ring_apart(a, b, reach + ring_same * fmin(a.solid->around, b.solid->around))) return w->n = w->near = 0, NS_OK;
   NsStatus status = ns_narrow_prism_touches(w, a, b, reach + ring_within(a.solid) + ring_within(b.solid));
-  return status == NS_OK && round && w->near ? ring_touches(w, a, b, reach) : status;
+  if (status != NS_OK || !round || !w->near) return status;
+  return w->without[0] ? w->n = ring_smoothed(w, a, b, reach), NS_OK : ring_touches(w, a, b, reach);
 }
 
 NsStatus ns_narrow_points(NsNarrow *w, NsPlaced a, int face, NsPlaced b, double reach) {

@@ -36,6 +36,7 @@ void ns_scene_free(NsScene *scene) {
   ns_free(scene->meshes);
   ns_free(scene->from);
   ns_narrow_free(&scene->narrow);
+  ns_arena_release(&scene->beside.arena);
   ns_grid_free(&scene->grid);
   ns_free(scene);
 }
@@ -321,18 +322,6 @@ NsStatus ns_scene_recall(NsScene *s, const NsSceneOrigin *o, int *slot) {
 
 /* ---- touches ---- */
 
-/* Exchanges the features of corners or of edges. */
-static void scene_exchange(NsTouch *t) {
-  for (int k = 0; k < 3; k++) {
-    double corner = t->corner[k], along = t->along[k];
-    t->corner[k] = t->point[k], t->point[k] = corner;
-    t->along[k] = t->normal[k], t->normal[k] = along;
-  }
-  double R = t->R1, L = t->L1;
-  t->R1 = t->R2, t->R2 = R;
-  t->L1 = t->L2, t->L2 = L;
-}
-
 /* The reach of two shapes, with the ways by which they lead. */
 static double scene_reach(const NsScene *s, int i, int j) {
   return s->reach + s->shapes[i].lead + s->shapes[j].lead;
@@ -341,12 +330,14 @@ static double scene_reach(const NsScene *s, int i, int j) {
 /* Notes the touches of the shapes i and j: of those up to twice the reach the ones that are linked, else up to the reach. */
 static NsStatus scene_note_touches(NsScene *s, int i, int j) {
   for (int k = 0; k < s->narrow.n; k++) {
-    const NsTouch *t = &s->narrow.touches[k];
-    NsSceneContact c = {.first = t->swapped ? j : i, .second = t->swapped ? i : j, .triangle = t->triangle, .part = t->id};
-    bool world = s->shapes[c.first].n == 0;
-    if (world) c.first = c.second, c.second = t->swapped ? j : i;
+    NsTouch *t = &s->narrow.touches[k];
+    int one, other;
+    ns_scene_order(t, i, j, &one, &other);
+    NsSceneContact c = {.first = one, .second = other, .triangle = t->triangle, .part = t->id};
+    bool world = s->shapes[one].n == 0;
+    if (world) c.first = other, c.second = one;
     if (s->looking) {
-      if (scene_look_at(s, &c, t->gap, t, t->swapped ? j : i, t->swapped ? i : j) != NS_OK) return NS_ENOMEM;
+      if (scene_look_at(s, &c, t->gap, t, one, other) != NS_OK) return NS_ENOMEM;
       continue;
     }
     int slot = scene_slot(s, c);
@@ -359,7 +350,7 @@ static NsStatus scene_note_touches(NsScene *s, int i, int j) {
     if (!contact->touch && !(contact->touch = ns_alloc(1, sizeof *contact->touch))) return NS_ENOMEM;
     *contact->touch = *t;
     bool alike = ns_touch_forms[t->kind].alike;
-    if (world && alike) scene_exchange(contact->touch);
+    if (world && alike) ns_touch_exchange(contact->touch);
     contact->mirrored = world && !alike;
     s->found[s->nfound++] = slot;
   }
@@ -480,7 +471,9 @@ static NsStatus scene_solids(NsScene *s, const int *pair) {
   int i = s->round[pair[0]], j = s->round[pair[1]];
   NsPlaced a = {s->shapes[i].solid, &s->poses[pair[0]]}, b = {s->shapes[j].solid, &s->poses[pair[1]]};
   if (!a.solid || !b.solid) return NS_OK;
-  NsStatus status = ns_narrow_touches(&s->narrow, a, b, 2 * scene_reach(s, i, j));
+  const NsFlush *one = s->beside.of ? s->beside.of[i] : NULL, *other = s->beside.of ? s->beside.of[j] : NULL;
+  NsStatus status = one || other ? ns_flush_touches(&s->narrow, a, one, b, other, 2 * scene_reach(s, i, j))
+                                 : ns_narrow_touches(&s->narrow, a, b, 2 * scene_reach(s, i, j));
   if (status == NS_OK) status = scene_note_touches(s, i, j);
   return status == NS_OK && s->striding ? scene_measure(s, i, j, a, b) : status;
 }
@@ -551,8 +544,11 @@ static NsStatus scene_pair(NsScene *s, const int *pair) {
 static NsStatus scene_halves(NsScene *s, int i) {
   const NsSceneShape *shape = &s->shapes[i];
   if (scene_is_still(s, i, -1)) return NS_OK;
+  const bool *inner = s->beside.of && s->beside.of[i] && shape->nballs == shape->solid->nvertices ? s->beside.of[i]->inner
+                                                                                                  : NULL;
   for (int k = 0; k < shape->nballs && s->nhalves > 0 && shape->n > 0; k++) {
     double at[3];
+    if (inner && inner[k]) continue;
     scene_place(s, shape, shape->balls[k].at, at);
     for (int l = 0; l < s->nhalves; l++) {
       const double *p = s->halves[l].point, *n = s->halves[l].normal;
@@ -636,6 +632,7 @@ static NsStatus scene_visit_one(NsScene *s, const int *going, int count, int g) 
 /* Goes through the pairs that may be near. */
 static NsStatus scene_visit(NsScene *s, int *bad) {
   NsStatus status = NS_OK;
+  if (ns_scene_find_flush(s) != NS_OK) return NS_ENOMEM;
   int going[SCENE_FEW], count = s->looking && s->far ? ns_scene_going(s, going) : SCENE_FEW + 1;
   bool few = count <= SCENE_FEW, moved = scene_read_places(s);
   s->nfound = 0;

@@ -161,6 +161,10 @@ NsStatus ns_scene_recall(NsScene *scene, const NsSceneOrigin *origin, int *slot)
 /* A hash of what the shape is. */
 uint64_t ns_scene_mark(const NsScene *scene, int shape);
 
+/* Whether the shape is a solid with others of its owner beside it that have faces in one plane with it; whether such a face is this one. */
+bool ns_scene_is_flush(const NsScene *scene, int shape);
+bool ns_scene_is_flat(const NsScene *scene, int shape, int face);
+
 int ns_scene_space(const NsScene *scene); /* 2 or 3 */
 int ns_scene_shapes(const NsScene *scene);
 int ns_scene_slots(const NsScene *scene);

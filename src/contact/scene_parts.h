@@ -4,10 +4,18 @@
 */
 #pragma once
 
+#include "contact/flush.h"
 #include "contact/grid.h"
 #include "contact/scene.h"
 
 enum { SCENE_COORDINATES = 7, SCENE_FROM = SCENE_COORDINATES + 1 }; /* the most that a shape has; and its way */
+
+/* of: for each shape what lies beside it, NULL: nothing; NULL when no shape has any. known: how many shapes there were when this was found. */
+typedef struct SceneBeside {
+  NsFlush **of;
+  int known;
+  NsArena arena;
+} SceneBeside;
 
 struct NsScene {
   int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
@@ -32,6 +40,7 @@ struct NsScene {
   double stride, wider;  /* stride: so far; wider: the margin of the pairs in the grid, in ones of scene_skin */
   NsGrid grid;
   NsNarrow narrow;
+  SceneBeside beside;
 };
 
 /* A ball of a body around its origin, or, in the plane, a capsule: these touch each other without features. */
@@ -49,6 +58,12 @@ int ns_scene_going(const NsScene *scene, int *going);
 
 /* Whether the last search has found a contact of the two shapes, or one of theirs is linked. */
 bool ns_scene_knows_pair(const NsScene *scene, const NsSceneContact *contact);
+
+/* Finds which solids lie beside each other, when shapes have come. NS_ENOMEM. */
+NsStatus ns_scene_find_flush(NsScene *scene);
+
+/* Has a touch of the shapes i and j name its flat part; one, other: the shapes of its features. */
+void ns_scene_order(NsTouch *touch, int i, int j, int *one, int *other);
 
 /* In the plane: a body that is thin may sink through a polyline with its centre, too, as in the step of an impact; its linked contacts tell on which side it is. */
 void ns_scene_note_sunk(NsScene *scene);

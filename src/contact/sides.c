@@ -82,6 +82,7 @@ static double axis_across(const double *d, const double *e, double *n) {
 /* The best axis among the normals of x's faces. */
 static void axis_of_faces(const NsSide *x, const NsSide *y, double margin, NsAxis *best) {
   for (int f = 0; f < x->s->nfaces; f++) {
+    if (x->without && x->without[f]) continue;
     const double *n = ns_side_normal(x, f);
     int at = 0;
     double gap = ns_side_least(y, n, &at) - ns_dot3(n, ns_side_vertex(x, x->s->loop[x->s->faces[f].first]));

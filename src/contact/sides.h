@@ -23,6 +23,7 @@ typedef struct NsSide {
   int *crossing;
   NsSpan *spans;
   bool second;
+  const bool *without; /* NULL, or of each face whether it is no axis */
 } NsSide;
 
 /* An axis: n points from the second solid to the first one. */

@@ -128,6 +128,17 @@ static NsStatus touch_line_line(NsNarrow *w, const NsSide *x, int e, const NsSid
   return NS_OK;
 }
 
+void ns_touch_exchange(NsTouch *t) {
+  for (int k = 0; k < 3; k++) {
+    double corner = t->corner[k], along = t->along[k];
+    t->corner[k] = t->point[k], t->point[k] = corner;
+    t->along[k] = t->normal[k], t->normal[k] = along;
+  }
+  double R = t->R1, L = t->L1;
+  t->R1 = t->R2, t->R2 = R;
+  t->L1 = t->L2, t->L2 = L;
+}
+
 /* ---- clipped faces ---- */
 
 /* A corner of the polygon that is clipped. corner: of the solid, -1: none; `edge`: what the side to the next corner lies on (below). */
@@ -442,6 +453,7 @@ static NsStatus narrow_inside(NsNarrow *w, const NsSide *x, const NsSide *y, con
                               double reach, double size) {
   double least = beside * axis->gap - tie * size;
   bool face = faces->face >= 0 && faces->gap >= least;
+  w->face = face ? faces->face : -1, w->of_second = faces->of_second;
   NsStatus status = face ? narrow_over_face(w, x, y, faces, reach, size) : NS_OK;
   return status == NS_OK ? touch_lines(w, x, y, least, face ? faces->n : NULL, reach) : status;
 }
@@ -469,10 +481,13 @@ NsStatus ns_narrow_prism_touches(NsNarrow *w, NsPlaced a, NsPlaced b, double rea
   double size = narrow_size(a, b), rounding = a.solid->radius + b.solid->radius;
   w->n = 0;
   if (ns_sides_begin(w, a, b, &x, &y) != NS_OK) return NS_ENOMEM;
+  x.without = w->without[0], y.without = w->without[1];
   NsAxis axis = ns_axis_find(&x, &y, ns_axis_parallel, tie * size, reach + rounding, &faces);
-  w->near = axis.gap <= reach + rounding;
+  if (w->edgeless) axis = faces;
+  w->near = axis.gap <= reach + rounding && !(w->edgeless && axis.face < 0);
   if (!w->near) return NS_OK;
-  bool inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
+  w->face = -1;
+  bool inside = w->inside = axis.gap > -INFINITY && axis.gap <= rim * size && !narrow_thin(a, b);
   return inside ? narrow_inside(w, &x, &y, &axis, &faces, reach, size) : narrow_apart(w, &x, &y, &axis, reach, size);
 }
 

@@ -48,8 +48,12 @@ typedef struct NsTouch {
   double R1, R2, L1, L2, corner[3], along[3], point[3], normal[3], side[3];
   uint64_t id;
   int triangle;            /* of a mesh; else 0 */
+  int flat;                /* 0; or 1 + the shape of the first face of the flat part that the second feature is (flush.h) */
   double gap, at[3], n[3]; /* now: also where it is in space, and the normal there, which points to the first body */
 } NsTouch;
+
+/* Exchanges the features of corners or of edges. */
+void ns_touch_exchange(NsTouch *touch);
 
 /*
 ** The features of a touch in space, and between them p1 on the first one, p2 on the second one, and n from p2 to p1. ns_features_gap writes these; 1:
@@ -76,8 +80,13 @@ extern const double ns_features_parallel;
 
 /* Workspace of the narrow phase, and its answer. A workspace of zeros is empty and valid. */
 typedef struct NsNarrow {
-  bool all;       /* asked for: faces have all of their touches */
-  bool near;      /* of the last search: no axis has found a gap above the reach */
+  bool all;               /* asked for: faces have all of their touches */
+  const bool *without[2]; /* asked for: NULL, or of each face of the two solids whether it is no axis */
+  bool edgeless;          /* asked for: common normals of edges are no axes */
+  bool near;              /* of the last search: no axis has found a gap above the reach */
+  bool inside;            /* of the last search: the solids overlap */
+  int face;               /* of the last search: the face whose touches it has taken; -1: none */
+  bool of_second;         /* whose face this is */
   double lift[3]; /* asked for: a body is on the side of a polyline on which its centre is when the body is moved by this */
   int n, capacity, room;
   NsTouch *touches; /* n */

@@ -333,14 +333,26 @@ static void scene_push_outline(lua_State *L, const NsSceneShape *shape, const Ns
   lua_setfield(L, -2, key);
 }
 
+/* A side that goes on in another shape is alone, so that it has no ends. */
+static void scene_push_flat(lua_State *L, const NsSolid *solid, const NsTouch *t) {
+  NsOutline outline;
+  ns_solid_outline(solid, NULL, t->normal, &outline);
+  nsl_push_list(L, 4, outline.points + 2 * (ptrdiff_t)outline.at, 1);
+  nsl_set_number(L, "n", 2), nsl_set_number(L, "at", 1), nsl_set_number(L, "R", 0);
+  lua_setfield(L, -2, "foreign");
+}
+
 /* Pushes the outlines of both shapes of a touch in the plane. */
 static void scene_push_outlines(lua_State *L, const NsScene *scene, const NsSceneContact *c, const char *shape) {
+  int second = c->mirrored ? c->first : c->second, face = (int)(c->part >> 20 & 0xfffff);
   const NsSceneShape *one = ns_scene_shape(scene, c->mirrored ? c->second : c->first);
-  const NsSceneShape *other = ns_scene_shape(scene, c->mirrored ? c->first : c->second);
+  const NsSceneShape *other = ns_scene_shape(scene, second);
   lua_createtable(L, 0, 3);
   nsl_set_string(L, "shape", shape);
   scene_push_outline(L, one, c, c->touch->corner, "own");
-  scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face ? NULL : c->touch->point, "foreign");
+  bool flat = ns_touch_forms[c->touch->kind].face && ns_scene_is_flat(scene, second, face);
+  if (flat) scene_push_flat(L, other->solid, c->touch);
+  else scene_push_outline(L, other, c, ns_touch_forms[c->touch->kind].face ? NULL : c->touch->point, "foreign");
 }
 
 /*
@@ -374,6 +386,7 @@ static int bind_scene_follow(lua_State *L) {
   if (!c->touch || !contact) return 0;
   int one = c->mirrored ? c->second : c->first, other = c->mirrored ? c->first : c->second;
   const NsSceneShape *own = ns_scene_shape(scene, one), *shape = ns_scene_shape(scene, other);
+  if (ns_scene_is_flush(scene, one) || ns_scene_is_flush(scene, other)) return 0; /* a face keeps its plane: it goes on */
   NsTouch touch = *c->touch;
   touch.triangle = c->triangle, touch.id = c->part;
   contact->surface = ns_surface_of(&touch, own->solid, shape->solid, shape->mesh), contact->last.known = false;
