@@ -283,6 +283,7 @@ static NsStatus flush_over_face(const FlushTwo *two, NsNarrow *w, int k, int f, 
     t.swapped = k == 0;
     if (k == 1) t.id &= ~((uint64_t)1 << 19);
     ns_place_back(own.pose, t.at, at);
+    if (t.kind == NS_TOUCH_POINT_FACE) ns_add3(at, -t.R1, own.solid->faces[f].normal, at); /* its lowest point */
     if (!flush_is_over(own.solid, two->flush[k], f, at) || (t.gap < 0 && flush_is_aside(&place, -t.gap, at))) continue;
     if (!flush_is_known(w, kept, t.id)) w->touches[kept++] = t;
   }
