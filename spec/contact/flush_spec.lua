@@ -160,6 +160,18 @@ describe("solids beside each other", function()
     end
   end)
 
+  -- An end that has sunk in a solid touches there by its lowest point, not by its middle.
+  it("are a plane for capsules that turn over on them #once", function()
+    math.randomseed(73)
+    for _ = 1, campaign(6, 1) do
+      local o, floor = thrown("capsule", level), floor_of_tiles()
+      o.ground = function(space) space:add_plane(c.plane({ 0, 0, 0 }, { 0, 0, 1 })) end
+      local plane = run(o)
+      o.ground = function(space) add(space, floor, level, 1) end
+      assert.near(0, difference(plane, (run(o))), 1e-10)
+    end
+  end)
+
   it("are the same in other units #once", function()
     math.randomseed(62)
     local floor, unit = floor_of_tiles(), 1024

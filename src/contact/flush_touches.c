@@ -33,17 +33,20 @@ static bool flush_covers(const NsFlush *f, const double *p) {
   return false;
 }
 
-/* Whether all of the solids that have the point p are behind the plane through it with the normal n. */
-static bool flush_supports(const NsFlush *f, const double *p, const double *n) {
-  for (int j = 0; j < f->n; j++) {
-    const NsSolid *s = f->beside[j];
-    if (!ns_solid_holds(s, p, f->slack)) continue;
-    for (int i = 0; i < s->nvertices; i++) {
-      double way[3];
-      ns_sub3(flush_corner(s, i), p, way);
-      if (ns_dot3(way, n) > 2 * f->slack + flat * ns_length3(way)) return false;
-    }
+/* Whether a solid is behind the plane through p with the normal n. */
+static bool flush_is_behind(const NsSolid *s, double slack, const double *p, const double *n) {
+  for (int i = 0; i < s->nvertices; i++) {
+    double way[3];
+    ns_sub3(flush_corner(s, i), p, way);
+    if (ns_dot3(way, n) > 2 * slack + flat * ns_length3(way)) return false;
   }
+  return true;
+}
+
+/* Whether all of the solids that have the point p are behind the plane through p with the normal n. */
+static bool flush_supports(const NsFlush *f, const double *p, const double *n) {
+  for (int j = 0; j < f->n; j++)
+    if (ns_solid_holds(f->beside[j], p, f->slack) && !flush_is_behind(f->beside[j], f->slack, p, n)) return false;
   return true;
 }
 
@@ -167,6 +170,11 @@ static FlushPlace flush_place(const NsTouch *t, bool first, const NsFlush *flush
   return at;
 }
 
+/* Whether a point touches the edge from outside: one that has sunk in a face touches the edges of this face, too, by normals that go back over it. */
+static bool flush_touches_edge(const FlushPlace *at, int e) {
+  return flush_is_behind(at->s, at->flush->slack, at->p, at->n) && flush_edge_bends(at, e);
+}
+
 /* Whether the surface has the feature of the touch: the first one, or the second one. */
 static bool flush_keeps(const NsTouch *t, bool first, const FlushPlace *at) {
   int a = (int)(t->id >> 40 & 0xfffff), b = (int)(t->id >> 20 & 0xfffff), own = first ? a : b;
@@ -174,7 +182,7 @@ static bool flush_keeps(const NsTouch *t, bool first, const FlushPlace *at) {
     case NS_TOUCH_POINT_FACE: return first ? flush_corner_bends(at, a, true) : flush_shows(at, b, at->p);
     case NS_TOUCH_RING_FACE: return flush_shows(at, b, at->p);
     case NS_TOUCH_LINE_FACE: return first ? flush_edge_bends(at, a) : flush_shows(at, b, at->p) && flush_ends(at, t->side);
-    case NS_TOUCH_POINT_LINE: return first ? flush_corner_bends(at, a, false) : flush_edge_bends(at, b);
+    case NS_TOUCH_POINT_LINE: return first ? flush_corner_bends(at, a, false) : flush_touches_edge(at, b);
     case NS_TOUCH_POINT_POINT:
     case NS_TOUCH_RING_POINT: return flush_corner_bends(at, own, false);
     default: return flush_edge_bends(at, own);
