@@ -31,9 +31,9 @@ describe("compile = true has the bits of Lua", function()
   it("where a branch writes to what is outside, also out of sight of an assignment", function()
     local element = "assigns to an element of a "
     local ways = {
-      { element .. "table", function(c) c[1] = 2 end },
-      { element .. "table", function(c) local k = #c c[k] = 2 end },
-      { element .. "table", function(c) c.x = 1 end },
+      { element .. "list of 2", function(c) c[1] = 2 end },
+      { element .. "list of 2", function(c) local k = #c c[k] = 2 end },
+      { element .. "list of 2", function(c) c.x = 1 end },
       { element .. "vector", function(_, v) v[1] = 2 end },
       { "writes to a table outside of it", function(c) table.insert(c, 1, 2) end },
       { "writes to a table outside of it", function(c) rawset(c, 1, 2) end },
@@ -41,11 +41,11 @@ describe("compile = true has the bits of Lua", function()
       { "writes to a table outside of it", function(c) table.move({ 3 }, 1, 1, 1, c) end },
       { "writes to a table outside of it", function(c) table.sort(c, function(a, b) return a > b end) end },
       { "writes to a table outside of it", function(c) setmetatable(c, { __index = { m = 2 } }) end },
-      { element .. "table", function(c) pcall(function() c[1] = 2 end) end },
-      { element .. "table", function(c) xpcall(function() c[1] = 2 end, type) end },
-      { element .. "table", function(c) return pcall(pcall, function() c[1] = 2 end) end },
-      { element .. "table", function(c) coroutine.wrap(function() c[1] = 2 end)() end },
-      { element .. "table", function(c) coroutine.resume(coroutine.create(function() c[1] = 2 end)) end },
+      { element .. "list of 2", function(c) pcall(function() c[1] = 2 end) end },
+      { element .. "list of 2", function(c) xpcall(function() c[1] = 2 end, type) end },
+      { element .. "list of 2", function(c) return pcall(pcall, function() c[1] = 2 end) end },
+      { element .. "list of 2", function(c) coroutine.wrap(function() c[1] = 2 end)() end },
+      { element .. "list of 2", function(c) coroutine.resume(coroutine.create(function() c[1] = 2 end)) end },
       { "calls math.random", function(_, v) return math.random() > 2 and v end },
     }
     for k, way in ipairs(ways) do
@@ -67,7 +67,7 @@ describe("compile = true has the bits of Lua", function()
         if not known[k] then known[k] = y[1] + 0.0 end
         return { y[2], -known[k] * 0 - y[1] }
       end
-    end, "assigns to an element of a table")
+    end, "assigns to an element of an empty table")
     for _, resume in ipairs { coroutine.wrap, function(f)
       local thread = coroutine.create(f)
       return function() return select(2, coroutine.resume(thread)) end

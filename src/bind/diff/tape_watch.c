@@ -348,7 +348,8 @@ static void watch_upvalue(lua_State *L, lua_Debug *ar, uint32_t i) {
 static void watch_element(lua_State *L, lua_Debug *ar, unsigned reg) {
   if (!lua_getlocal(L, ar, (int)reg + 1)) return;
   if (nsl_watch_is_outside(L, -1)) {
-    lua_pushfstring(L, "compile: the callback assigns to an element of a %s outside of it%s", nsl_describe(L, -1),
+    const char *article = lua_istable(L, -1) ? "" : "a "; /* what is told of a table has one */
+    lua_pushfstring(L, "compile: the callback assigns to an element of %s%s outside of it%s", article, nsl_describe(L, -1),
                     NSL_NO_EFFECTS);
     nsl_watch_refuse(L);
   }
