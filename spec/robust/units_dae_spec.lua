@@ -86,7 +86,8 @@ describe("units of unknowns and equations do not matter to ns.dae", function()
           end
         end
         if plain and other then
-          -- Index 3: the rounding of y goes into velocities as 1 / h; with BLAS kernels without fused multiply-add the worst of them is 1.1e-6.
+          -- Index 3: the rounding of y goes into velocities as 1 / h; with kernels of BLAS without fused multiply-add
+          -- the worst of them is 1.1e-6.
           local same = index == 2 and 1e-8 or 3e-6 -- but for the force, into which the rounding of y goes as 1 / h and 1 / h^2
           for i = 1, 5 do
             local off = math.abs(plain.values.y[2][i] - other.values.y[2][i] / u[i]) / (1 + math.abs(plain.values.y[2][i]))
