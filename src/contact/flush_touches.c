@@ -15,15 +15,24 @@ static const double turn = 1e-6, same = 1e-6, flat = 1e-9;
 /* As between solids features that are 1.5 times deeper than the least overlap touch. */
 static const double beside = 1.5;
 
-/* A touch at a solid, in its axes: the point p of its surface there, the normal n out of it, and the centre of the other body. */
+/* A touch at a solid, in its axes: the point p of its surface there, the normal n out of it, and a point within the other body. */
 typedef struct FlushPlace {
   const NsSolid *s;
   const NsFlush *flush;
-  double p[3], n[3], centre[3];
+  double p[3], n[3], within[3];
 } FlushPlace;
 
 static const double *flush_corner(const NsSolid *s, int i) {
   return s->vertices + 3 * (ptrdiff_t)i;
+}
+
+/* Sets the point within the other body: the mean of its corners, as the centre of a hull may be outside. */
+static void flush_look_at(FlushPlace *at, NsPlaced own, NsPlaced other) {
+  const NsSolid *s = other.solid;
+  double mean[3] = {0}, placed[3];
+  for (int i = 0; i < s->nvertices; i++) ns_add3(mean, 1.0 / s->nvertices, flush_corner(s, i), mean);
+  ns_place(other.pose, s->nvertices > 0 ? mean : s->centre, placed);
+  ns_place_back(own.pose, placed, at->within);
 }
 
 /* Whether another solid has the point. */
@@ -82,7 +91,7 @@ static bool flush_shows(const FlushPlace *at, int f, const double *p) {
     for (int g = 0; g < s->nfaces; g++) {
       const NsSolidFace *face = &s->faces[g];
       double lifted[3];
-      bool out = ns_dot3(face->normal, at->centre) > face->offset && ns_dot3(face->normal, at->s->faces[f].normal) > -same;
+      bool out = ns_dot3(face->normal, at->within) > face->offset && ns_dot3(face->normal, at->s->faces[f].normal) > -same;
       if (!out) continue;
       ns_add3(p, face->offset - ns_dot3(face->normal, p), face->normal, lifted);
       if (flush_is_free(at, f, lifted)) return true;
@@ -159,14 +168,14 @@ static FlushPlace flush_place(const NsTouch *t, bool first, const NsFlush *flush
   NsPlaced own = first ? one : other, foreign = first ? other : one;
   FlushPlace at = {.s = own.solid, .flush = flush};
   NsFeatures f = {.R1 = t->R1, .R2 = t->R2, .L1 = t->L1, .L2 = t->L2};
-  double n[3], centre[3];
+  double n[3];
   ns_place(one.pose, t->corner, f.corner), ns_turn(one.pose, t->along, f.along);
   ns_place(other.pose, t->point, f.point), ns_turn(other.pose, t->normal, f.normal), ns_turn(other.pose, t->side, f.side);
   bool known = ns_features_gap(t->kind, &f) == 0;
   for (int k = 0; k < 3; k++) n[k] = first ? -t->n[k] : t->n[k];
   ns_place_back(own.pose, known ? (first ? f.p1 : f.p2) : (first ? f.corner : f.point), at.p);
   ns_turn_back(own.pose, n, at.n);
-  ns_place(foreign.pose, foreign.solid->centre, centre), ns_place_back(own.pose, centre, at.centre);
+  flush_look_at(&at, own, foreign);
   return at;
 }
 
@@ -185,7 +194,7 @@ static bool flush_keeps(const NsTouch *t, bool first, const FlushPlace *at) {
     case NS_TOUCH_POINT_LINE: return first ? flush_corner_bends(at, a, false) : flush_touches_edge(at, b);
     case NS_TOUCH_POINT_POINT:
     case NS_TOUCH_RING_POINT: return flush_corner_bends(at, own, false);
-    default: return flush_edge_bends(at, own);
+    default: return flush_touches_edge(at, own);
   }
 }
 
@@ -196,10 +205,10 @@ typedef struct FlushTwo {
   bool *without[2];
 } FlushTwo;
 
-/* Whether the centre of the other body is in front of the touch: else this is on the far side of the solid. */
+/* Whether the middle of the other body is in front of the touch: else this is on the far side of the solid. */
 static bool flush_is_near_side(const FlushPlace *at) {
   double way[3];
-  ns_sub3(at->centre, at->p, way);
+  ns_sub3(at->within, at->p, way);
   return ns_dot3(way, at->n) > 0;
 }
 
@@ -222,10 +231,15 @@ static void flush_keep(const FlushTwo *two, NsNarrow *w, int first) {
   w->n = kept;
 }
 
-/* The touches that the surfaces have: where these have none of what touches along an axis, along the best one of the others. */
-static NsStatus flush_search(const FlushTwo *two, NsNarrow *w, double reach) {
-  for (int rounds = two->solids[0].solid->nfaces + two->solids[1].solid->nfaces + 2; rounds > 0; rounds--) {
+/*
+** The touches that the surfaces have: where these have none of what touches along an axis, along the best one of the others. *near: whether
+** no axis has found a gap above the reach.
+*/
+static NsStatus flush_search(const FlushTwo *two, NsNarrow *w, double reach, bool *near) {
+  int rounds = two->solids[0].solid->nfaces + two->solids[1].solid->nfaces + 2;
+  for (int round = 0; round < rounds; round++) {
     NsStatus status = ns_narrow_touches(w, two->solids[0], two->solids[1], reach);
+    if (round == 0) *near = w->near; /* of all axes */
     if (!w->near) w->n = 0;
     int found = w->n;
     if (status != NS_OK || found == 0) return status;
@@ -270,7 +284,7 @@ static bool flush_is_aside(const FlushPlace *at, double deep, const double *p) {
   for (int g = 0; g < at->s->nfaces; g++) {
     const NsSolidFace *face = &at->s->faces[g];
     double way = face->offset - ns_dot3(face->normal, p), out[3];
-    if (!(beside * way + aside * at->flush->slack < deep) || !flush_is_before(at->s, g, at->centre)) continue;
+    if (!(beside * way + aside * at->flush->slack < deep) || !flush_is_before(at->s, g, at->within)) continue;
     ns_add3(p, way, face->normal, out);
     if (flush_shows(at, g, out)) return true;
   }
@@ -282,8 +296,8 @@ static NsStatus flush_over_face(const FlushTwo *two, NsNarrow *w, int k, int f, 
   NsPlaced own = two->solids[k], other = two->solids[!k];
   FlushPlace place = {.s = own.solid, .flush = two->flush[k]};
   double at[3];
-  ns_place(other.pose, other.solid->centre, at), ns_place_back(own.pose, at, place.centre);
-  if (!flush_is_before(own.solid, f, place.centre)) return NS_OK;
+  flush_look_at(&place, own, other);
+  if (!flush_is_before(own.solid, f, place.within)) return NS_OK;
   int first = w->n, kept = first;
   NsStatus status = ns_narrow_points(w, own, f, other, reach);
   for (int i = first; i < w->n && status == NS_OK; i++) {
@@ -320,8 +334,9 @@ NsStatus ns_flush_touches(NsNarrow *w, NsPlaced a, const NsFlush *one, NsPlaced 
   if (!two.without[0]) return NS_ENOMEM;
   two.without[1] = two.without[0] + a.solid->nfaces;
   w->all = true;
-  NsStatus status = flush_search(&two, w, reach);
-  for (int k = 0; k < 2 && w->near; k++) {
+  bool near = false;
+  NsStatus status = flush_search(&two, w, reach, &near);
+  for (int k = 0; k < 2 && near; k++) {
     int first = w->n;
     const NsSolid *s = two.solids[k].solid;
     for (int f = 0; f < s->nfaces && two.flush[k] && status == NS_OK; f++)
