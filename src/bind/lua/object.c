@@ -235,18 +235,14 @@ void *nsl_check_family(lua_State *L, int idx, const NslType *types, int count, c
 
 /* Pushes what a message says of a plain table: by its key that is first by name, when it has no list. */
 static const char *object_tell_table(lua_State *L, int idx) {
-  int n = (int)lua_rawlen(L, idx), top = lua_gettop(L);
+  int n = (int)lua_rawlen(L, idx), table = lua_absindex(L, idx);
   const char *least = NULL;
   if (n > 0) return lua_pushfstring(L, "a list of %d", n);
-  lua_pushvalue(L, idx);
-  for (lua_pushnil(L); lua_next(L, top + 1); lua_pop(L, 1)) {
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
     if (key && (!least || strcmp(key, least) < 0)) least = key; /* the table keeps it */
   }
-  if (least) lua_pushfstring(L, "a table with the key '%s'", least);
-  else lua_pushstring(L, "an empty table");
-  lua_replace(L, top + 1);
-  return lua_settop(L, top + 1), lua_tostring(L, -1);
+  return least ? lua_pushfstring(L, "a table with the key '%s'", least) : lua_pushstring(L, "an empty table");
 }
 
 const char *nsl_describe(lua_State *L, int idx) {
