@@ -38,9 +38,9 @@ core.on("managers", function(...)
   local links = package.loaded["nslua.contact.links"]
   if links then links.clone(core.graph_support, core.contact_support, ...) end
 end)
-core.on("idle managers", function(nsds)
+core.on("idle managers", function(...)
   local links = package.loaded["nslua.contact.links"]
-  return links and links.idle(core.graph_support, core.contact_support, nsds)
+  return links and links.idle(core.graph_support, core.contact_support, ...)
 end)
 core.on("columns", function(...) return require "nslua.base.column_names"(...) end)
 

@@ -86,13 +86,14 @@ end
 
 -- A word about a manager whose bodies have met without a contact, or that was never updated although the script names
 -- contacts of a body that nothing else holds; nil: there is none.
-function links.idle(graph, support, nsds)
+-- left: a loop was left, and the script may call update() yet.
+function links.idle(graph, support, nsds, left)
   for number, m in ipairs(managers[nsds] or {}) do
     local loose = false
     for _, own in ipairs(m.own) do loose = loose or not graph.held(own.first) end
     if not m.known.updated then mind_one(graph, support, m) end
     local what = m.known.met
-    if not what and loose and not m.known.updated and not m.recorded then
+    if not what and loose and not left and not m.known.updated and not m.recorded then
       what = "update() was never called, and so its bodies have had no contacts"
     end
     if what then

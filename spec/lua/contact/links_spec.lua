@@ -260,6 +260,16 @@ describe("a manager whose bodies have no contacts, as it was not updated,", func
     assert_word("in the plane", "disk 1 and box 1", 0.3, says(plane, loops[5], "true"), once)
   end)
 
+  it("is told when a loop is left before the last step, but not by an error #once", function()
+    local fall = "c:add_sphere(b, 0.5) c:add_plane(floor) "
+    assert_word("in space", "sphere 1 and plane 1", 0.125, says(fall, "for k in simu:steps() do if k == 40 then break end end"))
+    assert_word("in space", "sphere 1 and plane 1", 0.125, says(fall .. "c:update()",
+      "local function go() for k in simu:steps() do if k == 40 then return k end end end go() go()"), "last called at t = 0")
+    assert.equal("", says(fall, "pcall(function() for k in simu:steps() do if k == 40 then error 'x' end end end)"))
+    assert.equal("", says(fall, "for k in simu:steps() do if k == 8 then break end end for _ in simu:steps() do c:update() end"))
+    assert.equal("", says("c:pair(b, nil, function() return {} end)", "for k in simu:steps() do if k == 40 then break end end"))
+  end)
+
   it("is not told where it is updated late, can have no contacts, has a recorder, or bodies with joints #once", function()
     local ball = "c:add_sphere(b, 0.5) "
     for _, one in ipairs {

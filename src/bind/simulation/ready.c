@@ -176,16 +176,28 @@ void nsl_warn_start(lua_State *L, int idx) {
   lua_pop(L, 2);
 }
 
+static bool warn_idle(lua_State *L, int idx, bool left) {
+  int top = lua_gettop(L);
+  if (!nsl_push_hook(L, "idle managers")) return false;
+  lua_getiuservalue(L, idx, NSL_TS_NSDS);
+  lua_pushboolean(L, left);
+  lua_call(L, 2, 1);
+  bool told = lua_isstring(L, -1);
+  if (told) nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
+  lua_settop(L, top);
+  return told;
+}
+
 void nsl_warn_idle(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
-  int top = lua_gettop(L);
   if (self->end_told || ns_ts_has_next(self->ts) || self->ts->k < 2) return;
   self->end_told = true;
-  if (!nsl_push_hook(L, "idle managers")) return;
-  lua_getiuservalue(L, idx, NSL_TS_NSDS);
-  lua_call(L, 1, 1);
-  if (lua_isstring(L, -1)) nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
-  lua_settop(L, top);
+  warn_idle(L, idx, false);
+}
+
+void nsl_warn_left(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  if (!self->end_told) self->end_told = warn_idle(L, idx, true);
 }
 
 void nsl_warn_quickening(lua_State *L, int idx) {

@@ -144,6 +144,9 @@ void nsl_warn_start(lua_State *L, int idx);
 /* After the last step of the simulation at idx: warns of contact managers whose bodies met without contacts. One step alone is too early for it. */
 void nsl_warn_idle(lua_State *L, int idx);
 
+/* The same after a loop that was left before the last step. It does not count there that a manager was never updated. */
+void nsl_warn_left(lua_State *L, int idx);
+
 /* Warns of a row that has switched ever faster, after a run of the simulation at idx. */
 void nsl_warn_quickening(lua_State *L, int idx);
 

@@ -204,11 +204,25 @@ static int ts_iterate(lua_State *L) {
   return 2;
 }
 
+static const char loop_name[] = "nslua.loop";
+
+/* Closes the loop of steps(). A loop that `break` leaves may never come to the end, where managers are told of; an error is told itself. */
+static int ts_leave_loop(lua_State *L) {
+  if (!lua_isnoneornil(L, 2)) return 0;
+  lua_getiuservalue(L, 1, 1);
+  return nsl_warn_left(L, lua_gettop(L)), 0;
+}
+
 static int ts_steps(lua_State *L) {
   nsl_idle_simulation(L, 1, "steps");
   lua_pushcfunction(L, ts_iterate);
   lua_pushvalue(L, 1);
-  return 2;
+  lua_pushnil(L);
+  lua_newuserdatauv(L, 0, 1);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, loop_name);
+  return 4;
 }
 
 static int ts_reset(lua_State *L) {
@@ -458,7 +472,11 @@ void nsl_open_time_stepping(lua_State *L) {
                                      {"osi", ts_part, NSL_TS_OSI},
                                      {"osnspb", ts_part, NSL_TS_OSNSP},
                                      {NULL, NULL, 0}};
+  static const luaL_Reg loop_meta[] = {{"__close", ts_leave_loop}, {NULL, NULL}};
   int module = lua_gettop(L);
+  luaL_newmetatable(L, loop_name);
+  luaL_setfuncs(L, loop_meta, 0);
+  lua_pop(L, 1);
   nsl_register_type(L, &nsl_simulation_types[0], meta, methods);
   luaL_getmetatable(L, nsl_simulation_types[0].name);
   lua_getfield(L, -1, "__index");
