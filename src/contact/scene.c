@@ -17,7 +17,7 @@ static const double scene_skin = 0.2;
 NsStatus ns_scene_new(NsScene **scene, int space, double reach) {
   NsScene *s = *scene = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
-  s->space = space, s->reach = reach, s->skin = -1, s->wider = 1;
+  s->space = space, s->reach = reach, s->skin = -1, s->wider = 1, s->among = NS_SCENE_ALL;
   return NS_OK;
 }
 
@@ -69,7 +69,7 @@ NsStatus ns_scene_add(NsScene *s, const NsSceneShape *shape) {
   if (!balls) return NS_ENOMEM;
   if (shape->nballs > 0) memcpy(balls, shape->balls, (size_t)shape->nballs * sizeof *balls);
   s->shapes[s->nshapes] = *shape;
-  s->shapes[s->nshapes].balls = balls;
+  s->shapes[s->nshapes].balls = balls, s->shapes[s->nshapes].home = shape->n > 0 ? 0 : -1;
   memset(s->from + SCENE_FROM * (ptrdiff_t)s->nshapes, 0, SCENE_FROM * sizeof *s->from);
   if (shape->around > 0) s->round[s->nround++] = s->nshapes;
   if (shape->mesh) s->meshes[s->nmeshes++] = s->nshapes;
@@ -177,9 +177,13 @@ static double scene_way(const NsScene *s, int i) {
   return i >= 0 ? s->from[SCENE_FROM * (ptrdiff_t)i + SCENE_COORDINATES] : 0;
 }
 
-/* Whether neither of the shapes i and j (below 0: a half-space) goes on a long way along which looks are: nothing comes or goes between them on it. */
+/*
+** Whether a look leaves out the shapes i and j (below 0: a half-space): it is not about them, or neither goes on a long way along which looks are, so that
+** nothing comes or goes between them on it.
+*/
 static bool scene_is_still(const NsScene *s, int i, int j) {
-  return s->looking && s->far && !(scene_way(s, i) > 0) && !(scene_way(s, j) > 0);
+  if (!s->looking) return false;
+  return ns_scene_is_aside(s, i, j) || (s->far && !(scene_way(s, i) > 0) && !(scene_way(s, j) > 0));
 }
 
 /* Notes that the shapes i and j (-1: a half-space) are at least `apart`: no contact of theirs matters before they have gone this way. */
@@ -252,7 +256,7 @@ static NsStatus scene_meet(NsScene *s, const NsSceneContact *c, double gap, bool
 ** the shapes `one` and `other`.
 */
 static NsStatus scene_look_at(NsScene *s, const NsSceneContact *c, double gap, const NsTouch *t, int one, int other) {
-  if (s->meeting) return scene_meet(s, c, gap, t || scene_has_axis(s, c));
+  if (s->looking == SCENE_MEETS) return scene_meet(s, c, gap, t || scene_has_axis(s, c));
   int slot = s->table_size > 0 ? *scene_entry(s, c) : -1;
   NsSceneContact *known = slot >= 0 ? &s->slots[slot] : NULL;
   if (known) known->looked = s->looks;
@@ -676,20 +680,20 @@ void ns_scene_ask(NsScene *s, NsSceneFrame *frame) {
 NsStatus ns_scene_look(NsScene *s, bool *changed, double *stride, int *bad) {
   *changed = false;
   if (s->space == 2) return NS_OK;
-  s->looking = true, s->changed = false, s->looks++;
+  s->looking = SCENE_LOOKS, s->changed = false, s->looks++;
   s->striding = stride != NULL, s->stride = 1;
   NsStatus status = scene_visit(s, bad);
   for (int slot = 0; slot < s->nslots && status == NS_OK && !s->changed; slot++)
     s->changed = scene_has_gone(s, &s->slots[slot]);
-  s->looking = s->striding = false;
+  s->looking = SCENE_SEARCHES, s->striding = false;
   if (stride) *stride = fmin(*stride, s->stride);
   return *changed = s->changed, status;
 }
 
 NsStatus ns_scene_met(NsScene *s, const int **found, int *nfound, int *bad) {
   ns_scene_note_sunk(s), ns_scene_start(s);
-  s->looking = s->meeting = true;
+  s->looking = SCENE_MEETS;
   NsStatus status = scene_visit(s, bad);
-  s->looking = s->meeting = false;
+  s->looking = SCENE_SEARCHES;
   return *found = s->found, *nfound = s->nfound, status;
 }

@@ -38,6 +38,7 @@ typedef struct NsSceneShape {
   NsSceneBall *balls; /* nballs */
   const NsSolid *solid;
   NsMesh *mesh;      /* both are borrowed */
+  int home;          /* see ns_scene_among; of the world -1 */
   const void *owner; /* for the caller */
 } NsSceneShape;
 
@@ -119,12 +120,20 @@ void ns_scene_ask(NsScene *scene, NsSceneFrame *frame);
 ** *changed: whether a search at the present places would link a contact that is near (NS_SCENE_NEAR), or would no longer find the touch of a linked one
 ** that is. Two kinds of contacts do not count: those that the last search has found and the caller has not linked, and those at a place to which a
 ** linked contact has followed a surface. False in the plane, where features go on around the outlines. Along a way longer than
-** NS_SCENE_LOOK pairs of which neither goes on it are left out; else all count, also bodies that a script has moved. Only the list of near pairs is changed.
+** NS_SCENE_LOOK pairs of which neither goes on it are left out; else all count, also bodies that a script has moved, but see ns_scene_among. Only the list of near pairs is changed.
 ** stride: NULL, or what becomes at most the part of the way told to ns_scene_way that bodies may go before the next look: those that
 ** are far from all others may go far (conservative advancement: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
 ** Statuses as those of ns_scene_search; along such a way places that are not finite may be left out, too.
 */
 NsStatus ns_scene_look(NsScene *scene, bool *changed, double *stride, int *bad);
+
+/*
+** Between whom looks look from now on: with NS_SCENE_ALL between all; with NS_SCENE_BETWEEN between bodies with different homes (ns_scene_set_home);
+** with the number of a home between those of that home, and the world. Searches find all.
+*/
+enum { NS_SCENE_ALL = -2, NS_SCENE_BETWEEN = -1 };
+void ns_scene_among(NsScene *scene, int among);
+void ns_scene_set_home(NsScene *scene, int shape, int home);
 
 /*
 ** ns_scene_start: a way of the bodies starts where they are. ns_scene_way, at the end of each of its `parts`, which take equal times:

@@ -17,6 +17,9 @@ typedef struct SceneBeside {
   NsArena arena;
 } SceneBeside;
 
+/* What the pairs of a scene are gone through for: a search, a look, what ns_scene_met tells. */
+typedef enum SceneGoal { SCENE_SEARCHES, SCENE_LOOKS, SCENE_MEETS } SceneGoal;
+
 struct NsScene {
   int space, nshapes, shape_capacity, nhalves, half_capacity, nslots, slot_capacity, table_size, nfound, found_capacity;
   double reach, widest_reach,
@@ -30,14 +33,15 @@ struct NsScene {
   NsPose *poses;      /* of the bodies of `round`, now; only of those with a solid */
   int nround, *meshes, nmeshes, mesh_capacity;
   long searches, looks;
-  long minded;           /* searches when ns_scene_strayed was asked last */
-  bool looking, changed; /* of a look: it is one; there is a change */
-  bool meeting;          /* of a look: for what ns_scene_met tells */
-  NsSceneFrame *frame;   /* NULL: nobody follows */
-  double *from;          /* 8 for each shape: its coordinates at the last ns_scene_way, and the longest way since the first */
-  bool striding;         /* of a look: the stride is asked for */
-  bool far;              /* the way told to ns_scene_way is longer than NS_SCENE_LOOK */
-  double stride, wider;  /* stride: so far; wider: the margin of the pairs in the grid, in ones of scene_skin */
+  long minded;          /* searches when ns_scene_strayed was asked last */
+  SceneGoal looking;    /* other than SCENE_SEARCHES: it is a look */
+  bool changed;         /* of a look: there is a change */
+  int among;            /* see ns_scene_among */
+  NsSceneFrame *frame;  /* NULL: nobody follows */
+  double *from;         /* 8 for each shape: its coordinates at the last ns_scene_way, and the longest way since the first */
+  bool striding;        /* of a look: the stride is asked for */
+  bool far;             /* the way told to ns_scene_way is longer than NS_SCENE_LOOK */
+  double stride, wider; /* stride: so far; wider: the margin of the pairs in the grid, in ones of scene_skin */
   NsGrid grid;
   NsNarrow narrow;
   SceneBeside beside;
@@ -55,6 +59,9 @@ static inline bool ns_scene_is_ball(const NsSceneShape *a) {
 */
 enum { SCENE_FEW = 16 };
 int ns_scene_going(const NsScene *scene, int *going);
+
+/* Whether looks are not about the shapes i and j (below 0: a half-space): see ns_scene_among. */
+bool ns_scene_is_aside(const NsScene *scene, int i, int j);
 
 /* Whether the last search has found a contact of the two shapes, or one of theirs is linked. */
 bool ns_scene_knows_pair(const NsScene *scene, const NsSceneContact *contact);

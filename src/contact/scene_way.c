@@ -40,6 +40,21 @@ double ns_scene_way(NsScene *s, double parts) {
   return s->far = way > NS_SCENE_LOOK, way;
 }
 
+void ns_scene_among(NsScene *s, int among) {
+  s->among = among;
+}
+
+void ns_scene_set_home(NsScene *s, int shape, int home) {
+  if (s->shapes[shape].n > 0) s->shapes[shape].home = home;
+}
+
+bool ns_scene_is_aside(const NsScene *s, int i, int j) {
+  int one = i < 0 ? -1 : s->shapes[i].home, other = j < 0 ? -1 : s->shapes[j].home;
+  if (s->among == NS_SCENE_ALL || s->looking == SCENE_MEETS) return false;
+  if (s->among == NS_SCENE_BETWEEN) return one < 0 || other < 0 || one == other;
+  return (one >= 0 && one != s->among) || (other >= 0 && other != s->among);
+}
+
 int ns_scene_going(const NsScene *s, int *going) {
   int count = 0;
   for (int k = 0; k < s->nround && count <= SCENE_FEW; k++) {

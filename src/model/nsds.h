@@ -12,6 +12,8 @@
 */
 typedef struct NsLinker {
   void *context;
+  void (*homes)(void *context, const int *home); /* the homes of the systems, by their index: see ns_scene_among */
+  void (*among)(void *context, int which);
   void (*start)(void *context);               /* a way of the bodies starts here: see ns_scene_start */
   double (*way)(void *context, double parts); /* a part of it ends: see ns_scene_way */
   void (*forget)(void *context);              /* what looks have kept: see ns_scene_forget_pairs */

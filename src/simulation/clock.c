@@ -51,6 +51,10 @@ NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
   return status;
 }
 
+bool ns_ts_minds_islands(const NsTimeStepping *ts) {
+  return ts->drives && ts->nsds->linker && ts->islands.count > 1;
+}
+
 void ns_ts_remember(NsNsds *nsds) {
   for (int i = 0; i < nsds->nds; i++) ns_ds_remember(nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) {

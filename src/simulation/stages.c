@@ -54,7 +54,7 @@ static NsStatus solve_event(void *context, const NsStepProblem *problem, const d
 
 /* Goes from event to event to the end of the step. */
 static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  bool told = ts->dense_known && (ts->recorder || ts->user.count > 0);
+  bool told = ts->dense_known && (ts->recorder || ts->user.count > 0 || ns_ts_minds_islands(ts));
   const NsDenseSink *sink = told ? &ts->dense.of[island - ts->islands.of].sink : NULL;
   NsSensitivity *sensitivity = ts->sensitivities ? ts->sensitivities->of[island - ts->islands.of] : NULL;
   NsDrive drive = {{solve_event, island->problem},

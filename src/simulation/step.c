@@ -5,6 +5,7 @@
 */
 #include "simulation/step.h"
 
+#include "contact/scene.h"
 #include "simulation/adaptive.h"
 #include "simulation/merged.h"
 #include "simulation/newton.h"
@@ -159,11 +160,15 @@ static NsStatus compute_one(NsTimeStepping *ts, int i, const NsStep *step, NsErr
 
 static NsStatus compute_several(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   StepCounts before = counts_of(&ts->stats), most = before;
+  const NsLinker *linker = ns_ts_minds_islands(ts) ? ts->nsds->linker : NULL;
   NsStatus status = NS_OK;
+  if (linker) linker->homes(linker->context, ts->islands.home);
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
+    if (linker) linker->among(linker->context, i);
     status = compute_one(ts, i, step, err);
     count_most(&most, &ts->stats, &before);
   }
+  if (linker) linker->among(linker->context, NS_SCENE_ALL);
   set_counts(&ts->stats, &most);
   return status;
 }

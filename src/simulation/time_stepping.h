@@ -255,5 +255,8 @@ NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err);
 /* Copies the state, with what a script wrote since the last step, to the memories: the step begins there. */
 void ns_ts_remember(NsNsds *nsds);
 
+/* Whether steps look for bodies that come near others of which they know nothing: the islands go from event to event one by one. */
+bool ns_ts_minds_islands(const NsTimeStepping *ts);
+
 /* An NsWalk over the state of the simulation and of its NSDS. */
 void ns_ts_visit(void *ts, NsVisitor visitor, void *context);

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "simulation/step.h"
-#include "simulation/user_search.h"
+#include "simulation/user_links.h"
 
 enum {
   MAX_CROWDED = 4,    /* occurrences of one event, each at once after the one before, that count as an accumulation */
@@ -439,6 +439,7 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
 static NsStatus search_interval(NsTimeStepping *ts, NsInterval *in, bool known, double *t, int *event, NsError *err) {
   bool pieces = ts->class->locates || (ts->recorder && ts->recorder->pieces != NS_PIECES_NONE);
   NsStatus status = known ? NS_OK : ns_ts_go_to(ts, in, in->step.t, pieces, err);
+  if (status == NS_OK && ns_ts_minds_islands(ts)) status = ns_ts_look_between_islands(ts, in, err);
   if (ts->part.stop < in->step.t) in->step.t = ts->part.stop, in->step.h = ts->part.stop - in->step.t_k;
   if (status == NS_OK) ns_ts_states(ts, false, in->x);
   if (status == NS_OK) status = ns_ts_values(ts, in->step.t, in->x, in->g_to, err);
@@ -462,8 +463,9 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
   NsStatus status = values_at_start(ts, room, err);
   bool watched = ts->class->locates && ts->dense.count == 1;
   if (status == NS_OK && ns_user_events_tick(&ts->user)) {
-    bool pieces = ts->recorder && ts->recorder->pieces != NS_PIECES_NONE;
-    return ns_ts_go_to(ts, &interval, step->t, pieces, err);
+    bool minds = ns_ts_minds_islands(ts), pieces = minds || (ts->recorder && ts->recorder->pieces != NS_PIECES_NONE);
+    status = ns_ts_go_to(ts, &interval, step->t, pieces, err);
+    return status == NS_OK && minds ? ns_ts_look_between_islands(ts, &interval, err) : status;
   }
   double passed = INFINITY;
   if (status == NS_OK && watched) status = ns_ts_go_watched(ts, &interval, &passed, err);
@@ -595,7 +597,7 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->part.divided) ts->part.from = ns_time_grid_at(ts->grid, ts->k);
   double end = end_of_step(ts);
   bool told = ts->recorder && ts->drives, idle = ts->part.from < end;
-  idle = idle && !(ts->drives && ts->nsds->linker && !ts->sensitivities);
+  idle = idle && !(ts->drives && ts->nsds->linker && (!ts->sensitivities || ns_ts_minds_islands(ts)));
   if (n > 0) idle = idle && ns_user_events_tick(&ts->user) && ns_user_events_instant(&ts->user) > end + ns_ts_rounding(end);
   if (!idle || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;

@@ -436,6 +436,30 @@ typedef struct NslLinker {
   NslScene *scenes[];
 } NslLinker;
 
+/* The system of a shape; NULL: it is a part of the world. */
+static const NsDs *linker_body(const NsSceneShape *shape) {
+  const NslVector *owner = shape->owner;
+  const NslHead *body = owner ? owner->head.owner : NULL;
+  return body && nsl_is_ds(body->type) ? ((const NslDs *)body)->ds : NULL;
+}
+
+static void linker_among(void *context, int which) {
+  const NslLinker *self = context;
+  for (int k = 0; k < self->n; k++)
+    if (self->scenes[k]->scene) ns_scene_among(self->scenes[k]->scene, which);
+}
+
+static void linker_homes(void *context, const int *home) {
+  const NslLinker *self = context;
+  for (int k = 0; k < self->n; k++) {
+    NsScene *scene = self->scenes[k]->scene;
+    for (int i = 0; scene && i < ns_scene_shapes(scene); i++) {
+      const NsDs *ds = linker_body(ns_scene_shape(scene, i));
+      if (ds && ds->owner) ns_scene_set_home(scene, i, home[ds->index]);
+    }
+  }
+}
+
 static void linker_start(void *context) {
   const NslLinker *self = context;
   for (int k = 0; k < self->n; k++)
@@ -459,9 +483,8 @@ static void linker_forget(void *context) {
 /* Fails for a shape that has no finite place, or one so far from the others that its size is lost in rounding. */
 static NsStatus linker_far(const NsScene *scene, int shape, NsError *err) {
   const NsSceneShape *bad = ns_scene_shape(scene, shape);
-  const NslVector *owner = bad->owner;
-  const NslHead *body = owner ? owner->head.owner : NULL;
-  const char *name = body && nsl_is_ds(body->type) ? ((const NslDs *)body)->ds->name : "a body";
+  const NsDs *ds = linker_body(bad);
+  const char *name = ds ? ds->name : "a body";
   return ns_fail(err, NS_ENAN, "contacts: '%s': expected a finite place near the others, got (%g, %g, %g)", name, bad->q[0],
                  bad->q[1], bad->q[2]);
 }
@@ -535,10 +558,11 @@ static NslLinker *linker_new(lua_State *L, const char *key) {
   lua_settop(L, 3);
   int n = (int)lua_rawlen(L, 2);
   NslLinker *self = lua_newuserdatauv(L, sizeof *self + (size_t)n * sizeof(NslScene *), 1);
-  *self = (NslLinker){.linker = {self, linker_start, linker_way, linker_forget, linker_look, linker_link},
-                      .minder = {self, minder_stepped},
-                      .host = nsl_host(L),
-                      .n = n};
+  *self = (NslLinker){
+      .linker = {self, linker_homes, linker_among, linker_start, linker_way, linker_forget, linker_look, linker_link},
+      .minder = {self, minder_stepped},
+      .host = nsl_host(L),
+      .n = n};
   lua_createtable(L, n + 1, 0);
   for (int k = 1; k <= n; k++) {
     lua_rawgeti(L, 2, k);
