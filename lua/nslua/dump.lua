@@ -145,20 +145,23 @@ local function options_of(ns, record)
 end
 
 -- The functions of ns.numerics for contacts of one kind, which have solvers by name: by the rows of a contact, and
--- whether some of them roll.
+-- whether some of them roll or spin.
 local of_contacts = {
-  [false] = { [2] = "fc2d", [3] = "fc3d" }, [true] = { [3] = "rolling_fc2d", [5] = "rolling_fc3d" },
+  [false] = { [2] = "fc2d", [3] = "fc3d" },
+  [true] = { [3] = "rolling_fc2d", [4] = "spinning_fc3d", [5] = "rolling_fc3d", [6] = "rolling_spinning_fc3d" },
 }
 
 -- The function for these groups, and its options in place of `groups`; nil where they are not all of one kind.
 local function of_one_kind(groups)
-  local who, options = nil, { mu = {}, mu_r = {} }
+  local who, options = nil, { mu = {}, mu_r = {}, mu_spin = {} }
   for i, group in ipairs(groups) do
-    local name = of_contacts[group.mu_r ~= nil][group.dim]
+    local name = of_contacts[(group.mu_r or group.mu_spin) ~= nil][group.dim]
     if not name or (who and who ~= name) then return nil end
-    who, options.mu[i], options.mu_r[i] = name, group.mu, group.mu_r
+    who, options.mu[i], options.mu_r[i], options.mu_spin[i] = name, group.mu, group.mu_r, group.mu_spin
   end
-  if #options.mu_r == 0 then options.mu_r = nil end
+  for _, name in ipairs { "mu_r", "mu_spin" } do
+    if #options[name] == 0 then options[name] = nil end
+  end
   return who, options
 end
 

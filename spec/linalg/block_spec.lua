@@ -30,7 +30,7 @@ describe("a block matrix", function()
   setup(function() math.randomseed(29) end)
 
   it("is the dense, sparse or listed one it was made from, and multiplies so", function()
-    for dim = 1, 5 do
+    for dim = 1, 6 do
       for nb = 1, 6 do
         local A, n = random(dim, nb), dim * nb
         local x, q = random_vector(n), random_vector(n)
@@ -69,7 +69,7 @@ describe("a block matrix", function()
       assert.are.same({expected, false}, {r.status, r.made or false})
     end
     status("NS_EARG", {dim = 0, M = ns.eye(2)})
-    status("NS_EARG", {dim = 6, M = ns.eye(6)})
+    status("NS_EARG", {dim = 7, M = ns.eye(7)})
     status("NS_ESIZE", {dim = 3, M = ns.eye(4)})
     status("NS_ESIZE", {dim = 3, M = ns.eye(4), sparse = true})
     status("NS_ENAN", {dim = 1, M = {{0 / 0}}})

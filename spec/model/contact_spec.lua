@@ -64,7 +64,8 @@ local function start(relation, rows, first, second)
   nsds:insertDynamicalSystem(first)
   if second then nsds:insertDynamicalSystem(second) end
   local law = rows == 1 and ns.NewtonImpactNSL(0) or rows == 3 and ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3) or
-    ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 5)
+    rows == 5 and ns.NewtonImpactRollingFrictionNSL(0, 0, 0.5, 0.1, 5) or
+    ns.NewtonImpactSpinningFrictionNSL(0, 0, 0.5, 0.1, 0.1, 6)
   local inter = ns.Interaction(law, relation)
   nsds:link(inter, first, second)
   local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
@@ -235,10 +236,10 @@ describe("contact frames", function()
 
   for name, shape in pairs(shapes) do
     it(("of %s have the rates of the gap and of the points that touch"):format(name), function()
-      local rng = random(7)
+      local rng, other = random(7), random(7)
       for _ = 1, 20 do
-        for _, rows in ipairs { 1, 3, 5 } do
-          look(name, rows, 7, rng)
+        for _, rows in ipairs { 1, 3, 5, 6 } do
+          look(name, rows, 7, rows == 6 and other or rng)
           if rows < 5 and not shape.turns then look(name, rows, 3, rng) end
         end
       end
@@ -247,10 +248,10 @@ describe("contact frames", function()
 
   for name, shape in pairs(shapes) do
     it(("of %s have velocities whose rates along the motion are known"):format(name), function()
-      local rng = random(11)
+      local rng, other = random(11), random(11)
       for _ = 1, 10 do
-        for _, rows in ipairs { 1, 3, 5 } do
-          look_along(name, rows, 7, rng)
+        for _, rows in ipairs { 1, 3, 5, 6 } do
+          look_along(name, rows, 7, rows == 6 and other or rng)
           if rows < 5 and not shape.turns then look_along(name, rows, 3, rng) end
         end
       end
@@ -270,10 +271,11 @@ describe("contact frames", function()
     return t1, t2
   end
 
-  it("turn about the tangents in the rolling rows, in their order", function()
-    local ds = ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 1, 2, 0, 3, 4, 5 }, 1, ns.eye(3))
-    local u = start(ns.NewtonEuler5DR { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }, 5, ds):y(1)
-    assert.same({ 0, 1 - 4, 2 + 3, 3, 4 }, u:totable())
+  it("turn about the tangents in the rolling rows, in their order, and then about the normal", function()
+    local function ds() return ns.NewtonEulerDS({ 0, 0, 1, 1, 0, 0, 0 }, { 1, 2, 0, 3, 4, 5 }, 1, ns.eye(3)) end
+    local plane = { shape = "sphere_plane", R = 1, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }
+    assert.same({ 0, 1 - 4, 2 + 3, 3, 4 }, start(ns.NewtonEuler5DR(plane), 5, ds()):y(1):totable())
+    assert.same({ 0, 1 - 4, 2 + 3, 3, 4, 5 }, start(ns.NewtonEuler6DR(plane), 6, ds()):y(1):totable())
   end)
 
   it("are right-handed, and smooth but at two normals", function()
@@ -391,7 +393,7 @@ describe("lines that end", function()
   end)
 end)
 
-describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
+describe("NewtonEuler1DR, NewtonEuler3DR, NewtonEuler5DR and NewtonEuler6DR", function()
   local function message(f, ...)
     local good, text = pcall(f, ...)
     assert.is_false(good)
@@ -464,6 +466,8 @@ describe("NewtonEuler1DR, NewtonEuler3DR and NewtonEuler5DR", function()
       link(rolling, relation_of("sphere_sphere", 5), one))
     assert.equal("relation 'NewtonEuler5DR': computeh: expected 7 coordinates (14 of two bodies), got 3 of dynamical system 'ds 4'",
       link(rolling, ns.NewtonEuler5DR { h = print }, particle))
+    assert.equal("relation 'NewtonEuler6DR': a NewtonEuler6DR goes with a law of size 6, got 5",
+      link(rolling, relation_of("sphere_plane", 6), one))
     assert.equal("relation 'NewtonEuler5DR': a NewtonEuler5DR goes with a law of size 5, got 3",
       link(friction, relation_of("sphere_plane", 5), one))
     assert.equal("link: a NewtonEuler3DR goes with NewtonEulerDS or particles of 3 coordinates, and dynamical system " ..

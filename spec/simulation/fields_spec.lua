@@ -69,6 +69,9 @@ local relations = {
   NewtonEuler5DR = function()
     return ns.NewtonEuler5DR(shape), "NewtonEulerDS", ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 5)
   end,
+  NewtonEuler6DR = function()
+    return ns.NewtonEuler6DR(shape), "NewtonEulerDS", ns.NewtonImpactSpinningFrictionNSL(0, 0, 0.3, 0.1, 0.1, 6)
+  end,
 }
 
 local boundaries = {

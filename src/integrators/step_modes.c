@@ -116,14 +116,15 @@ static void find_bounded(Finding *f, const RowGroup *group) {
 /* The modes of a contact with friction, disc by disc. */
 static void find_contact(Finding *f, const RowGroup *group) {
   const NsStepRows *rows = f->rows;
-  int r = group->row, dim = group->law.dim, width = ns_law_disc_width(&group->law);
+  int r = group->row;
   const double *y = rows->y + r, *l = rows->lambda + r;
   bool closed = l[0] > NOTHING * rows->lambda_most[r];
   if (!closed && fabs(y[0]) <= NOTHING * rows->y_terms[r]) find_weak(f, group, 0);
   rows->mode[r] = closed ? NS_STEP_ACTIVE : NS_STEP_OPEN;
-  for (int from = 1; from < dim; from += width) {
+  for (int disc = 0; disc < group->law.discs; disc++) {
     bool still = true;
-    double tangent = 0, most = friction_of_disc(group, ns_law_disc_of(&group->law, from), y).mu * l[0];
+    int from = ns_law_disc_first(&group->law, disc), width = ns_law_disc_rows(&group->law, disc);
+    double tangent = 0, most = friction_of_disc(group, disc, y).mu * l[0];
     for (int k = from; k < from + width; k++) {
       tangent = hypot(tangent, l[k]);
       still = still && fabs(y[k]) <= NOTHING * rows->y_terms[r + k];
@@ -169,7 +170,7 @@ static double slip_direction(const double *y, double unit[2]) {
 static double bound_in_mode(const RowGroup *group, int k, NsStepMode mode, const double *y, const double *l) {
   if (group->law.discs == 0) return mode == NS_STEP_LOWER ? group->law.lower : mode == NS_STEP_UPPER ? group->law.upper : 0;
   if (k == 0) return 0;
-  int width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
+  int disc = ns_law_disc_of(&group->law, k), from = ns_law_disc_first(&group->law, disc);
   double unit[2], most = friction_of_disc(group, disc, y).mu * l[0];
   if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -most : mode == NS_STEP_UPPER ? most : 0;
   (void)slip_direction(y + from, unit);
@@ -194,11 +195,11 @@ void ns_step_law_rows(const NsStepRows *rows, const double *y, const double *lam
 /* The change of bound_in_mode. */
 static double bound_change(const Equations *q, const RowGroup *group, int k, NsStepMode mode) {
   if (group->law.discs == 0 || k == 0) return 0;
-  int r = group->row, width = ns_law_disc_width(&group->law), disc = ns_law_disc_of(&group->law, k), from = 1 + disc * width;
+  int r = group->row, disc = ns_law_disc_of(&group->law, k), from = ns_law_disc_first(&group->law, disc);
   const double *dy = q->y + r + from, *y = q->rows->y + r;
   NsLawFriction at = friction_of_disc(group, disc, y);
   double unit[2], mu = at.mu, change = mu * q->lambda[r], faster = at.slope * q->rows->lambda[r];
-  if (width == 1) change += faster * (y[from] < 0 ? -dy[0] : dy[0]);
+  if (ns_law_disc_rows(&group->law, disc) == 1) change += faster * (y[from] < 0 ? -dy[0] : dy[0]);
   if (mode != NS_STEP_SLIPS) return mode == NS_STEP_LOWER ? -change : mode == NS_STEP_UPPER ? change : 0;
   double speed = slip_direction(y + from, unit), along = unit[0] * dy[0] + unit[1] * dy[1];
   int i = k - from;

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-enum { MAX_DIM = 5 };
+enum { MAX_DIM = 6 };
 
 /* Allocates a matrix with count[i] blocks in block row i, diagonal included (count: nb); sets rowptr. */
 static NsStatus block_make(NsBlock **out, int dim, int nb, const int *count) {

@@ -23,7 +23,7 @@ typedef struct NsBlock {
 
 /*
 ** Make a block matrix: from a dense matrix (n x n, column-major, leading dimension lda), without its zero blocks; from a sparse
-** matrix; from `count` triplets (indices from 0; duplicates are added). n must be a multiple of dim, 1 <= dim <= 5. *out is
+** matrix; from `count` triplets (indices from 0; duplicates are added). n must be a multiple of dim, 1 <= dim <= 6. *out is
 ** NULL on failure: NS_EARG (dim, or an index out of range), NS_ESIZE (not square, or n not a multiple of dim), NS_ENAN (an
 ** entry is not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
 */

@@ -119,7 +119,12 @@ static void put_row(const double *q, int width, const double *p, const double *d
   put_turn(q + 3, a, sign, rows, C);
 }
 
-/* The part of a rolling row for a body. */
+/* The direction about which the angular velocities are those of row i: of the tangents, then of the normal. */
+static int turning_direction(int i) {
+  return (i - 2) % TANGENTIAL;
+}
+
+/* The part of a rolling or spinning row for a body. */
 static void put_rolling(const double *q, const double *d, double sign, int rows, double *C) {
   for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = 0;
   put_turn(q + 3, d, sign, rows, C);
@@ -154,8 +159,8 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
     if (bodies == 2) put_row(q + width, width, f->pc2, directions[i], -1, rows, C + i + (ptrdiff_t)width * rows);
   }
   for (int i = TANGENTIAL; i < rows; i++) {
-    put_rolling(q, directions[i - 2], 1, rows, C + i);
-    if (bodies == 2) put_rolling(q + width, directions[i - 2], -1, rows, C + i + (ptrdiff_t)width * rows);
+    put_rolling(q, directions[turning_direction(i)], 1, rows, C + i);
+    if (bodies == 2) put_rolling(q + width, directions[turning_direction(i)], -1, rows, C + i + (ptrdiff_t)width * rows);
   }
 }
 
@@ -212,12 +217,12 @@ int ns_contact_velocity(NsContact *contact, const double *q, const double *const
   }
   contact_directions(contact, directions);
   for (int i = 0; i < contact->rows; i++)
-    u[i] = i < TANGENTIAL ? ns_dot3(directions[i], speed) : ns_dot3(directions[i - 2], turn);
+    u[i] = i < TANGENTIAL ? ns_dot3(directions[i], speed) : ns_dot3(directions[turning_direction(i)], turn);
   return 0;
 }
 
 /*
-** Adds the part of a body. A row is sign (d . p' + (arm x d) . turn), with arm = p - position, or of rolling sign d . turn; its turn
+** Adds the part of a body. A row is sign (d . p' + (arm x d) . turn), with arm = p - position, or of rolling and spinning sign d . turn; its turn
 ** 2 Im(e' conj(e)) is constant along e + s e'.
 */
 static void contact_body_bias(const NsContact *contact, int width, const double *q, const double *w, const double *p,
@@ -236,7 +241,8 @@ static void contact_body_bias(const NsContact *contact, int width, const double 
     change[0] = -w[2] * y, change[1] = w[2] * x;
   }
   for (int i = 0; i < contact->rows; i++)
-    bias[i] += sign * (i < TANGENTIAL ? ns_dot3(d_rate[i], speed) + ns_dot3(d[i], change) : ns_dot3(d_rate[i - 2], turn));
+    bias[i] += sign * (i < TANGENTIAL ? ns_dot3(d_rate[i], speed) + ns_dot3(d[i], change)
+                                      : ns_dot3(d_rate[turning_direction(i)], turn));
 }
 
 bool ns_contact_add_bias(NsContact *contact, const double *q, const double *w, double *bias) {

@@ -45,7 +45,7 @@ enum {
 };
 
 /* The most rows of a contact, and those of a contact in the plane. */
-enum { NS_CONTACT_ROWS = 5, NS_CONTACT_PLANE_ROWS = 2 };
+enum { NS_CONTACT_ROWS = 6, NS_CONTACT_PLANE_ROWS = 2 };
 
 /* The touching points pc1 of body 1 and pc2 of body 2 (or the world), and the unit normal nc, which points to body 1. */
 typedef struct NsContactFrame {
@@ -54,7 +54,7 @@ typedef struct NsContactFrame {
 
 /*
 ** A contact between a body and the world, or between two bodies. A body has 7 coordinates (position; unit quaternion, scalar
-** first), a particle has 3; nx counts all. `rows` is 1 (the normal), 3 (with two tangents) or 5 (with the angular velocities about these). With 2 rows,
+** first), a particle has 3; nx counts all. `rows` is 1 (the normal), 3 (with two tangents) or 5 (with the angular velocities about these), or 6 (also about the normal). With 2 rows,
 ** the normal (n_x, n_y) and the tangent (n_y, -n_x), it is a contact in the plane of bodies with the coordinates (x, y, angle), and shapes see
 ** their places with z = 0. `frame` holds the frame of the last evaluation.
 */
@@ -153,8 +153,8 @@ void ns_contact_tangents(const double *n, double *t1, double *t2);
 
 /*
 ** Writes C (rows x nx, column-major) so that, for q' = T(q) v, C q' = (v1 - v2) along nc and the tangents: v1 is the velocity
-** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0); and of 5 rows the last two belong to
-** the angular velocity w1 - w2 along the tangents.
+** of pc1 as a point of body 1, v2 the velocity of pc2 as a point of body 2 (the world: 0); and of 5 or 6 rows those behind the third one
+** belong to the angular velocity w1 - w2 along the tangents and the normal.
 */
 void ns_contact_rows(const NsContact *contact, const double *q, double *C);
 

@@ -57,22 +57,24 @@ static void curve_row(const NsContact *contact, const CurvedBody *body, int i, c
 }
 
 /*
-** The rolling rows of a contact with 5 rows: d = 0, and a is a tangent, with the derivatives that the shape has given for the tangent's
-** own row. `plain` is the contact without these rows.
+** The rolling and spinning rows of a contact with m rows: d = 0, and a is a tangent, then the normal, with the derivatives that the shape has
+** given for its own row. `plain` is the contact without these rows.
 */
-static void curve_rolling(NsContact *plain, const double *q, const double *w, NsShapeCurve *rows) {
-  double gap, t[2][SPACE];
+static void curve_rolling(NsContact *plain, ptrdiff_t m, const double *q, const double *w, NsShapeCurve *rows) {
+  double gap, d[SPACE][SPACE];
   (void)ns_contact_shape(plain)->gap(plain, q, &gap);
-  ns_contact_tangents(plain->frame.nc, t[0], t[1]);
-  for (int i = 0; i < 2; i++) {
-    const NsShapeCurve *tangent = &rows[1 + i];
-    NsShapeCurve *row = &rows[3 + i];
+  memcpy(d[0], plain->frame.nc, sizeof d[0]);
+  ns_contact_tangents(d[0], d[1], d[2]);
+  for (int i = SPACE; i < m; i++) {
+    int own = (i - 2) % SPACE;
+    const NsShapeCurve *of = &rows[own];
+    NsShapeCurve *row = &rows[i];
     for (int b = 0; b < 2; b++) {
-      memcpy(row->a[b], t[i], sizeof row->a[b]);
-      memcpy(row->a_k[b], tangent->d_k, sizeof row->a_k[b]);
-      memcpy(row->a_rate_k[b], tangent->d_rate_k, sizeof row->a_rate_k[b]);
+      memcpy(row->a[b], d[own], sizeof row->a[b]);
+      memcpy(row->a_k[b], of->d_k, sizeof row->a_k[b]);
+      memcpy(row->a_rate_k[b], of->d_rate_k, sizeof row->a_rate_k[b]);
       for (int k = 0; k < plain->nx; k++)
-        for (int j = 0; j < SPACE; j++) row->a_rate[b][j] += tangent->d_k[k][j] * w[k];
+        for (int j = 0; j < SPACE; j++) row->a_rate[b][j] += of->d_k[k][j] * w[k];
     }
   }
 }
@@ -114,7 +116,7 @@ bool ns_contact_curvature(const NsContact *contact, const double *q, const doubl
   NsContact plain = *contact;
   if (m > 3) plain.rows = 3;
   if (!ns_contact_shape(contact)->curve(&plain, q, w, rows)) return false;
-  if (m > 3) curve_rolling(&plain, q, w, rows);
+  if (m > 3) curve_rolling(&plain, m, q, w, rows);
   bool turns = nx % BODY_COORDINATES == 0;
   int width = turns ? BODY_COORDINATES : SPACE;
   memset(second, 0, (size_t)(m * nx * nx) * sizeof *second);

@@ -27,6 +27,7 @@ typedef struct NsLawClass NsLawClass;
   X(friction)                                                                                                                  \
   X(fremond)                                                                                                                   \
   X(rolling)                                                                                                                   \
+  X(spinning)                                                                                                                  \
   X(stribeck)                                                                                                                  \
   X(slip)                                                                                                                      \
   X(joint_friction)                                                                                                            \
@@ -120,9 +121,9 @@ typedef struct NsLaw {
 
 /*
 ** Rows of a one-step problem that belong together: one row with bounds, or a contact with friction. Rows of a contact are its
-** normal, then the rows of its discs, equally many each: |lambda_D| <= mu_D lambda_0 (solvers/contact/cone.h).
+** normal, then the rows of its discs, equally many each, but that the last one may have fewer: |lambda_D| <= mu_D lambda_0 (solvers/contact/cone.h).
 */
-enum { NS_LAW_DISCS = 2 };
+enum { NS_LAW_DISCS = 3 };
 typedef struct NsLawGroup {
   int dim, discs;          /* number of rows; of the discs of a contact, 0: a row with bounds */
   double lower, upper;     /* row: bounds of lambda */
@@ -130,12 +131,19 @@ typedef struct NsLawGroup {
   int reactions;           /* row: the bounds grow by mu[0] times the length of the law's first `reactions` multipliers */
 } NsLawGroup;
 
-/* The rows of a disc of a contact, and the disc (from 0) of its row k > 0. */
+/* The rows of the first disc of a contact; the disc (from 0) of its row k > 0; the first row of a disc, and its number of rows. */
 static inline int ns_law_disc_width(const NsLawGroup *group) {
-  return (group->dim - 1) / group->discs;
+  return (group->dim - 1 + group->discs - 1) / group->discs;
 }
 static inline int ns_law_disc_of(const NsLawGroup *group, int k) {
   return (k - 1) / ns_law_disc_width(group);
+}
+static inline int ns_law_disc_first(const NsLawGroup *group, int disc) {
+  return 1 + disc * ns_law_disc_width(group);
+}
+static inline int ns_law_disc_rows(const NsLawGroup *group, int disc) {
+  int width = ns_law_disc_width(group), left = group->dim - ns_law_disc_first(group, disc);
+  return left < width ? left : width;
 }
 
 /* The coefficient of friction of a contact at a speed of its slip, and its derivatives: by the speed, and by a number of the law. */

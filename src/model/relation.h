@@ -32,7 +32,8 @@
   X(contact_2d)                                                                                                                \
   X(contact_1d)                                                                                                                \
   X(contact_3d)                                                                                                                \
-  X(contact_5d)
+  X(contact_5d)                                                                                                                \
+  X(contact_6d)
 
 /* A relation, a point at which it is evaluated, and what changes there; see below. */
 typedef struct NsRelation NsRelation;

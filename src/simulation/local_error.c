@@ -154,9 +154,10 @@ static int group_mode(const NsInteraction *inter, int row, Impulses at) {
   lambda += row;
   if (group.discs == 0) return bound_of(lambda[0], group.lower, group.upper, near);
   if (lambda[0] <= 0) return 0;
-  int mode = 0, width = ns_law_disc_width(&group);
+  int mode = 0;
   for (int disc = 0; disc < group.discs; disc++) {
-    const double *part = lambda + 1 + disc * width;
+    const double *part = lambda + ns_law_disc_first(&group, disc);
+    int width = ns_law_disc_rows(&group, disc);
     double length = width > 1 ? hypot(part[0], part[1]) : fabs(part[0]);
     bool sticks = length < (1 - sliding) * group.mu[disc] * lambda[0];
     mode = 4 * mode + (sticks ? 1 : width > 1 || part[0] <= 0 ? 2 : 3);

@@ -51,15 +51,25 @@ bool ns_osnsp_of_contacts(NsOsnspKind kind) {
   return !(kinds[kind].handles & ~(unsigned)(NS_NEEDS_CONES | NS_NEEDS_ROLLING));
 }
 
+/* The cone with so many rows of a kind: with rolling rows, as many as tangents, or without; NULL: there is none. */
+static const NsConeClass *osnsp_cone(NsOsnspKind kind, int dim) {
+  if (!(kinds[kind].handles & NS_NEEDS_ROLLING)) return ns_cone_find(dim, 1);
+  for (int discs = 2; discs <= NS_CONE_DISCS; discs++) {
+    const NsConeClass *cone = ns_cone_find(dim, discs);
+    if (cone && ns_cone_width(cone, 1) == ns_cone_width(cone, 0)) return cone;
+  }
+  return NULL;
+}
+
 bool ns_osnsp_takes_dimension(NsOsnspKind kind, int dim) {
-  return ns_cone_find(dim, kinds[kind].handles & NS_NEEDS_ROLLING ? 2 : 1) != NULL;
+  return osnsp_cone(kind, dim) != NULL;
 }
 
 const NsMethod *const *ns_osnsp_methods(const NsOsnsp *problem, unsigned *takes) {
   *takes = NS_TAKES_DENSE;
   if (!ns_osnsp_of_contacts(problem->kind)) return ns_box_methods;
   *takes = NS_TAKES_PLANE | NS_TAKES_SPACE;
-  if (problem->dim) *takes = ns_cone_find(problem->dim, kinds[problem->kind].handles & NS_NEEDS_ROLLING ? 2 : 1)->takes;
+  if (problem->dim) *takes = osnsp_cone(problem->kind, problem->dim)->takes;
   return ns_friction_methods;
 }
 

@@ -13,9 +13,10 @@
 --
 -- The relations are NewtonEuler3DR, whose rows are the gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu,
 -- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL; with 5
--- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL. They are evaluated in C. The manager
--- makes the relations that its law needs, and works as the one in the plane. Its shapes are in contact/solid.lua;
--- all touch each other, but particles touch particles and planes alone. Spheres touch spheres and planes by the
+-- NewtonEuler5DR, with two rolling rows, for NewtonImpactRollingFrictionNSL, with 6 NewtonEuler6DR, with a spinning
+-- row, too, for NewtonImpactSpinningFrictionNSL. They are evaluated in C. The manager makes the relations that its
+-- law needs, and works as the one in the plane. Its shapes are in contact/solid.lua; all touch each other, but
+-- particles touch particles and planes alone. Spheres touch spheres and planes by the
 -- relations above, other shapes by relations of their features (corners, edges, faces).
 
 local format = require "nslua.core".number_support.format
@@ -72,9 +73,10 @@ return function(ns, contact, parts)
     return distance_of(self, x, y, z)
   end
 
-  local class_of_rows = { [1] = ns.NewtonEuler1DR, [3] = ns.NewtonEuler3DR, [5] = ns.NewtonEuler5DR }
+  local class_of_rows = { [1] = ns.NewtonEuler1DR, [3] = ns.NewtonEuler3DR, [5] = ns.NewtonEuler5DR,
+    [6] = ns.NewtonEuler6DR }
 
-  local function class_of(who, rows) return class_of_rows[rows or 3] or fail(who, "rows", "1, 3 or 5", rows, 3) end
+  local function class_of(who, rows) return class_of_rows[rows or 3] or fail(who, "rows", "1, 3, 5 or 6", rows, 3) end
 
   -- ---- geometry ----
 
@@ -174,7 +176,7 @@ return function(ns, contact, parts)
   function contact.space(options)
     options = parts.check_options("space", options)
     local law = options.law
-    local size = parts.check_law("space", law, "1, 3 or 5", class_of_rows)
+    local size = parts.check_law("space", law, "1, 3, 5 or 6", class_of_rows)
     if parts.graph.is_in_plane(law) then
       fail("space", "law", "a law of contacts in space, with two tangents", law, 2)
     end

@@ -165,7 +165,8 @@ end)
 describe("contacts of ready-made shapes, which have no H while they take no part,", function()
   local laws = { [1] = function() return ns.NewtonImpactNSL(0.4) end,
                  [3] = function() return ns.NewtonImpactFrictionNSL(0.4, 0, 0.5, 3) end,
-                 [5] = function() return ns.NewtonImpactRollingFrictionNSL(0.4, 0, 0.5, 0.1, 5) end }
+                 [5] = function() return ns.NewtonImpactRollingFrictionNSL(0.4, 0, 0.5, 0.1, 5) end,
+                 [6] = function() return ns.NewtonImpactSpinningFrictionNSL(0.4, 0, 0.5, 0.1, 0.2, 6) end }
   local R1, R2, corner = 0.1, 0.15, { 0.1, -0.05, 0.08 }
 
   local function cross(a, b) return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] } end

@@ -121,12 +121,14 @@ describe("EventDriven", function()
     local ds = events.particle({ 0, 1 }, { 0, 0 })
     local rel = ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
     fails("RungeKuttaOSI: interaction 'slip' has a FremondImpactFrictionNSL; it takes NewtonImpactNSL, NewtonImpactFrictionNSL, " ..
-      "NewtonImpactRollingFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL, DampingNSL and " ..
+      "NewtonImpactRollingFrictionNSL, NewtonImpactSpinningFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, " ..
+      "JointFrictionNSL, DampingNSL and " ..
       "EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes it)", events.simulation,
       { systems = { ds }, T = 1, links = { { ns.FremondImpactFrictionNSL(0, 0, 0.3, 2), rel, "slip", ds } } })
     ds = events.particle({ 0, 1 }, { 0, 0 })
     fails("RungeKuttaOSI: interaction 'rows' has a MixedComplementarityConditionNSL; it takes NewtonImpactNSL, " ..
-      "NewtonImpactFrictionNSL, NewtonImpactRollingFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, " ..
+      "NewtonImpactFrictionNSL, NewtonImpactRollingFrictionNSL, NewtonImpactSpinningFrictionNSL, MultipleImpactNSL, " ..
+      "PoissonImpactNSL, RelayNSL, " ..
       "JointFrictionNSL, DampingNSL and EqualityConditionNSL (write equations as an interaction with EqualityConditionNSL, and " ..
       "0 <= y _|_ lambda >= 0 as one with NewtonImpactNSL(0); TimeStepping with a MoreauJeanOSI takes it)",
       events.simulation, { systems = { ds }, T = 1, links = {

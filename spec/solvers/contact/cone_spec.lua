@@ -89,12 +89,19 @@ local function matrix(n, m, of)
   return ns.matrix(rows)
 end
 
--- The cones with rolling moments: sizes of their discs.
-local rolling = { { name = "rolling_fc2d", width = 1 }, { name = "rolling_fc3d", width = 2 } }
+-- The cones with moments: the sizes of their discs, the names of the coefficients beside mu.
+local rolling = { { name = "rolling_fc2d", widths = { 1, 1 }, names = { "mu_r" } },
+  { name = "rolling_fc3d", widths = { 2, 2 }, names = { "mu_r" } },
+  { name = "spinning_fc3d", widths = { 2, 1 }, names = { "mu_spin" } },
+  { name = "rolling_spinning_fc3d", widths = { 2, 2, 1 }, names = { "mu_r", "mu_spin" } } }
+for _, cone in ipairs(rolling) do
+  cone.dim = 1
+  for _, width in ipairs(cone.widths) do cone.dim = cone.dim + width end
+end
 
--- A random problem of nc contacts with discs of this width: W = A A' + skew S, of full rank or not, with q in its range.
-local function random_rolling(width, nc, deficient, skew)
-  local n = (1 + 2 * width) * nc
+-- A random problem of nc contacts of this cone: W = A A' + skew S, of full rank or not, with q in its range.
+local function random_rolling(cone, nc, deficient, skew)
+  local n = cone.dim * nc
   local rank = deficient and math.max(1, n - 2) or n
   local function number() return 2 * math.random() - 1 end
   local A = matrix(n, rank, function() return number() end)
@@ -105,23 +112,27 @@ local function random_rolling(width, nc, deficient, skew)
       W[i][j], W[j][i] = W[i][j] + s, W[j][i] - s
     end
   end
-  local p = { W = W, q = A * x, mu = {}, mu_r = {} }
-  for i = 1, nc do p.mu[i], p.mu_r[i] = math.random(), 0.6 * math.random() end
+  local p = { W = W, q = A * x, mu = {} }
+  for _, name in ipairs(cone.names) do p[name] = {} end
+  for i = 1, nc do
+    p.mu[i] = math.random()
+    for _, name in ipairs(cone.names) do p[name][i] = 0.6 * math.random() end
+  end
   return p
 end
 
 -- How far r is from the law, said without projections: each inequality and each product for itself.
-local function broken(width, p, r)
-  local u, worst, dim = p.W * r + p.q, 0, 1 + 2 * width
+local function broken(cone, p, r)
+  local u, worst, dim = p.W * r + p.q, 0, cone.dim
   for c = 1, #p.mu do
     local at = (c - 1) * dim
     local normal, speed = r[at + 1], u[at + 1]
     worst = math.max(worst, -normal, -speed, math.min(math.abs(normal), math.abs(speed)))
-    for k, mu in ipairs { p.mu[c], p.mu_r[c] } do
-      local force, slip, power = 0, 0, 0
-      for i = at + 2 + (k - 1) * width, at + 1 + k * width do
-        force, slip, power = force + r[i] ^ 2, slip + u[i] ^ 2, power + r[i] * u[i]
-      end
+    local first = at + 2
+    for k, width in ipairs(cone.widths) do
+      local force, slip, power, mu = 0, 0, 0, p[k == 1 and "mu" or cone.names[k - 1]][c]
+      for i = first, first + width - 1 do force, slip, power = force + r[i] ^ 2, slip + u[i] ^ 2, power + r[i] * u[i] end
+      first = first + width
       worst = math.max(worst, math.sqrt(force) - mu * normal, math.abs(power + mu * normal * math.sqrt(slip)))
     end
   end
@@ -129,79 +140,100 @@ local function broken(width, p, r)
 end
 
 for _, cone in ipairs(rolling) do
-  describe("contacts with rolling moments, " .. cone.name, function()
+  describe("contacts with moments, " .. cone.name, function()
     local campaign = require "campaign"(60, 1)
     local solve = ns.numerics[cone.name]
 
     it("are solved, judged by the law itself", function()
-      math.randomseed(31 + cone.width)
+      math.randomseed(31 + cone.widths[1])
       for case = 1, campaign do
-        local p = random_rolling(cone.width, 1 + case % 6, case % 3 == 0, case % 4 == 0 and 0.2 or 0)
+        local p = random_rolling(cone, 1 + case % 6, case % 3 == 0, case % 4 == 0 and 0.2 or 0)
         local a = solve(p)
         assert.is_true(a.success, ("case %d: %s"):format(case, a.status))
-        assert.is_true(broken(cone.width, p, a.r) <= 1e-8, ("case %d: off by %g"):format(case, broken(cone.width, p, a.r)))
+        assert.is_true(broken(cone, p, a.r) <= 1e-8, ("case %d: off by %g"):format(case, broken(cone, p, a.r)))
       end
     end)
 
     it("are solved one by one without sweeps: open, with all pairs of sticking and sliding", function()
       math.randomseed(41)
       local seen = {}
-      for _ = 1, 200 do
-        local p = random_rolling(cone.width, 1, false, 0)
-        local a = solve { W = p.W, q = p.q, mu = p.mu, mu_r = p.mu_r, solver = "nsgs", max_iterations = 2 }
-        assert.is_true(a.success and broken(cone.width, p, a.r) <= 1e-10)
-        local function slides(k) return math.abs(a.u[2 + (k - 1) * cone.width]) > 1e-9 end
-        seen[a.r[1] == 0 and "open" or (slides(1) and "slides" or "sticks") .. (slides(2) and " slides" or " sticks")] = true
+      for _ = 1, 1000 do
+        local p = random_rolling(cone, 1, false, 0)
+        p.solver, p.max_iterations = "nsgs", 2
+        local a = solve(p)
+        assert.is_true(a.success and broken(cone, p, a.r) <= 1e-10)
+        local mode, first = "", 2
+        for _, width in ipairs(cone.widths) do
+          mode, first = mode .. (math.abs(a.u[first]) > 1e-9 and " slides" or " sticks"), first + width
+        end
+        seen[a.r[1] == 0 and "open" or mode] = true
       end
-      for _, mode in ipairs { "open", "sticks sticks", "sticks slides", "slides sticks", "slides slides" } do
-        assert.is_true(seen[mode], mode)
+      local modes = { "" }
+      for _ = 1, #cone.widths do
+        local longer = {}
+        for _, mode in ipairs(modes) do longer[#longer + 1], longer[#longer + 2] = mode .. " slides", mode .. " sticks" end
+        modes = longer
       end
+      for _, mode in ipairs(modes) do assert.is_true(seen[mode], mode) end
+      assert.is_true(seen.open)
     end)
 
-    -- Lengths in units 2^k smaller: moments and mu_r are 2^k larger, rolling velocities stay.
+    -- Lengths in units 2^k smaller: moments and their coefficients are 2^k larger, angular velocities stay.
     it("do not depend on the unit of length of the moments, to the bit", function()
       math.randomseed(51)
       for case = 1, 20 do
-        local nc, unit, dim = 1 + case % 4, 2.0 ^ (case % 2 == 0 and 40 or -40), 1 + 2 * cone.width
-        local p = random_rolling(cone.width, nc, false, 0)
+        local nc, unit, dim = 1 + case % 4, 2.0 ^ (case % 2 == 0 and 40 or -40), cone.dim
+        local p = random_rolling(cone, nc, false, 0)
         local first = solve(p)
-        local scale = vector(dim * nc, function(i) return (i - 1) % dim > cone.width and 1 / unit or 1 end)
+        local scale = vector(dim * nc, function(i) return (i - 1) % dim > cone.widths[1] and 1 / unit or 1 end)
         local W = matrix(dim * nc, dim * nc, function(i, j) return p.W[i][j] * scale[i] * scale[j] end)
-        local q, mu_r = {}, {}
-        for i = 1, dim * nc do q[i] = p.q[i] * scale[i] end
-        for c = 1, nc do mu_r[c] = p.mu_r[c] * unit end
-        local second = solve { W = W, q = q, mu = p.mu, mu_r = mu_r }
+        local scaled = { W = W, q = {}, mu = p.mu }
+        for i = 1, dim * nc do scaled.q[i] = p.q[i] * scale[i] end
+        for _, name in ipairs(cone.names) do
+          scaled[name] = {}
+          for c = 1, nc do scaled[name][c] = p[name][c] * unit end
+        end
+        local second = solve(scaled)
         assert.equal(first.solver, second.solver)
         for i = 1, dim * nc do assert.equal(first.r[i], second.r[i] * scale[i]) end
       end
     end)
 
-    it("stand beside rows and contacts without rolling", function()
+    it("stand beside rows and contacts without moments", function()
       math.randomseed(61)
-      local plain, full = 1 + cone.width, 1 + 2 * cone.width
+      local plain, full = 1 + cone.widths[1], cone.dim
       for case = 1, 20 do
-        local p = random_rolling(cone.width, 3, false, 0)
+        local p = random_rolling(cone, 3, false, 0)
         local n = full + plain + 2
         local W = matrix(n, n, function(i, j) return p.W[i][j] end)
         local q = vector(n, function(i) return p.q[i] end)
-        local a = ns.numerics.generic_mechanical { W = W, q = q, groups = { { dim = full, mu = p.mu[1], mu_r = p.mu_r[1] },
-          { dim = plain, mu = p.mu[2] }, { lower = 0 }, { lower = -1, upper = 1 } } }
+        local first = { W = ns.eye(full), mu = { p.mu[1] } }
+        local contact = { dim = full, mu = p.mu[1] }
+        for _, name in ipairs(cone.names) do first[name], contact[name] = { p[name][1] }, p[name][1] end
+        local a = ns.numerics.generic_mechanical { W = W, q = q, groups = { contact, { dim = plain, mu = p.mu[2] },
+          { lower = 0 }, { lower = -1, upper = 1 } } }
         assert.is_true(a.success, case)
-        local first = { W = ns.eye(full), q = vector(full, function(i) return a.w[i] - a.z[i] end), mu = { p.mu[1] },
-          mu_r = { p.mu_r[1] } }
-        assert.is_true(broken(cone.width, first, vector(full, function(i) return a.z[i] end)) <= 1e-8)
+        first.q = vector(full, function(i) return a.w[i] - a.z[i] end)
+        assert.is_true(broken(cone, first, vector(full, function(i) return a.z[i] end)) <= 1e-8)
       end
     end)
 
-    it("need both coefficients", function()
-      local W = ns.eye(1 + 2 * cone.width)
+    it("need all coefficients", function()
+      local W = ns.eye(cone.dim)
       local function message(t) return select(2, pcall(solve, t)) end
-      local q = ns.zeros(W:rows())
-      assert.equal(cone.name .. ": mu_r: expected a number or a vector, got nil", message { W = W, q = q, mu = 1 })
-      assert.equal(cone.name .. ": mu_r = -1 is negative", message { W = W, q = q, mu = 1, mu_r = -1 })
-      assert.equal(cone.name .. ": mu_r[1] = -1 is negative", message { W = W, q = q, mu = 1, mu_r = { -1 } })
-      assert.equal("generic_mechanical: groups[1].mu_r = -1 is negative", select(2, pcall(ns.numerics.generic_mechanical,
-        { W = W, q = q, groups = { { dim = W:rows(), mu = 1, mu_r = -1 } } })))
+      local q, last = ns.zeros(W:rows()), cone.names[#cone.names]
+      local function given(value, more)
+        local t = more or { W = W, q = q }
+        t.mu = 1
+        for _, name in ipairs(cone.names) do t[name] = 1 end
+        t[last] = value
+        return t
+      end
+      assert.equal(("%s: %s: expected a number or a vector, got nil"):format(cone.name, last), message(given(nil)))
+      assert.equal(("%s: %s = -1 is negative"):format(cone.name, last), message(given(-1)))
+      assert.equal(("%s: %s[1] = -1 is negative"):format(cone.name, last), message(given { -1 }))
+      assert.equal(("generic_mechanical: groups[1].%s = -1 is negative"):format(last), select(2, pcall(
+        ns.numerics.generic_mechanical, { W = W, q = q, groups = { given(-1, { dim = W:rows() }) } })))
       assert.equal("generic_mechanical: groups[1].mu_r: a contact (dim = 2) has none", select(2, pcall(
         ns.numerics.generic_mechanical, { W = ns.eye(2), q = { 0, 0 }, groups = { { dim = 2, mu = 1, mu_r = 1 } } })))
       assert.equal("generic_mechanical: groups[1].mu_r: a row (dim = 1) has none", select(2, pcall(

@@ -35,6 +35,7 @@ static int read_count(lua_State *L, int idx, const NsField *field, const char *w
   if ((double)value >= field->least && (double)value <= field->most) return (int)value;
   if (field->most == field->least + 1)
     luaL_error(L, "%s: %s: expected %d or %d, got %I", who, what, (int)field->least, (int)field->most, value);
+  if (field->least == field->most) return luaL_error(L, "%s: %s: expected %d, got %I", who, what, (int)field->least, value);
   return luaL_error(L, "%s: %s: expected %d..%d, got %I", who, what, (int)field->least, (int)field->most, value);
 }
 

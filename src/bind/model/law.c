@@ -32,6 +32,7 @@ void nsl_push_law_groups(lua_State *L, const NsLaw *law) {
     nsl_set_number(L, "upper", group.upper);
     nsl_set_number(L, "mu", group.mu[0]);
     if (group.discs > 1) nsl_set_number(L, "mu_r", group.mu[1]);
+    if (group.discs > 2) nsl_set_number(L, "mu_spin", group.mu[2]);
     if (ns_law_slides(law)) nsl_set_boolean(L, "slides", true);
     lua_rawseti(L, -2, k);
     row += group.dim;

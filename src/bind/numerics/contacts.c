@@ -128,7 +128,8 @@ static void set_both(lua_State *L, const char *name, const char *other, int n, c
 /* Solves contacts of the cone whose index is the upvalue. */
 static int contacts_alone(lua_State *L) {
   const NsConeClass *cone = ns_cones[lua_tointeger(L, lua_upvalueindex(1))];
-  const char *keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL, NULL}, *who = cone->name, *asked;
+  const char *keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL, NULL, NULL}, *who = cone->name,
+             *asked;
   for (int k = 1; k < cone->discs; k++) keys[6 + k] = cone->coefficient[k];
   NsSolverInfo info = {0};
   ContactsCall c = contacts_begin(L, who, keys);
@@ -176,12 +177,14 @@ static void contacts_refuse_field(lua_State *L, int g, const char *name, const c
 
 /* Refuses the coefficients that the group on top of the stack has and its cone (NULL: a row) has not. */
 static void contacts_refuse_coefficients(lua_State *L, int g, const NsConeClass *cone) {
-  int own = cone ? cone->discs : 0;
   for (int k = 0; k < NS_CONES; k++)
-    for (int i = own; i < ns_cones[k]->discs; own = ++i) {
-      if (lua_getfield(L, -1, ns_cones[k]->coefficient[i]) != LUA_TNIL)
-        luaL_error(L, "%s: groups[%d].%s: a %s (dim = %d) has none", general, g, ns_cones[k]->coefficient[i],
-                   cone ? "contact" : "row", cone ? cone->dim : 1);
+    for (int i = 0; i < ns_cones[k]->discs; i++) {
+      const char *name = ns_cones[k]->coefficient[i];
+      bool own = false;
+      for (int j = 0; cone && j < cone->discs; j++) own = own || strcmp(cone->coefficient[j], name) == 0;
+      if (lua_getfield(L, -1, name) != LUA_TNIL && !own)
+        luaL_error(L, "%s: groups[%d].%s: a %s (dim = %d) has none", general, g, name, cone ? "contact" : "row",
+                   cone ? cone->dim : 1);
       lua_pop(L, 1);
     }
 }
@@ -240,7 +243,7 @@ static NsMixedGroup read_group(lua_State *L, int g, const char *const *known) {
   const NsConeClass *cone = group_cone(L, dim);
   if (cone) return read_contact(L, g, cone);
   lua_getfield(L, -1, "dim");
-  luaL_error(L, "%s: groups[%d].dim: expected 1, 2, 3 or 5, got %s", general, g, luaL_tolstring(L, -1, NULL));
+  luaL_error(L, "%s: groups[%d].dim: expected 1 to 6, got %s", general, g, luaL_tolstring(L, -1, NULL));
   return (NsMixedGroup){0};
 }
 

@@ -103,10 +103,15 @@ enum { MOST_DIMENSION = 20 };
 /* Refuses a dimension of contacts that the kind does not take. */
 static void check_dimension(lua_State *L, NsOsnspKind kind, int dim) {
   if (ns_osnsp_takes_dimension(kind, dim)) return;
-  int small = 0, large = MOST_DIMENSION;
-  while (!ns_osnsp_takes_dimension(kind, small)) small++;
+  int large = MOST_DIMENSION;
   while (!ns_osnsp_takes_dimension(kind, large)) large--;
-  luaL_error(L, "%s: dim: expected %d or %d, got %d", types[kind].name, small, large, dim);
+  lua_pushliteral(L, "");
+  for (int k = 0; k < large; k++) {
+    if (!ns_osnsp_takes_dimension(kind, k)) continue;
+    lua_pushfstring(L, "%s%s%d", lua_tostring(L, -1), lua_tostring(L, -1)[0] ? ", " : "", k);
+    lua_remove(L, -2);
+  }
+  luaL_error(L, "%s: dim: expected %s or %d, got %d", types[kind].name, lua_tostring(L, -1), large, dim);
 }
 
 /* The constructor of the kind in the upvalue; FrictionContact([dim] [, options]). */

@@ -642,12 +642,12 @@ static const NsHybridClass motion_events_class = {.start = ns_ed_start,
                                                   .given = &ns_motion_given};
 
 /* Joints, contacts with restitution; with friction and relays. */
-static const NsMotionLaws runge_kutta_laws = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D |
-                                                  NS_NEEDS_CONE_3D | NS_NEEDS_SORTS | NS_NEEDS_ROLLING | NS_NEEDS_REACTION |
-                                                  NS_NEEDS_EXCHANGE | NS_NEEDS_VISCOUS,
-                                              "NewtonImpactNSL, NewtonImpactFrictionNSL, NewtonImpactRollingFrictionNSL, "
-                                              "MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL, DampingNSL and "
-                                              "EqualityConditionNSL"};
+static const NsMotionLaws runge_kutta_laws = {
+    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D | NS_NEEDS_SORTS |
+        NS_NEEDS_ROLLING | NS_NEEDS_REACTION | NS_NEEDS_EXCHANGE | NS_NEEDS_VISCOUS,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, NewtonImpactRollingFrictionNSL, "
+    "NewtonImpactSpinningFrictionNSL, MultipleImpactNSL, PoissonImpactNSL, RelayNSL, JointFrictionNSL, DampingNSL and "
+    "EqualityConditionNSL"};
 
 static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
   return ns_ed_accepts(nsds, runge_kutta_laws, true, ns_scheme_runge_kutta_text, err);

@@ -50,10 +50,10 @@ static Friction start_friction(const NsEventDriven *ed, const NsInteraction *int
   }
   if (at == 0 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
   NsLawGroup group = ns_law_group(law, 0, false);
-  int width = ns_law_disc_width(&group), disc = ns_law_disc_of(&group, at);
-  if ((at - 1) % width != 0) return friction;
+  int disc = ns_law_disc_of(&group, at);
+  if (at != ns_law_disc_first(&group, disc)) return friction;
   friction.mu = friction.slides ? ns_law_friction_at(law, ns_interaction_slip(inter), NULL).mu : group.mu[disc];
-  friction.width = friction.mu > 0 || friction.varies || friction.slides ? width : 0;
+  friction.width = friction.mu > 0 || friction.varies || friction.slides ? ns_law_disc_rows(&group, disc) : 0;
   friction.normal = i - at;
   if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + at);
   return friction;

@@ -5,7 +5,7 @@
 **   open    z = 0;
 **   stick   w = W z + q = 0, normal and tangential; also a row within its bounds;
 **   slip    w_n = 0, z_t = -mu z_n w_t / |w_t|.
-** Each disc of a contact, of its slip or of its rolling, sticks or slips apart from the other one.
+** Each disc of a contact, of its slip or of its rolling, sticks or slips apart from the others.
 ** A least-squares correction of least norm makes them hold to rounding, also where the impulses are not unique. The answer stays as
 ** it was when the corrected one leaves its active set.
 */
@@ -41,14 +41,16 @@ static double polish_output(const NsMotionProblem *p, int i, double *terms) {
   return w;
 }
 
-/* w of a group; the sums of its |terms|: of a row, or of a normal with its first disc, which have one unit; of the second disc. */
+/* w of a group; the sums of its |terms|: of a row, or of a normal with its first disc, which have one unit; of each further disc. */
 typedef struct PolishOutputs {
   double w[NS_CONE_MOST], terms[NS_CONE_DISCS];
 } PolishOutputs;
 
 /* The disc whose unit row i of a group has: a normal and a row have that of the first one. */
 static int polish_disc_of(const NsMixedGroup *group, int i) {
-  return group->cone && group->cone->discs > 1 && i >= group->cone->first[1];
+  int d = 0;
+  while (group->cone && d + 1 < group->cone->discs && i >= group->cone->first[d + 1]) d++;
+  return d;
 }
 
 static PolishOutputs polish_outputs(const NsMotionProblem *p, const NsMixedGroup *group, int k) {

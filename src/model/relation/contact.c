@@ -1,7 +1,7 @@
 /*
 ** contact.c
-** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents, NewtonEuler5DR the rolling about them. In the plane:
-** Lagrangian2d2DR, the gap and a tangent, between bodies with the coordinates (x, y, angle). The callback computeh, or one of
+** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents, NewtonEuler5DR the rolling about them,
+** NewtonEuler6DR also the spinning about the normal. In the plane: Lagrangian2d2DR, the gap and a tangent, between bodies with the coordinates (x, y, angle). The callback computeh, or one of
 ** the shapes of model/contact.h, sets the contact frame; the Jacobian C follows from the frame.
 */
 #include "model/contact_curve.h"
@@ -45,6 +45,7 @@ const char ns_relation_contact_2d_text[] = "Lagrangian2d2DR";
 const char ns_relation_contact_1d_text[] = "NewtonEuler1DR";
 const char ns_relation_contact_3d_text[] = "NewtonEuler3DR";
 const char ns_relation_contact_5d_text[] = "NewtonEuler5DR";
+const char ns_relation_contact_6d_text[] = "NewtonEuler6DR";
 
 static bool contact_curvature(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
                               const NsRelationCurvature *out) {
@@ -69,3 +70,4 @@ CONTACT(contact_2d, NS_CONTACT_PLANE_ROWS)
 CONTACT(contact_1d, 1)
 CONTACT(contact_3d, 3)
 CONTACT(contact_5d, 5)
+CONTACT(contact_6d, 6)

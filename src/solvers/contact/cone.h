@@ -12,10 +12,12 @@
   X(plane)                                                                                                                     \
   X(space)                                                                                                                     \
   X(rolling_plane)                                                                                                             \
-  X(rolling_space)
+  X(spinning_space)                                                                                                            \
+  X(rolling_space)                                                                                                             \
+  X(rolling_spinning)
 
 /* The most discs and rows of a cone. */
-enum { NS_CONE_DISCS = 2, NS_CONE_MOST = 1 + 2 * NS_CONE_DISCS };
+enum { NS_CONE_DISCS = 3, NS_CONE_MOST = 1 + 2 * NS_CONE_DISCS };
 
 typedef struct NsConeClass NsConeClass;
 
@@ -74,7 +76,7 @@ enum {
 };
 extern const NsConeClass *const ns_cones[NS_CONES];
 
-/* The cone with this number of rows and of discs of equal size; NULL: there is none. */
+/* The cone with this number of rows and of discs; NULL: there is none. */
 const NsConeClass *ns_cone_find(int dim, int discs);
 
 /* The index in ns_cones. */
@@ -130,6 +132,9 @@ void ns_cone_snap(const NsConeClass *cone, const double *mu, const NsConePiece *
 
 /* Fills c for a block W of a contact. rho: the step length of the natural map (ns_mixed_prepare). */
 void ns_cone_contact_set(NsConeContact *c, const NsConeClass *cone, const double *W, const double *mu, double rho);
+
+/* The function `solve` of cones that have no closed form: see cone_rolling_space.c. */
+bool ns_cone_contact_newton(const NsConeContact *c, const double *b, double *r);
 
 /* A projected step r - rho (u + sum mu_D |u_D| e_0) from r, for blocks without a solution. */
 void ns_cone_contact_step(const NsConeContact *c, const double *b, double *r);

@@ -486,7 +486,7 @@ static double friction_newton_spread(int i, double irrational) {
 
 /* The irrational numbers of the rows 1, 2, ... of a contact. */
 static const double irrational[NS_CONE_MOST - 1] = {0.4142135623730951, 0.7320508075688772, 0.2360679774997898,
-                                                    0.6457513110645906};
+                                                    0.6457513110645906, 0.3166247903553998, 0.6055512754639891};
 
 /* Takes a different part of each normal force, and tangential ones. */
 static void friction_newton_unequal(const NsFriction *p, int variant, double *r) {
