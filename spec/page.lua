@@ -87,10 +87,26 @@ function page.base64(text)
   return table.concat(bytes)
 end
 
+local digits, values_85 = '!#%()*+,-./0123456789:;=?ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~', {}
+for i = 1, #digits do values_85[digits:sub(i, i)] = i - 1 end
+
+function page.base85(text)
+  local parts = {}
+  for group in text:gmatch "....." do
+    local n = 0
+    for digit in group:gmatch "." do n = 85 * n + values_85[digit] end
+    parts[#parts + 1] = (">I4"):pack(n)
+  end
+  return table.concat(parts)
+end
+
+-- The bytes of packed numbers.
+function page.bytes(packed) return packed.base85 and page.base85(packed.base85) or page.base64(packed.base64) end
+
 local formats = { u1 = "B", u4 = "<I4", f4 = "<f", f8 = "<d" }
 
 function page.numbers(packed)
-  local bytes, list, at = page.base64(packed.base64), {}, 1
+  local bytes, list, at = page.bytes(packed), {}, 1
   while at <= #bytes do list[#list + 1], at = string.unpack(formats[packed.type], bytes, at) end
   return list
 end

@@ -1,4 +1,5 @@
 -- Archives: their bytes, as others read them.
+local core = require "nslua.core"
 local host = require "host"
 local ns = require "nslua"
 
@@ -191,5 +192,21 @@ describe("io.zip, of deflated parts", function()
     assert.matches("it claims an impossible size", result, 1, true)
     _, result = load(archive("a.npy", "abc", 0, 3, 12))
     assert.matches("part 'a.npy': method 12 of compression is not read", result, 1, true)
+  end)
+
+  it("has streams of deflate, for texts that they make shorter", function()
+    math.randomseed(8)
+    local directory = host.new_directory()
+    for _, size in ipairs { 40, 300, 5000, 300000 } do
+      local words = {}
+      for i = 1, size // 4 do words[i] = ("word"):sub(1, math.random(2, 4)) .. math.random(0, 9) end
+      local text = table.concat(words)
+      local stream = core.file_support.deflate(text)
+      assert.is_true(#stream < #text)
+      host.write(directory .. "/text.gz", "\x1f\x8b\8\0\0\0\0\0\0\3" .. stream) -- gzip has a checksum behind it
+      assert.equal(text, host.run(("gzip -dc %s/text.gz 2>/dev/null"):format(directory)))
+    end
+    host.remove(directory)
+    for _, text in ipairs { "", "a", "THREE" } do assert.is_nil(core.file_support.deflate(text)) end
   end)
 end)

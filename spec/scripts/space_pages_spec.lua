@@ -1,8 +1,11 @@
 -- Pages in space in a browser: they play, obey pointer and keys, and show what the recording holds.
 local chromium = require "chromium"
+local core = require "nslua.core"
 local host = require "host"
+local html = require "nslua.web.html"
 local motion = require "motion"
 local ns = require "nslua"
+local numbers = require "random_numbers"
 local page = require "page"
 local png = require "png"
 local three = require "nslua.web.three"
@@ -72,6 +75,102 @@ describe("a page in space in the browser", function()
     assert.is_true(v[3])
     assert.near(v[4][2], (v[4][1] + v[4][3]) / 2, 1e-4)
     assert.near(0.02 * 30 * 0.02, v[4][3] - v[4][1], 5e-3)
+  end)
+
+  -- Bodies that fly, tumble, rest and jump, of many sizes of numbers, with forces that come and go.
+  local function heap(scale)
+    math.randomseed(31)
+    local n, frames, bodies = 40, 50, {}
+    local function u() return scale * numbers.signed() end
+    local x, v, q = {}, {}, {}
+    for i = 1, n do
+      bodies[i] = i % 3 == 0 and C.sphere(scale * (0.1 + 0.1 * math.random())) or C.box(0.3 * scale, 0.2 * scale, 0.1 * scale)
+      x[i], v[i], q[i] = { 9 * u(), 9 * u(), 9 * u() }, { u(), u(), u() }, { 1, 0, 0, 0 }
+    end
+    local function places(k)
+      local list = {}
+      for i = 1, n do
+        if (k + i) % 7 == 0 then v[i] = i % 5 == 0 and { 0, 0, 0 } or { 20 * u(), 20 * u(), 20 * u() } end
+        if (k * i) % 41 == 1 then x[i][1] = x[i][1] + 100 * u() end
+        if i % 4 > 0 then q[i] = motion.multiply(q[i], { 1, v[i][1] / scale / 90, v[i][2] / scale / 90, 0.01 * (i % 3) }) end
+        for j = 1, 3 do x[i][j] = x[i][j] + v[i][j] / 30 end
+        list[i] = { x[i][1], x[i][2], x[i][3], q[i][1], q[i][2], q[i][3], q[i][4] }
+      end
+      return list
+    end
+    local function forces(k)
+      local list = {}
+      for i = 2, n do
+        if (i + k // 6) % 3 == 0 then
+          local p = x[i]
+          list[#list + 1] = { first = i, second = i % 2 == 0 and i - 1 or nil, force = { u(), u(), 3 * u() },
+            point = { p[1] + 0.1 * u(), p[2] + 0.1 * u(), p[3] + 0.1 * u() } }
+        end
+      end
+      return list
+    end
+    return ns.animation.space { file = path, frames = frames, fps = 30, bodies = bodies, places = places, forces = forces }
+  end
+
+  test("has all that its bytes hold, at every frame, in small and large scenes #once", function()
+    for _, scale in ipairs { 1e-6, 1, 1e6 } do
+      heap(scale)
+      local record = page.read(host.read(path))
+      local bodies, times = motion.bodies(record, page)
+      local forces, parts = motion.forces(record, page, #times), motion.parts(record, page)
+      local v = drive { { size = { 420, 420, 1 } }, [[(() => { const m = nslua.page.scene, list = [];
+        for (const t of m.times) { m.set(t); list.push(...m.places); }
+        return list; })()]], "[...nslua.page.space.forces]", "nslua.page.space.starts", "[...nslua.page.space.drawing.radii]" }
+      local function near(a, b, size) if math.abs(a - b) > size then assert.near(a, b, size) end end
+      local at = 0
+      for k = 1, #times do
+        for _, body in ipairs(bodies) do
+          for j = 1, 3 do near(body.positions[k][j], v[1][at + j], 1e-9 * scale) end
+          for j = 1, 4 do near(body.turns[k][j], v[1][at + 3 + j], 1e-9) end
+          at = at + 7
+        end
+      end
+      at = 0
+      for k, list in ipairs(forces) do
+        assert.equal(at, v[3][k])
+        for _, one in ipairs(list) do
+          assert.same({ one.first - 1, one.second - 1 }, { v[2][at + 1], v[2][at + 2] })
+          for j = 1, 3 do
+            near(one.point[j], v[2][at + 2 + j], 1e-5 * scale)
+            near(one.force[j], v[2][at + 5 + j], 1e-6)
+          end
+          at = at + 8
+        end
+      end
+      assert.equal(#bodies, #v[4])
+      for _, part in ipairs(parts) do near(part[9], v[4][part[1]], 1e-6 * scale) end
+    end
+  end)
+
+  test("inflates streams of every kind, and refuses a broken one #once", function()
+    ring()
+    math.randomseed(32)
+    local texts = {}
+    for i, size in ipairs { 90, 4000, 60000 } do
+      local parts = {}
+      for k = 1, size do
+        parts[k] = k % 5 == 0 and ("again and "):rep(math.random(40)) or string.char(math.random(97, 99 + 8 * i))
+      end
+      texts[i] = table.concat(parts)
+    end
+    texts[4] = ("a"):rep(40) -- a block of fixed codes
+    for _, text in ipairs(texts) do
+      local v = drive { { size = { 420, 420, 1 } }, ("new TextDecoder().decode(nslua.inflate(nslua.bytes85(%s)))"):format(
+        html.json(html.base85(core.file_support.deflate(text)))) }
+      assert.is_true(text == v[1])
+    end
+    local function inflated(bytes)
+      local try = "(() => { try { return new TextDecoder().decode(nslua.inflate(%s)); } catch (e) { return e.message; } })()"
+      return try:format(bytes)
+    end
+    local v = drive { { size = { 420, 420, 1 } }, inflated "Uint8Array.from([1, 3, 0, 252, 255, 97, 98, 99])",
+      inflated "new Uint8Array(99).fill(255)", inflated "Uint8Array.from([5, 224, 255, 255, 255, 255])" }
+    assert.same({ "abc", "the scripts of the page are broken", "the scripts of the page are broken" }, v)
   end)
 
   test("shows forces and chains, follows a body, turns, zooms, and goes back; on a phone and in the dark #long", function()

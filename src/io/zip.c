@@ -105,11 +105,7 @@ static bool list_part(NsZip *zip, const NsZipPart *part) {
   return true;
 }
 
-/*
-** The pieces, of `size` bytes in all, as one deflate stream of *packed bytes; the caller frees it. NULL: out of memory, or the
-** stream is no shorter than the pieces.
-*/
-static char *zip_deflate(const NsZipPiece *pieces, int count, size_t size, size_t *packed) {
+char *ns_zip_deflate(const NsZipPiece *pieces, int count, size_t size, size_t *packed) {
   z_stream stream = {.zalloc = zip_alloc, .zfree = zip_free};
   char *to = ns_alloc(size, 1);
   if (!to || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, RAW, MEMORY_OF_ZLIB, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -155,7 +151,7 @@ NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int 
       zip->offset + size + zip->used + 2 * part.name_length > UINT32_MAX - 1024)
     return ns_fail(err, NS_ETOOLARGE, "an archive of more than 4 GiB, 65535 parts or 65535 bytes of a name is not written");
   part.stored = part.size = (size_t)size;
-  char *stream = packed ? zip_deflate(pieces, count, part.size, &part.stored) : NULL;
+  char *stream = packed ? ns_zip_deflate(pieces, count, part.size, &part.stored) : NULL;
   if (stream) part.method = DEFLATED;
   else part.stored = part.size;
   bool listed = list_part(zip, &part);

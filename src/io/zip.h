@@ -29,6 +29,12 @@ NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
 */
 NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, bool packed, NsError *err);
 
+/*
+** The pieces, of `size` bytes in all, as one deflate stream (RFC 1951) of *packed bytes; the caller frees it. NULL: out of
+** memory, or the stream is no shorter than the pieces.
+*/
+char *ns_zip_deflate(const NsZipPiece *pieces, int count, size_t size, size_t *packed);
+
 /* Writes the directory and renames the file; the archive is freed in every case. NS_EIO. */
 NsStatus ns_zip_commit(NsZip *zip, NsError *err);
 

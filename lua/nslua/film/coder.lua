@@ -1,7 +1,7 @@
 -- nslua.film.coder: whole numbers in as few bits as they need: an adaptive binary range coder (Martin 1979; with
 -- the arithmetic of LZMA). A number n from 0 is n + 1 = 2^e + m: e in unary bits, then the e bits of m. Each bit has
 -- a probability, which learns from the bits before it, fast at first: there is one for each field, place in the unary
--- code, and leading bits of m. web/tracks.js reads the bytes.
+-- code, and leading bits of m. web/decoder.js reads the bytes.
 
 local char = string.char
 
@@ -13,6 +13,7 @@ local EVEN = 1 << 14 -- the probability of a 0 is so many 32768ths
 -- first, by a 32nd in the end.
 local LEARNS = { [0] = 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5 }
 local LEADING = 3 -- bits of m that have a probability of their own
+local LARGEST = 48 -- above each e: keys of probabilities are e, then those of the bits of m by e and the bits before
 
 local function shift(self)
   local low = self.low
@@ -53,14 +54,17 @@ function Coder:natural(name, n)
     e = e + 1
   end
   bit(self, field, e, 0)
-  local key = e + 1 << 20
+  local leading = 1
   for k = e - 1, 0, -1 do
     local b = n + 1 >> k & 1
     local leads = e - k <= LEADING
-    bit(self, leads and field or {}, key, b)
-    key = 2 * key + b
+    bit(self, leads and field or {}, LARGEST + (e << LEADING) + leading, b)
+    leading = 2 * leading + b
   end
 end
+
+-- Adds a number with a sign: 2 |n|, less 1 when n is below 0.
+function Coder:whole(name, n) self:natural(name, n < 0 and -2 * n - 1 or 2 * n) end
 
 -- The bytes of all numbers.
 function Coder:text()

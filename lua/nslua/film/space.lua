@@ -13,6 +13,7 @@
 local arguments = require "nslua.base.arguments"
 local canvas = require "nslua.film.canvas"
 local coder = require "nslua.film.coder"
+local drawing_of = require "nslua.film.drawing"
 local forces_of_film = require "nslua.film.forces"
 local format = require "nslua.core".number_support.format
 local html = require "nslua.web.html"
@@ -26,101 +27,12 @@ local show, finite = canvas.show, canvas.finite
 local function number_of(n, one, many) return format("%d %s", n, n == 1 and one or many) end
 local sqrt, huge = math.sqrt, math.huge
 
-local TURN = 0.01 -- rotations are met to within this angle, in rad
+local MOST = 0.1 -- rotations are met to within this angle, in rad, in any case
 
 local function fail(text, ...) error(format(text, ...), 0) end
 
 local function is_shape(x) return getmetatable(x) and getmetatable(x).__name == "shape" end
 local function is_plane(x) return getmetatable(x) and getmetatable(x).__name == "plane" end
-
--- ---- shapes as the page draws them ----
-
-local Drawing = {} -- geometries, each once, and the parts that have them
-Drawing.__index = Drawing
-
-local function new_drawing()
-  return setmetatable({ geometries = {}, known = {}, parts = {}, paints = {}, colours = {}, world = {} }, Drawing)
-end
-
--- The number of a geometry, from 0.
-local function geometry_of(self, fields)
-  local key = html.json(fields)
-  if not self.known[key] then
-    self.geometries[#self.geometries + 1] = fields
-    self.known[key] = #self.geometries - 1
-  end
-  return self.known[key]
-end
-
-local function add_part(self, body, colour, geometry, offset, scale)
-  local list = self.parts
-  local numbers = { body, geometry, offset[1], offset[2], offset[3], scale[1], scale[2], scale[3] }
-  table.move(numbers, 1, 8, #list + 1, list)
-  if not self.colours[colour] then
-    self.colours[#self.colours + 1] = colour
-    self.colours[colour] = #self.colours - 1
-  end
-  self.paints[#self.paints + 1] = self.colours[colour]
-end
-
--- A solid or a surface of corners: what differs by an offset and a scale alone is one geometry.
-local function add_corners(self, body, colour, corners, edges, faces, radius, open, round)
-  local low, high, scale, offset, numbers = { huge, huge, huge }, { -huge, -huge, -huge }, {}, {}, {}
-  for _, c in ipairs(corners) do
-    for i = 1, 3 do low[i], high[i] = math.min(low[i], c[i]), math.max(high[i], c[i]) end
-  end
-  for i = 1, 3 do
-    offset[i], scale[i] = (low[i] + high[i]) / 2, radius > 0 and radius or high[i] - low[i]
-    if scale[i] <= 0 then scale[i] = 1 end
-  end
-  for _, c in ipairs(corners) do
-    for i = 1, 3 do numbers[#numbers + 1] = format("%.7g", (c[i] - offset[i]) / scale[i]) + 0.0 end
-  end
-  if #corners == 1 then
-    return add_part(self, body, colour, geometry_of(self, { ball = true }), offset, scale)
-  end
-  local function flat(list, counted) -- in one order, whatever order the solid has
-    local rings, result = {}, {}
-    for i, one in ipairs(list) do
-      local first = 1
-      for k, corner in ipairs(one) do first = corner < one[first] and k or first end
-      rings[i] = table.move(one, first, #one, 1, {})
-      table.move(one, 1, first - 1, #rings[i] + 1, rings[i])
-    end
-    table.sort(rings, function(p, q)
-      local k = 1
-      while p[k] and p[k] == q[k] do k = k + 1 end
-      return (p[k] or 0) < (q[k] or 0)
-    end)
-    for _, one in ipairs(rings) do
-      if counted then result[#result + 1] = #one end
-      for _, k in ipairs(one) do result[#result + 1] = k - 1 end
-    end
-    return html.numbers(result, "u4")
-  end
-  add_part(self, body, colour, geometry_of(self, { corners = html.numbers(numbers, "f4"), edges = flat(edges),
-    faces = flat(faces, true), radius = radius > 0 and 1 or 0, open = open, round = round, world = body == 0 }),
-    offset, scale)
-end
-
--- Adds the parts of a shape of a body (0: the world). Returns the radius of the ball around the origin that holds it.
-function Drawing:add(support, body, shape, colour)
-  local around = 0
-  if shape.mesh then
-    add_corners(self, body, colour, shape.mesh.points, {}, shape.mesh.triangles, 0, true)
-  end
-  for _, part in ipairs(not shape.mesh and shape.parts or {}) do
-    local corners = support.corners(part)
-    local edges, faces = support.surface(part)
-    local round = support.rims(part) and true
-    add_corners(self, body, colour, corners, edges, faces, corners[1][4], false, round)
-  end
-  for _, c in ipairs(shape:corners()) do
-    around = math.max(around, sqrt(c[1] ^ 2 + c[2] ^ 2 + c[3] ^ 2) + (c[4] or 0))
-    if body == 0 then self.world[#self.world + 1] = { c[1], c[2], c[3] } end
-  end
-  return around
-end
 
 -- ---- films ----
 
@@ -210,35 +122,36 @@ end
 local function pack_forces(self)
   local code, quantum = coder(), self.size / 10
   forces_of_film.write(code, self.forces, #self.times, self.strongest, quantum)
-  return { data = { type = "u1", base64 = html.base64(code:text()) }, quantum = quantum, size = self.size }
+  return { data = html.packed(code:text()), quantum = quantum, size = self.size }
 end
 
 -- What the page needs to know of the film.
 local function record_of(self)
-  local code, drawing, radii, values, range = coder(), self.drawing, {}, nil, nil
+  local code, drawing, values, range = coder(), self.drawing, nil, nil
   if self.valued then
     local most = math.max(math.abs(self.low), math.abs(self.high))
     range = math.max(self.high - self.low, 200 * tracks.least(most))
     range = range > 0 and range or 1
     values = { low = self.low, high = self.high, label = self.label, quantum = tracks.quantum(range / 200) }
   end
-  for k, body in ipairs(self.bodies) do
-    body.position:write(code)
-    body.turn:write(code)
+  local before = {}
+  for _, body in ipairs(self.bodies) do
+    body.position:write(code, before.position)
+    body.turn:write(code, before.turn)
     if values then
       local track = tracks.linear(1, range / 200)
       for i, value in ipairs(body.values) do track:add(self.times[i], { value }) end
-      track:write(code)
+      track:write(code, before.track)
+      before.track = track
     end
-    radii[k] = body.around
+    before.position, before.turn = body.position, body.turn
   end
   return {
-    motion = { type = "u1", base64 = html.base64(code:text()) }, bodies = #self.bodies,
-    quantum = tracks.quantum(self.accuracy), turn = tracks.quantum(TURN), values = values,
+    motion = html.packed(code:text()), bodies = #self.bodies,
+    quantum = tracks.quantum(self.accuracy), turn = tracks.quantum(self.turn), values = values,
     times = html.numbers(self.times, "f8"),
-    radii = html.numbers(radii, "f4"),
-    geometries = drawing.geometries, parts = html.numbers(drawing.parts, "f4"), paints = drawing.paints,
-    colours = table.move(drawing.colours, 1, #drawing.colours, 1, {}), world = drawing.world, planes = self.planes,
+    geometries = drawing.geometries, parts = html.packed(drawing:text()), count = #drawing.parts,
+    colours = drawing.colours, world = drawing.world, planes = self.planes,
     meshes = #drawing.world > 0, forces = self.strongest > 0 and pack_forces(self) or nil,
   }
 end
@@ -253,7 +166,7 @@ return function(core, parts)
 
   -- A new film of bodies { shapes =, color = } and of the shapes and planes of the world.
   local function new_film(who, bodies, world, options)
-    local drawing, smallest = new_drawing(), huge
+    local drawing, smallest = drawing_of(), huge
     local self = setmetatable({ who = who, bodies = {}, times = {}, forces = {}, strongest = 0, planes = {},
       drawing = drawing, low = huge, high = -huge }, Film)
     for k, body in ipairs(bodies) do
@@ -275,8 +188,9 @@ return function(core, parts)
     end
     self.size = smallest < huge and smallest or 1
     self.accuracy = positive(options, who, "accuracy", self.size / 100)
+    self.turn = math.max(math.min(self.accuracy / self.size, MOST), tracks.least(math.pi))
     for _, body in ipairs(self.bodies) do
-      body.position, body.turn = tracks.linear(3, self.accuracy), tracks.rotation(TURN)
+      body.position, body.turn = tracks.linear(3, self.accuracy), tracks.rotation(self.turn)
     end
     self.valued, self.label = options.values ~= nil, option(options, who, "label", "string", "")
     return self
@@ -304,7 +218,7 @@ return function(core, parts)
     end
     record.film, record.title = shots, self.title
     return html.page { title = self.title, kind = "space", record = record, library = script,
-      scripts = { "scene", "timeplot", "player", "tracks", "space" } }
+      scripts = { "scene", "timeplot", "player", "decoder", "tracks", "forces", "space" } }
   end
 
   -- The page as a string.

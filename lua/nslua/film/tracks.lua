@@ -1,4 +1,4 @@
--- nslua.film.tracks: the motion of many bodies in few bytes: about one for a place of a body at a time.
+-- nslua.film.tracks: the motion of many bodies in few bytes: mostly less than one for a place of a body at a time.
 --
 -- A track is a list of vectors over the frames, as curves from knot to knot. From knot a to knot b the curve is
 --
@@ -12,10 +12,12 @@
 --
 -- those with a sign as 2 |n|, less 1 when n is below 0. A smooth curve has d and c less what the velocity v at the
 -- end of its forerunner lets expect: d - v (t_b - t_a), and c plus a quarter of this. nslua.film.coder makes bytes of
--- the numbers; forms have probabilities of their own after each form.
+-- the numbers; forms have probabilities of their own after each form, d and c by the bits of the sum of the |n|
+-- before them in the curve, the first one by those of the frames.
 --
--- Positions and values are tracks of this kind. A rotation is one, too: x is the vector of the rotation since the
--- last knot, in the axes of the body, and begins with 0 at each knot. web/tracks.js reads tracks.
+-- Positions and values are tracks of this kind; they begin at a place, written less that of the track before.
+-- A rotation is one, too: x is the vector of the rotation since the last knot, in the axes of the body, and begins
+-- with 0 at each knot; the first place is the vector of a rotation from (1, 0, 0, 0). web/tracks.js reads tracks.
 
 local floor, abs, sqrt, huge = math.floor, math.abs, math.sqrt, math.huge
 
@@ -23,13 +25,19 @@ local tracks = {}
 
 local function round(x) return floor(x + 0.5) end
 
+-- The number of bits of |n|.
+local function size(n)
+  local bits = 0
+  n = abs(n)
+  while n > 0 do n, bits = n >> 1, bits + 1 end
+  return bits
+end
+
 -- Appends a number to a list of fields and numbers.
-local function natural(list, field, n)
+local function append(list, field, n)
   list[#list + 1] = field
   list[#list + 1] = n
 end
-
-local function whole(list, field, n) natural(list, field, n < 0 and -2 * n - 1 or 2 * n) end
 
 -- ---- rotations: quaternions, the scalar first ----
 
@@ -56,18 +64,17 @@ local function turned(q, w)
   return times(q, { math.cos(angle / 2), factor * w[1], factor * w[2], factor * w[3] })
 end
 
--- ---- kinds of tracks: begin(list, x, quantum) writes the first place, and returns it as a reader finds it ----
+-- ---- kinds of tracks: start(x, quantum) gives the first place in quanta, and as a reader finds it ----
 
 local linear, rotation = { name = "linear" }, { name = "rotation" }
 
-function linear.begin(list, x, quantum)
-  local place = {}
+function linear.start(x, quantum)
+  local numbers, place = {}, {}
   for i, value in ipairs(x) do
-    local n = round(value / quantum)
-    whole(list, "place " .. i, n)
-    place[i] = n * quantum
+    numbers[i] = round(value / quantum)
+    place[i] = numbers[i] * quantum
   end
-  return place
+  return numbers, place
 end
 
 function linear.difference(place, x)
@@ -81,16 +88,9 @@ function linear.move(place, d)
   return place
 end
 
--- A reader gives the first quaternion the length 1; it is met to within a quarter of the quantum.
-function rotation.begin(list, q, quantum)
-  local place, length = {}, 0
-  for i = 1, 4 do
-    local n = round(8 * q[i] / quantum)
-    whole(list, "turn " .. i, n)
-    place[i], length = n, length + n * n
-  end
-  for i = 1, 4 do place[i] = place[i] / sqrt(length) end
-  return place
+function rotation.start(q, quantum)
+  local numbers, place = linear.start(turn_from({ 1, 0, 0, 0 }, q), quantum)
+  return numbers, turned({ 1, 0, 0, 0 }, place)
 end
 
 rotation.difference, rotation.move = turn_from, turned
@@ -155,14 +155,6 @@ local function meets(self, last, differences)
   return false
 end
 
--- The number of bits of n and its sign.
-local function size(n)
-  local bits = 0
-  n = abs(n)
-  while n > 0 do n, bits = n >> 1, bits + 1 end
-  return bits
-end
-
 -- Writes a curve; the frames on its way are no longer kept.
 local function write_curve(self, last, d, c)
   local list, name, dim, v, span = self.list, self.kind.name, self.dim, self.v, self.times[last] - self.times[0]
@@ -179,14 +171,22 @@ local function write_curve(self, last, d, c)
   if not smooth then e, f = d, c end
   for i = 1, dim do bends = bends or f[i] ~= 0 end
   local form = (bends and 1 or 0) + (smooth and 2 or moves and 4 or 0)
-  natural(list, name .. " last", last)
-  natural(list, name .. " form" .. self.form, form)
+  append(list, name .. " last", last)
+  append(list, name .. " form" .. self.form, form)
   self.form = form
   if smooth then name = name .. " smooth" end
-  for i = 1, form >= 2 and dim or 0 do whole(list, name .. " d" .. i, e[i]) end
-  for i = 1, bends and dim or 0 do whole(list, name .. " c" .. i, f[i]) end
-  for i = 1, dim do v[i] = span > 0 and (d[i] - 4 * c[i]) / span or 0 end
-  for i = 1, self.dim do d[i] = d[i] * self.quantum end
+  local before, sum = last, 0
+  for k, numbers in ipairs { form >= 2 and e or {}, bends and f or {} } do
+    for i, n in ipairs(numbers) do
+      append(list, ("%s %s%d %d"):format(name, k == 1 and "d" or "c", i, size(before)), n < 0 and -2 * n - 1 or 2 * n)
+      sum = sum + abs(n)
+      before = sum
+    end
+  end
+  for i = 1, dim do
+    v[i] = span > 0 and (d[i] - 4 * c[i]) / span or 0
+    d[i] = d[i] * self.quantum
+  end
   self.place = self.kind.move(self.place, d)
   table.move(self.frames, last + 1, self.count, 1)
   table.move(self.times, last, self.count, 0)
@@ -220,7 +220,8 @@ end
 -- Adds a frame: its time, and x, which is kept.
 function Track:add(t, x)
   if not self.place then
-    self.place, self.times[0] = self.kind.begin(self.list, x, self.quantum), t
+    self.first, self.place = self.kind.start(x, self.quantum)
+    self.times[0] = t
     return
   end
   self.count = self.count + 1
@@ -228,10 +229,11 @@ function Track:add(t, x)
   if self.count == KEPT then self:flush() end
 end
 
--- Writes the track so far with a coder.
-function Track:write(coder)
+-- Writes the track so far with a coder, after that of the same kind before it, if there is one.
+function Track:write(coder, before)
   self:flush()
-  local list = self.list
+  local list, name = self.list, self.kind.name
+  for i, n in ipairs(self.first) do coder:whole(name .. " place" .. i, n - (before and before.first[i] or 0)) end
   for k = 1, #list, 2 do coder:natural(list[k], list[k + 1]) end
 end
 

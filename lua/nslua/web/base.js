@@ -35,8 +35,21 @@ nslua.iconButton = (label, path, action) => {
   return button;
 };
 
-/* Numbers packed as base64 ("u1", "u4", "f4", "f8", little-endian), as an array. */
-nslua.numbers = ({ type, base64 }) => {
+/* The bytes of a text of html.base85. */
+nslua.bytes85 = (text) => {
+  const values = new Uint8Array(128), bytes = new DataView(new ArrayBuffer(text.length / 5 * 4));
+  for (let code = 33, value = 0; value < 85; code++) if (!"\"$&'<>@\\`".includes(String.fromCharCode(code))) values[code] = value++;
+  for (let i = 0; i < text.length; i += 5) {
+    let n = 0;
+    for (let k = i; k < i + 5; k++) n = 85 * n + values[text.charCodeAt(k)];
+    bytes.setUint32(i / 5 * 4, n);
+  }
+  return new Uint8Array(bytes.buffer);
+};
+
+/* Numbers packed as base64 or base85 ("u1", "u4", "f4", "f8", little-endian), as an array. */
+nslua.numbers = ({ type, base64, base85 }) => {
+  if (base85 !== undefined) return nslua.bytes85(base85);
   const letters = atob(base64), bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
   const kinds = { u1: Uint8Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };

@@ -33,7 +33,7 @@ end
 function formulas.of(value, list)
   list = list or {}
   if type(value) == "string" then find(value, list)
-  elseif type(value) == "table" and not value.base64 then
+  elseif type(value) == "table" and not (value.base64 or value.base85) then
     for _, one in pairs(value) do formulas.of(one, list) end
   end
   return list

@@ -10,7 +10,8 @@
 local html = {}
 
 local formulas = require "nslua.web.formulas"
-local format = require "nslua.core".number_support.format
+local core = require "nslua.core"
+local format = core.number_support.format
 local lists = require "nslua.base.lists"
 
 local _, here = ...
@@ -130,6 +131,42 @@ function html.numbers(list, kind)
   return { type = kind, base64 = html.base64(table.concat(parts)) }
 end
 
+-- ---- packed bytes ----
+
+-- 85 signs that stand for themselves in JSON, elements and attributes, none of them $, which begins a formula. Four
+-- bytes are five digits, the first one counts most; zeros fill the last four.
+local digits, pairs_85 = ("!#%()*+,-./0-9:;=?A-Z[]^_a-z{|}~"):gsub("(%w)-(%w)", function(from, to)
+  local list = {}
+  for c = from:byte(), to:byte() do list[#list + 1] = string.char(c) end
+  return table.concat(list)
+end), {}
+digits = digits:sub(1, 85)
+for k = 0, 85 * 85 - 1 do
+  local high, low = k // 85 + 1, k % 85 + 1
+  pairs_85[k] = digits:sub(high, high) .. digits:sub(low, low)
+end
+
+function html.base85(bytes)
+  local parts, at = {}, 1
+  bytes = bytes .. ("\0"):rep(-#bytes % 4)
+  while at <= #bytes do
+    local n
+    n, at = (">I4"):unpack(bytes, at)
+    parts[#parts + 1] = pairs_85[n // 614125] .. pairs_85[n // 85 % 7225] .. digits:sub(n % 85 + 1, n % 85 + 1)
+  end
+  return table.concat(parts)
+end
+
+-- Bytes as { type, base85 }; a reader may find up to three zeros more.
+function html.packed(bytes) return { type = "u1", base85 = html.base85(bytes) } end
+
+-- Scripts in a fifth of their length: an element that holds them deflated, and the one that runs them (unpack.js).
+local function packed_scripts(text)
+  local stream = core.file_support.deflate(text)
+  if not stream then error("html: not enough memory for the scripts of a page", 0) end
+  return '<script type="text/plain" id="packed">' .. html.base85(stream) .. "</script>\n"
+end
+
 -- ---- the page ----
 
 -- Fonts may come from the page itself alone.
@@ -138,7 +175,8 @@ local policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsaf
 
 function html.page(page)
   local embedded = formulas.embedded(formulas.of(page.record), html.base64)
-  local scripts = { asset "base.js", asset "ticks.js" }
+  local first = page.library and asset "base.js" .. "\n" .. asset "unpack.js"
+  local scripts = { page.library or "", not first and asset "base.js" or "", asset "ticks.js" }
   for _, name in ipairs(page.scripts) do scripts[#scripts + 1] = asset(name .. ".js") end
   scripts[#scripts + 1] = ("nslua.start(%s);\n"):format(json(page.kind))
   return table.concat {
@@ -150,8 +188,8 @@ function html.page(page)
     embedded and "<style>\n" .. embedded.style .. "\n</style>\n" or "", "</head>\n<body>\n",
     '<script type="application/json" id="record">', json(page.record), "</script>\n",
     embedded and "<script>\n" .. embedded.script .. "\n</script>\n" or "",
-    page.library and "<script>\n" .. page.library .. "\n</script>\n" or "",
-    "<script>\n", table.concat(scripts, "\n"), "</script>\n</body>\n</html>\n",
+    first and packed_scripts(table.concat(scripts, "\n")) or "",
+    "<script>\n", first or table.concat(scripts, "\n"), "</script>\n</body>\n</html>\n",
   }
 end
 

@@ -57,6 +57,32 @@ nslua.solidGeometry = ({ corners, edges, faces, radius, round }) => {
   return geometry;
 };
 
+/*
+** The parts, as film/drawing.lua writes them: { body (0: the world), paint, geometry, numbers (offset, scale, and the
+** radius of the ball around the body's origin that holds it) }; and the radius of such a ball for each body.
+*/
+nslua.readParts = (packed, count, bodies) => {
+  const bytes = new nslua.Decoder(nslua.numbers(packed)), float = new DataView(new ArrayBuffer(4));
+  const parts = [], kinds = [], radii = new Float32Array(bodies);
+  let before = { body: 0, paint: 0, numbers: [0, 0, 0, 0, 0, 0, 0] };
+  for (let k = 0; k < count; k++) {
+    const body = before.body + bytes.whole("body"), paint = bytes.natural("paint " + before.paint), old = bytes.natural("kind");
+    let kind = kinds[kinds.length - old];
+    if (!old) {
+      kind = { geometry: bytes.natural("geometry"), numbers: [] };
+      for (let i = 0; i < 7; i++) {
+        const as = bytes.natural("as " + (i + 1));
+        if (!as) float.setUint32(0, bytes.natural("number " + (i + 1)));
+        kind.numbers.push(as === 1 ? before.numbers[i] : as === 2 ? kind.numbers[i - 1] : float.getFloat32(0));
+      }
+      kinds.push(kind);
+    }
+    parts.push(before = { body, paint, ...kind });
+    if (body) radii[body - 1] = Math.max(radii[body - 1], kind.numbers[6]);
+  }
+  return { parts, radii };
+};
+
 /* A ball whose stripes show how it turns. */
 nslua.ballGeometry = (count) => count > 2000 ? new window.THREE.SphereBufferGeometry(1, 12, 8) : new window.THREE.SphereBufferGeometry(1, 24, 16);
 nslua.stripes = () => {
@@ -143,7 +169,7 @@ nslua.SpaceView = class {
 
   /* The ball that holds the bodies at the start and in the middle, and the meshes. */
   measure() {
-    const T = window.THREE, box = new T.Box3(), { motion, record } = this, { places } = motion, radii = nslua.numbers(record.radii);
+    const T = window.THREE, box = new T.Box3(), { motion, record } = this, { places } = motion, { radii } = this.drawing = nslua.readParts(record.parts, record.count, motion.bodies);
     for (const share of [0, 0.5]) {
       motion.set(motion.times[Math.round(share * (motion.count - 1))]);
       for (let i = 0; i < motion.bodies; i++) {
@@ -169,11 +195,11 @@ nslua.SpaceView = class {
     scene.add(this.sky, sun, sun.target);
   }
 
-  /* For each geometry one mesh of instances: the parts with it. A part: body (0: the world), geometry, offset, scale. */
+  /* For each geometry one mesh of instances: the parts with it. */
   buildBodies() {
-    const T = window.THREE, { record, scene } = this, parts = nslua.numbers(record.parts), lists = record.geometries.map(() => []);
-    for (let i = 0; i < parts.length; i += 8)
-      lists[parts[i + 1]].push({ body: parts[i] - 1, offset: new T.Vector3(...parts.subarray(i + 2, i + 5)), scale: new T.Vector3(...parts.subarray(i + 5, i + 8)), paint: record.paints[i / 8] });
+    const T = window.THREE, { record, scene } = this, lists = record.geometries.map(() => []);
+    for (const { body, paint, geometry, numbers: n } of this.drawing.parts)
+      lists[geometry].push({ body: body - 1, offset: new T.Vector3(n[0], n[1], n[2]), scale: new T.Vector3(n[3], n[4], n[5]), paint });
     const stripes = nslua.stripes();
     this.groups = lists.map((list, g) => {
       const solid = record.geometries[g], geometry = solid.ball ? nslua.ballGeometry(list.length) : nslua.solidGeometry(solid);
@@ -367,7 +393,7 @@ nslua.SpaceView = class {
 
   /* The body at a point of the picture, from -1 to 1; undefined: none. */
   bodyAt(x, y) {
-    const T = window.THREE, ray = new T.Raycaster(), radii = nslua.numbers(this.record.radii);
+    const T = window.THREE, ray = new T.Raycaster(), { radii } = this.drawing;
     let found, nearest = Infinity;
     ray.setFromCamera(new T.Vector2(x, y), this.camera);
     for (let i = 0; i < this.motion.bodies; i++) {

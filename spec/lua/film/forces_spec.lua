@@ -9,7 +9,7 @@ local function through(frames, count, strongest, quantum)
   local code = coder()
   forces.write(code, frames, count, strongest, quantum)
   local bytes = code:text()
-  local page = { base64 = function() return bytes end }
+  local page = { bytes = function() return bytes end }
   return motion.forces({ forces = { data = {}, quantum = quantum } }, page, count), #bytes
 end
 

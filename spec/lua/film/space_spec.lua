@@ -4,6 +4,7 @@ local host = require "host"
 local message = require "expect".message
 local motion = require "motion"
 local ns = require "nslua"
+local numbers = require "random_numbers"
 local page = require "page"
 local three = require "nslua.web.three"
 
@@ -63,7 +64,7 @@ describe("an animation in space", function()
         end
       end
       assert.same({ "height", 1.7 }, { record.values.label, record.values.high })
-            local last, sum, pairs_of = motion.forces(record, page, #at)[#at], { 0, 0, 0 }, {}
+      local last, sum, pairs_of = motion.forces(record, page, #at)[#at], { 0, 0, 0 }, {}
       local strongest = film.film.strongest
       for _, one in ipairs(last) do
         pairs_of[one.first .. " " .. one.second] = true
@@ -83,16 +84,16 @@ describe("an animation in space", function()
         world = { C.plane({ 0, 0, -1 }, { 0, 0, 1 }), C.heightfield({ { 0, 1 }, { 0, 0 } }, 1, 1) },
       }
       local record = page.read(animation:html())
-      local parts, list = page.numbers(record.parts), {}
-      for i = 1, #parts, 8 do list[#list + 1] = table.move(parts, i, i + 7, 1, {}) end
+      local list = motion.parts(record, page)
       assert.equal(7, #list)
       assert.equal(4, #record.geometries) -- ball, box, capsule, mesh
-      assert.same({ 1, 0, 0, 0, 0, 0.5, 0.5, 0.5 }, list[1])
-      assert.same({ 2, 0, 0, 0, 1, 2, 2, 2 }, list[2])
-      assert.same({ 3, 1, 0, 0, 0, 1, 2, 3 }, list[3])
-      assert.same({ 4, 1, 0, 0, 0, 2, 2, 2 }, list[4])
+      assert.same({ 1, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, paint = 0 }, list[1])
+      assert.same({ 2, 0, 0, 0, 1, 2, 2, 2, 3, paint = 1 }, list[2])
+      assert.same({ 3, 1, 0, 0, 0, 1, 2, 3 }, { table.unpack(list[3], 1, 8) })
+      assert.near(math.sqrt(14) / 2, list[3][9], 1e-6)
+      assert.same({ 4, 1, 0, 0, 0, 2, 2, 2 }, { table.unpack(list[4], 1, 8) })
       assert.same({ 5, 2, 5, 0, 0 }, { list[5][1], list[5][2], list[6][1], list[6][2], list[7][1] })
-      assert.equal("vermillion", record.colours[record.paints[4] + 1])
+      assert.equal("vermillion", record.colours[list[4].paint + 1])
       assert.same({ { 0, 0, -1, 0, 0, 1 } }, record.planes)
       local box = record.geometries[2]
       assert.equal(8 * 3, #page.numbers(box.corners))
@@ -149,8 +150,35 @@ describe("an animation in space", function()
       end
       local record = page.read(film:animate3d():html())
       local places = 18 * #page.numbers(record.times)
-      assert.is_true(#record.motion.base64 <= places)
-      assert.is_true(#record.forces.data.base64 + #record.motion.base64 <= 2 * places)
+      assert.is_true(#record.motion.base85 <= places)
+      assert.is_true(#record.forces.data.base85 + #record.motion.base85 <= 2 * places)
+    end)
+  end)
+
+  it("meets places and rotations as exactly as it is asked to, with none, one and many bodies, in one frame and in many", function()
+    without_three(function()
+      math.randomseed(9)
+      for _, case in ipairs { { 0, 3, 1e-2 }, { 1, 1, 1e-2 }, { 1, 40, 1e-6 }, { 5, 40, 1e-2 }, { 5, 40, 3 }, { 5, 40, 1e-9 } } do
+        local n, frames, accuracy, bodies, told = case[1], case[2], case[3], {}, {}
+        for i = 1, n do bodies[i] = C.sphere(1 + i % 2) end -- the smallest radius is 1
+        local animation = ns.animation.space { frames = frames, bodies = bodies, accuracy = accuracy, places = function(k)
+          told[k] = {}
+          for i = 1, n do
+            local angle = 0.2 * i * k + (k > 20 and numbers.signed() or 0)
+            told[k][i] = { i + numbers.signed() / 9, i * k / 9, 1, math.cos(angle), math.sin(angle), 0, 0 }
+          end
+          return told[k]
+        end }
+        local read = motion.bodies(page.read(animation:html()), page)
+        assert.equal(n, #read)
+        local angle = math.min(accuracy, 0.1)
+        for k, places in ipairs(told) do
+          for i, q in ipairs(places) do
+            for j = 1, 3 do assert.near(q[j], read[i].positions[k][j], accuracy * (1 + 1e-3)) end
+            assert.is_true(motion.angle({ q[4], q[5], q[6], q[7] }, read[i].turns[k]) <= angle * math.sqrt(3) * (1 + 1e-3) + 1e-15)
+          end
+        end
+      end
     end)
   end)
 
@@ -272,12 +300,18 @@ describe("an animation in space", function()
   end)
 
   it("embeds three.js, where it is installed, in one file that loads nothing", function()
-    local script, directory, revision = three.script()
+    local script, found, revision = three.script()
     if not script then return pending(three.missing) end
-    assert.truthy(directory and revision)
+    assert.truthy(found and revision)
     local one = ns.animation.space { frames = 1, places = function() return { { 0, 0, 0 } } end, bodies = { C.sphere(1) } }
-    local text = one:html()
-    assert.truthy(text:find("OrbitControls", 1, true))
+    local text, directory = one:html(), host.new_directory()
+    local packed = text:match '<script type="text/plain" id="packed">([^<]*)</script>'
+    host.write(directory .. "/packed.gz", "\x1f\x8b\8\0\0\0\0\0\0\3" .. page.base85(packed))
+    local scripts = host.run(("gzip -dc %s/packed.gz 2>/dev/null"):format(directory))
+    host.remove(directory)
+    assert.truthy(scripts:find(script, 1, true))
+    assert.truthy(scripts:find('nslua.start("space");', 1, true))
+    assert.is_true(#text < #script / 2)
     assert.is_nil(text:find('src="', 1, true))
     assert.truthy(html.escape(text))
   end)

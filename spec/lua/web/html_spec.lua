@@ -1,4 +1,5 @@
 -- Pages: texts never become markup or script, numbers come back.
+local core = require "nslua.core"
 local formulas = require "nslua.web.formulas"
 local html = require "nslua.web.html"
 local page = require "page"
@@ -83,6 +84,17 @@ describe("a page", function()
     assert.is_nil(text:find "url%(")
   end)
 
+  it("holds scripts deflated where it has a library, and tells when there is no memory for that", function()
+    local function make() return html.page { title = "A", kind = "space", record = {}, scripts = {}, library = "THREE" } end
+    assert.truthy(make():find('<script type="text/plain" id="packed">', 1, true))
+    assert.is_nil(make():find("THREE", 1, true))
+    local real = core.file_support.deflate
+    core.file_support.deflate = function() end
+    local good, text = pcall(make)
+    core.file_support.deflate = real
+    assert.same({ false, "html: not enough memory for the scripts of a page" }, { good, text })
+  end)
+
   it("has scripts that do not end their element, nor make markup of text", function()
     local _, ends = text:gsub("</script", "")
     assert.equal(2, ends)
@@ -112,6 +124,22 @@ describe("packed numbers", function()
       assert.equal(plain, page.base64(coded))
     end
     assert.equal("AP+A////", html.base64 "\0\xff\x80\xff\xff\xff")
+  end)
+
+  it("are base85 where bytes are many: five signs for four bytes, which an element, an attribute and a string hold", function()
+    math.randomseed(12)
+    for count = 0, 300 do
+      local list = {}
+      for i = 1, count do list[i] = string.char(math.random(4) == 1 and 255 * math.random(0, 1) or math.random(0, 255)) end
+      local bytes = table.concat(list)
+      local packed = html.packed(bytes)
+      assert.equal(bytes .. ("\0"):rep(-count % 4), page.bytes(packed))
+      assert.equal(5 * ((count + 3) // 4), #packed.base85)
+      assert.equal(packed.base85, html.escape(packed.base85))
+      assert.equal('"' .. packed.base85 .. '"', html.json(packed.base85))
+      assert.same({}, formulas.of { packed, packed.base85 })
+    end
+    assert.equal("!!!!!!!!!#", html.base85 "\0\0\0\0\0\0\0\1")
   end)
 
   it("come back, whatever their count", function()

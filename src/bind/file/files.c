@@ -237,6 +237,17 @@ static int files_save_zip(lua_State *L) {
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
+/* files_deflate(text): a deflate stream without a header; nil where it would not be shorter. */
+static int files_deflate(lua_State *L) {
+  NsZipPiece piece;
+  piece.bytes = luaL_checklstring(L, 1, &piece.size);
+  Contents *stream = nsl_new(L, &contents_type, sizeof *stream, 0);
+  stream->bytes = ns_zip_deflate(&piece, 1, piece.size, &stream->size);
+  if (stream->bytes) lua_pushlstring(L, stream->bytes, stream->size);
+  else lua_pushnil(L);
+  return 1;
+}
+
 /* ---- .csv ---- */
 
 /* files_save_csv(path, names, columns) */
@@ -351,9 +362,9 @@ static int load_csv(lua_State *L) {
 }
 
 void nsl_open_files(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"load_csv", load_csv},       {"load_npy", load_npy},       {"load_npz", load_npz},       {"save_csv", files_save_csv},
-      {"save_npy", files_save_npy}, {"save_npz", files_save_npz}, {"save_zip", files_save_zip}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load_csv", load_csv},       {"load_npy", load_npy},       {"load_npz", load_npz},
+                                       {"save_csv", files_save_csv}, {"save_npy", files_save_npy}, {"save_npz", files_save_npz},
+                                       {"save_zip", files_save_zip}, {"deflate", files_deflate},   {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", contents_gc}, {NULL, NULL}};
   nsl_register_type(L, &contents_type, meta, NULL);
   luaL_newlib(L, functions);
