@@ -90,9 +90,9 @@ describe("a page", function()
     assert.is_nil(make():find("THREE", 1, true))
     local real = core.file_support.deflate
     core.file_support.deflate = function() end
-    local good, text = pcall(make)
+    local good, told = pcall(make)
     core.file_support.deflate = real
-    assert.same({ false, "html: not enough memory for the scripts of a page" }, { good, text })
+    assert.same({ false, "html: not enough memory for the scripts of a page" }, { good, told })
   end)
 
   it("has scripts that do not end their element, nor make markup of text", function()
