@@ -164,6 +164,12 @@ typedef struct NsSchemeWays {
   /* Whether the solved step must be solved a second time, in another way; then that solve has already begun. */
   bool (*again)(NsScheme *scheme);
 
+  /*
+  ** Whether the laws of the step are others at the solution that has been found: then it is solved on from there, a linear step
+  ** from `restart`. True a finite number of times in a step.
+  */
+  bool (*revise)(NsScheme *scheme);
+
   /* Makes a step that has begun a simpler one, where Newton's method may have no limit, as normals of contacts change. False: it stays as it is. */
   bool (*simplify)(NsScheme *scheme);
 

@@ -98,6 +98,12 @@ static NsStatus complete_iterate(NsTimeStepping *ts, NsIsland *island, NsError *
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
+/* Whether the laws have changed at the solution, so that the step is to be solved on. */
+static bool revised(const NsIsland *island) {
+  const NsSchemeClass *class = island->scheme->class;
+  return class->ways.revise && class->ways.revise(island->scheme);
+}
+
 /* ---- Newton ---- */
 
 NsStepTolerance ns_island_tolerance(const NsTimeStepping *ts, const NsIsland *island) {
@@ -212,10 +218,10 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
     if (status != NS_OK) break;
     if (converged) {
       if (polishing && worth_polishing(ts, island) && (status = polish_iterate(ts, island, err)) != NS_OK) return status;
-      return complete_iterate(ts, island, err);
+      if (!revised(island)) return complete_iterate(ts, island, err);
     }
-    earlier = before;
-    before = newton_merit(&island->residual);
+    earlier = converged ? INFINITY : before;
+    before = converged ? INFINITY : newton_merit(&island->residual);
   }
   return status == NS_OK ? not_converged(ts, island, err) : status;
 }
@@ -247,7 +253,8 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *e
   return damped;
 }
 
-static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+/* The one iteration of a linear step. */
+static NsStatus linear_once(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;
   ts->progress.newton = island->newton_iterations = 1;
   ts->stats.newton_iterations++;
@@ -256,7 +263,16 @@ static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err)
   if (status != NS_OK) return status;
   scheme->class->advance(scheme, island->solution, 1);
   status = scheme->class->finite(scheme, err);
-  if (status != NS_OK) return ns_ts_locate(ts, status, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
+static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsStatus status = linear_once(ts, island, err);
+  while (status == NS_OK && revised(island)) {
+    island->scheme->class->restart(island->scheme);
+    status = linear_once(ts, island, err);
+  }
+  if (status != NS_OK) return status;
   island->residual = (NsStepResidual){0};
   ns_island_report(ts, island, 1);
   return complete_iterate(ts, island, err);

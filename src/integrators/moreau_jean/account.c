@@ -4,9 +4,13 @@
 */
 #include "integrators/moreau_jean/moreau_jean.h"
 
+bool ns_mj_is_impact(const NsLaw *law, int i) {
+  return !law->class->viscous && !ns_law_has_friction(law, i);
+}
+
 /* What the work of row i of a law counts as. */
 static double *work_of(const NsLaw *law, int i, NsEnergyAccount *account) {
-  return law->class->viscous ? &account->damping : ns_law_has_friction(law, i) ? &account->friction : &account->impacts;
+  return law->class->viscous ? &account->damping : ns_mj_is_impact(law, i) ? &account->impacts : &account->friction;
 }
 
 /* Adds the works of the multipliers (lambda times mean velocity of y). After a projection rows without a place take no part, and have a lambda. */

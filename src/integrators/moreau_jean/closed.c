@@ -195,8 +195,9 @@ void ns_mj_comply(NsMoreauJean *mj, const NsMjEdge *edge) {
 
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   int row = edge->base.row + i;
+  double follows;
   if (edge->at_position) return mj->y[row];
-  double u = mj->u[row] + ns_law_restitution(edge->base.inter->law, i, mj->options.theta) * mj->start.u[row];
+  double u = mj->u[row] + (edge->capped ? ns_mj_rebound(mj, edge, i, &follows) : mj->start.restitution[row] * mj->start.u[row]);
   return edge->base.inter->law->class->viscous ? u + mj_compliance(mj, edge) * mj->lambda[row] : u;
 }
 

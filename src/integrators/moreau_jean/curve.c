@@ -31,6 +31,14 @@ void ns_mj_straighten(NsMoreauJean *mj) {
   }
 }
 
+/* Velocity k in the derivative of row i by q: v, and v_k where the law has H v_k (bounce.c). */
+static double velocity_in_row(const NsMoreauJean *mj, const NsMjEdge *edge, size_t i, size_t k) {
+  double follows;
+  if (!edge->capped) return mj->v[k];
+  (void)ns_mj_rebound(mj, edge, (int)i, &follows);
+  return follows != 0 ? mj->v[k] + follows * mj->start.v[k] : mj->v[k];
+}
+
 /* L = H + h theta (d(H v)/dq + d(dh/dt)/dq), with the velocities v of all systems of the interaction. */
 static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
   size_t m = (size_t)edge->base.m, nx = (size_t)edge->base.inter->nx;
@@ -46,7 +54,7 @@ static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
       for (size_t k = 0; k < (size_t)node->ds->nv; k++)
         for (size_t j = 0; j < nv; j++)
           for (size_t i = 0; i < m; i++)
-            L[i + j * m] += a * mj->v[(size_t)node->base.v + k] *
+            L[i + j * m] += a * velocity_in_row(mj, edge, i, (size_t)node->base.v + k) *
                             edge->second[i + (at + j) * m + ((size_t)edge->base.parts[r].at + k) * m * nx];
     }
     part->L = L;

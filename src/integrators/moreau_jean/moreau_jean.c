@@ -109,6 +109,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   for (int i = 0; i < mj->layout.nnodes; i++) mj_take_node(mj, &mj->nodes[i]);
   for (int e = 0; e < mj->layout.nedges; e++) mj_take_edge(mj, &mj->edges[e], !plan->lin && !plan->projecting);
   mj_take_vectors(mj);
+  ns_mj_take_bounce(mj);
   ns_mj_straighten(mj);
   mj->base.linear = mj->linear;
   mj->base.problem = (NsStepProblem){
@@ -245,6 +246,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
       memcpy(mj->start.y + row, mj->y + row, bytes), memcpy(mj->start.u + row, mj->u + row, bytes);
     else if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
       status = mj_output(mj, edge, false, mj->t_k, mj->start.q, mj->start.v, mj->lambda, mj->start.y, mj->start.u, err);
+    if (status == NS_OK) ns_mj_begin_bounce(mj, edge);
   }
   return status;
 }
@@ -675,6 +677,6 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
-                                             .ways = {ns_mj_repeats, NULL, ns_mj_simplify, ns_mj_plausible},
+                                             .ways = {ns_mj_repeats, NULL, ns_mj_revise, ns_mj_simplify, ns_mj_plausible},
                                              .order = mj_order,
                                              .tangent = &ns_mj_tangent};

@@ -81,6 +81,8 @@ typedef struct NsMjEdge {
   bool curved;                            /* this linearisation uses the second derivatives */
   double *second, *drift, *curve_room;    /* m x nx x nx: of h; m x nx: of dh/dt; nx + 3 m; NULL: not used */
   double *L_room[NS_INTERACTION_SYSTEMS]; /* m x nv each: L of its parts with second derivatives */
+  double *rate;                           /* m: dh/dt at the start; NULL: it is 0, or not used */
+  bool capped;                            /* its impact must not gain energy in this step: see ns_mj_revise */
   double *x_formed, *y_formed; /* nx, m: coordinates where C was evaluated last, and y there; NULL: C is evaluated each time */
 } NsMjEdge;
 
@@ -119,9 +121,16 @@ typedef struct NsMjShift {
   bool *shut; /* m: contacts that take part, by the forecast or by `enlarge` */
 } NsMjShift;
 
+/* Islands of impacts (bounce.c), nnodes each: the forest; at its roots the work of the impulses, and its rounding. NULL: H is constant. */
+typedef struct NsMjBounce {
+  int *island;
+  double *work, *noise;
+} NsMjBounce;
+
 /* Of the problem: its constant part, and the start of its solver (m); 4 m; Nv: workspace, and the step without multipliers. */
 typedef struct NsMjRoom {
   double *qvec, *guess, *rate_room, *work, *free_step;
+  NsMjBounce bounce;
 } NsMjRoom;
 
 /* Whether its matrix is known, and for which step. */
@@ -182,6 +191,19 @@ void ns_mj_straighten(NsMoreauJean *mj);
 void ns_mj_curve(NsMoreauJean *mj);
 bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node);
 void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node);
+
+/*
+** Impacts that would gain energy (bounce.c). take: memory; begin: at the evaluated start of a step. rebound: of a contact that is
+** capped, what the law adds to u in row i: e u_k, or H v_k where that is more (*follows: its derivative by H v_k). revise: at the
+** solution of a step, whether impacts have gained energy; their contacts are capped then, to the end of the step. See NsSchemeWays.
+*/
+void ns_mj_take_bounce(NsMoreauJean *mj);
+void ns_mj_begin_bounce(const NsMoreauJean *mj, NsMjEdge *edge);
+double ns_mj_rebound(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double *follows);
+bool ns_mj_revise(NsScheme *scheme);
+
+/* Whether the work of row i of a law counts as one of impacts: no friction, no damping. */
+bool ns_mj_is_impact(const NsLaw *law, int i);
 
 /* Forms and factors W at the evaluated iterate, without second derivatives of outputs and of the mass: the same on whatever way it was found. */
 NsStatus ns_mj_form_weights(NsMoreauJean *mj, NsError *err);
