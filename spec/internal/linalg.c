@@ -8,6 +8,7 @@
 #include "linalg/equilibrate.h"
 #include "linalg/front_lu.h"
 #include "linalg/lu.h"
+#include "linalg/sparse_lu.h"
 #include "linalg/zlu.h"
 
 static int push_singular(lua_State *L, NsStatus status, int row) {
@@ -59,7 +60,8 @@ static int spec_linalg_equilibrate(lua_State *L) {
 
 /*
 ** front_lu(n, A, b, groups, first, pattern): solves A x = b by fronts. A by columns, first: where the groups begin, with n at the end. pattern: a
-** matrix that is factored before, or nil. The pattern is that of the entries of either. Returns x and the operations; or nil and the status' name.
+** matrix that is factored before, or nil. The pattern is that of the entries of either. Returns x, the operations and the sign of det A, by
+** fronts and by KLU (0: none); or nil and the status' name.
 */
 static int front_lu(lua_State *L) {
   lua_settop(L, 6);
@@ -69,6 +71,7 @@ static int front_lu(lua_State *L) {
   NsArena arena = {0};
   NsSparse *S = NULL, *T = NULL;
   NsFrontLu *lu = NULL;
+  NsSparseLu *other = NULL;
   int *i = ns_arena_ints(&arena, n * n), *j = ns_arena_ints(&arena, n * n), *first = ns_arena_ints(&arena, groups + 1);
   double *v = ns_arena_doubles(&arena, n * n), *w = ns_arena_doubles(&arena, n * n);
   NsStatus status = arena.failed ? NS_ENOMEM : NS_OK;
@@ -84,6 +87,10 @@ static int front_lu(lua_State *L) {
   if (!status) status = ns_front_lu_factor(lu, S);
   if (!status) ns_front_lu_solve(lu, b);
   double flops = status ? 0 : ns_front_lu_flops(lu);
+  int sign = status ? 0 : ns_front_lu_sign(lu), pivoted = 0;
+  if (!status && ns_sparse_lu_new(&other, S) == NS_OK && ns_sparse_lu_factor(other, S) == NS_OK)
+    pivoted = ns_sparse_lu_sign(other);
+  ns_sparse_lu_free(other);
   ns_front_lu_free(lu);
   ns_sparse_free(S);
   ns_sparse_free(T);
@@ -91,7 +98,9 @@ static int front_lu(lua_State *L) {
   if (status) return lua_pushnil(L), lua_pushstring(L, ns_status_name(status)), 2;
   nsl_push_list(L, n, b, 1);
   lua_pushnumber(L, flops);
-  return 2;
+  lua_pushinteger(L, sign);
+  lua_pushinteger(L, pivoted);
+  return 4;
 }
 
 /*

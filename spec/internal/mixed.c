@@ -9,6 +9,7 @@
 #include "bind/numerics/answer.h"
 #include "solvers/contact/heap.h"
 #include "solvers/contact/heap_held.h"
+#include "solvers/contact/heap_path.h"
 #include "solvers/contact/mixed.h"
 #include "solvers/contact/mixed_embed.h"
 #include "solvers/contact/mixed_interior.h"
@@ -26,6 +27,7 @@ typedef struct MixedCall {
   const NsMethod *method;
   void *work; /* the workspace of the method */
   NsHeapHeld *held;
+  NsHeapPath *follow;
   NsMixedSystem system;
 } MixedCall;
 
@@ -35,6 +37,7 @@ static void spec_mixed_free(void *object) {
   ns_sparse_free(c->sparse);
   if (c->method) c->method->release(c->work);
   ns_heap_held_free(c->held);
+  ns_heap_path_free(c->follow);
   ns_mixed_system_release(&c->system);
 }
 
@@ -160,16 +163,25 @@ static NsStatus solve_held(MixedCall *c, const NsMixedView *v, int most, const G
   return status ? status : ns_heap_held_solve(c->held, c->work, v, most, g->z, g->w, &measure, info);
 }
 
+/* The path from the guess. */
+static NsStatus solve_follow(MixedCall *c, const NsMixedView *v, int most, const Given *g, NsSolverInfo *info) {
+  double measure;
+  NsStatus status = ns_heap_path_new(&c->follow);
+  if (!status) status = ns_heap_path_begin(c->follow, v, g->z);
+  return status ? status : ns_heap_path_continue(c->follow, v, most, g->z, g->w, &measure, info);
+}
+
 /*
 ** mixed_part(problem, method): runs one method ("measure" is the measure of guess) alone; returns also exact (embed), rho, and the error of
 ** each group.
 */
 static int mixed_part(lua_State *L) {
-  static const char *const methods[] = {"measure", "newton",   "plane", "embed", "sweeps", "interior",         "associated",
-                                        "system",  "proximal", "heap",  "held",  "path",   "path_from_bounds", NULL};
+  static const char *const methods[] = {"measure",          "newton", "plane",    "embed", "sweeps", "interior",
+                                        "associated",       "system", "proximal", "heap",  "held",   "path",
+                                        "path_from_bounds", "follow", NULL};
   static const NsMethod *const owners[] = {
       NULL, &ns_mixed_newton,   &ns_mixed_plane, &ns_mixed_embed,  &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
-      NULL, &ns_mixed_interior, &ns_heap_race,   &ns_mixed_newton, &ns_mixed_path,   &ns_mixed_path};
+      NULL, &ns_mixed_interior, &ns_heap_race,   &ns_mixed_newton, &ns_mixed_path,   &ns_mixed_path,     NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   MixedCall *c = spec_mixed_begin(L);
@@ -205,6 +217,7 @@ static int mixed_part(lua_State *L) {
     case 10: info.status = solve_held(c, &v, count, &g, &info); break;
     case 11: info.status = ns_mixed_path_solve(c->work, &v, NS_PATH_NEAR, g.z, g.w, &info); break;
     case 12: info.status = ns_mixed_path_solve(c->work, &v, NS_PATH_FROM_BOUNDS, g.z, g.w, &info); break;
+    case 13: info.status = solve_follow(c, &v, count, &g, &info); break;
     default: break;
   }
   double *errors = nsl_call_numbers(L, c->call, g.p.ngroups), measure = ns_mixed_errors(&v, g.z, g.w, errors);

@@ -74,6 +74,31 @@ describe("LU in fronts", function()
     for i = 1, n do assert.near(y[i], x[i], 1e-11 * ns.cond(D)) end
   end)
 
+  it("tells the sign of the determinant, and so does KLU", function()
+    local negative = 0
+    for groups = 1, 24 do
+      local n, A, first = random_groups(groups, 3 * groups)
+      if groups % 4 == 0 then A = with_identity(n, A, first, function(g) return g % 3 == 0 end) end
+      for i = 1, n do
+        local sign = math.random(2) == 1 and 1 or -1
+        for j = 1, n do A[i + n * (j - 1)] = sign * A[i + n * (j - 1)] end
+      end
+      local D = ns.matrix(n, n)
+      for i = 1, n do
+        for j = 1, n do D[i][j] = A[i + n * (j - 1)] end
+      end
+      local _, _, fronts, pivoted = internal.front_lu(n, A, random_list(n), groups, first)
+      local sign = ns.det(D) > 0 and 1 or -1
+      assert.same({ sign, sign }, { fronts, pivoted })
+      if sign < 0 then negative = negative + 1 end
+    end
+    assert.is_true(negative > 4 and negative < 20, negative)
+    for _, case in ipairs { { { 0, 1, 1, 0 }, -1 }, { { 0, 2, -2, 0 }, 1 } } do -- rows that are exchanged
+      local _, _, fronts, pivoted = internal.front_lu(2, case[1], { 1, 1 }, 1, { 0, 2 })
+      assert.same({ case[2], case[2] }, { fronts, pivoted })
+    end
+  end)
+
   it("takes fewer operations where rows are those of the identity, and forgets other matrices", function()
     for groups = 5, 30, 5 do
       local n, A, first = random_groups(groups, 3 * groups)

@@ -452,6 +452,17 @@ static void front_find_coupled(NsFrontLu *lu, const NsSparse *A) {
       if (A->value[p] != (A->row[p] == j)) lu->now[lu->group[A->row[p]]] = true;
 }
 
+int ns_front_lu_sign(const NsFrontLu *lu) {
+  int sign = 1;
+  for (int f = 0; f < lu->fronts; f++) {
+    const FrontParts t = front_parts(lu, &lu->front[f], NULL);
+    const lapack_int *swap = lu->swap + lu->front[f].first;
+    for (int k = 0; k < t.pivots; k++)
+      if ((t.columns[k + (ptrdiff_t)k * t.high] < 0) != (swap[k] != k + 1)) sign = -sign;
+  }
+  return sign;
+}
+
 NsStatus ns_front_lu_factor(NsFrontLu *lu, const NsSparse *A) {
   front_find_coupled(lu, A);
   NsStatus status = ns_front_lu_analyse(lu, lu->now);

@@ -40,5 +40,8 @@ double ns_front_lu_flops(const NsFrontLu *lu);
 */
 NsStatus ns_front_lu_factor(NsFrontLu *lu, const NsSparse *A);
 
+/* The sign of the determinant of A. Call only after a successful factorisation. */
+int ns_front_lu_sign(const NsFrontLu *lu);
+
 /* Solves A x = b in place. Call only after a successful factorisation. No allocation. */
 void ns_front_lu_solve(NsFrontLu *lu, double *x);

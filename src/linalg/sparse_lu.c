@@ -173,6 +173,26 @@ void ns_sparse_lu_solve_transposed(NsSparseLu *lu, int nrhs, double *B, int ldb)
   if (lu->n > 0 && nrhs > 0) klu_tsolve(lu->symbolic, lu->numeric, ldb, nrhs, B, &lu->common);
 }
 
+/* The sign of a permutation of n indices; seen: workspace. */
+static int permutation_sign(int n, const int *of, double *seen) {
+  int sign = 1;
+  for (int k = 0; k < n; k++) seen[k] = 0;
+  for (int k = 0; k < n; k++)
+    for (int i = of[k], steps = 0; seen[i] == 0; i = of[i], steps++) {
+      seen[i] = 1;
+      if (steps > 0) sign = -sign;
+    }
+  return sign;
+}
+
+int ns_sparse_lu_sign(NsSparseLu *lu) {
+  if (lu->n == 0) return 1;
+  int sign = permutation_sign(lu->n, lu->numeric->Pnum, lu->column) * permutation_sign(lu->n, lu->symbolic->Q, lu->column);
+  for (int k = 0; k < lu->n; k++)
+    if (((double *)lu->numeric->Udiag)[k] < 0) sign = -sign;
+  return sign;
+}
+
 double ns_sparse_lu_rcond(NsSparseLu *lu) {
   if (lu->n == 0) return 1;
   if (!lu->ready) return 0;

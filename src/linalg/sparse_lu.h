@@ -66,5 +66,8 @@ void ns_sparse_lu_solve_transposed(NsSparseLu *lu, int nrhs, double *B, int ldb)
 */
 NsStatus ns_sparse_solve_fair(const NsSparse *A, int nrhs, double *B, int ldb);
 
+/* The sign of the determinant of A. Call only after a successful factorisation. */
+int ns_sparse_lu_sign(NsSparseLu *lu);
+
 /* Estimated reciprocal condition number in the 1-norm; 0 if singular, 1 if n = 0. No allocation. */
 double ns_sparse_lu_rcond(NsSparseLu *lu);

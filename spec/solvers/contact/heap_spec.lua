@@ -244,6 +244,71 @@ describe("Newton's method with held forces", function()
   end)
 end)
 
+describe("the path of the term that holds forces", function()
+  local ns = require "nslua"
+
+  -- A heap of leaning spheres with a point of sweeps, and all velocities in other units.
+  local function heap(seed, unit)
+    math.randomseed(seed)
+    local given = random_heap.spheres(3, 5, 0.6 + 0.2 * (seed % 3), 0.9)
+    local n = #given.q
+    local p = { W = ns.zeros(n, n), q = unit * given.q, groups = {}, sparse = true, n = n }
+    local i, j, v = given.W:triplets()
+    for k = 1, #v do p.W[i[k]][j[k]] = p.W[i[k]][j[k]] + unit * v[k] end
+    for c = 1, #given.q // 3 do p.groups[c] = { dim = 3, mu = given.mu } end
+    p.tolerance, p.max_iterations = 1e-3, 2000
+    p.guess = internal.mixed_part(p, "heap").z
+    p.tolerance = 1e-9
+    return p
+  end
+
+  it("leads from a guess to an answer, with the same bits in other units", function()
+    local solved = 0
+    for seed = 81, 86 do
+      local a, b = internal.mixed_part(heap(seed, 1), "follow"), internal.mixed_part(heap(seed, 2.0 ^ 40), "follow")
+      assert.equal(a.status, b.status)
+      assert.equal(a.iterations, b.iterations)
+      for i = 1, #a.z do assert.equal(a.z[i], b.z[i]) end
+      if a.status == "NS_OK" then
+        solved = solved + 1
+        for _, error in ipairs(a.errors) do assert.is_true(error <= 1e-9) end
+      end
+    end
+    assert.is_true(solved >= 4, solved .. " of 6")
+  end)
+
+  it("gives back the guess when it may take no step, and never a worse point", function()
+    local p = heap(81, 1)
+    local before = internal.mixed_part(p, "measure").measure
+    p.max_iterations = 0
+    local none = internal.mixed_part(p, "follow")
+    assert.equal("NS_EMAXITER", none.status)
+    for i = 1, p.n do assert.equal(p.guess[i], none.z[i]) end
+    p.max_iterations = 20
+    local some = internal.mixed_part(p, "follow")
+    assert.is_true(some.status == "NS_EMAXITER" and some.iterations >= 20 and some.measure <= before)
+  end)
+
+  -- Sweeps and Newton's method ended at 7e-7 after 24 s: the path turns back in t on its way to the answer.
+  it("solves a heap to a fine tolerance where it turns back #once", function()
+    math.randomseed(31)
+    local p = random_heap.spheres(5, 6, 0.6, 0.9)
+    p.tolerance = 1e-8
+    local a = ns.numerics.fc3d(p)
+    assert.is_true(a.success and a.scaled <= 1e-8)
+    assert.equal("newton", a.solver)
+    assert.is_true(a.iterations <= 8000, a.iterations)
+    local u, most = p.W * a.r + p.q, 0
+    for k = 1, #p.q do most = math.max(most, math.abs(a.r[k])) end
+    for k = 1, #p.q, 3 do -- the law, from its definition
+      local normal, tangent, slip = a.r[k], math.sqrt(a.r[k + 1] ^ 2 + a.r[k + 2] ^ 2), math.sqrt(u[k + 1] ^ 2 + u[k + 2] ^ 2)
+      assert.is_true(normal >= 0 and tangent <= p.mu * normal * (1 + 1e-9))
+      assert.is_true(u[k] >= -1e-6 * most and math.min(normal, u[k]) <= 1e-6 * most)
+      assert.is_true(math.min(slip, p.mu * normal - tangent) <= 1e-6 * most)
+    end
+  end)
+end)
+
 describe("heaps", function()
   local ns = require "nslua"
   local campaign = require "campaign"

@@ -21,7 +21,8 @@
 ** takes some steps from the point of the sweeps, which becomes better by them. Later turns are due when the others have taken as much work as
 ** all its steps but those from pressed points, so that a method that does not help costs about as much as the other one. With a coarse tolerance most of its steps are of
 ** another kind: they hold forces about the point of the sweeps as much as the tolerance allows (heap_held.h), and take 5 to 20 where sweeps
-** wander for thousands.
+** wander for thousands. With a fine one the path of heap_path.h has turns where sweeps are stuck, and three times their work: its steps count as those
+** that hold forces.
 ** Accelerated gradient steps (heap_gradient.h) run beside the sweeps, on a point of their own that begins where the race does, when sweeps are
 ** far from the end: they are far ahead where many contacts hold a body, as in walls and arches, and far behind in heaps of spheres. They take half
 ** as much work as the sweeps while they are as near, or nearly and by their rate before them; they go on while they are both nearer and faster;
@@ -38,6 +39,7 @@
 #include "solvers/contact/heap_blocks.h"
 #include "solvers/contact/heap_gradient.h"
 #include "solvers/contact/heap_held.h"
+#include "solvers/contact/heap_path.h"
 #include "solvers/contact/mixed_newton.h"
 #include "solvers/residual.h"
 
@@ -85,6 +87,13 @@ enum { HOLD_TURN = 30, PLANE_TURN = 6, HOLD_LEAST = 11 };
 static const double hold_step = 0.55, hold_again = 0.2, good = 1.2, waits = 1.5;
 
 /*
+** follow_from, follow_share, stuck, LONG_PATH: see heap_follow. In 15 heaps of 150 leaning spheres with mu = 0.6 paths need 200 to 2,500 steps, a few
+** more than 4,000.
+*/
+enum { LONG_PATH = 2500 };
+static const double follow_from = 200, follow_share = 3, stuck = 2;
+
+/*
 ** HELD: most sweeps about one centre; SOON: fewer mean that the weight of the proximal term may fall. FREE_IDLE, GUESS_IDLE, HELD_IDLE: sweeps, free
 ** ones, held ones from a guess, held ones from 0, and half of all, that may pass until the least measure has halved; then they stall. Held sweeps go
 ** through many poor points before they end, also without progress: free ones would lose what they have found. settled: the squared change that
@@ -116,6 +125,13 @@ typedef struct HeapClimb {
   bool even, ahead;  /* they are as near as the sweeps, or nearly and faster; nearer and faster */
 } HeapClimb;
 
+/* The path of a race: the work of a step, and in all; the work of the others at which it has the next turn; steps since it began. */
+typedef struct HeapFollow {
+  NsHeapPath *path;
+  double step, work, due;
+  int steps;
+} HeapFollow;
+
 struct NsHeapRace {
   NsHeapBlocks blocks;
   NsArena arena;
@@ -143,6 +159,7 @@ struct NsHeapRace {
   bool near_next;    /* the next turn is from the point of the sweeps */
   HeapRate rate;     /* of the sweeps */
   HeapClimb climb;
+  HeapFollow follow;
 };
 
 /* Forgets what the race for the last problem has shown. */
@@ -156,6 +173,8 @@ static void heap_begin(NsHeapRace *race, bool held) {
   race->cost = race->due = race->tried = race->hold_cost = race->hold_due = 0;
   race->begun = race->ended = race->near_next = false;
   race->presses = 0;
+  race->follow.work = race->follow.due = 0;
+  race->follow.steps = 0;
   race->halved = 0;
   race->least = INFINITY;
   race->held = held;
@@ -167,6 +186,7 @@ static NsStatus heap_reserve(void **work, NsSearch *search) {
   NsHeapRace *race = *work = ns_alloc(1, sizeof *race);
   if (race) heap_begin(race, false);
   NsStatus status = race ? ns_mixed_newton.reserve(&race->newton, search) : NS_ENOMEM;
+  if (!status) status = ns_heap_path_new(&race->follow.path);
   return status ? status : ns_heap_held_new(&race->holding);
 }
 
@@ -175,6 +195,7 @@ static void heap_release(void *work) {
   if (!race) return;
   ns_mixed_newton.release(race->newton);
   ns_heap_held_free(race->holding);
+  ns_heap_path_free(race->follow.path);
   ns_heap_blocks_release(&race->blocks);
   ns_heap_gradient_release(&race->climb.steps);
   ns_arena_release(&race->arena);
@@ -310,6 +331,7 @@ static bool newton_due(NsHeapRace *race, const NsMixedView *v) {
     double entries = (double)race->blocks.numbers, flops = ns_mixed_newton_flops(race->newton, v);
     race->cost = (spaced_flops * flops + spaced_entries * entries) / heap_unit(race, v);
     race->hold_cost = (front_cost * flops + entry_cost * entries) / heap_unit(race, v);
+    race->follow.step = ns_mixed_newton_fronts(race->newton) ? hold_step * race->hold_cost : race->cost;
     race->near_next = v->tolerance >= coarse;
     race->due = (race->near_next ? LATE : newton_from) * race->cost;
   }
@@ -374,6 +396,18 @@ static bool climb_due(const NsHeapRace *race, double tolerance) {
   return c->work > 0 || work_missing(&race->rate, tolerance) > hopeless * race->swept;
 }
 
+/* race->start becomes z, with its measure, if it is an answer; `reached`: its measure. */
+static void heap_take(const NsHeapRace *race, const NsMixedView *v, double reached, const NsSolverInfo *own, double *z,
+                      double *w, double *measure, NsSolverInfo *info) {
+  if (reached > v->tolerance) return;
+  heap_admit(v, race->start); /* contacts that stick may be outside of their cones, within the tolerance */
+  reached = ns_mixed_measure(v, race->start, w);
+  if (reached > v->tolerance) return;
+  memcpy(z, race->start, (size_t)v->p.n * sizeof *z);
+  *measure = reached;
+  info->solver = own->solver;
+}
+
 /*
 ** With a coarse tolerance: Newton from z with held forces. z stays as it is unless it gets within tolerance, so that sweeps go on as if
 ** nothing had been. Its first turn is due when the others have cost HOLD_TURN of its steps, in the plane PLANE_TURN, later ones when they have
@@ -396,14 +430,34 @@ static NsStatus heap_hold(NsHeapRace *race, const NsMixedView *v, double *z, dou
   if (status == NS_EINTR || status == NS_ENOMEM) return status;
   info->iterations += own.iterations;
   race->hold_due = spent + hold_again * own.iterations * step;
-  if (reached > v->tolerance) return NS_OK;
-  heap_admit(v, race->start); /* contacts that stick may be outside of their cones, within the tolerance */
-  reached = ns_mixed_measure(v, race->start, w);
-  if (reached > v->tolerance) return NS_OK;
-  memcpy(z, race->start, (size_t)v->p.n * sizeof *z);
-  *measure = reached;
-  info->solver = own.solver;
-  return NS_OK;
+  return heap_take(race, v, reached, &own, z, w, measure, info), NS_OK;
+}
+
+/*
+** With a fine tolerance: goes on along the path of heap_path.h, and begins it at z, or anew when it has ended or taken LONG_PATH steps. z stays as it
+** is unless the path gets within tolerance. Its turns are due when the others have cost `follow_from` steps, and then half as much again each time, if
+** sweeps and gradient steps need `stuck` times as much again as the sweeps have taken; the path then gets `follow_share` times their work in all.
+*/
+static NsStatus heap_follow(NsHeapRace *race, const NsMixedView *v, double *z, double *w, double *measure, NsSolverInfo *info) {
+  HeapFollow *f = &race->follow;
+  if (v->tolerance >= coarse || race->cost == 0) return NS_OK;
+  double spent = heap_spent(race), step = f->step;
+  if (spent < ns_larger(f->due, follow_from * step)) return NS_OK;
+  double missing = work_missing(&race->rate, v->tolerance);
+  if (race->climb.even) missing = ns_smaller(missing, work_missing(&race->climb.rate, v->tolerance));
+  if (missing < stuck * race->swept) return NS_OK;
+  NsSolverInfo own = {0};
+  double reached = INFINITY;
+  NsStatus status = f->steps == 0 ? ns_heap_path_begin(f->path, v, z) : NS_OK;
+  int most = (int)((follow_share * spent - f->work) / step);
+  if (!status) status = ns_heap_path_continue(f->path, v, most, race->start, w, &reached, &own);
+  if (status == NS_EINTR || status == NS_ENOMEM) return status;
+  info->iterations += own.iterations;
+  f->work += own.iterations * step;
+  f->steps += own.iterations;
+  if (status != NS_EMAXITER || f->steps > LONG_PATH) f->steps = 0;
+  f->due = 1.5 * spent;
+  return heap_take(race, v, reached, &own, z, w, measure, info), NS_OK;
 }
 
 /* When the gradient steps have their next turn, by what this one has shown. */
@@ -471,7 +525,7 @@ NsStatus ns_heap_race_solve(NsHeapRace *race, const NsMixedView *v, int count, d
     }
     bool due = newton_due(race, v);
     double swept = measure;
-    status = heap_hold(race, v, z, w, &measure, info);
+    status = v->tolerance < coarse ? heap_follow(race, v, z, w, &measure, info) : heap_hold(race, v, z, w, &measure, info);
     if (status || (measure < swept && measure <= v->tolerance)) return status;
     if (!due) continue;
     status = heap_newton(race, v, z, w, &measure, info);

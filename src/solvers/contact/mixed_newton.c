@@ -299,6 +299,10 @@ double ns_mixed_newton_flops(NsMixedNewton *rooms, const NsMixedView *v) {
   return ns_mixed_system_flops(&newton->system);
 }
 
+bool ns_mixed_newton_fronts(const NsMixedNewton *rooms) {
+  return !rooms->sparse.system.small;
+}
+
 /* ---- pressed points ---- */
 
 /* In this order they solve most assemblies early. */

@@ -35,6 +35,9 @@ NsStatus ns_mixed_newton_continue(NsMixedNewton *newton, int way, const NsMixedV
 /* The operations of one factorisation for the sparse v; its pattern is analysed unless it is the last one. 0: out of memory. */
 double ns_mixed_newton_flops(NsMixedNewton *newton, const NsMixedView *v);
 
+/* Whether the sparse pattern that was analysed last is factored in fronts, not by KLU alone. */
+bool ns_mixed_newton_fronts(const NsMixedNewton *newton);
+
 /*
 ** Points at which all contacts are closed, from which Newton starts beside the guess: from zero most contacts seem open. Their normal forces, in
 ** units of the largest impulse that stops a contact alone.

@@ -165,6 +165,10 @@ NsStatus ns_mixed_system_solve(NsMixedSystem *s, int n, double *x) {
   return NS_OK;
 }
 
+int ns_mixed_system_sign(const NsMixedSystem *s) {
+  return s->pivoted ? ns_sparse_lu_sign(s->lu) : ns_front_lu_sign(s->fronts);
+}
+
 double ns_mixed_system_flops(const NsMixedSystem *s) {
   if (s->small) return ns_sparse_lu_flops(s->lu);
   return ns_front_lu_analyse(s->fronts, NULL) == NS_OK ? ns_front_lu_flops(s->fronts) : INFINITY;

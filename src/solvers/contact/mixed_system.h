@@ -33,6 +33,9 @@ NsStatus ns_mixed_system_factor(NsMixedSystem *system, const NsMixedProblem *p, 
 /* Solves J x = b in place; factors J again with other pivots when rows have a large residual. Errors as above. */
 NsStatus ns_mixed_system_solve(NsMixedSystem *system, int n, double *x);
 
+/* The sign of the determinant of J. Call only after a successful factorisation. */
+int ns_mixed_system_sign(const NsMixedSystem *system);
+
 /* The operations of a factorisation; INFINITY: there is no memory to find them. */
 double ns_mixed_system_flops(const NsMixedSystem *system);
 void ns_mixed_system_release(NsMixedSystem *system);
