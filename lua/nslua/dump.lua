@@ -155,7 +155,8 @@ local of_contacts = {
 local function of_one_kind(groups)
   local who, options = nil, { mu = {}, mu_r = {}, mu_spin = {} }
   for i, group in ipairs(groups) do
-    local name = of_contacts[(group.mu_r or group.mu_spin) ~= nil][group.dim]
+    local turns = group.mu_r ~= nil or group.mu_spin ~= nil -- Lua 5.4.4 compiles a comparison as a key wrongly
+    local name = of_contacts[turns][group.dim]
     if not name or (who and who ~= name) then return nil end
     who, options.mu[i], options.mu_r[i], options.mu_spin[i] = name, group.mu, group.mu_r, group.mu_spin
   end
@@ -189,7 +190,7 @@ return function(ns)
       name, contacts = of_one_kind(options.groups)
       who = name or who
     end
-    if contacts then options = { W = options.W, q = options.q, mu = contacts.mu, mu_r = contacts.mu_r } end
+    if contacts then contacts.W, contacts.q, options = options.W, options.q, contacts end
     for key, value in pairs(more or {}) do options[key] = value end
     return where.call(who, numerics[who], options)
   end

@@ -336,6 +336,18 @@ describe("FrictionContact and GenericMechanical", function()
       end
     end
     assert.matches("fc[23]d: unknown solver 'enumerate'", message(ns.numerics.replay, file, { solver = "enumerate" }))
+    for _, law in ipairs { ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 3),
+      ns.NewtonImpactRollingFrictionNSL(0, 0, 0.3, 0.1, 5), ns.NewtonImpactSpinningFrictionNSL(0, 0, 0.3, 0.1, 0.2, 6) } do
+      local problem = ns.RollingFrictionContact(law:size())
+      local simu = body(6, { { law, first_rows(law:size(), 6) } }, problem)
+      simu:computeOneStep()
+      problem:dump(file)
+      for _, solver in ipairs { "nsgs", "newton", "first_order" } do
+        local replayed = ns.numerics.replay(file, { solver = solver })
+        assert.is_true(replayed.success)
+        for k = 1, law:size() do assert.near(problem:lambda()[k], replayed.z[k], 1e-8) end
+      end
+    end
     host.remove(directory)
   end)
 end)

@@ -356,6 +356,15 @@ describe("TimeStepping", function()
     end
   end)
 
+  it("has loops whose end takes nothing else", function()
+    local simu = models.relay(0.05)
+    local close = getmetatable((select(4, simu:steps()))).__close
+    for _, x in ipairs { false, simu, {} } do
+      assert.matches("nslua.loop expected, got ", message(close, x), 1, true)
+    end
+    assert.matches("nslua.loop expected, got no value", message(close), 1, true)
+  end)
+
   it("writes verbose lines to standard error only", function()
     local host = require "host"
     local out, err, code = host.nslua_run("-", [[

@@ -208,6 +208,7 @@ static const char loop_name[] = "nslua.loop";
 
 /* Closes the loop of steps(). A loop that `break` leaves may never come to the end, where managers are told of; an error is told itself. */
 static int ts_leave_loop(lua_State *L) {
+  luaL_checkudata(L, 1, loop_name);
   if (!lua_isnoneornil(L, 2)) return 0;
   lua_getiuservalue(L, 1, 1);
   return nsl_warn_left(L, lua_gettop(L)), 0;
